@@ -111,7 +111,7 @@ pub(crate) fn index(
         (None, Err(error)) => Err(of_run(&error)),
         (None, Ok(summary)) => {
             tell(&told, progress.as_ref())?;
-            Ok(summary.to_json(Some(&target)).to_string())
+            serde_json::to_string(&summary.object(Some(&target))).map_err(bug)
         }
     }
 }

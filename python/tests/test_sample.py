@@ -55,7 +55,7 @@ def test_a_file_and_a_database_give_the_same_positions(choice: dict, samples: li
 
 
 def test_the_program_draws_the_same(samples: list[Path], database: Path, run) -> None:
-    text = run("export", database, "--csv-positions", "--sample", 400, "--per-game", 5, "--seed", 11)
+    text = run("export", database, "--format", "csv-positions", "--sample", 400, "--per-game", 5, "--seed", 11)
     drawn = {tuple(map(int, line.split(",")[1:3])) for line in text.splitlines()[1:]}
     ours = frame(pgndex.positions(samples, columns=["game_id", "ply"], sample=400, per_game=5, seed=11))
     assert len(drawn) == 400 and set(ours.rows()) == drawn

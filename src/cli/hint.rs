@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pgndex::index::Error as IndexError;
 use pgndex::query::Error as QueryError;
-use pgndex::store::{Error as StoreError, FilterError, free_bytes};
+use pgndex::store::{Error as StoreError, FilterError, Need, free_bytes};
 use pgndex::verify::Error as VerifyError;
 
 use crate::cli::args::WrongValue;
@@ -59,10 +59,10 @@ fn of_store(error: &StoreError) -> Option<String> {
             let path = path.display();
             format!("{path}: exists already; use --overwrite to replace it, or name another file")
         }
-        StoreError::DiskFull { path, .. } => {
+        StoreError::DiskFull { path, need, .. } => {
             let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-            let free = free_in(directory.unwrap_or(Path::new(".")));
-            format!("{}: no space left to write it{free}; free some, or choose another disk", path.display())
+            let room = room(*need, directory.unwrap_or(Path::new(".")));
+            format!("{}: no space left to write it{room}; free some, or choose another disk", path.display())
         }
         StoreError::LacksVariations { path, version } => {
             let path = path.display();
@@ -81,20 +81,22 @@ fn of_store(error: &StoreError) -> Option<String> {
     })
 }
 
-/// How much is free in a directory, if anybody knows.
-fn free_in(directory: &Path) -> String {
-    free_bytes(directory).map_or_else(String::new, |free| {
-        format!(" ({} MiB are free in {} now)", free >> 20, directory.display())
-    })
+/// How much room is needed, and how much is free in a directory, as far as anybody knows.
+fn room(need: Option<Need>, directory: &Path) -> String {
+    let need = need.map(|need| format!("{need} are needed"));
+    let free = free_bytes(directory)
+        .map(|free| format!("{} MiB are free in {} now", free >> 20, directory.display()));
+    let parts: Vec<_> = need.into_iter().chain(free).collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", and ")) }
 }
 
 fn of_index(error: &IndexError) -> Option<String> {
     const ANEW: &str = "to go on with that, or index everything anew with --overwrite";
     Some(match error {
-        IndexError::Spill { directory, .. } => format!(
+        IndexError::Spill { directory, need, .. } => format!(
             "{}: cannot use a temporary file here{}; free some space, or choose another place with --temp-dir",
             directory.display(),
-            free_in(directory)
+            room(*need, directory)
         ),
         IndexError::Space { directory, needed, free } => format!(
             "{}: about {} MiB are needed here, but only {} MiB are free; free some space, choose another place for the \
@@ -146,7 +148,11 @@ mod tests {
             Box::new(pgndex::query::Error::from(corrupt())),
             Box::new(VerifyError::from(corrupt())),
             Box::new(QueryError::NotAGame { found: "NULL".to_owned() }),
-            Box::new(IndexError::Spill { directory: directory(), source: io::Error::other("full") }),
+            Box::new(IndexError::Spill {
+                directory: directory(),
+                need: Some(Need::About(3 << 20)),
+                source: io::Error::other("full"),
+            }),
             Box::new(IndexError::Space { directory: directory(), needed: 2 << 20, free: 1 << 20 }),
             Box::new(IndexError::OtherOpenings { database: directory() }),
             Box::new(IndexError::OtherThreshold { database: directory(), given: 5, threshold: 4 }),
@@ -171,7 +177,7 @@ mod tests {
         there: the database is damaged; build it again with `pgndex index --overwrite`
         there: the database is damaged; build it again with `pgndex index --overwrite`
         --sql: the first column must be numbers of games (game_id), and here it is NULL
-        there: cannot use a temporary file here; free some space, or choose another place with --temp-dir
+        there: cannot use a temporary file here (about 3 MiB are needed); free some space, or choose another place with --temp-dir
         there: about 2 MiB are needed here, but only 1 MiB are free; free some space, choose another place for the database, or one for temporary files with --temp-dir
         there: its opening names come from another list; leave --openings out to go on with that, or index everything anew with --overwrite
         there: keeps the continuations of positions that at least 4 games reached, not 5; leave --continuation-threshold out to go on with that, or index everything anew with --overwrite

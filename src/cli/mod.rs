@@ -18,12 +18,11 @@ use std::process::ExitCode;
 #[cfg(feature = "parquet")]
 use pgndex::columnar;
 use pgndex::{index as index_job, query, store, verify};
-use serde_json::json;
 
 use args::WrongValue;
-use args::{Arguments, Command};
+use args::{Arguments, Command, LogFormat};
 use render::text::bounded;
-use terminal::log::Level;
+use terminal::log::{Event, Level};
 pub(crate) use terminal::sqlite::set_up as set_up_sqlite;
 pub(crate) use usage::parse;
 
@@ -54,6 +53,9 @@ impl From<Status> for ExitCode {
 /// Whatever keeps the command from being done; [`is_closed_pipe`] tells the one that is no failure.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
     terminal::signal::ignore_file_size_signal();
+    if arguments.command.log_format() == LogFormat::Json {
+        terminal::log::use_json();
+    }
     match arguments.command {
         Command::Index(args) => return command::index::run(&args),
         Command::Watch(args) => command::watch::run(&args)?,
@@ -82,14 +84,19 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
 
 /// Whether the reader of our output has gone away, as in `pgndex sql … | head`.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
+    io_errors(error).any(|kind| kind == io::ErrorKind::BrokenPipe)
+}
+
+/// What the system says, wherever an error has it.
+fn io_errors(error: &anyhow::Error) -> impl Iterator<Item = io::ErrorKind> {
+    error.chain().flat_map(|cause| {
         let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
         let csv = cause.downcast_ref::<csv::Error>().and_then(|error| match error.kind() {
             csv::ErrorKind::Io(error) => Some(error.kind()),
             _ => None,
         });
         let json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
-        [io, csv, json].contains(&Some(io::ErrorKind::BrokenPipe))
+        [io, csv, json].into_iter().flatten()
     })
 }
 
@@ -103,12 +110,12 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         _ if error.is::<WrongValue>() => WRONG_USAGE,
         _ => terminal::signal::exit_status().filter(|_| is_stop(error)).unwrap_or(1),
     };
-    let fields = json!({ "causes": causes(error), "exit_status": status });
+    let event = Event::Failed { causes: causes(error), exit_status: status };
     let mut text = describe(error);
     if usage::is_database_of_environment() {
         text += &format!("\n  the variable {} names the database", environment::DATABASE);
     }
-    terminal::log::write(Level::Error, &text, &hint::message(error.as_ref()), fields);
+    terminal::log::write(Level::Error, &text, &hint::message(error.as_ref()), event);
     status.into()
 }
 
@@ -149,7 +156,7 @@ fn store_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e s
 
 /// Writes to standard error that something could not be done, though the rest could.
 fn complain(text: &str) {
-    terminal::log::write(Level::Error, &format!("pgndex: error: {text}"), text, json!({}));
+    terminal::log::write(Level::Error, &format!("pgndex: error: {text}"), text, Event::Note {});
 }
 
 /// Fails if a file that is to be written is the database or belongs to it.
@@ -162,7 +169,12 @@ fn refuse_file_of(database: &Path, path: &Path) -> anyhow::Result<()> {
 
 /// Writes a remark to standard error.
 fn note(text: &str) {
-    terminal::log::write(Level::Info, &format!("pgndex: note: {text}"), text, json!({}));
+    terminal::log::write(Level::Info, &format!("pgndex: note: {text}"), text, Event::Note {});
+}
+
+/// Says that what goes on will end soon.
+fn note_stopping() {
+    note("stopping; a second Ctrl-C ends at once and leaves temporary files, which the next run removes");
 }
 
 /// An error with all its causes, one a line.

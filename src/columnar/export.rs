@@ -17,11 +17,11 @@ use super::schema::{
     COMMAND, COMMENT, Column, GAME, Kind, MOVE_EVAL, NAG, PROBLEM, SOURCE, TAG, Table, VARIATION,
     VARIATION_MOVE,
 };
-use super::writer::{WriteOptions, Writer};
+use super::writer::{WriteOptions, Writer, file_bytes};
 use crate::board::{GameResult, MoveCode, Position};
 use crate::id::GameId;
 use crate::store::row::virtual_table::Cell;
-use crate::store::{self, Database, Error, GameSet};
+use crate::store::{self, Database, Error, GameSet, Need};
 
 const ACTION: &str = "read games";
 
@@ -87,6 +87,24 @@ impl ExportProgress {
 /// # Errors
 /// When the database cannot be read, the files cannot be written, or when it is [stopped](ExportProgress::stop).
 pub fn export(database: &Database, options: &ExportOptions<'_>, progress: &ExportProgress) -> Result<Totals> {
+    write(database, options, progress).map_err(|error| match error {
+        super::Error::Store(error) => super::Error::Store(error.needing(need(database, options.games))),
+        other => other,
+    })
+}
+
+/// How much room the files take, if it can be told.
+fn need(database: &Database, games: Option<&GameSet>) -> Option<Need> {
+    const SQL: &str = "SELECT (SELECT count(*) FROM game), (SELECT sum(positions) FROM import)";
+    let counts = database.connection().query_row(SQL, [], |row| Ok((row.get(0)?, row.get(1)?)));
+    let (all, positions): (u64, u64) = counts.ok()?;
+    let games = games.map_or(all, GameSet::len);
+    // As if they were as long as the others.
+    let plies = u128::from(positions) * u128::from(games) / u128::from(all.max(1));
+    Some(Need::About(file_bytes(games, u64::try_from(plies).unwrap_or(u64::MAX))))
+}
+
+fn write(database: &Database, options: &ExportOptions<'_>, progress: &ExportProgress) -> Result<Totals> {
     let is_stopped = &|| progress.is_stopped();
     let output = Output::create(&options.directory, options.shard, options.overwrite)?;
     let temp_dir = options.temp_dir.unwrap_or(&options.directory);

@@ -33,4 +33,4 @@ pub(crate) use sink::{FileTotals, ParquetFiles};
 pub(crate) use stream::{LeastRanks, RankSink, StreamSink};
 pub use stream::{PositionChoice, StreamError, StreamQuestion};
 pub use verify::{VerifyOptions, VerifyProgress, VerifyReport, verify};
-pub(crate) use writer::{WriteOptions, Writer};
+pub(crate) use writer::{WriteOptions, Writer, file_bytes};

@@ -15,6 +15,13 @@ use crate::id::GameId;
 use crate::store::Result;
 use crate::store::row::virtual_table::Cell;
 
+/// How many bytes the files of some games take, about: as measured on collections with short and long headers.
+pub(crate) fn file_bytes(games: u64, plies: u64) -> u64 {
+    const BYTES_A_PLY: u64 = 30;
+    const BYTES_A_GAME: u64 = 60;
+    plies.saturating_mul(BYTES_A_PLY).saturating_add(games.saturating_mul(BYTES_A_GAME))
+}
+
 /// How files are written.
 #[derive(Clone, Debug)]
 pub(crate) struct WriteOptions {

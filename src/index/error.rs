@@ -7,9 +7,11 @@ use std::path::PathBuf;
 #[cfg(feature = "parquet")]
 use crate::columnar;
 use crate::id::Ply;
+use crate::index::estimate::Estimate;
 use crate::sort;
 use crate::store;
 use crate::store::pages::BtreeError;
+use crate::store::space::{Need, is_disk_full};
 
 /// The result of a run or a part of one.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -33,6 +35,8 @@ pub enum Error {
     Spill {
         /// The directory of the temporary file.
         directory: PathBuf,
+        /// How much room all temporary files there take, if anybody knows.
+        need: Option<Need>,
         /// What the system says.
         source: io::Error,
     },
@@ -150,6 +154,30 @@ pub enum Error {
     Stopped,
 }
 
+impl Error {
+    /// The same error; if it is that of a full disk, it tells how much room the run takes. If not all of the input is known beforehand,
+    /// the estimate is of a part.
+    pub(crate) fn needing(self, estimate: &Estimate, is_all_known: bool) -> Self {
+        let need = |bytes| match (bytes, is_all_known) {
+            (0, _) => None,
+            (bytes, true) => Some(Need::About(bytes)),
+            (bytes, false) => Some(Need::MoreThan(bytes)),
+        };
+        let written = need(estimate.database_bytes.saturating_add(estimate.beside_bytes));
+        match self {
+            Self::Store(error) => Self::Store(error.needing(written)),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(columnar::Error::Store(error)) => {
+                Self::Parquet(columnar::Error::Store(error.needing(written)))
+            }
+            Self::Spill { directory, source, .. } if is_disk_full(source.kind()) => {
+                Self::Spill { directory, need: need(estimate.spill_bytes), source }
+            }
+            other => other,
+        }
+    }
+}
+
 /// Where something is wrong with a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProblemPlace {
@@ -188,7 +216,7 @@ impl From<store::Error> for Error {
 
 impl From<sort::Error> for Error {
     fn from(sort::Error { directory, source }: sort::Error) -> Self {
-        Self::Spill { directory, source }
+        Self::Spill { directory, need: None, source }
     }
 }
 

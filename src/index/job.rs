@@ -58,7 +58,7 @@ impl Plan<'_> {
         match Build::create(target, build_options) {
             Ok(build) => {
                 self.check_target(target)?;
-                self.build(build, progress, started)
+                self.build(build, progress, started).map_err(|error| self.needing(error, &self.estimate))
             }
             // Another run has made it since we looked.
             Err(store::Error::TargetExists { .. }) => add::run(self, target, progress),
@@ -95,13 +95,13 @@ impl Plan<'_> {
         let (sources, options) = (&self.sources, self.options);
         progress.enter(Phase::Reading);
         progress.expect(sources.bytes().unwrap_or(0));
-        progress.estimated(&self.estimate);
         let spill = directory(options, build.path());
         keep_temporary_files_in(&spill, build.connection());
         self.estimate.check(build.path(), &spill)?;
         let intake = Intake::all(sources);
         let reports = Reports::create(options, sources, intake.last_source, Some(build.target()))?;
         let run = Run::new(self, intake, progress, started, spill.clone(), reports)?;
+        progress.estimated(&self.estimate);
         let watch = |connection: &Connection| progress.watch(connection);
         let mut summary = match options.writer {
             Writer::Direct => run.fill(FreshPages::new(&mut build, &watch, &spill)?, None)?,

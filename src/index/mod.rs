@@ -53,4 +53,5 @@ pub use problem::Kind as ProblemKind;
 pub use progress::{Phase, Progress};
 pub use remove::{LostDuplicates, Removal, RemovalSummary, removable, remove, shrink};
 pub use repair::{RepairSummary, repair};
+pub use report::object::{KindCount, ProblemCount, StageSeconds, SummaryObject};
 pub use report::summary::{DuplicateCounts, ProblemCounts, Stages, Summary};

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::columnar::{FileTotals, Output, ParquetFiles, PartitionBy, WriteOptions, Writer, WrittenBy};
+use crate::columnar::{
+    FileTotals, Output, ParquetFiles, PartitionBy, WriteOptions, Writer, WrittenBy, file_bytes,
+};
 use crate::index::error::Result;
 use crate::index::estimate::Estimate;
 use crate::index::plan::Plan;
@@ -44,11 +46,11 @@ impl Plan<'_> {
         progress.enter(Phase::Reading);
         progress.expect(self.sources.bytes().unwrap_or(0));
         let estimate = self.parquet_estimate();
-        progress.estimated(&estimate);
         estimate.check(&parquet.directory.join("game"), &temp_dir)?;
         let intake = Intake::all(&self.sources);
         let reports = Reports::create(options, &self.sources, intake.last_source, None)?;
         let run = Run::new(&self, intake, progress, started, temp_dir.clone(), reports)?;
+        progress.estimated(&estimate);
         let write = WriteOptions {
             partition_by: parquet.partition_by,
             continuation_threshold: options.continuation_threshold,
@@ -60,7 +62,7 @@ impl Plan<'_> {
         let mut written = FileTotals::default();
         let writer = Writer::new(output, write, &is_stopped)?;
         let sink = ParquetFiles::new(writer, &options.openings, &mut written);
-        let summary = run.fill(sink, None)?;
+        let summary = run.fill(sink, None).map_err(|error| self.needing(error, &estimate))?;
         Ok(Summary {
             distinct_positions: written.distinct_positions,
             parquet_files: written.totals.files,
@@ -71,16 +73,13 @@ impl Plan<'_> {
         })
     }
 
-    /// What the run will write, as measured on collections with short and long headers.
+    /// What the run will write.
     fn parquet_estimate(&self) -> Estimate {
-        const BYTES_A_PLY: u64 = 30;
-        const BYTES_A_GAME: u64 = 60;
         /// A move code in one temporary file, and what is sorted in another.
         const SCRATCH_A_PLY: u64 = 4 + 20;
         let Estimate { games, plies, text_bytes, .. } = self.estimate;
         let memory = self.options.memory / 4 * 3;
-        let database_bytes =
-            plies.saturating_mul(BYTES_A_PLY).saturating_add(games.saturating_mul(BYTES_A_GAME));
+        let database_bytes = file_bytes(games, plies);
         let spill_bytes = plies.saturating_mul(SCRATCH_A_PLY).saturating_sub(memory);
         Estimate { games, plies, text_bytes, database_bytes, spill_bytes, ..Estimate::default() }
     }

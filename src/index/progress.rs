@@ -49,8 +49,28 @@ pub struct Progress {
     entries: AtomicU64,
     bytes_looked_at: AtomicU64,
     phase: AtomicU8,
-    stop: Arc<AtomicBool>,
+    signs: Arc<Signs>,
     on_estimate: Option<OnEstimate>,
+}
+
+/// What a run and others tell each other.
+#[derive(Debug, Default)]
+struct Signs {
+    /// It is to stop.
+    stop: AtomicBool,
+    /// It has done something since somebody asked.
+    has_moved: AtomicBool,
+}
+
+impl Signs {
+    /// Whether the run is to stop. Who asks this is at work.
+    fn is_stopped(&self) -> bool {
+        // All threads ask: they write only what is not there yet.
+        if !self.has_moved.load(Ordering::Relaxed) {
+            self.has_moved.store(true, Ordering::Relaxed);
+        }
+        self.stop.load(Ordering::Relaxed)
+    }
 }
 
 type OnEstimate = Box<dyn Fn(&Estimate) + Send + Sync>;
@@ -128,11 +148,17 @@ impl Progress {
 
     /// Asks the run to stop soon; it then fails with [`Error::Stopped`](crate::index::Error::Stopped) and leaves nothing behind.
     pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.signs.stop.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.signs.is_stopped()
+    }
+
+    /// Whether the run has done anything since this was last asked. It may be silent for as long as the system takes to write a large
+    /// file to disk.
+    pub fn has_moved(&self) -> bool {
+        self.signs.has_moved.swap(false, Ordering::Relaxed)
     }
 
     /// Fails if the run is to stop.
@@ -144,9 +170,8 @@ impl Progress {
     pub(crate) fn watch(&self, connection: &Connection) {
         // In SQLite's instructions: some milliseconds.
         const INTERVAL: i32 = 100_000;
-        let stop = Arc::clone(&self.stop);
-        let is_stopped = move || stop.load(Ordering::Relaxed);
-        connection.progress_handler(INTERVAL, Some(is_stopped)).expect("a connection of our own");
+        let signs = Arc::clone(&self.signs);
+        connection.progress_handler(INTERVAL, Some(move || signs.is_stopped())).expect("a connection of our own");
     }
 
     pub(crate) fn enter(&self, phase: Phase) {
@@ -178,6 +203,21 @@ mod tests {
 
     use super::*;
     use crate::store;
+
+    #[test]
+    fn a_run_that_asks_whether_to_stop_moves() {
+        let progress = Progress::default();
+        assert!(!progress.has_moved());
+        assert!(progress.check().is_ok());
+        assert!(progress.has_moved() && !progress.has_moved());
+        progress.stop();
+        assert!(!progress.has_moved());
+        let connection = Connection::open_in_memory().unwrap();
+        progress.watch(&connection);
+        let long = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000000) SELECT count(*) FROM n";
+        assert!(connection.query_row(long, [], |row| row.get::<_, i64>(0)).is_err());
+        assert!(progress.has_moved());
+    }
 
     #[test]
     fn a_stop_ends_a_statement() {

@@ -10,6 +10,7 @@ use crate::store::holder::Holder;
 use crate::store::pages::BtreeError;
 use crate::store::row::GameId;
 use crate::store::schema_version::SchemaVersion;
+use crate::store::space::{Need, is_disk_full};
 use crate::store::sql_place::Place;
 
 /// What can go wrong with a database; each message says what to do next.
@@ -123,10 +124,15 @@ pub enum Error {
         source: rusqlite::Error,
     },
     /// The disk, or the quota, or the size a file may have is used up.
-    #[error("{}: no space left to write it; free some, or choose another disk", path.display())]
+    #[error(
+        "{}: no space left to write it{}; free some, or choose another disk",
+        path.display(), need.map(|need| format!(" ({need} are needed)")).unwrap_or_default()
+    )]
     DiskFull {
         /// The database or its temporary file.
         path: PathBuf,
+        /// How much room all of the work takes, if anybody knows.
+        need: Option<Need>,
         /// What the system said.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -424,13 +430,13 @@ impl Error {
             _ => return Self::Sqlite { path, action, source },
         };
         match code {
-            ErrorCode::DiskFull => Self::DiskFull { path, source: source.into() },
+            ErrorCode::DiskFull => Self::DiskFull { path, need: None, source: source.into() },
             // A file over its size limit fails as a plain write error; so does the shared memory of a write-ahead log on a full
             // disk.
             ErrorCode::SystemIoFailure
                 if [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE].contains(&extended) =>
             {
-                Self::DiskFull { path, source: source.into() }
+                Self::DiskFull { path, need: None, source: source.into() }
             }
             // Others of this code ask for recovery after a crash.
             ErrorCode::ReadOnly if extended == ffi::SQLITE_READONLY => Self::ReadOnly { path, source },
@@ -458,8 +464,8 @@ impl Error {
     /// Sorts an error of the system into the cases that a user can act on.
     pub(crate) fn io(path: &Path, action: &'static str, source: io::Error) -> Self {
         let path = path.to_owned();
-        if Self::is_disk_full(&source) {
-            Self::DiskFull { path, source: source.into() }
+        if is_disk_full(source.kind()) {
+            Self::DiskFull { path, need: None, source: source.into() }
         } else {
             Self::Io { path, action, source }
         }
@@ -468,17 +474,19 @@ impl Error {
     /// The error for a directory that no file can be made in.
     pub(crate) fn directory(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
-        if Self::is_disk_full(&source) {
-            Self::DiskFull { path, source: source.into() }
+        if is_disk_full(source.kind()) {
+            Self::DiskFull { path, need: None, source: source.into() }
         } else {
             Self::Directory { is_there: path.exists(), path, source }
         }
     }
 
-    /// Whether the system says that there is no room.
-    pub(crate) fn is_disk_full(error: &io::Error) -> bool {
-        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-        matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+    /// The same error; if it is that of a full disk, it tells how much room the work takes.
+    pub(crate) fn needing(self, need: Option<Need>) -> Self {
+        match self {
+            Self::DiskFull { path, need: None, source } => Self::DiskFull { path, need, source },
+            other => other,
+        }
     }
 }
 
@@ -513,8 +521,8 @@ fn meant(near: &[PathBuf]) -> String {
 impl From<BtreeError> for Error {
     fn from(error: BtreeError) -> Self {
         match error {
-            BtreeError::Io { path, source, .. } if Self::is_disk_full(&source) => {
-                Self::DiskFull { path, source: source.into() }
+            BtreeError::Io { path, source, .. } if is_disk_full(source.kind()) => {
+                Self::DiskFull { path, need: None, source: source.into() }
             }
             other => Self::Pages(other),
         }

@@ -94,7 +94,7 @@ pub use schema::{APPLICATION_ID, PAGE_SIZE, migrate};
 #[cfg(feature = "index")]
 pub(crate) use schema::{schema_of, version_of};
 pub use schema_version::SchemaVersion;
-pub use space::free_bytes;
+pub use space::{Need, free_bytes, is_disk_full};
 pub use sql_place::Place;
 pub use statement_end::is_complete;
 #[cfg(feature = "index")]

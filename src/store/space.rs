@@ -1,6 +1,34 @@
-//! How much room a disk has.
+//! How much room a disk has, and how much some work takes.
 
+use std::fmt;
+use std::io;
 use std::path::Path;
+
+/// How much room some work takes, as far as anybody knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// About so many bytes, as was told before the work.
+    About(u64),
+    /// More than so many bytes: they were written when there was no more room.
+    MoreThan(u64),
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MIB: u64 = 1 << 20;
+        match self {
+            Self::About(bytes) => write!(f, "about {} MiB", bytes.div_ceil(MIB)),
+            Self::MoreThan(bytes) => write!(f, "more than {} MiB", bytes / MIB),
+        }
+    }
+}
+
+/// Whether the system says that there is no room: on the disk, in a quota, or for files of this size.
+#[must_use]
+pub const fn is_disk_full(error: io::ErrorKind) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error, StorageFull | QuotaExceeded | FileTooLarge)
+}
 
 /// Bytes that are free for this user where a directory is; `None` if nobody knows.
 #[cfg(all(unix, feature = "index"))]

@@ -110,15 +110,15 @@ const READING: &[&[&str]] = &[
     &["game", "x.db", "1-4294967295", "--ply", "end", "--ascii"],
     &["game", "x.db", "1-7", "--format", "json"],
     &["game", "x.db", "1-7", "--format", "pgn"],
-    &["export", "x.db", "--pgn"],
-    &["export", "x.db", "--csv"],
-    &["export", "x.db", "--csv", "--opening", "defense", "--termination", "normal", "--plies-max", "90"],
-    &["export", "x.db", "--fen"],
-    &["export", "x.db", "--epd", "--last", "--moves", "1. e4"],
-    &["export", "x.db", "--csv", "--sql", "SELECT game_id FROM game"],
-    &["export", "x.db", "--csv-positions", "--sort", "date", "--limit", "5"],
-    &["export", "x.db", "--epd", "--move", "x", "--either", "--sort", "rating"],
-    &["export", "x.db", "--csv-positions", "--evaluated", "--sample", "9", "--per-game", "3", "--ply", "2-"],
+    &["export", "x.db", "--format", "pgn"],
+    &["export", "x.db", "--format", "csv"],
+    &["export", "x.db", "--format", "csv", "--opening", "defense", "--termination", "normal", "--plies-max", "90"],
+    &["export", "x.db", "--format", "fen"],
+    &["export", "x.db", "--format", "epd", "--last", "--moves", "1. e4"],
+    &["export", "x.db", "--format", "csv", "--sql", "SELECT game_id FROM game"],
+    &["export", "x.db", "--format", "csv-positions", "--sort", "date", "--limit", "5"],
+    &["export", "x.db", "--format", "epd", "--move", "x", "--either", "--sort", "rating"],
+    &["export", "x.db", "--format", "csv-positions", "--evaluated", "--sample", "9", "--per-game", "3", "--ply", "2-"],
     &["verify", "x.db", "--all", "--quiet"],
     &["verify", "x.db", "--json", "--quiet"],
     &["sql", "x.db", "SELECT game_pgn(game_id) FROM game"],
@@ -263,7 +263,7 @@ fn is_harmful(letter: char) -> bool {
 
 /// Formats that are read by programs, which get texts as they are.
 fn is_for_programs(arguments: &[&str]) -> bool {
-    arguments.iter().any(|argument| matches!(*argument, "csv" | "pgn" | "--csv" | "--pgn"))
+    arguments.iter().any(|argument| matches!(*argument, "csv" | "pgn"))
 }
 
 /// Runs a command and looks at how it ends and what it says.
@@ -416,8 +416,8 @@ fn a_gap_in_the_numbers_of_games_takes_no_time() {
     for arguments in [
         &["find", "x.db", "--material", "KQRRBBNNPPPPPPPPvKQRRBBNNPPPPPPPP", "--format", "csv"][..],
         &["game", "x.db", "1-4294967295", "--format", "pgn"],
-        &["export", "x.db", "--csv"],
-        &["export", "x.db", "--csv", "--sort", "rating"],
+        &["export", "x.db", "--format", "csv"],
+        &["export", "x.db", "--format", "csv", "--sort", "rating"],
     ] {
         let run = run_spoiled(&bases, sql, arguments);
         assert_eq!(run.status, 0, "{arguments:?}: {}", run.stderr);

@@ -481,8 +481,8 @@ mod ranges {
         let commands = [
             &["find", "games.db", "--moves", "e4"][..],
             &["explore", "games.db", "--moves", "e4"],
-            &["export", "games.db", "--pgn"],
-            &["export", "games.db", "--csv", "--output", "out.csv"],
+            &["export", "games.db", "--format", "pgn"],
+            &["export", "games.db", "--format", "csv", "--output", "out.csv"],
         ];
         let refused = [
             (
@@ -1031,7 +1031,7 @@ mod output {
             &["sql", "games.db", "SELECT 1"][..],
             &["find", "games.db", "--moves", "e4", "-f", "csv"],
             &["game", "games.db", "1"],
-            &["export", "games.db", "--epd"],
+            &["export", "games.db", "--format", "epd"],
             &["info", "games.db"],
             &["key", "8/8/8/4k3/8/4K3/4P3/8 w - -"],
         ] {
@@ -1051,7 +1051,7 @@ mod databases_that_cannot_be_opened {
             sample.failure(&["info", database]),
             sample.failure(&["find", database, "--moves", "1. e4"]),
             sample.failure(&["game", database, "1"]),
-            sample.failure(&["export", database, "--csv"]),
+            sample.failure(&["export", database, "--format", "csv"]),
             sample.failure(&["sql", database, "SELECT 1"]),
         ];
         assert!(failures.iter().all(|failure| *failure == failures[0]), "{failures:#?}");

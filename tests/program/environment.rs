@@ -17,7 +17,7 @@ fn it_names_the_database_of_commands_that_only_read() {
         &["info"][..],
         &["find", "--moves", "1. e4"],
         &["explore", "--moves", "1. e4"],
-        &["export", "--pgn"],
+        &["export", "--format", "pgn"],
         &["verify"],
     ] {
         let given = place.run(&[&arguments[..1], &["games.db"], &arguments[1..]].concat());

@@ -52,7 +52,7 @@ const MOVES: &str =
 fn comes_back(pgn: &Path) {
     let place = place();
     place.index("games.db", pgn);
-    let run = place.ask(&["--pgn", "--output", "out.pgn"]);
+    let run = place.ask(&["--format", "pgn", "--output", "out.pgn"]);
     assert_eq!(run.status, 0, "{}", run.stderr);
     place.index("again.db", &place.path("out.pgn"));
     for sql in [GAMES, TAGS, MOVES] {
@@ -62,7 +62,7 @@ fn comes_back(pgn: &Path) {
             assert_eq!(before, after, "{}", pgn.display());
         }
     }
-    let again = place.run(&["export", "again.db", "--pgn", "--output", "again.pgn"]);
+    let again = place.run(&["export", "again.db", "--format", "pgn", "--output", "again.pgn"]);
     assert_eq!(again.status, 0, "{}", again.stderr);
     let read = |name| std::fs::read_to_string(place.path(name)).expect("a file");
     assert!(read("out.pgn") == read("again.pgn"), "{}", pgn.display());
@@ -289,9 +289,9 @@ fn help() {
               The games whose numbers are in the first column of this query, in its order
 
     Examples:
-      pgndex export games.db --pgn --player carlsen --since 2019 --output carlsen.pgn
-      pgndex export games.db --pgn --moves "1. e4 c5 2. Nf3 d6" --result 1-0 > najdorf-won.pgn
-      pgndex export games.db --pgn --ending rook --player korchnoi --sort rating --limit 200 -o
+      pgndex export games.db -f pgn --player carlsen --since 2019 --output carlsen.pgn
+      pgndex export games.db -f pgn --moves "1. e4 c5 2. Nf3 d6" --result 1-0 > najdorf-won.pgn
+      pgndex export games.db -f pgn --ending rook --player korchnoi --sort rating --limit 200 -o
       rooks.pgn
       pgndex export games.db --epd --material KRPvKR
       pgndex export games.db --fen --ply 16 | sort | uniq -c | sort -rn | head
@@ -353,7 +353,7 @@ fn many_exported_games_of_collections_come_back_the_same() {
 #[test]
 fn what_is_missing_is_told_in_the_pgn_and_aloud() {
     let place = odd();
-    let run = place.ask(&["--pgn", "--sql", "SELECT 3 UNION ALL SELECT 5"]);
+    let run = place.ask(&["--format", "pgn", "--sql", "SELECT 3 UNION ALL SELECT 5"]);
     insta::assert_snapshot!(run.stdout, @r#"
     [Event "Blunder"]
     [Site "?"]
@@ -393,31 +393,31 @@ fn positions_are_those_of_the_view() {
     let mut statement = connection.prepare(sql).expect("SQL");
     let rows = statement.query_map([], |row| row.get::<_, Option<String>>(0)).expect("rows");
     let expected: Vec<_> = rows.map(|row| row.expect("a row")).collect();
-    let lines = place.printed(&["--fen"]);
+    let lines = place.printed(&["--format", "fen"]);
     assert_eq!(lines.lines().count(), expected.len());
     for (line, expected) in lines.lines().zip(&expected) {
         assert!(expected.as_ref().is_none_or(|expected| expected == line), "{line} {expected:?}");
     }
-    insta::assert_snapshot!(place.printed(&["--fen", "--last"]), @"
+    insta::assert_snapshot!(place.printed(&["--format", "fen", "--last"]), @"
     rnbqkb1r/ppp2ppp/8/3np2Q/8/2N5/PPPP1PPP/R1B1KBNR b KQkq - 1 5
     2kr3Q/8/8/8/8/8/8/4K3 b - - 0 18
     rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3
     n1krbqrn/ppbppppp/8/2p5/2P5/8/PPBPPPPP/N1KRBQRN w - - 4 4
     ");
-    insta::assert_snapshot!(place.printed(&["--epd", "--sql", "SELECT 2"]), @r#"
+    insta::assert_snapshot!(place.printed(&["--format", "epd", "--sql", "SELECT 2"]), @r#"
     r3k3/7P/8/8/8/8/8/4K3 b q - fmvn 17; hmvc 5; id "game 2 ply 0"; sm O-O-O;
     2kr4/7P/8/8/8/8/8/4K3 w - - fmvn 18; hmvc 6; id "game 2 ply 1"; sm h8=Q;
     2kr3Q/8/8/8/8/8/8/4K3 b - - fmvn 18; hmvc 0; id "game 2 ply 2";
     "#);
-    insta::assert_snapshot!(place.printed(&["--epd", "--ply", "4", "--white", "ågren"]), @r#"
+    insta::assert_snapshot!(place.printed(&["--format", "epd", "--ply", "4", "--white", "ågren"]), @r#"
     rnbqkb1r/pppp1ppp/5n2/4p3/4P3/2N5/PPPP1PPP/R1BQKBNR w KQkq - fmvn 3; hmvc 2; id "game 1 ply 4";
     "#);
-    assert_eq!(place.printed(&["--fen", "--ply", "99"]), "");
+    assert_eq!(place.printed(&["--format", "fen", "--ply", "99"]), "");
 }
 
 #[test]
 fn csv_has_a_row_for_each_game() {
-    insta::assert_snapshot!(odd().printed(&["--csv"]), @r#"
+    insta::assert_snapshot!(odd().printed(&["--format", "csv"]), @r#"
     game_id,event,site,date,round,white,black,result,white_elo,black_elo,white_title,black_title,eco,opening_eco,opening,time_control,variant,start_fen,ply_count,status,source,moves
     1,"Club ""Réti"" \ final",,2024.02.29,1.2,"Ågren, Åsa",棋聖,1-0,2455,1987,,,C25,C26,Vienna Game: Falkbeer Variation,,,,9,ok,games.pgn,1. e4 e5 2. Nc3 Nf6 3. -- d5 4. exd5 Nxd5 5. Qh5
     2,Endings,,,,,,*,,,,,,,,,,r3k3/7P/8/8/8/8/8/4K3 b q - 5 17,2,ok,games.pgn,17... O-O-O 18. h8=Q
@@ -431,55 +431,55 @@ fn csv_has_a_row_for_each_game() {
 fn games_are_chosen_by_position_filter_or_query() {
     let place = odd();
     let events = |arguments: &[&str]| -> Vec<String> {
-        let pgn = place.printed(&[&["--pgn"], arguments].concat());
+        let pgn = place.printed(&[&["--format", "pgn"], arguments].concat());
         pgn.lines().filter(|line| line.starts_with("[Event ")).map(str::to_owned).collect()
     };
-    assert_eq!(events(&["--position", "2kr4/7P/8/8/8/8/8/4K3 w - -"]), ["[Event \"Endings\"]"]);
+    assert_eq!(events(&["--fen", "2kr4/7P/8/8/8/8/8/4K3 w - -"]), ["[Event \"Endings\"]"]);
     assert_eq!(events(&["--moves", "1. f3"]), ["[Event \"Blunder\"]"]);
     assert_eq!(events(&["--play", "e2e4", "--elo-min", "1900"]).len(), 1);
     assert_eq!(events(&["--play", "e2e4", "--elo-min", "2000"]).len(), 0);
     assert_eq!(events(&["--player", "knight"]).len(), 3);
     assert_eq!(events(&["--sql", "SELECT game_id FROM game ORDER BY game_id DESC LIMIT 2"]).len(), 2);
-    insta::assert_snapshot!(place.ask(&["--pgn", "--player", "nobody"]).stderr, @r#"
+    insta::assert_snapshot!(place.ask(&["--format", "pgn", "--player", "nobody"]).stderr, @r#"
     pgndex: note: no player has a name that fits "nobody" (--player)
     pgndex: note: no game fits
     "#);
-    insta::assert_snapshot!(place.failure(&["--pgn", "--sql", "SELECT white FROM games"]), @r#"
+    insta::assert_snapshot!(place.failure(&["--format", "pgn", "--sql", "SELECT white FROM games"]), @r#"
     pgndex: error: --sql: the first column must be numbers of games (game_id), and here it is the text "Ågren, Åsa"
     "#);
-    insta::assert_snapshot!(place.failure(&["--pgn", "--sql", "SELECT 99"]), @"
+    insta::assert_snapshot!(place.failure(&["--format", "pgn", "--sql", "SELECT 99"]), @"
     pgndex: error: games.db: no game 99; the games have the numbers 1 to 5
     ");
-    insta::assert_snapshot!(place.failure(&["--pgn", "--sql", "DELETE FROM game"]), @"
+    insta::assert_snapshot!(place.failure(&["--format", "pgn", "--sql", "DELETE FROM game"]), @"
     pgndex: error: this would change the database; only reading is allowed here
     ");
     for wrong in [
         &[][..],
-        &["--pgn", "--fen"],
-        &["--pgn", "--ply", "3"],
-        &["--csv", "--last"],
-        &["--fen", "--ply", "3", "--last"],
-        &["--pgn", "--overwrite"],
-        &["--fen", "--ply", "3", "--ply", "4"],
-        &["--fen", "--ply", "3", "--either"],
-        &["--fen", "--then", "--ending", "rook"],
-        &["--fen", "--ending", "rook", "--last"],
-        &["--fen", "--ending", "rook", "--moves", "e4"],
-        &["--fen", "--ending", "rook", "--position", "8/8/8/4k3/8/4K3/4P3/8 w - -"],
-        &["--pgn", "--ending", "rook", "--sql", "SELECT 1"],
-        &["--pgn", "--sort", "date", "--sql", "SELECT 1"],
-        &["--pgn", "--csv-positions"],
-        &["--pgn", "--evaluated"],
-        &["--csv", "--sample", "3"],
-        &["--fen", "--per-game", "3"],
-        &["--fen", "--seed", "3"],
-        &["--fen", "--sample", "0"],
-        &["--fen", "--sample", "3", "--limit", "2"],
-        &["--fen", "--sample", "3", "--sort", "date"],
-        &["--fen", "--sample", "3", "--per-game", "101"],
-        &["--pgn", "--sql", "SELECT 1", "--white", "x"],
-        &["--pgn", "--sql", "SELECT 1", "--moves", "e4"],
-        &["--pgn", "--moves", "e4", "--play", "e2e4"],
+        &["--format", "pgn", "--format", "fen"],
+        &["--format", "pgn", "--ply", "3"],
+        &["--format", "csv", "--last"],
+        &["--format", "fen", "--ply", "3", "--last"],
+        &["--format", "pgn", "--overwrite"],
+        &["--format", "fen", "--ply", "3", "--ply", "4"],
+        &["--format", "fen", "--ply", "3", "--either"],
+        &["--format", "fen", "--then", "--ending", "rook"],
+        &["--format", "fen", "--ending", "rook", "--last"],
+        &["--format", "fen", "--ending", "rook", "--moves", "e4"],
+        &["--format", "fen", "--ending", "rook", "--fen", "8/8/8/4k3/8/4K3/4P3/8 w - -"],
+        &["--format", "pgn", "--ending", "rook", "--sql", "SELECT 1"],
+        &["--format", "pgn", "--sort", "date", "--sql", "SELECT 1"],
+        &["--format", "pgn", "--format", "csv-positions"],
+        &["--format", "pgn", "--evaluated"],
+        &["--format", "csv", "--sample", "3"],
+        &["--format", "fen", "--per-game", "3"],
+        &["--format", "fen", "--seed", "3"],
+        &["--format", "fen", "--sample", "0"],
+        &["--format", "fen", "--sample", "3", "--limit", "2"],
+        &["--format", "fen", "--sample", "3", "--sort", "date"],
+        &["--format", "fen", "--sample", "3", "--per-game", "101"],
+        &["--format", "pgn", "--sql", "SELECT 1", "--white", "x"],
+        &["--format", "pgn", "--sql", "SELECT 1", "--moves", "e4"],
+        &["--format", "pgn", "--moves", "e4", "--play", "e2e4"],
     ] {
         let run = place.ask(wrong);
         assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{wrong:?}");
@@ -490,7 +490,7 @@ fn games_are_chosen_by_position_filter_or_query() {
 fn games_come_in_an_order_and_no_more_than_asked_for() {
     let place = odd();
     let games = |arguments: &[&str]| -> Vec<String> {
-        let rows = place.printed(&[&["--csv"], arguments].concat());
+        let rows = place.printed(&[&["--format", "csv"], arguments].concat());
         rows.lines().skip(1).map(|row| row.split(',').next().expect("a cell").to_owned()).collect()
     };
     assert_eq!(games(&[]), ["1", "2", "3", "4", "5"]);
@@ -505,7 +505,7 @@ fn games_come_in_an_order_and_no_more_than_asked_for() {
         ["5", "4"]
     );
     // A game without such a position is none of them.
-    insta::assert_snapshot!(place.printed(&["--epd", "--ply", "5-6", "--limit", "2"]), @r#"
+    insta::assert_snapshot!(place.printed(&["--format", "epd", "--ply", "5-6", "--limit", "2"]), @r#"
     rnbqkb1r/pppp1ppp/5n2/4p3/4P3/2N5/PPPP1PPP/R1BQKBNR b KQkq - fmvn 3; hmvc 3; id "game 1 ply 5"; sm d5;
     rnbqkb1r/ppp2ppp/5n2/3pp3/4P3/2N5/PPPP1PPP/R1BQKBNR w KQkq - fmvn 4; hmvc 0; id "game 1 ply 6"; sm exd5;
     nrk1bqrn/ppbppppp/8/2p5/2P5/8/PPBPPPPP/N1KRBQRN b kq - fmvn 3; hmvc 3; id "game 4 ply 5"; sm O-O-O;
@@ -524,7 +524,7 @@ fn are_those_of_find(place: &Place, options: &[&str]) -> usize {
     for line in lines(&["find", "games.db", "--format", "json"]) {
         found.push(serde_json::from_str(&line).expect("JSON"));
     }
-    let text = lines(&["export", "games.db", "--csv-positions"]).join("\n");
+    let text = lines(&["export", "games.db", "--format", "csv-positions"]).join("\n");
     let mut rows = csv::Reader::from_reader(text.as_bytes());
     let rows: Vec<csv::StringRecord> = rows.records().map(|row| row.expect("CSV")).collect();
     assert_eq!(rows.len(), found.len(), "{options:?}");
@@ -534,14 +534,14 @@ fn are_those_of_find(place: &Place, options: &[&str]) -> usize {
         assert_eq!((&row[1], &row[2]), (&*found["game_id"].to_string(), &*found["ply"].to_string()));
         assert_eq!((&row[3], &row[4], &row[5]), (&*text("next_uci"), &*text("next_san"), &*text("result")));
     }
-    let epd = lines(&["export", "games.db", "--epd"]);
+    let epd = lines(&["export", "games.db", "--format", "epd"]);
     assert_eq!(epd.len(), found.len());
     for (line, found) in epd.iter().zip(&found) {
         let id = format!("id \"game {} ply {}\"", found["game_id"], found["ply"]);
         assert!(line.contains(&id), "{line} {id}");
     }
-    let games = lines(&["export", "games.db", "--csv"]);
-    let pgn = lines(&["export", "games.db", "--pgn"]);
+    let games = lines(&["export", "games.db", "--format", "csv"]);
+    let pgn = lines(&["export", "games.db", "--format", "pgn"]);
     assert_eq!(games.len(), found.len() + 1, "{options:?}");
     let results = pgn.iter().filter(|line| line.starts_with("[Result "));
     let expected = found.iter().map(|found| format!("[Result {}]", found["result"]));
@@ -580,7 +580,7 @@ fn rows_of_positions_are_those_of_the_tables() {
     let Some(part) = part_of_corpus("lichess-24k", 300_000) else { return };
     std::fs::write(place.path("games.pgn"), part).expect("a file");
     place.index("games.db", &place.path("games.pgn"));
-    let printed = place.printed(&["--csv-positions", "--ply", "12-", "--evaluated"]);
+    let printed = place.printed(&["--format", "csv-positions", "--ply", "12-", "--evaluated"]);
     let mut rows = csv::Reader::from_reader(printed.as_bytes());
     // All but SAN.
     let own = |row: csv::StringRecord| -> Vec<String> {
@@ -610,7 +610,7 @@ fn rows_of_positions_are_those_of_the_tables() {
 #[test]
 fn what_lacks_a_description_is_told() {
     let place = Place::new();
-    insta::assert_snapshot!(place.run(&["export", "--fen", "games.db", "--either"]).stderr, @r"
+    insta::assert_snapshot!(place.run(&["export", "--format", "fen", "games.db", "--either"]).stderr, @r"
     error: --either only says more of what is described; give one of --pattern, --material, --structure, --ending or --move too
 
     Usage: pgndex export [OPTIONS] <--pgn|--fen|--epd|--csv|--csv-positions|--parquet <DIR>> <DB>
@@ -648,7 +648,7 @@ fn many_draws() {
 #[test]
 fn a_sample_tells_its_seed_and_what_is_missing() {
     let place = odd();
-    let run = place.ask(&["--fen", "--sample", "3", "--per-game", "2", "--ply", "2-"]);
+    let run = place.ask(&["--format", "fen", "--sample", "3", "--per-game", "2", "--ply", "2-"]);
     insta::assert_snapshot!(run.stdout, @"
     rnbqkb1r/ppp2ppp/5n2/3Pp3/8/2N5/PPPP1PPP/R1BQKBNR b KQkq - 0 4
     nrkbbqrn/pp1ppppp/8/2p5/2P5/8/PPBPPPPP/NRK1BQRN b KQkq - 1 2
@@ -658,7 +658,7 @@ fn a_sample_tells_its_seed_and_what_is_missing() {
     pgndex: note: drawn with --seed 1
     ");
     let run =
-        place.ask(&["--csv-positions", "--sample", "30", "--seed", "7", "--white", "hasty", "-o", "out.csv"]);
+        place.ask(&["--format", "csv-positions", "--sample", "30", "--seed", "7", "--white", "hasty", "-o", "out.csv"]);
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: 1 position written to out.csv
     pgndex: note: only 1 position could be drawn
@@ -668,17 +668,17 @@ fn a_sample_tells_its_seed_and_what_is_missing() {
     fen,game_id,ply,uci,san,result,white_elo,black_elo,eval_cp,eval_mate
     rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1,3,0,f2f3,f3,0-1,,,,
     ");
-    insta::assert_snapshot!(place.told(0, &["--fen", "--sample", "3", "--ply", "90-"]), @"
+    insta::assert_snapshot!(place.told(0, &["--format", "fen", "--sample", "3", "--ply", "90-"]), @"
     pgndex: note: no position fits
     ");
-    insta::assert_snapshot!(place.ask(&["--fen", "--sample", "9", "--sql", "SELECT 3 UNION ALL SELECT 3"]).stderr, @"
+    insta::assert_snapshot!(place.ask(&["--format", "fen", "--sample", "9", "--sql", "SELECT 3 UNION ALL SELECT 3"]).stderr, @"
     pgndex: note: only 1 position could be drawn
     pgndex: note: drawn with --seed 1
     ");
-    insta::assert_snapshot!(place.failure(&["--fen", "--sample", "3", "--sql", "SELECT 4294967295"]), @"
+    insta::assert_snapshot!(place.failure(&["--format", "fen", "--sample", "3", "--sql", "SELECT 4294967295"]), @"
     pgndex: error: games.db: no game 4294967295; the games have the numbers 1 to 5
     ");
-    insta::assert_snapshot!(place.told(2, &["--pgn", "--ply", "3"]), @r"
+    insta::assert_snapshot!(place.told(2, &["--format", "pgn", "--ply", "3"]), @r"
     pgndex: error: --ply chooses positions, and --pgn, --csv and --parquet write whole games; take --fen, --epd or --csv-positions, or describe the positions at these plies, as with --ending
     ");
 }
@@ -687,16 +687,16 @@ fn a_sample_tells_its_seed_and_what_is_missing() {
 fn nothing_to_write_leaves_files_as_they_are() {
     let place = odd();
     for conditions in [
-        &["--pgn", "--player", "nobody"][..],
-        &["--csv", "--white", "Hasti"],
-        &["--fen", "--moves", "1. h4"],
-        &["--epd", "--eco", "E99"],
-        &["--pgn", "--sql", "SELECT game_id FROM game WHERE false"],
-        &["--fen", "--ply", "500"],
+        &["--format", "pgn", "--player", "nobody"][..],
+        &["--format", "csv", "--white", "Hasti"],
+        &["--format", "fen", "--moves", "1. h4"],
+        &["--format", "epd", "--eco", "E99"],
+        &["--format", "pgn", "--sql", "SELECT game_id FROM game WHERE false"],
+        &["--format", "fen", "--ply", "500"],
     ] {
         let run = place.ask(&[conditions, &["-o", "none.pgn"]].concat());
         assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{conditions:?}");
-        let unit = if matches!(conditions[0], "--fen" | "--epd") { "position" } else { "game" };
+        let unit = if matches!(conditions[0], "--format", "fen" | "--format", "epd") { "position" } else { "game" };
         let ends = |what: &str| run.stderr.ends_with(&format!("note: no {unit} fits; {what}\n"));
         assert!(ends("none.pgn is not written"), "{}", run.stderr);
         assert!(!place.path("none.pgn").exists());
@@ -708,7 +708,7 @@ fn nothing_to_write_leaves_files_as_they_are() {
         assert_eq!(std::fs::read(place.path("there.pgn")).expect("a file"), b"precious");
         std::fs::remove_file(place.path("there.pgn")).expect("removed");
     }
-    let run = place.ask(&["--csv", "--white", "Hasti", "-o", "none.csv"]);
+    let run = place.ask(&["--format", "csv", "--white", "Hasti", "-o", "none.csv"]);
     insta::assert_snapshot!(run.stderr, @r#"
     pgndex: note: no player has a name that fits "hasti" (--white); did you mean "Hasty, H"?
     pgndex: note: no game fits; none.csv is not written
@@ -718,29 +718,29 @@ fn nothing_to_write_leaves_files_as_they_are() {
 #[test]
 fn a_file_is_written_whole_or_not_at_all() {
     let place = odd();
-    let run = place.ask(&["--pgn", "--result", "1-0", "-o", "out.pgn"]);
+    let run = place.ask(&["--format", "pgn", "--result", "1-0", "-o", "out.pgn"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, ""));
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: 2 games written to out.pgn
     pgndex: note: 1 game has missing moves; the table `problem` says why
     ");
     let before = std::fs::read(place.path("out.pgn")).expect("a file");
-    insta::assert_snapshot!(place.failure(&["--fen", "-o", "out.pgn"]), @"
+    insta::assert_snapshot!(place.failure(&["--format", "fen", "-o", "out.pgn"]), @"
     pgndex: error: out.pgn: exists already; use --overwrite to replace it, or name another file
     ");
-    insta::assert_snapshot!(place.failure(&["--fen", "-o", "games.db", "--overwrite"]), @"
+    insta::assert_snapshot!(place.failure(&["--format", "fen", "-o", "games.db", "--overwrite"]), @"
     pgndex: error: games.db: is the database, or belongs to it; name another file
     ");
-    insta::assert_snapshot!(place.failure(&["--fen", "-o", ".", "--overwrite"]), @"
+    insta::assert_snapshot!(place.failure(&["--format", "fen", "-o", ".", "--overwrite"]), @"
     pgndex: error: .: not a file; leave out --output to write to standard output
     ");
-    insta::assert_snapshot!(place.failure(&["--fen", "-o", "nowhere/out.fen"]), @"
+    insta::assert_snapshot!(place.failure(&["--format", "fen", "-o", "nowhere/out.fen"]), @"
     pgndex: error: nowhere/out.fen: its directory is not there; make it first
     ");
-    place.failure(&["--pgn", "--sql", "SELECT 1 UNION ALL SELECT 99", "-o", "out.pgn", "--overwrite"]);
+    place.failure(&["--format", "pgn", "--sql", "SELECT 1 UNION ALL SELECT 99", "-o", "out.pgn", "--overwrite"]);
     assert!(before == std::fs::read(place.path("out.pgn")).expect("a file"));
     assert_eq!(place.names(), ["games.db", "games.pgn", "out.pgn"]);
-    place.printed(&["--pgn", "-o", "out.pgn", "--overwrite"]);
+    place.printed(&["--format", "pgn", "-o", "out.pgn", "--overwrite"]);
     assert!(before != std::fs::read(place.path("out.pgn")).expect("a file"));
     #[cfg(unix)]
     {

@@ -46,7 +46,7 @@ fn agree(sample: &Place, options: &[&str], condition: &str) -> usize {
     let first = |text: &str| -> BTreeSet<u64> {
         text.lines().skip(1).map(|line| line.split(',').next().unwrap().parse().expect(line)).collect()
     };
-    let exported = sample.run(&[&["export", "games.db", "--csv"], options].concat());
+    let exported = sample.run(&[&["export", "games.db", "--format", "csv"], options].concat());
     assert_eq!(exported.status, 0, "{options:?}: {}", exported.stderr);
     assert_eq!(first(&exported.stdout), expected, "export {options:?}");
     let at_start =
@@ -127,7 +127,7 @@ fn of_two_players_one_is_on_each_side() {
 fn only_two_players_can_be_asked_for() {
     let sample = sample();
     let told = |options: &[&str]| {
-        let run = sample.run(&[&["export", "games.db", "--csv"], options].concat());
+        let run = sample.run(&[&["export", "games.db", "--format", "csv"], options].concat());
         assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{options:?}");
         run.stderr
     };
@@ -244,7 +244,7 @@ fn games_of_files_and_of_variants() {
 #[test]
 fn a_file_that_the_database_does_not_have_is_told_with_those_like_it() {
     let place = files();
-    for command in [&["find", "--fen", START][..], &["explore", "--fen", START], &["export", "--pgn"]] {
+    for command in [&["find", "--fen", START][..], &["explore", "--fen", START], &["export", "--format", "pgn"]] {
         let told = |source: &str| {
             let run =
                 place.run(&[&command[..1], &["games.db"], &command[1..], &["--source", source]].concat());
@@ -263,7 +263,7 @@ fn a_file_that_the_database_does_not_have_is_told_with_those_like_it() {
             ");
         }
     }
-    let run = place.run(&["export", "games.db", "--pgn", "--source", "", "--variant", ""]);
+    let run = place.run(&["export", "games.db", "--format", "pgn", "--source", "", "--variant", ""]);
     assert_eq!((run.status, run.stdout.as_str()), (2, ""));
 }
 

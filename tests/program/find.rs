@@ -322,7 +322,7 @@ fn codes_of_the_tag_and_of_the_positions_are_two_conditions() {
         let found = sample.ask(&[&["--fen", START, "--format", "csv"], conditions].concat()).stdout;
         let ids = found.lines().skip(1).map(|line| line.split(',').next().expect("a field"));
         assert!(ids.eq(games.iter().map(i32::to_string).collect::<Vec<_>>()), "{conditions:?}: {found}");
-        let csv = sample.run(&[&["export", "games.db", "--csv"], conditions].concat());
+        let csv = sample.run(&[&["export", "games.db", "--format", "csv"], conditions].concat());
         assert_eq!(csv.stdout.lines().count(), 1 + games.len(), "{conditions:?}");
         let explored =
             sample.run(&[&["explore", "games.db", "--fen", START, "--format", "json"], conditions].concat());
@@ -417,9 +417,9 @@ fn patterns_and_material() {
     pgndex: error: --pattern cannot be read
       because: the number of ranks in the pattern is 2, not 8; '*' stands for a whole rank of any kind
     ");
-    insta::assert_snapshot!(sample.told(2, &["--material", "KRPKR"]), @"
+    insta::assert_snapshot!(sample.told(2, &["--material", "KRP"]), @"
     pgndex: error: --material cannot be read
-      because: material is White's pieces, 'v' and Black's pieces, such as KRPvKR, not 'KRPKR'
+      because: material is White's pieces and Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR, not 'KRP'
     ");
 }
 

@@ -40,8 +40,8 @@ const COMMANDS: [&[&str]; 9] = [
     &["game", "games.db", "1", "--format", "pgn"],
     &["info", "games.db"],
     &["sql", "games.db", "SELECT event AS 'a\u{1b}', white, * FROM games, problem"],
-    &["export", "games.db", "--pgn"],
-    &["export", "games.db", "--csv"],
+    &["export", "games.db", "--format", "pgn"],
+    &["export", "games.db", "--format", "csv"],
 ];
 
 const FORMATS: [&[&str]; 6] = [
@@ -114,7 +114,7 @@ fn csv_for_programs_is_as_in_the_database_and_json_is_escaped() {
     for arguments in [
         &["find", "games.db", "--moves", "1. e4", "--format", "csv"][..],
         &["sql", "games.db", "SELECT white FROM games", "--format", "csv"],
-        &["export", "games.db", "--csv"],
+        &["export", "games.db", "--format", "csv"],
     ] {
         assert!(stdout(arguments).contains(&hostile("White")), "{arguments:?}");
     }
@@ -165,7 +165,7 @@ fn messages_quote_values_in_part_and_without_harm() {
             &["sql", "games.db", &format!(".schema {value}")],
             &["sql", "games.db", &format!(".mode {value}")],
             &["sql", "games.db", &format!("SELECT nothing.\"{value}\"")],
-            &["export", "games.db", "--csv", "--sql", &format!("SELECT '{value}'")],
+            &["export", "games.db", "--format", "csv", "--sql", &format!("SELECT '{value}'")],
             &["index", "new.db", value],
             &["index", "--log-format", "json", "new.db", value],
             &["index", "--memory", value, "new.db", "games.pgn"],

@@ -94,13 +94,10 @@ fn openings_come_from_our_list_or_the_one_given() {
     assert_eq!(name("a.db"), "Philidor Defense; Queen's Pawn Game");
     assert_eq!(place.run(&["index", "-q", "--openings", "my.tsv", "b.db", "a.pgn"]).status, 0);
     assert_eq!(name("b.db"), "-; Closed Game");
-    // Its old name.
+    // A code in other commands.
     let run = place.run(&["index", "-q", "--eco", "my.tsv", "c.db", "a.pgn"]);
-    assert_eq!((run.status, name("c.db").as_str()), (0, "-; Closed Game"));
-    assert_eq!(
-        run.stderr,
-        "pgndex: note: names of openings are given by --openings; --eco is an ECO code in other commands\n"
-    );
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("tip: names of openings are given by --openings FILE\n"), "{run:?}");
 }
 
 #[test]
@@ -742,7 +739,7 @@ fn files_that_belong_to_a_database_are_no_place_for_anything_else() {
                 }
             }
             if is_there {
-                is_refused(&["export", "a.db", "--pgn", "--overwrite", "--output", name], name);
+                is_refused(&["export", "a.db", "--format", "pgn", "--overwrite", "--output", name], name);
             }
         }
         assert_eq!(place.names().len(), 1 + usize::from(is_there), "{:?}", place.names());

@@ -198,8 +198,8 @@ fn names_may_be_any_bytes() {
             &["info", "--format", "json"],
             &["game", "1"],
             &["game", "1", "--format", "json"],
-            &["export", "--csv"],
-            &["export", "--pgn"],
+            &["export", "--format", "csv"],
+            &["export", "--format", "pgn"],
             &["sql", "SELECT * FROM games LIMIT 1"],
             &["verify", "--json"],
         ] {

@@ -56,7 +56,7 @@ fn ok(place: &Place, arguments: &[&str]) -> String {
 /// How many games a filter finds.
 #[track_caller]
 fn found(place: &Place, option: &str, name: &str) -> usize {
-    let run = place.run(&["export", "games.db", "--csv", option, name]);
+    let run = place.run(&["export", "games.db", "--format", "csv", option, name]);
     assert_eq!(run.status, 0, "{run:?}");
     run.stdout.lines().count() - 1
 }
@@ -136,7 +136,7 @@ fn names_are_merged_for_every_question_and_split_again() {
     }
     let find = ["find", "games.db", "--moves", "1. e4", "--player", "kortschnoj", "--format", "csv"];
     assert_eq!(place.printed(&find).lines().count(), 3);
-    let both = ["export", "games.db", "--csv", "--player", "korchnoi", "--opponent", "caruana"];
+    let both = ["export", "games.db", "--format", "csv", "--player", "korchnoi", "--opponent", "caruana"];
     assert_eq!(place.printed(&both).lines().count(), 5);
     let explored =
         place.printed(&["explore", "games.db", "--fen", START, "--player", "korchnoi", "--format", "json"]);
@@ -154,7 +154,7 @@ fn names_are_merged_for_every_question_and_split_again() {
     "Korchnoi, Viktor",3,8,5,3,1960,2002
     "#);
     // The games say what they said.
-    let pgn = place.printed(&["export", "games.db", "--pgn", "--player", "korchnoi"]);
+    let pgn = place.printed(&["export", "games.db", "--format", "pgn", "--player", "korchnoi"]);
     assert!(pgn.contains("[White \"Kortschnoj, Viktor\"]") && pgn.contains("[White \"Korchnoi,V\"]"));
     insta::assert_snapshot!(ok(&place, &["--export-aliases"]), @r#"
     name,alias,fide_id
@@ -312,13 +312,13 @@ fn a_database_of_version_1_has_no_aliases_until_some_are_written() {
 #[test]
 fn another_spelling_with_many_more_games_is_told() {
     let place = place();
-    let run = place.run(&["export", "games.db", "--csv", "--player", "korchnoi"]);
+    let run = place.run(&["export", "games.db", "--format", "csv", "--player", "korchnoi"]);
     insta::assert_snapshot!(run.stderr, @r#"
     pgndex: note: --player fits 2 players, all of whose games count: "Korchnoi, Viktor" (1), "Korchnoi,V" (1); for one of them: "=Korchnoi, Viktor"
     pgndex: note: --player fits 2 games ("Korchnoi, Viktor"), and "Kortschnoj, Viktor" has 6 games; if this is the same player: pgndex players games.db --merge "Kortschnoj, Viktor" "Korchnoi, Viktor"
     "#);
     for name in ["kortschnoj", "carlsen", "ding", "caruana"] {
-        let run = place.run(&["export", "games.db", "--csv", "--player", name]);
+        let run = place.run(&["export", "games.db", "--format", "csv", "--player", name]);
         assert!(!run.stderr.contains("--merge"), "{name}: {}", run.stderr);
     }
 }
@@ -451,7 +451,7 @@ fn six_players_are_found_under_all_their_names() {
             let _ = writeln!(list, "\"{}\",\"{alias}\"", spellings[0].0);
         }
     }
-    let note = place.run(&["export", "games.db", "--csv", "--player", "korchnoi"]).stderr;
+    let note = place.run(&["export", "games.db", "--format", "csv", "--player", "korchnoi"]).stderr;
     assert!(note.contains("\"Kortschnoj, Viktor\" has 3,531 games"), "{note}");
 
     place.write("aliases.csv", list);

@@ -65,7 +65,7 @@ def read_games(path, stored):
 
 class Program:
     def __init__(self, path, database):
-        self.command = [path, "export", database, "--csv-positions"]
+        self.command = [path, "export", database, "--format", "csv-positions"]
 
     def rows(self, *options, threads=None):
         environment = {**os.environ, **({"RAYON_NUM_THREADS": str(threads)} if threads else {})}

@@ -150,8 +150,8 @@ fn no_export_replaces_what_the_games_are_from() {
     place.write("own.pgn", "1. e4 e5 1-0\n");
     place.write("other.pgn", "1. d4 d5 1-0\n");
     place.index("games.db", &place.path("own.pgn"));
-    for format in ["--csv", "--fen", "--epd", "--csv-positions"] {
-        let run = place.run(&["export", "games.db", format, "-o", "other.pgn", "--overwrite"]);
+    for format in ["csv", "fen", "epd", "csv-positions"] {
+        let run = place.run(&["export", "games.db", "--format", format, "-o", "other.pgn", "--overwrite"]);
         assert!(run.status == 1 && run.stderr.contains("holds games as PGN"), "{format}: {}", run.stderr);
     }
     let mut paths = vec!["own.pgn"];
@@ -161,17 +161,17 @@ fn no_export_replaces_what_the_games_are_from() {
         paths.push("link.pgn");
     }
     for path in paths {
-        let run = place.run(&["export", "games.db", "--pgn", "-o", path, "--overwrite"]);
+        let run = place.run(&["export", "games.db", "--format", "pgn", "-o", path, "--overwrite"]);
         assert!(run.status == 1 && run.stderr.contains("which is never replaced"), "{path}: {}", run.stderr);
     }
     assert_eq!(std::fs::read_to_string(place.path("own.pgn")).expect("the games"), "1. e4 e5 1-0\n");
-    said(&place, &["export", "games.db", "--pgn", "-o", "other.pgn", "--overwrite"]);
+    said(&place, &["export", "games.db", "--format", "pgn", "-o", "other.pgn", "--overwrite"]);
 }
 
 #[test]
 fn a_dash_is_standard_output() {
     let place = Place::new().indexed(FAMOUS);
-    for arguments in [&["export", "games.db", "--csv"][..], &["player", "games.db", "lasker"]] {
+    for arguments in [&["export", "games.db", "--format", "csv"][..], &["player", "games.db", "lasker"]] {
         let (alone, _) = said(&place, arguments);
         assert_eq!(said(&place, &[arguments, &["-o", "-"]].concat()).0, alone);
     }
@@ -207,7 +207,7 @@ fn a_name_of_several_players_is_told_everywhere() {
         &["explore", "games.db"],
         &["explore", "games.db", "--format", "json"],
         &["explore", "games.db", "--side", "white"],
-        &["export", "games.db", "--csv"],
+        &["export", "games.db", "--format", "csv"],
         &["repertoire", "games.db", "mine.pgn", "--side", "white"],
     ] {
         let (_, told) = said(&place, &[arguments, &["--player", "polgar"]].concat());
@@ -243,8 +243,8 @@ fn wrong_arguments_are_told_with_what_was_meant() {
     assert!(!told.contains("similar"), "{told}");
     let told = wrong(&place, &["explore", "games.db", "--versus", "--since", "2020"]);
     assert!(told.contains("one text in quotes"), "{told}");
-    let told = wrong(&place, &["export", "games.db", "--pgn", "--fen", "8/8/8/4k3/8/4K3/4P3/8 w - -"]);
-    assert!(told.contains("use --position FEN"), "{told}");
+    let told = wrong(&place, &["export", "games.db", "--format", "pgn", "--fen", "--ply", "3"]);
+    assert!(told.contains("tip: --fen takes a position; to write positions as FEN, use --format fen"), "{told}");
     let told = wrong(&place, &["explore", "games.db", "--moves", "1... e5"]);
     assert!(told.contains("the text begins with a move of Black"), "{told}");
 }
@@ -253,8 +253,8 @@ fn wrong_arguments_are_told_with_what_was_meant() {
 fn the_reason_for_nothing_is_the_true_one() {
     let place = Place::new().indexed(FAMOUS).with("mine.pgn", "1. e4 e5 *\n");
     let told = |arguments: &[&str]| said(&place, arguments).1;
-    assert!(told(&["export", "games.db", "--csv-positions", "--evaluated"]).contains("no position fits"));
-    assert!(told(&["export", "games.db", "--fen", "--ply", "500-"]).contains("no position fits"));
+    assert!(told(&["export", "games.db", "--format", "csv-positions", "--evaluated"]).contains("no position fits"));
+    assert!(told(&["export", "games.db", "--format", "fen", "--ply", "500-"]).contains("no position fits"));
     let held = ["repertoire", "games.db", "mine.pgn", "--side", "white", "--since", "2030"];
     assert!(told(&held).contains("no game passes the filters"));
     let unknown = told(&["find", "games.db", "--white", "nobody"]);
@@ -290,9 +290,9 @@ fn a_limit_of_file_size_is_an_error_that_names_the_file() {
         let output = command.env("PGNDEX", env!("CARGO_BIN_EXE_pgndex")).output().expect("bash runs");
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    let (status, told) = shell("\"$PGNDEX\" export games.db --pgn -o out.pgn");
+    let (status, told) = shell("\"$PGNDEX\" export games.db -f pgn -o out.pgn");
     assert!(status == Some(1) && told.contains("out.pgn: cannot write it"), "{told}");
-    let (status, told) = shell("\"$PGNDEX\" export games.db --pgn > out.txt");
+    let (status, told) = shell("\"$PGNDEX\" export games.db -f pgn > out.txt");
     assert!(status == Some(1) && told.contains("standard output: cannot write"), "{told}");
     assert_eq!(place.names(), ["games.db", "games.pgn", "out.txt"]);
 }

@@ -35,8 +35,8 @@ const READING: [(&[&str], &str); 11] = [
     (&["find", "games.db", "--material", "KQRRBBNNPPPPPPPPvKQRRBBNNPPPPPPPP"], "Anderssen, Adolf"),
     (&["explore", "games.db", "--moves", "1. e4"], "e5"),
     (&["game", "games.db", "1", "--ply", "end"], "Légal, Kermur de"),
-    (&["export", "games.db", "--pgn"], "7. Nd5#"),
-    (&["export", "games.db", "--fen"], "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"),
+    (&["export", "games.db", "--format", "pgn"], "7. Nd5#"),
+    (&["export", "games.db", "--format", "fen"], "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"),
     (&["sql", "games.db", "SELECT game_pgn(game_id) FROM games"], "Kieseritzky, Lionel"),
     (&["verify", "games.db", "--all"], ""),
 ];
@@ -77,7 +77,7 @@ fn what_a_database_of_version_1_does_not_know_is_told() {
             &["find", "games.db", "--moves", "1. e4"][..],
             &["find", "games.db", "--material", "KvK"],
             &["explore", "games.db", "--moves", "1. e4"],
-            &["export", "games.db", "--pgn"],
+            &["export", "games.db", "--format", "pgn"],
         ] {
             assert_eq!(told(&[command, filter].concat()), message, "{command:?}");
         }
@@ -99,7 +99,7 @@ fn what_a_database_of_version_1_does_not_know_is_told() {
     place.printed(&["explore", "games.db", "--moves", "1. e4", "--plies-max", "99"]);
     fs::write(place.path("new.pgn"), "[TimeControl \"600\"]\n\n1. e4 e5 *\n").expect("a file");
     place.printed(&["index", "--quiet", "games.db", "new.pgn"]);
-    let found = place.printed(&["export", "games.db", "--csv", "--speed", "rapid"]);
+    let found = place.printed(&["export", "games.db", "--format", "csv", "--speed", "rapid"]);
     assert_eq!(found.lines().count(), 2, "{found}");
 }
 

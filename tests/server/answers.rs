@@ -35,13 +35,13 @@ fn answers_are_those_of_the_commands() {
     );
     assert_eq!(server.get("/api/game/7/pgn").body, run.stdout);
     let run = Run::of(
-        command(server.directory.path(), &["export", "games.db", "--csv", "--white", "morphy"])
+        command(server.directory.path(), &["export", "games.db", "--format", "csv", "--white", "morphy"])
             .output()
             .unwrap(),
     );
     assert_eq!(server.get("/api/export.csv?white=morphy").body, run.stdout);
     let run = Run::of(
-        command(server.directory.path(), &["export", "games.db", "--pgn", "--sort", "date", "--limit", "9"])
+        command(server.directory.path(), &["export", "games.db", "--format", "pgn", "--sort", "date", "--limit", "9"])
             .output()
             .unwrap(),
     );

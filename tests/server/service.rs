@@ -1,4 +1,4 @@
-//! The unit for systemd in the documentation.
+//! The unit for systemd in the documentation, and what the server tells it.
 
 use std::fs;
 use std::process::Command;
@@ -34,4 +34,41 @@ fn the_unit_is_one_and_starts_the_server() {
         .expect("it runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && !said.contains("pgndex-serve.service"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_manager_hears_when_it_is_ready_and_when_it_ends() {
+    use std::io::{BufRead as _, BufReader};
+    use std::os::unix::net::UnixDatagram;
+    use std::process::Stdio;
+    use std::time::Duration;
+
+    let directory = tempfile::tempdir().expect("a directory");
+    index(directory.path(), "games.db", &famous_games());
+    let socket = directory.path().join("notify");
+    let manager = UnixDatagram::bind(&socket).expect("a socket");
+    manager.set_read_timeout(Some(Duration::from_secs(60))).expect("a time limit");
+    let hear = || {
+        let mut word = [0; 100];
+        let length = manager.recv(&mut word).expect("a word");
+        String::from_utf8_lossy(&word[..length]).into_owned()
+    };
+    let serve = ["serve", "games.db", "--listen", "127.0.0.1:0", "--log-format", "none"];
+    let mut server = crate::program::command(directory.path(), &serve)
+        .env("NOTIFY_SOCKET", &socket)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the server starts");
+    assert_eq!(hear(), "READY=1");
+    // Who is told that it is ready can ask at once.
+    let mut address = String::new();
+    BufReader::new(server.stdout.take().expect("its output")).read_line(&mut address).expect("a line");
+    let address = address.trim().strip_prefix("http://").expect("an address");
+    let stream = std::net::TcpStream::connect(address).expect("a connection");
+    assert_eq!(crate::serving::ask_at(stream, "/health").status, 200);
+    let killed = Command::new("kill").args(["-TERM", &server.id().to_string()]).status();
+    assert!(killed.expect("kill runs").success());
+    assert_eq!(hear(), "STOPPING=1");
+    assert_eq!(server.wait().expect("it ends").code(), Some(0));
 }

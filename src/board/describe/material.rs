@@ -166,9 +166,11 @@ impl fmt::Display for Material {
 
 /// What material is asked for, compiled once to be compared with many positions.
 ///
-/// White's pieces, `v`, Black's pieces, in any order. After a letter, `*` stands for any number of this piece, none too, `+` for
-/// one or more, `?` for one or none. `..` after a side's pieces lets it have any others as well: `KR..vKQ..` asks for a white
-/// rook and a black queen at least.
+/// White's pieces and then Black's, parted by `v` or `-`, or by nothing: then the second king is the first of Black's pieces. `KRPvKR`,
+/// `KRP-KR` and `KRPKR` are the same. Where something parts them, a side's pieces may stand in any order.
+///
+/// After a letter, `*` stands for any number of this piece, none too, `+` for one or more, `?` for one or none. `..` after a side's
+/// pieces lets it have any others as well: `KR..vKQ..` asks for a white rook and a black queen at least.
 ///
 /// ```
 /// use pgndex::board::MaterialSignature;
@@ -189,7 +191,7 @@ pub struct MaterialSignature {
 #[non_exhaustive]
 pub enum MaterialError {
     /// Not two sides.
-    #[error("material is White's pieces, 'v' and Black's pieces, such as KRPvKR, not '{0}'")]
+    #[error("material is White's pieces and Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR, not '{0}'")]
     Sides(String),
     /// A letter that is no piece, or a sign in the wrong place.
     #[error("'{0}' is no piece (K Q R B N P) and no sign after one ('*' '+' '?', or '..' at the end)")]
@@ -209,13 +211,22 @@ fn quoted(text: &str) -> String {
     text.chars().take(MOST).chain(more.chars()).collect()
 }
 
+/// White's pieces and Black's.
+fn sides(text: &str) -> Option<(&str, &str)> {
+    if let Some((white, black)) = text.split_once(['v', '-']) {
+        return Some((white.trim_end(), black.trim_start()));
+    }
+    let (second, _) = text.match_indices('K').nth(1)?;
+    Some(text.split_at(second))
+}
+
 impl MaterialSignature {
     /// Reads a signature.
     ///
     /// # Errors
     /// When the text is none.
     pub fn parse(text: &str) -> Result<Self, MaterialError> {
-        let (white, black) = text.trim().split_once('v').ok_or_else(|| MaterialError::Sides(quoted(text)))?;
+        let (white, black) = sides(text.trim()).ok_or_else(|| MaterialError::Sides(quoted(text)))?;
         let mut signature = Self { least: 0, most: 0 };
         for (side, color) in [(white, Color::White), (black, Color::Black)] {
             signature.read_side(side, color)?;

@@ -3,6 +3,8 @@
 use clap::Args;
 use std::path::PathBuf;
 
+use crate::cli::args::log::LogArgs;
+
 /// Copy a database, while others go on reading and writing it
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -25,4 +27,9 @@ pub(crate) struct BackupArgs {
     /// Show no progress and no summary; errors are still shown
     #[arg(long, short)]
     pub(crate) quiet: bool,
+    /// Write one JSON object to standard output at the end, instead of the summary
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }

@@ -128,7 +128,7 @@ struct Options {
     /// these, '*' any number of squares. The side to move can follow
     #[arg(long, value_name = "PLACEMENT", help_heading = DESCRIPTION)]
     pattern: Vec<String>,
-    /// The pieces that are left, White's first, as in KRPvKR
+    /// The pieces that are left, White's first, as in KRPvKR, KRP-KR or KRPKR
     #[arg(long, value_name = "PIECES", help_heading = DESCRIPTION)]
     material: Vec<String>,
     /// The pawns stand as in this FEN; its other pieces do not matter

@@ -96,7 +96,6 @@ pub(crate) struct ExploreArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExploreFormat {
     Table,
-    #[value(alias = "jsonl")]
     Json,
     Csv,
     Dot,

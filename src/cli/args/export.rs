@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches};
+use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use pgndex::query::{Course, PositionQuery, Positions, Sample, WantedPositions};
 
 use crate::cli::args::course::{CourseArgs, PlyRange};
@@ -19,26 +19,24 @@ use crate::cli::args::{WrongValue, read_position, within};
 #[cfg_attr(not(feature = "parquet"), command(group = ArgGroup::new("target").arg("output")))]
 #[command(after_help = "\
 Examples:
-  pgndex export games.db --pgn --player carlsen --since 2019 --output carlsen.pgn
-  pgndex export games.db --pgn --moves \"1. e4 c5 2. Nf3 d6\" --result 1-0 > najdorf-won.pgn
-  pgndex export games.db --pgn --ending rook --player korchnoi --sort rating --limit 200 -o rooks.pgn
-  pgndex export games.db --epd --material KRPvKR
-  pgndex export games.db --fen --ply 16 | sort | uniq -c | sort -rn | head
-  pgndex export games.db --epd --last --elo-min 2700
-  pgndex export games.db --csv-positions --sample 10000 --ply 16- --evaluated --output training.csv
+  pgndex export games.db -f pgn --player carlsen --since 2019 --output carlsen.pgn
+  pgndex export games.db -f pgn --moves \"1. e4 c5 2. Nf3 d6\" --result 1-0 > najdorf-won.pgn
+  pgndex export games.db -f pgn --ending rook --player korchnoi --sort rating --limit 200 -o rooks.pgn
+  pgndex export games.db -f epd --material KRPvKR
+  pgndex export games.db -f fen --ply 16 | sort | uniq -c | sort -rn | head
+  pgndex export games.db -f epd --last --elo-min 2700
+  pgndex export games.db -f csv-positions --sample 10000 --ply 16- --evaluated --output training.csv
   pgndex export games.db --parquet tables/ --speed blitz --partition-by year
-  pgndex export games.db --csv --sql \"SELECT game_id FROM game ORDER BY ply_count DESC LIMIT 100\"
+  pgndex export games.db -f csv --sql \"SELECT game_id FROM game ORDER BY ply_count DESC LIMIT 100\"
 
-Without conditions all games are written. --fen is an output format here; to choose games by a position, use \
---position. PGN is in export format, with comments, glyphs, variations, clocks and evaluations unless --plain is given; a game with \
-missing moves has the tag Truncated. CSV has a row for each game, with its moves. EPD has the \
-full-move number, the half-move clock, game and ply, and the move played.
+Without conditions all games are written. PGN is in export format, with comments, glyphs, variations, clocks and evaluations unless \
+--plain is given; a game with missing moves has the tag Truncated. CSV has a row for each game, with its moves. EPD has the \
+full-move number, the half-move clock, game and ply, and the move played. csv-positions has a row for each position, with the move \
+played from it, the result, the ratings and the evaluation of the position as the PGN has it, from White's view.
 
-Where positions are described, the games that have one are written; --fen, --epd and --csv-positions write the one position of \
-each that `find` tells. Without a description they write all positions of the games, or those that --ply or --last tells.
+Where positions are described, the games that have one are written; formats of positions (fen, epd, csv-positions) write the one position \
+of each that `find` tells. Without a description they write all positions of the games, or those that --ply or --last tells.
 
---csv-positions has a row for each position, with the move played from it, the result, the ratings and the evaluation of the position as \
-the PGN has it, from White's view. \
 --sample draws evenly: of all games that have such a position, and of the positions of a game. Of positions that are \
 described, only the one of each game that `find` tells is drawn. The positions come in the order in which they are drawn. The same seed draws the same ones from the same database.
 
@@ -51,7 +49,7 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) format: ExportFormatArgs,
     /// Write moves only: no comments, glyphs, variations, clocks and evaluations
-    #[arg(long, requires = "pgn", conflicts_with_all = ["fen", "epd", "csv", "csv_positions"])]
+    #[arg(long)]
     pub(crate) plain: bool,
     /// Order of the games: by their numbers, by the players' mean rating (best first), or by date (latest first)
     #[arg(long, value_name = "ORDER", value_enum, default_value = "game", conflicts_with = "sql")]
@@ -62,13 +60,13 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     described: ExportCourseArgs,
     /// Of each game, only the last position
-    #[arg(long, conflicts_with_all = ["pgn", "csv"])]
+    #[arg(long)]
     last: bool,
     /// Only positions with an evaluation
-    #[arg(long, conflicts_with_all = ["pgn", "csv"])]
+    #[arg(long)]
     pub(crate) evaluated: bool,
     /// Draw so many positions at random, one of a game at most
-    #[arg(long, value_name = "N", conflicts_with_all = ["pgn", "csv", "sort", "limit"], value_parser = within(1..=u64::MAX))]
+    #[arg(long, value_name = "N", conflicts_with_all = ["sort", "limit"], value_parser = within(1..=u64::MAX))]
     sample: Option<u64>,
     /// With --sample: draw so many positions of a game at most, up to 100
     #[arg(long, value_name = "N", requires = "sample", conflicts_with_all = ["sort", "limit"], default_value_t = 1)]
@@ -109,17 +107,12 @@ impl ExportArgs {
     /// Which positions are written of each game, if positions are.
     ///
     /// # Errors
-    /// If games are written, and some of their positions are asked for.
+    /// If an option does not go with what is written.
     pub(in crate::cli) fn wanted<'c>(
         &self,
         course: Option<&'c Course>,
     ) -> Result<WantedPositions<'c>, WrongValue> {
-        if self.described.plies.is_some() && self.format.is_of_games() {
-            return Err(WrongValue(anyhow!(
-                "--ply chooses positions, and --pgn, --csv and --parquet write whole games; take --fen, --epd or --csv-positions, or describe the \
-                 positions at these plies, as with --ending"
-            )));
-        }
+        self.check_format()?;
         let which = match (course, &self.described.plies) {
             (Some(course), _) => Positions::First(course),
             (None, _) if self.last => Positions::Last,
@@ -127,6 +120,26 @@ impl ExportArgs {
             (None, None) => Positions::Within(0..=u32::MAX),
         };
         Ok(WantedPositions { which, evaluated: self.evaluated })
+    }
+
+    /// Looks whether the options go with what is written.
+    fn check_format(&self) -> Result<(), WrongValue> {
+        if self.plain && self.format.format != Some(ExportFormat::Pgn) {
+            return Err(WrongValue(anyhow!("--plain leaves out what PGN says of moves; it goes with --format pgn")));
+        }
+        let of_positions = [
+            ("--ply", self.described.plies.is_some()),
+            ("--last", self.last),
+            ("--evaluated", self.evaluated),
+            ("--sample", self.sample.is_some()),
+        ];
+        match of_positions.into_iter().find(|&(_, is_given)| is_given) {
+            Some((option, _)) if self.format.is_of_games() => Err(WrongValue(anyhow!(
+                "{option} chooses positions, and pgn, csv and --parquet write whole games; take --format fen, epd or csv-positions, or \
+                 describe the positions, as with --ending"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// What is drawn, if not all is written.
@@ -140,35 +153,30 @@ impl ExportArgs {
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ExportFormatArgs {
-    /// Write the games as PGN
-    #[arg(long)]
-    pub(crate) pgn: bool,
-    /// Write their positions as FEN, one a line
-    #[arg(long)]
-    pub(crate) fen: bool,
-    /// Write their positions as EPD, one a line, with the moves played
-    #[arg(long)]
-    pub(crate) epd: bool,
-    /// Write the games as CSV, one a line
-    #[arg(long)]
-    pub(crate) csv: bool,
-    /// Write their positions as CSV, one a line, with moves, results and evaluations
-    #[arg(long)]
-    pub(crate) csv_positions: bool,
+    /// What to write: games as pgn or csv; their positions as fen, epd or csv-positions, one a line
+    #[arg(long, short, value_enum)]
+    pub(crate) format: Option<ExportFormat>,
     /// Write the tables of the games as Parquet files into this directory
     #[cfg(feature = "parquet")]
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["last", "evaluated", "sample"])]
+    #[arg(long, value_name = "DIR")]
     pub(crate) parquet: Option<PathBuf>,
+}
+
+/// Formats of games, and of their positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    Pgn,
+    Csv,
+    Fen,
+    Epd,
+    CsvPositions,
 }
 
 impl ExportFormatArgs {
     /// Whether whole games are written.
     fn is_of_games(&self) -> bool {
-        #[cfg(feature = "parquet")]
-        if self.parquet.is_some() {
-            return true;
-        }
-        self.pgn || self.csv
+        // Parquet files if there is no format.
+        matches!(self.format, None | Some(ExportFormat::Pgn | ExportFormat::Csv))
     }
 }
 
@@ -184,7 +192,7 @@ impl Args for ExportCourseArgs {
     fn augment_args(command: Command) -> Command {
         let command = CourseArgs::options(command, |option| match option {
             "plies" => &["last"],
-            _ => &["position", "moves", "play", "sql", "last"],
+            _ => &["fen", "moves", "play", "sql", "last"],
         });
         command.mut_arg("plies", |plies| {
             plies.help(
@@ -214,8 +222,8 @@ impl FromArgMatches for ExportCourseArgs {
 #[group(multiple = false)]
 pub(crate) struct ExportPositionArgs {
     /// Games that reached the position with this FEN
-    #[arg(help_heading = WHICH, long, value_name = "FEN")]
-    pub(crate) position: Option<String>,
+    #[arg(help_heading = WHICH, long, value_name = "FEN", alias = "position")]
+    pub(crate) fen: Option<String>,
     /// Games that reached the position after these moves: "1. e4 c5 2. Nf3". They are read as `find` reads them
     #[arg(help_heading = WHICH, long, value_name = "MOVES")]
     pub(crate) moves: Option<String>,
@@ -230,11 +238,10 @@ impl ExportPositionArgs {
     /// # Errors
     /// Those of [`read_position`].
     pub(in crate::cli) fn query(&self) -> anyhow::Result<Option<PositionQuery>> {
-        if let (None, None, None) = (&self.position, &self.moves, &self.play) {
+        if let (None, None, None) = (&self.fen, &self.moves, &self.play) {
             return Ok(None);
         }
-        let args =
-            PositionArgs { fen: self.position.clone(), moves: self.moves.clone(), play: self.play.clone() };
+        let args = PositionArgs { fen: self.fen.clone(), moves: self.moves.clone(), play: self.play.clone() };
         read_position(&args).map(Some)
     }
 }

@@ -96,6 +96,7 @@ impl FindTargetArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FindFormat {
     Table,
+    #[value(alias = "jsonl")]
     Json,
     Csv,
     Pgn,

@@ -98,6 +98,7 @@ impl FromStr for BoardPly {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GameFormat {
     Table,
+    #[value(alias = "jsonl")]
     Json,
     Pgn,
 }

@@ -2,6 +2,7 @@
 
 use crate::cli::args::ByteSize;
 use crate::cli::args::Memory;
+use crate::cli::args::log::LogArgs;
 #[cfg(feature = "parquet")]
 use crate::cli::args::parquet::{PARQUET, ParquetLayoutArgs};
 use crate::cli::args::within;
@@ -106,9 +107,6 @@ pub(crate) struct IndexArgs {
     /// Opening tags, or a directory of such files [default: the names that Lichess gives]
     #[arg(long, value_name = "FILE")]
     pub(crate) openings: Option<PathBuf>,
-    /// What `--openings` was called before
-    #[arg(long, value_name = "FILE", hide = true, conflicts_with = "openings")]
-    pub(crate) eco: Option<PathBuf>,
     /// Size of the pieces that input is cut into for the threads
     #[arg(long, value_name = "SIZE", hide = true)]
     pub(crate) chunk_size: Option<ByteSize>,
@@ -121,9 +119,8 @@ pub(crate) struct IndexArgs {
     /// Write one JSON object to standard output at the end, instead of the summary
     #[arg(long)]
     pub(crate) json: bool,
-    /// How to write notes, errors and progress to standard error; json is one object a line
-    #[arg(long, value_name = "FORMAT", value_enum, default_value = "text")]
-    pub(crate) log_format: LogFormat,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }
 
 /// Heading of the options on what is wrong with the input.
@@ -138,13 +135,6 @@ pub(crate) enum OnProblemArg {
     Skip,
     /// Fail at the first error and write no database
     Stop,
-}
-
-/// Forms of what goes to standard error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LogFormat {
-    Text,
-    Json,
 }
 
 /// What becomes of games that repeat an earlier one.

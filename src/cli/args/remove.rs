@@ -2,6 +2,7 @@
 
 use crate::cli::args::filter::{FilterArgs, WHICH};
 use crate::cli::args::index::WriterArg;
+use crate::cli::args::log::LogArgs;
 use crate::cli::args::upkeep::WorkArgs;
 use clap::Args;
 use std::path::PathBuf;
@@ -54,4 +55,6 @@ pub(crate) struct RemoveArgs {
     /// Write one JSON object to standard output at the end, instead of the summary
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }

@@ -7,6 +7,7 @@ use pgndex::index::IndexOptions;
 
 use crate::cli::args::Memory;
 use crate::cli::args::index::WriterArg;
+use crate::cli::args::log::LogArgs;
 use crate::cli::args::within;
 
 /// What the work may take.
@@ -62,6 +63,8 @@ pub(crate) struct OptimizeArgs {
     /// Write one JSON object to standard output at the end, instead of the summary
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }
 
 /// Make the tables fit each other after somebody changed rows by other means
@@ -89,4 +92,6 @@ pub(crate) struct RepairArgs {
     /// Write one JSON object to standard output at the end, instead of the summary
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }

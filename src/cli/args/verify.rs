@@ -1,5 +1,6 @@
 //! Arguments of `pgndex verify`.
 
+use crate::cli::args::log::LogArgs;
 use crate::cli::args::within;
 use clap::Args;
 use std::path::PathBuf;
@@ -50,4 +51,6 @@ pub(crate) struct VerifyArgs {
     /// End with one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }

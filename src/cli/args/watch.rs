@@ -3,7 +3,7 @@
 use clap::Args;
 use std::path::PathBuf;
 
-use crate::cli::args::index::LogFormat;
+use crate::cli::args::log::LogArgs;
 use crate::cli::args::upkeep::WorkArgs;
 use crate::cli::args::within;
 
@@ -42,7 +42,6 @@ pub(crate) struct WatchArgs {
     /// Tell only what is wrong
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// How to write notes and errors to standard error; json is one object a line
-    #[arg(long, value_name = "FORMAT", value_enum, default_value = "text")]
-    pub(crate) log_format: LogFormat,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }

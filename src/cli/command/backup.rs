@@ -8,8 +8,9 @@ use std::time::Instant;
 use pgndex::store::Database;
 
 use crate::cli::args::BackupArgs;
-use crate::cli::note;
+use crate::cli::render::done::{Copied, Done, Telling};
 use crate::cli::render::number::{bytes, duration};
+use crate::cli::render::text::printable;
 use crate::cli::terminal::progress::{COPYING, Progress as Display, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
 
@@ -31,7 +32,10 @@ pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
     let database = Database::open_read_only(&args.database)?;
     let state = Arc::new(State::default());
     let stopped = Arc::clone(&state);
-    stop_on_signal(move || stopped.is_stopped.store(true, Ordering::Relaxed))?;
+    stop_on_signal(move || {
+        stopped.is_stopped.store(true, Ordering::Relaxed);
+        crate::cli::note_stopping();
+    })?;
     let shown = Arc::clone(&state);
     let display = Display::start(args.quiet, move || Snapshot {
         bytes_done: shown.bytes.load(Ordering::Relaxed),
@@ -49,10 +53,9 @@ pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
         }
     });
     display.stop();
-    let length = copied?;
-    if !args.quiet {
-        let target = args.target.display();
-        note(&format!("{} copied to {target} in {}", bytes(length), duration(started.elapsed())));
-    }
-    Ok(())
+    let (length, elapsed) = (copied?, started.elapsed());
+    let [database, copy] = [&args.database, &args.target].map(|path| path.display().to_string());
+    let text = format!("{} copied to {} in {}", bytes(length), printable(&copy), duration(elapsed));
+    let done = Copied { database, copy, bytes: length, seconds: elapsed.as_secs_f64() };
+    Telling { quiet: args.quiet, json: args.json }.tell(Done::Backup(done), || text)
 }

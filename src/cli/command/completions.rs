@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 
+use clap::{ArgGroup, Command, Id};
+
 use crate::cli::args::CompletionsArgs;
 use crate::cli::render::output::stdout;
 use crate::cli::usage;
@@ -11,7 +13,7 @@ use crate::cli::usage;
 /// # Errors
 /// Of writing.
 pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<()> {
-    let mut command = usage::command();
+    let mut command = shown(&usage::command()).version(env!("CARGO_PKG_VERSION"));
     let name = command.get_name().to_owned();
     // First into memory: there a write cannot fail, which would end in a panic.
     let mut text = Vec::new();
@@ -19,4 +21,17 @@ pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<()> {
     let mut out = stdout();
     out.write_all(&text)?;
     Ok(out.flush()?)
+}
+
+/// A command without its hidden options, which the generators would offer; how arguments go together is not told.
+fn shown(command: &Command) -> Command {
+    let is_shown = |id: &&Id| command.get_arguments().any(|arg| arg.get_id() == *id && !arg.is_hide_set());
+    let groups = command.get_groups().map(|group| {
+        ArgGroup::new(group.get_id().clone()).multiple(true).args(group.get_args().filter(is_shown).cloned())
+    });
+    Command::new(command.get_name().to_owned())
+        .about(command.get_about().cloned())
+        .args(command.get_arguments().filter(|arg| !arg.is_hide_set()))
+        .groups(groups)
+        .subcommands(command.get_subcommands().map(shown))
 }

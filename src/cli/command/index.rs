@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 #[cfg(feature = "parquet")]
 use pgndex::index::ParquetOptions;
 use pgndex::index::{
@@ -20,11 +20,10 @@ use pgndex::store::row::Severity;
 
 use crate::cli::Status;
 use crate::cli::args::Memory;
-use crate::cli::args::{AnnotationsArg, DuplicatesArg, IndexArgs, LogFormat, OnProblemArg};
+use crate::cli::args::{AnnotationsArg, DuplicatesArg, IndexArgs, OnProblemArg};
+use crate::cli::render::done::{Done, Telling};
 use crate::cli::render::number::bytes;
 use crate::cli::render::summary::Report;
-use crate::cli::render::text::escaped_json;
-use crate::cli::terminal::log::Level;
 use crate::cli::terminal::progress::{Progress as Display, Snapshot};
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
 
@@ -33,13 +32,7 @@ use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
 /// # Errors
 /// When nothing can be read, the database cannot be written, or somebody stops it.
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
-    if args.log_format == LogFormat::Json {
-        crate::cli::terminal::log::use_json();
-    }
     let progress = stoppable_progress(args)?;
-    if args.eco.is_some() {
-        crate::cli::note("names of openings are given by --openings; --eco is an ECO code in other commands");
-    }
     let options = options(args)?;
     let inputs = if args.reread { files_of(&args.database)? } else { inputs(args) };
     if args.dry_run && is_database(&args.database) {
@@ -87,17 +80,16 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
 /// A progress that announces what is about to be written, and that a signal stops.
 fn stoppable_progress(args: &IndexArgs) -> anyhow::Result<Arc<Progress>> {
     let (announced, is_parquet) = (!args.quiet && !args.dry_run, parquet(args).is_some());
+    let skips = !matches!(args.duplicates, Some(DuplicatesArg::Keep));
     let progress = Arc::new(Progress::default().on_estimate(move |estimate| {
         if announced {
-            announce(estimate, is_parquet);
+            announce(estimate, is_parquet, skips);
         }
     }));
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || {
         stopped.stop();
-        crate::cli::note(
-            "stopping; a second Ctrl-C ends at once and leaves temporary files, which the next run removes",
-        );
+        crate::cli::note_stopping();
     })?;
     ignore_file_size_signal();
     Ok(progress)
@@ -113,22 +105,8 @@ fn tell(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
     }
     summary.log_left.iter().for_each(|note| crate::cli::note(note));
     let report = Report { target: target(args), summary };
-    if args.json {
-        match writeln!(io::stdout().lock(), "{}", escaped_json(&report.to_json().to_string())) {
-            // Nobody reads it: the exit status still tells whether something was lost.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-            written => {
-                written.context("the run is done, but its summary cannot be written to standard output")?
-            }
-        }
-    }
-    if !args.quiet && crate::cli::terminal::log::is_json() {
-        crate::cli::terminal::log::write(Level::Info, "done", "done", report.to_json());
-    } else if !args.quiet && !args.json {
-        // The database is in place; a summary that cannot be shown is no failure.
-        let _ = report.write(&mut io::stderr().lock());
-    }
-    Ok(())
+    let done = Done::Index(Box::new(summary.object(report.target)));
+    Telling { quiet: args.quiet, json: args.json }.tell(done, || report.text())
 }
 
 /// Parquet files, if they are to be written instead of a database.
@@ -235,7 +213,7 @@ fn is_database(path: &Path) -> bool {
 }
 
 /// Says what is about to be written, if it is much, in the place of the progress that a terminal may show.
-fn announce(estimate: &Estimate, is_parquet: bool) {
+fn announce(estimate: &Estimate, is_parquet: bool, skips_duplicates: bool) {
     const MUCH: u64 = 100 << 20;
     let Estimate { database_bytes, spill_bytes, .. } = *estimate;
     if database_bytes + spill_bytes < MUCH {
@@ -249,7 +227,9 @@ fn announce(estimate: &Estimate, is_parquet: bool) {
         let _ = write!(io::stderr().lock(), "\r\x1b[K");
     }
     let what = if is_parquet { "the files will take" } else { "the database will grow by" };
-    crate::cli::note(&format!("{what} about {}{spill}", bytes(database_bytes)));
+    // Which games are duplicates is known only when they are read.
+    let less = if skips_duplicates { ", less if games are skipped as duplicates" } else { "" };
+    crate::cli::note(&format!("{what} about {}{less}{spill}", bytes(database_bytes)));
 }
 
 fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
@@ -275,7 +255,7 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
         any_threshold: args.continuation_threshold.is_none(),
         small_level: default.small_level,
         player_aliases: before.player_aliases,
-        openings: match args.openings.as_ref().or(args.eco.as_ref()) {
+        openings: match &args.openings {
             Some(path) => Arc::new(OpeningBook::read(path)?),
             None => before.openings,
         },

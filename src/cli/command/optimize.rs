@@ -1,16 +1,13 @@
 //! `pgndex optimize`: what many additions left side by side, merged.
 
-use std::io::Write;
 use std::sync::Arc;
 
 use pgndex::index::{IndexOptions, OptimizeSummary, Progress, optimize};
-use serde_json::json;
 
 use crate::cli::args::OptimizeArgs;
 use crate::cli::command::index::snapshot;
+use crate::cli::render::done::{Done, Optimized, Telling};
 use crate::cli::render::number::database_size;
-use crate::cli::render::output::stdout;
-use crate::cli::render::text::escaped_json;
 use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
 
@@ -26,18 +23,11 @@ pub(crate) fn run(args: &OptimizeArgs) -> anyhow::Result<()> {
     let options = IndexOptions { writer: args.writer.into(), ..args.work.options() };
     let shown = Arc::clone(&progress);
     let display = Display::start(args.quiet, move || snapshot(&shown));
-    let optimized = optimize(&args.database, &options, &progress);
+    let merged = optimize(&args.database, &options, &progress);
     display.stop();
-    let summary = optimized?;
-    if args.json {
-        let mut out = stdout();
-        writeln!(out, "{}", escaped_json(&to_json(args, &summary).to_string()))?;
-        return Ok(out.flush()?);
-    }
-    if !args.quiet {
-        eprintln!("{}", last_line(args, &summary));
-    }
-    Ok(())
+    let summary = merged?;
+    let done = Done::Optimize(optimized(args, &summary));
+    Telling { quiet: args.quiet, json: args.json }.tell(done, || last_line(args, &summary))
 }
 
 fn last_line(args: &OptimizeArgs, summary: &OptimizeSummary) -> String {
@@ -49,14 +39,14 @@ fn last_line(args: &OptimizeArgs, summary: &OptimizeSummary) -> String {
     format!("{done}\n{}", database_size(&args.database, *bytes_before, *file_bytes, *free_bytes))
 }
 
-fn to_json(args: &OptimizeArgs, summary: &OptimizeSummary) -> serde_json::Value {
-    let OptimizeSummary { levels, bytes_before, file_bytes, free_bytes, elapsed } = summary;
-    json!({
-        "database": args.database.display().to_string(),
-        "levels": levels,
-        "bytes_before": bytes_before,
-        "file_bytes": file_bytes,
-        "free_bytes": free_bytes,
-        "seconds": elapsed.as_secs_f64(),
-    })
+fn optimized(args: &OptimizeArgs, summary: &OptimizeSummary) -> Optimized {
+    let OptimizeSummary { levels, bytes_before, file_bytes, free_bytes, elapsed } = *summary;
+    Optimized {
+        database: args.database.display().to_string(),
+        levels,
+        bytes_before,
+        file_bytes,
+        free_bytes,
+        seconds: elapsed.as_secs_f64(),
+    }
 }

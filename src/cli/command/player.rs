@@ -2,7 +2,6 @@
 
 use std::io::{BufWriter, Write};
 
-use anyhow::Context as _;
 use pgndex::query::{PlayerQuestion, PlayerRecord, near_names};
 use pgndex::store::Database;
 
@@ -13,7 +12,7 @@ use crate::cli::filter_note::{
 use crate::cli::note;
 use crate::cli::render::output::{stdout, terminal_width, write_json};
 use crate::cli::render::output_file::{
-    OutputFile, check, not_written, refuse_pgn, refuse_source, unless_standard_output,
+    Existing, OutputFile, check, not_written, refuse_pgn, refuse_source, unless_standard_output,
 };
 use crate::cli::render::record::{Sections, write_page, write_tables};
 use crate::cli::render::text::printable;
@@ -31,7 +30,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
     let filter = args.filter.of_player(&args.name).filter()?;
     let output = unless_standard_output(args.output.as_deref());
     if let Some(path) = output {
-        check(path, args.overwrite, Some(&args.database), INSTEAD)?;
+        check(path, Existing::of_option(args.overwrite), Some(&args.database), INSTEAD)?;
         refuse_pgn(path)?;
     }
     let database = Database::open_read_only(&args.database)?;
@@ -89,11 +88,12 @@ fn write(args: &PlayerArgs, record: &PlayerRecord, filters: &[String]) -> anyhow
         write_to(&mut out, args.format, (record, filters), terminal_width())?;
         return Ok(out.flush()?);
     };
-    let output = OutputFile::create(path, args.overwrite, Some(&args.database), INSTEAD)?;
+    let existing = Existing::of_option(args.overwrite);
+    let output = OutputFile::create(path, existing, Some(&args.database), INSTEAD)?;
     let mut out = BufWriter::new(output.file());
     write_to(&mut out, args.format, (record, filters), None)
         .and_then(|()| Ok(out.flush()?))
-        .with_context(|| format!("{}: cannot write it", path.display()))?;
+        .map_err(|error| output.failed(error))?;
     drop(out);
     note(&format!("record written to {}", output.finish()?.display()));
     Ok(())

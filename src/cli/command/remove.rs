@@ -1,7 +1,6 @@
 //! `pgndex remove`: games taken out of a database.
 
 use std::fs;
-use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,15 +9,14 @@ use pgndex::index::{
 };
 use pgndex::query::{Choice, choose_games, near_names};
 use pgndex::store::{Database, GameFilter};
-use serde_json::json;
 
 use crate::cli::args::{RemoveArgs, WrongValue};
 use crate::cli::command::index::snapshot;
 use crate::cli::filter_note::{option, tell_several, tell_unknown_names};
 use crate::cli::note;
+use crate::cli::render::done::{Done, Lost, Removed, Telling};
 use crate::cli::render::number::{counted, database_size};
-use crate::cli::render::output::stdout;
-use crate::cli::render::text::{escaped_json, printable};
+use crate::cli::render::text::printable;
 use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
 
@@ -46,13 +44,13 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     let display = Display::start(args.quiet, move || snapshot(&shown));
     let started = Instant::now();
     let bytes_before = fs::metadata(&args.database).map_or(0, |metadata| metadata.len());
-    let removed = removal.map(|removal| remove(&args.database, &removal, &options, &progress)).transpose();
-    let shrunk = match &removed {
+    let gone = removal.map(|removal| remove(&args.database, &removal, &options, &progress)).transpose();
+    let shrunk = match &gone {
         Ok(_) if args.shrink => shrink(&args.database, &options, &progress).map(Some),
         _ => Ok(None),
     };
     display.stop();
-    let (summary, shrunk) = (removed?.unwrap_or_default(), shrunk?);
+    let (summary, shrunk) = (gone?.unwrap_or_default(), shrunk?);
     match shrunk {
         Some(file_bytes) => {
             let elapsed = started.elapsed();
@@ -93,10 +91,10 @@ fn wrong(message: &'static str) -> anyhow::Error {
 
 /// Says what was done; `bytes_before` is the size of a file that was written anew.
 fn tell(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u64>) -> anyhow::Result<()> {
+    let done = Done::Remove(removed(args, summary));
+    let telling = Telling { quiet: args.quiet, json: args.json };
     if args.json {
-        let mut out = stdout();
-        writeln!(out, "{}", escaped_json(&to_json(args, summary).to_string()))?;
-        return Ok(out.flush()?);
+        return telling.tell(done, String::new);
     }
     for LostDuplicates { path, games, reason } in &summary.lost {
         let path = printable(&path.to_string_lossy());
@@ -109,10 +107,7 @@ fn tell(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u64>) 
             if *games == 1 { "it" } else { "them" },
         ));
     }
-    if !args.quiet {
-        eprintln!("{}", last_line(args, summary, bytes_before));
-    }
-    Ok(())
+    telling.tell(done, || last_line(args, summary, bytes_before))
 }
 
 fn last_line(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u64>) -> String {
@@ -133,20 +128,22 @@ fn last_line(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u
     )
 }
 
-fn to_json(args: &RemoveArgs, summary: &RemovalSummary) -> serde_json::Value {
-    let lost = summary.lost.iter().map(|LostDuplicates { path, games, reason }| {
-        json!({ "path": path.to_string_lossy(), "games": games, "reason": reason })
+fn removed(args: &RemoveArgs, summary: &RemovalSummary) -> Removed {
+    let lost = summary.lost.iter().map(|LostDuplicates { path, games, reason }| Lost {
+        path: path.to_string_lossy().into_owned(),
+        games: *games,
+        reason: reason.clone(),
     });
-    json!({
-        "database": args.database.display().to_string(),
-        "dry_run": args.dry_run,
-        "games": summary.games,
-        "plies": summary.plies,
-        "sources": summary.sources,
-        "returned": summary.returned,
-        "lost": lost.collect::<Vec<_>>(),
-        "file_bytes": summary.file_bytes,
-        "free_bytes": summary.free_bytes,
-        "seconds": summary.elapsed.as_secs_f64(),
-    })
+    Removed {
+        database: args.database.display().to_string(),
+        dry_run: args.dry_run,
+        games: summary.games,
+        plies: summary.plies,
+        sources: summary.sources,
+        returned: summary.returned,
+        lost: lost.collect(),
+        file_bytes: summary.file_bytes,
+        free_bytes: summary.free_bytes,
+        seconds: summary.elapsed.as_secs_f64(),
+    }
 }

@@ -1,18 +1,16 @@
 //! `pgndex repair`: tables that fit each other again.
 
-use std::io::Write;
 use std::sync::Arc;
 
 use pgndex::index::{Progress, RepairSummary, repair};
-use serde_json::json;
 
 use crate::cli::Status;
 use crate::cli::args::RepairArgs;
 use crate::cli::command::index::snapshot;
 use crate::cli::note;
+use crate::cli::render::done::{Done, Repaired, Telling};
 use crate::cli::render::number::{bytes, counted};
-use crate::cli::render::output::stdout;
-use crate::cli::render::text::{escaped_json, printable};
+use crate::cli::render::text::printable;
 use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
 
@@ -30,17 +28,16 @@ pub(crate) fn run(args: &RepairArgs) -> anyhow::Result<Status> {
     let repaired = repair(&args.database, &args.work.options(), &progress);
     display.stop();
     let summary = repaired?;
-    if args.json {
-        let mut out = stdout();
-        writeln!(out, "{}", escaped_json(&to_json(args, &summary).to_string()))?;
-        out.flush()?;
-    } else {
-        tell(args, &summary);
+    if !args.json {
+        tell_rest(&summary);
     }
+    let done = Done::Repair(object(args, &summary));
+    Telling { quiet: args.quiet, json: args.json }.tell(done, || last_lines(args, &summary))?;
     Ok(if summary.broken.is_empty() { Status::Done } else { Status::Unsound })
 }
 
-fn tell(args: &RepairArgs, summary: &RepairSummary) {
+/// Says what is not mended.
+fn tell_rest(summary: &RepairSummary) {
     if let Some(first) = summary.broken.first() {
         let games = match summary.broken.len() {
             1 => format!("game {} has", first.0),
@@ -57,11 +54,11 @@ fn tell(args: &RepairArgs, summary: &RepairSummary) {
             counted(summary.mended.unknown_sources, "source"),
         ));
     }
-    if args.quiet {
-        return;
-    }
+}
+
+fn last_lines(args: &RepairArgs, summary: &RepairSummary) -> String {
     let RepairSummary { mended, hashes, visited_positions, file_bytes, elapsed, .. } = summary;
-    eprintln!(
+    format!(
         "removed {}, {} and {}; made {} and {} anew in {:.1} s\n{}: {}; `pgndex verify` tells whether all fits",
         counted(mended.rows, "row"),
         counted(mended.names, "name"),
@@ -71,21 +68,21 @@ fn tell(args: &RepairArgs, summary: &RepairSummary) {
         elapsed.as_secs_f64(),
         printable(&args.database.to_string_lossy()),
         bytes(*file_bytes),
-    );
+    )
 }
 
-fn to_json(args: &RepairArgs, summary: &RepairSummary) -> serde_json::Value {
+fn object(args: &RepairArgs, summary: &RepairSummary) -> Repaired {
     let RepairSummary { mended, hashes, visited_positions, broken, file_bytes, elapsed } = summary;
-    json!({
-        "database": args.database.display().to_string(),
-        "removed_rows": mended.rows,
-        "removed_names": mended.names,
-        "forgotten_sources": mended.sources,
-        "unknown_sources": mended.unknown_sources,
-        "hashes": hashes,
-        "visited_positions": visited_positions,
-        "broken_games": broken.iter().map(|game| game.0).collect::<Vec<_>>(),
-        "file_bytes": file_bytes,
-        "seconds": elapsed.as_secs_f64(),
-    })
+    Repaired {
+        database: args.database.display().to_string(),
+        removed_rows: mended.rows,
+        removed_names: mended.names,
+        forgotten_sources: mended.sources,
+        unknown_sources: mended.unknown_sources,
+        hashes: *hashes,
+        visited_positions: *visited_positions,
+        broken_games: broken.iter().map(|game| game.0).collect(),
+        file_bytes: *file_bytes,
+        seconds: elapsed.as_secs_f64(),
+    }
 }

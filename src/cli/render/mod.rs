@@ -2,6 +2,7 @@
 
 pub(crate) mod board;
 pub(crate) mod curve;
+pub(crate) mod done;
 pub(crate) mod histogram;
 pub(crate) mod number;
 pub(crate) mod output;

@@ -6,17 +6,35 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use pgndex::pgn::starts_tag_pair;
-use pgndex::store::Database;
+use pgndex::store::{Database, Error as StoreError, Need, is_disk_full};
 use tempfile::NamedTempFile;
 
-use crate::cli::refuse_file_of;
+use crate::cli::{io_errors, refuse_file_of};
 
 /// A file that is written under another name until it is whole. If it is dropped before, there is nothing of it.
 #[derive(Debug)]
 pub(crate) struct OutputFile {
     path: PathBuf,
     file: NamedTempFile,
-    overwrite: bool,
+    existing: Existing,
+}
+
+/// What becomes of a file that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Existing {
+    /// It is replaced.
+    Replaced,
+    /// It stays, unless somebody gives `--overwrite`.
+    Kept,
+    /// It stays.
+    NeverReplaced,
+}
+
+impl Existing {
+    /// What `--overwrite` says, which is given or not.
+    pub(crate) const fn of_option(overwrite: bool) -> Self {
+        if overwrite { Self::Replaced } else { Self::Kept }
+    }
 }
 
 impl OutputFile {
@@ -26,11 +44,11 @@ impl OutputFile {
     /// Those of [`check`]; if its directory cannot be written to.
     pub(crate) fn create(
         path: &Path,
-        overwrite: bool,
+        existing: Existing,
         database: Option<&Path>,
         instead: &str,
     ) -> anyhow::Result<Self> {
-        check(path, overwrite, database, instead)?;
+        check(path, existing, database, instead)?;
         let shown = path.display();
         let directory = directory(path);
         let mut builder = tempfile::Builder::new();
@@ -45,7 +63,7 @@ impl OutputFile {
             .tempfile_in(directory)
             .map_err(|error| io::Error::from(error.kind()))
             .with_context(|| format!("{shown}: cannot write into its directory"))?;
-        Ok(Self { path: path.to_owned(), file, overwrite })
+        Ok(Self { path: path.to_owned(), file, existing })
     }
 
     /// Where it is to be.
@@ -58,14 +76,27 @@ impl OutputFile {
         self.file.as_file()
     }
 
+    /// What is said of an error by which the file could not be written to its end; one that is about something else is told as it is.
+    pub(crate) fn failed(&self, error: anyhow::Error) -> anyhow::Error {
+        if io_errors(&error).any(is_disk_full) {
+            let need = self.file().metadata().ok().map(|metadata| Need::MoreThan(metadata.len()));
+            return StoreError::DiskFull { path: self.path.clone(), need, source: error.into() }.into();
+        }
+        let is_of_writing = io_errors(&error).next().is_some();
+        if is_of_writing { error.context(format!("{}: cannot write it", self.path.display())) } else { error }
+    }
+
     /// Puts the file into place. Gives back where it is.
     ///
     /// # Errors
     /// If it cannot be written or put there.
     pub(crate) fn finish(self) -> anyhow::Result<PathBuf> {
-        let Self { path, file, overwrite } = self;
-        file.as_file().sync_all().with_context(|| format!("{}: cannot write it", path.display()))?;
-        let persisted = if overwrite { file.persist(&path) } else { file.persist_noclobber(&path) };
+        self.file().sync_all().map_err(|error| self.failed(error.into()))?;
+        let Self { path, file, existing } = self;
+        let persisted = match existing {
+            Existing::Replaced => file.persist(&path),
+            Existing::Kept | Existing::NeverReplaced => file.persist_noclobber(&path),
+        };
         persisted
             .map_err(|error| error.error)
             .with_context(|| format!("{}: cannot put the file there", path.display()))?;
@@ -92,7 +123,7 @@ fn directory(path: &Path) -> &Path {
 /// If it is the database or belongs to it, or another SQLite database; if it is there and must not be overwritten.
 pub(crate) fn check(
     path: &Path,
-    overwrite: bool,
+    existing: Existing,
     database: Option<&Path>,
     instead: &str,
 ) -> anyhow::Result<()> {
@@ -102,8 +133,11 @@ pub(crate) fn check(
     }
     match fs::metadata(path) {
         Ok(found) if !found.is_file() => bail!("{shown}: not a file; {instead}"),
-        Ok(_) if !overwrite => {
+        Ok(_) if existing == Existing::Kept => {
             bail!("{shown}: exists already; use --overwrite to replace it, or name another file")
+        }
+        Ok(_) if existing == Existing::NeverReplaced => {
+            bail!("{shown}: exists already; remove it first, or name another file")
         }
         Ok(_) if head(path).starts_with(b"SQLite format 3\0") => {
             bail!("{shown}: is an SQLite database, which is never replaced by this; name another file")

@@ -3,13 +3,13 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use pgndex::board::Color;
 use pgndex::picture::BoardPicture;
 
 use crate::cli::args::PictureArgs;
 use crate::cli::note;
-use crate::cli::render::output_file::{OutputFile, check, refuse_pgn};
+use crate::cli::render::output_file::{Existing, OutputFile, check, refuse_pgn};
 
 /// What to do if the path is that of something else than a file.
 const INSTEAD: &str = "name a file for the picture";
@@ -17,7 +17,7 @@ const INSTEAD: &str = "name a file for the picture";
 /// The file of a picture. It is begun when the answer is written, so that nothing is left if that fails or is stopped.
 pub(crate) struct PictureFile<'a> {
     path: &'a Path,
-    overwrite: bool,
+    existing: Existing,
     database: Option<&'a Path>,
 }
 
@@ -32,9 +32,10 @@ impl<'a> PictureFile<'a> {
         if path == Path::new("-") {
             bail!("--svg -: the answer goes to standard output; {INSTEAD}");
         }
-        check(path, args.overwrite, database, INSTEAD)?;
+        let existing = Existing::of_option(args.overwrite);
+        check(path, existing, database, INSTEAD)?;
         refuse_pgn(path)?;
-        Ok(Some(Self { path, overwrite: args.overwrite, database }))
+        Ok(Some(Self { path, existing, database }))
     }
 
     /// Writes the picture, puts the file into place and says so.
@@ -42,11 +43,9 @@ impl<'a> PictureFile<'a> {
     /// # Errors
     /// If it cannot be written.
     pub(crate) fn write(self, picture: &BoardPicture<'_>) -> anyhow::Result<()> {
-        let output = OutputFile::create(self.path, self.overwrite, self.database, INSTEAD)?;
-        output
-            .file()
-            .write_all(picture.to_svg().as_bytes())
-            .with_context(|| format!("{}: cannot write it", self.path.display()))?;
+        let output = OutputFile::create(self.path, self.existing, self.database, INSTEAD)?;
+        let written = output.file().write_all(picture.to_svg().as_bytes());
+        written.map_err(|error| output.failed(error.into()))?;
         note(&format!("picture written to {}", output.finish()?.display()));
         Ok(())
     }

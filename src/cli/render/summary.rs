@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use pgndex::index::{DuplicateCounts, Stages, Summary};
 use pgndex::store::row::Severity;
-use serde_json::Value;
 
 use crate::cli::render::number::{bytes, counted, duration, grouped, rough};
 use crate::cli::render::text::printable;
@@ -33,16 +32,15 @@ fn stages(stages: &Stages) -> [(&'static str, Duration); 5] {
 }
 
 impl Report<'_> {
-    /// The summary as `index --json` prints it: one object.
-    pub(crate) fn to_json(self) -> Value {
-        self.summary.to_json(self.target)
+    /// The summary for people.
+    pub(crate) fn text(self) -> String {
+        let mut text = Vec::new();
+        // Writing to a vector never fails.
+        let _ = self.write(&mut text);
+        String::from_utf8_lossy(&text).trim_end().to_owned()
     }
 
-    /// Writes the summary for people.
-    ///
-    /// # Errors
-    /// Of writing.
-    pub(crate) fn write(self, out: &mut impl Write) -> io::Result<()> {
+    fn write(self, out: &mut impl Write) -> io::Result<()> {
         let summary = self.summary;
         let Some(target) = self.target else { return self.write_dry_run(out) };
         let name = printable(&target.display().to_string());
@@ -227,9 +225,7 @@ mod tests {
     }
 
     fn print(summary: &Summary) -> String {
-        let mut out = Vec::new();
-        Report { target: Some(Path::new("games.db")), summary }.write(&mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        Report { target: Some(Path::new("games.db")), summary }.text()
     }
 
     #[test]
@@ -293,8 +289,8 @@ mod tests {
 
     #[test]
     fn a_summary_for_programs() {
-        let report = Report { target: Some(Path::new("games.db")), summary: &summary() };
-        insta::assert_snapshot!(report.to_json(), @r#"
+        let object = summary().object(Some(Path::new("games.db")));
+        insta::assert_snapshot!(serde_json::to_string(&object).unwrap(), @r#"
         {"database":"games.db","dry_run":false,"games":40000,"left_out":0,"skipped_variants":{"Atomic":12},"plies":3372442,"threads":2,"positions":3412442,"distinct_positions":2604118,"duplicates":1012,"duplicate_kinds":[{"kind":"same","count":1012},{"kind":"prefix","count":1}],"problems":1219,"errors":12,"warnings":1207,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"parquet_files":0,"input_bytes":34567890,"added":false,"known_sources":0,"sources_without_games":0,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"continuations_s":0.05,"sync_s":0.9}}
         "#);
     }

@@ -1,30 +1,81 @@
 //! What goes to standard error: lines for people, or JSON for programs.
 
+use std::borrow::Cow;
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
+use crate::cli::render::done::Done;
 use crate::cli::render::text::{bounded, escaped_json, fit_to_show};
 
 /// Whether lines are JSON.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 
 /// How much a line matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub(crate) enum Level {
+    /// It is good to know.
     Info,
+    /// Something is lost, or could not be done.
     Error,
 }
 
-impl Level {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Error => "error",
-        }
-    }
+/// What is told, with what programs need of it.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", content = "fields", rename_all = "lowercase")]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub(crate) enum Event {
+    /// A sentence says it all.
+    Note {},
+    /// How far the search for sources is.
+    Looking {
+        /// Files and directories that were looked at.
+        files_looked_at: u64,
+        /// Bytes of text that were compared with what the database has.
+        bytes_looked_at: u64,
+    },
+    /// How far the work is.
+    Progress {
+        /// Bytes that are read, or copied.
+        bytes_done: u64,
+        /// How many there are in all.
+        bytes_total: Option<u64>,
+        /// Games so far; a copy knows of none.
+        games: Option<u64>,
+        /// Half-moves of these.
+        plies: Option<u64>,
+        /// Half-moves a second.
+        plies_per_second: Option<u64>,
+        /// How long it will take yet.
+        seconds_left: Option<u64>,
+    },
+    /// All is done: what `--json` of the command writes. `watch` tells it of each addition.
+    Done(Done),
+    /// The command failed.
+    Failed {
+        /// What the error comes of, a sentence each.
+        causes: Vec<String>,
+        /// The exit status.
+        exit_status: u8,
+    },
+}
+
+/// A line for programs.
+#[derive(Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serve", schemars(title = "A line of --log-format json"))]
+struct Line<'l> {
+    /// UTC, such as `2026-02-28T23:59:59.999Z`.
+    time: String,
+    level: Level,
+    /// With `looking` and `progress` what is being done, such as `reading`; with `done` of most commands `done`; else a sentence.
+    message: Cow<'l, str>,
+    #[serde(flatten)]
+    event: Event,
 }
 
 /// From now on, lines are JSON.
@@ -37,18 +88,18 @@ pub(crate) fn is_json() -> bool {
     IS_JSON.load(Ordering::Relaxed)
 }
 
-/// Writes `text` to standard error, or, if lines are JSON, an object with `message` and the members of `fields` instead.
-pub(crate) fn write(level: Level, text: &str, message: &str, fields: Value) {
-    let line = if is_json() { line(SystemTime::now(), level, message, fields) } else { fit_to_show(text) };
+/// Writes `text` to standard error, or, if lines are JSON, an object with `message` and the event instead.
+pub(crate) fn write(level: Level, text: &str, message: &str, event: Event) {
+    let line = if is_json() { line(SystemTime::now(), level, message, event) } else { fit_to_show(text) };
     // There is nowhere left to say that standard error cannot be written.
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-fn line(time: SystemTime, level: Level, message: &str, fields: Value) -> String {
+fn line(time: SystemTime, level: Level, message: &str, event: Event) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let object =
-        json!({ "time": utc(since), "level": level.as_str(), "message": bounded(message), "fields": fields });
-    escaped_json(&object.to_string()).into_owned()
+    let line = Line { time: utc(since), level, message: bounded(message), event };
+    let object = serde_json::to_string(&line).expect("its maps have texts for keys");
+    escaped_json(&object).into_owned()
 }
 
 /// A time since 1970 as RFC 3339 writes it: `2026-02-28T23:59:59.999Z`.
@@ -88,9 +139,28 @@ mod tests {
     fn a_line_for_programs() {
         let time = UNIX_EPOCH + Duration::from_millis(1_772_323_199_999);
         insta::assert_snapshot!(
-            line(time, Level::Info, "reading \"a\"", json!({ "games": 12 })),
-            @r#"{"time":"2026-02-28T23:59:59.999Z","level":"info","message":"reading \"a\"","fields":{"games":12}}"#
+            line(time, Level::Error, "no \"a\"", Event::Failed { causes: vec!["b".to_owned()], exit_status: 1 }),
+            @r#"{"time":"2026-02-28T23:59:59.999Z","level":"error","message":"no \"a\"","event":"failed","fields":{"causes":["b"],"exit_status":1}}"#
         );
+        insta::assert_snapshot!(
+            line(time, Level::Info, "a", Event::Note {}),
+            @r#"{"time":"2026-02-28T23:59:59.999Z","level":"info","message":"a","event":"note","fields":{}}"#
+        );
+    }
+
+    /// `UPDATE_README=1` writes it anew.
+    #[cfg(feature = "serve")]
+    #[test]
+    fn the_schema_among_the_pages_is_that_of_the_lines() {
+        let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
+        let schema = settings.into_generator().into_root_schema_for::<Line<'_>>();
+        let schema = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/log.schema.json");
+        if std::env::var_os("UPDATE_README").is_some() {
+            std::fs::write(path, schema).unwrap();
+        } else {
+            assert!(std::fs::read_to_string(path).unwrap() == schema, "docs/log.schema.json is an old one");
+        }
     }
 
     /// SQLite knows the calendar too.

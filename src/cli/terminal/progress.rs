@@ -7,10 +7,8 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use serde_json::{Value, json};
-
 use crate::cli::render::number::{bytes, counted, duration, rough};
-use crate::cli::terminal::log::{self, Level};
+use crate::cli::terminal::log::{self, Event, Level};
 
 /// The phase in which a file is copied, of whose games nobody knows.
 pub(crate) const COPYING: &str = "copying";
@@ -193,24 +191,23 @@ struct Events;
 
 impl Show for Events {
     fn show(&mut self, snapshot: &Snapshot, rates: &Rates) {
-        let fields = fields(snapshot, rates);
-        log::write(Level::Info, snapshot.phase, snapshot.phase, fields);
+        log::write(Level::Info, snapshot.phase, snapshot.phase, event(snapshot, rates));
     }
 }
 
-/// The fields are described in `docs/json.md`.
-fn fields(snapshot: &Snapshot, rates: &Rates) -> Value {
-    if let Some(files) = snapshot.files {
-        return json!({ "files_looked_at": files, "bytes_looked_at": snapshot.bytes_done });
+fn event(snapshot: &Snapshot, rates: &Rates) -> Event {
+    if let Some(files_looked_at) = snapshot.files {
+        return Event::Looking { files_looked_at, bytes_looked_at: snapshot.bytes_done };
     }
-    json!({
-        "bytes_done": snapshot.bytes_done,
-        "bytes_total": Some(snapshot.bytes_total).filter(|&total| total > 0),
-        "games": snapshot.games,
-        "plies": snapshot.plies,
-        "plies_per_second": rates.plies.round() as u64,
-        "seconds_left": rates.left.map(|left| left.as_secs()),
-    })
+    let counted = |number: u64| (snapshot.phase != COPYING).then_some(number);
+    Event::Progress {
+        bytes_done: snapshot.bytes_done,
+        bytes_total: Some(snapshot.bytes_total).filter(|&total| total > 0),
+        games: counted(snapshot.games),
+        plies: counted(snapshot.plies),
+        plies_per_second: counted(rates.plies.round() as u64),
+        seconds_left: rates.left.map(|left| left.as_secs()),
+    }
 }
 
 /// A bar on a terminal.
@@ -311,13 +308,18 @@ mod tests {
 
     #[test]
     fn an_event_tells_the_same_to_programs() {
-        let fields = |snapshot| fields(snapshot, &after(30, snapshot));
-        insta::assert_snapshot!(fields(&HALF), @r#"
-        {"bytes_done":52428800,"bytes_total":209715200,"games":41000,"plies":3280000,"plies_per_second":109333,"seconds_left":90}
+        let told = |snapshot| serde_json::to_string(&event(snapshot, &after(30, snapshot))).unwrap();
+        insta::assert_snapshot!(told(&HALF), @r#"
+        {"event":"progress","fields":{"bytes_done":52428800,"bytes_total":209715200,"games":41000,"plies":3280000,"plies_per_second":109333,"seconds_left":90}}
         "#);
-        insta::assert_snapshot!(fields(&Snapshot { bytes_total: 0, ..HALF }), @r#"
-        {"bytes_done":52428800,"bytes_total":null,"games":41000,"plies":3280000,"plies_per_second":109333,"seconds_left":null}
+        insta::assert_snapshot!(told(&Snapshot { bytes_total: 0, ..HALF }), @r#"
+        {"event":"progress","fields":{"bytes_done":52428800,"bytes_total":null,"games":41000,"plies":3280000,"plies_per_second":109333,"seconds_left":null}}
         "#);
+        insta::assert_snapshot!(told(&Snapshot { phase: COPYING, ..HALF }), @r#"
+        {"event":"progress","fields":{"bytes_done":52428800,"bytes_total":209715200,"games":null,"plies":null,"plies_per_second":null,"seconds_left":90}}
+        "#);
+        let looking = Snapshot { files: Some(7), bytes_done: 9, ..Snapshot::default() };
+        insta::assert_snapshot!(told(&looking), @r#"{"event":"looking","fields":{"files_looked_at":7,"bytes_looked_at":9}}"#);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::board::KeySet;
 use crate::index::add::growth::{Beginning, Earlier, Growth, GrowthCheck};
 use crate::index::error::{Error, Result};
 use crate::index::number::sequence::SourceStart;
@@ -82,6 +83,16 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     Ok(summary)
 }
 
+/// What the database has before.
+struct There {
+    /// Rows of `position_game`.
+    rows: u64,
+    /// The keys that have a row of `visited_position`.
+    visited: KeySet,
+    /// Whether rows belong to games that are not there.
+    has_orphans: bool,
+}
+
 /// Sources on their way into a database.
 struct Adding<'a> {
     plan: &'a Plan<'a>,
@@ -117,19 +128,33 @@ impl Adding<'_> {
         let there = rows.min(file_bytes / FEWEST_BYTES_A_ROW);
         let copied = (u128::from(there) * u128::from(merged) / u128::from(last_game.0.max(1))) as u64;
         let estimate = plan.estimate.with_copy(copied, database.free_bytes()?);
-        progress.estimated(&estimate);
         estimate.check(lock.target(), &spill)?;
-        let games = intake.removed.clone();
         let run = Run::new(plan, intake, progress, started, spill, reports)?;
+        progress.estimated(&estimate);
+        let there = There { rows, visited, has_orphans };
+        self.write(&run, &there, replaced, tails).map_err(|error| plan.needing(error, &estimate))
+    }
+
+    /// Writes what a run has to what is there.
+    fn write(
+        &self,
+        run: &Run<'_>,
+        there: &There,
+        replaced: &[Replaced],
+        tails: &[Tail],
+    ) -> Result<Summary> {
+        let Self { plan, database, lock, progress, .. } = *self;
+        let There { rows, visited, has_orphans } = there;
+        let games = &run.intake.removed;
         let target = lock.target();
         let threshold = plan.options.continuation_threshold;
         let pool = &run.pool;
-        let removed = Removed { target, games: &games, visited: &visited, threshold, pool, progress };
+        let removed = Removed { target, games, visited, threshold, pool, progress };
         let decreases = Decreases::of(removed)?;
-        let update = Update { visited: &visited, decreases: &decreases, replaced };
+        let update = Update { visited, decreases: &decreases, replaced };
         let (positions, reason) = (decreases.positions, Reason::ReadAgain(tails));
-        let leaving = Leaving { games: &games, positions, threshold, reason };
-        let rule = LevelRule { rows, small: plan.options.small_level, merges_all: false };
+        let leaving = Leaving { games, positions, threshold, reason };
+        let rule = LevelRule { rows: *rows, small: plan.options.small_level, merges_all: false };
         let pages = match plan.options.writer {
             // Through SQL a row that stands in the way is found.
             Writer::Direct if !has_orphans => {

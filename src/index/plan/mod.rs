@@ -61,6 +61,11 @@ impl<'o> Plan<'o> {
         &self.sources.notes
     }
 
+    /// An error of the run, with the room that the run takes if it is that of a full disk.
+    pub(crate) fn needing(&self, error: Error, estimate: &Estimate) -> Error {
+        error.needing(estimate, self.sources.bytes().is_some())
+    }
+
     /// Fails if the database is one of the sources.
     pub(crate) fn check_target(&self, target: &Path) -> Result<()> {
         let Ok(target) = std::fs::canonicalize(target) else { return Ok(()) };

@@ -363,7 +363,7 @@ impl Cutter {
     }
 
     fn failed(&self, source: std::io::Error) -> Stop {
-        Stop::Failed(Error::Spill { directory: self.options.directory.clone(), source })
+        Stop::Failed(Error::Spill { directory: self.options.directory.clone(), need: None, source })
     }
 }
 

@@ -1,10 +1,7 @@
 //! What came of a run.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Duration;
-
-use serde_json::{Value, json};
 
 use crate::store::row::{DuplicateKind, Severity};
 
@@ -65,51 +62,6 @@ impl Summary {
     pub fn plies_per_second(&self) -> f64 {
         let seconds = self.elapsed.as_secs_f64();
         if seconds > 0.0 { self.plies as f64 / seconds } else { 0.0 }
-    }
-
-    /// One object, as `docs/json.md` says, with the database or the directory that was written, if anything was.
-    #[must_use]
-    pub fn to_json(&self, target: Option<&Path>) -> Value {
-        let is_database = self.parquet_files == 0;
-        let kinds = self.problems.iter().map(
-            |(severity, kind, count)| json!({ "severity": severity.as_str(), "kind": kind, "count": count }),
-        );
-        let duplicates = self.duplicates.iter().filter(|&(_, count)| count > 0);
-        let duplicates = duplicates.map(|(kind, count)| json!({ "kind": kind, "count": count }));
-        let stages = &self.stages;
-        json!({
-            if is_database { "database" } else { "directory" }: target.map(|path| path.display().to_string()),
-            "dry_run": self.dry_run,
-            "games": self.games,
-            "left_out": self.left_out,
-            "skipped_variants": self.variants,
-            "plies": self.plies,
-            "threads": self.threads,
-            "positions": self.positions,
-            "distinct_positions": self.distinct_positions,
-            "duplicates": self.duplicates.skipped(),
-            "duplicate_kinds": duplicates.collect::<Vec<_>>(),
-            "problems": self.problems.iter().map(|(.., count)| count).sum::<u64>(),
-            "errors": self.problems.of(Severity::Error),
-            "warnings": self.problems.of(Severity::Warning),
-            "problem_kinds": kinds.collect::<Vec<_>>(),
-            "bytes": self.file_bytes,
-            "parquet_files": self.parquet_files,
-            "input_bytes": self.bytes,
-            "added": self.added,
-            "known_sources": self.known_sources,
-            "sources_without_games": self.gameless.len(),
-            "spilled_bytes": self.spilled_bytes,
-            "seconds": self.elapsed.as_secs_f64(),
-            "plies_per_second": self.plies_per_second().round() as u64,
-            "stages": {
-                "parse_s": stages.read.as_secs_f64(),
-                "sort_s": stages.sort.as_secs_f64(),
-                "headers_s": stages.headers.as_secs_f64(),
-                "continuations_s": stages.continuations.as_secs_f64(),
-                "sync_s": stages.sync.as_secs_f64(),
-            },
-        })
     }
 }
 

@@ -68,7 +68,7 @@ impl SpillMap {
     }
 
     fn failed(&self, source: io::Error) -> Error {
-        Error::Spill { directory: self.directory.clone(), source }
+        Error::Spill { directory: self.directory.clone(), need: None, source }
     }
 }
 

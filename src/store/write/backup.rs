@@ -11,7 +11,7 @@ use rusqlite::backup::{Backup, StepResult};
 use crate::store::database::{Database, open_file};
 use crate::store::error::{Error, Result};
 use crate::store::lock::{WriterLock, directory_of};
-use crate::store::space::free_bytes;
+use crate::store::space::{Need, free_bytes};
 use crate::store::write::build::{check_target, put_into_place, sync};
 use crate::store::write::temporary::Temporary;
 
@@ -49,27 +49,28 @@ impl Database {
     ) -> Result<u64> {
         let lock = WriterLock::acquire(target)?;
         check_target(lock.target(), overwrite)?;
-        self.check_space(lock.target())?;
+        let needed = self.check_space(lock.target())?;
         let temporary = Temporary(lock.temporary(""));
         let path = &temporary.0;
         let create = OpenOptions::new().write(true).create_new(true).open(path);
         create.map_err(|source| Error::directory(directory_of(path), source))?;
-        self.copy_to(path, &mut tell)?;
-        sync(path)?;
+        self.copy_to(path, &mut tell)
+            .and_then(|()| sync(path))
+            .map_err(|error| error.needing(Some(Need::About(needed))))?;
         let length = fs::metadata(path).map_err(|source| Error::io(path, "read the size of", source))?.len();
         put_into_place(path, lock.target(), overwrite)?;
         Ok(length)
     }
 
-    /// Fails if there is less space for a copy than it needs.
-    fn check_space(&self, target: &Path) -> Result<()> {
+    /// Fails if there is less space for a copy than it needs, and else tells how much that is.
+    fn check_space(&self, target: &Path) -> Result<u64> {
         let needed = fs::metadata(self.path()).map_or(0, |metadata| metadata.len());
         let directory = directory_of(target);
         match free_bytes(directory) {
             Some(free) if free < needed => {
                 Err(Error::Space { directory: directory.to_owned(), needed, free })
             }
-            _ => Ok(()),
+            _ => Ok(needed),
         }
     }
 

@@ -29,13 +29,13 @@ impl Fault {
 }
 
 /// The library that makes the disk fail.
-struct Library {
+pub(super) struct Library {
     directory: TempDir,
 }
 
 impl Library {
     /// `None`, and a word why, where there is no C compiler or nothing can be preloaded.
-    fn new() -> Option<Self> {
+    pub(super) fn new() -> Option<Self> {
         let library = Self { directory: directory() };
         if !cfg!(target_os = "linux") {
             println!("a failing disk is simulated on Linux only");
@@ -62,18 +62,29 @@ impl Library {
     /// A run during which the disk fails at a change; 0: never.
     fn run(&self, scene: &Scene, place: &Path, fault: Fault, at: u64) -> Output {
         let mut command = scene.command(place);
+        self.preload(&mut command, place, fault.name(), at);
+        command.output().expect("run")
+    }
+
+    /// Has something happen to a process at a change that it makes below a place; 0: never.
+    pub(super) fn preload(&self, command: &mut Command, place: &Path, kind: &str, at: u64) {
         command
             .env("LD_PRELOAD", self.path())
             .env("FAULT_BELOW", place.canonicalize().expect("a place"))
-            .env("FAULT_KIND", fault.name())
+            .env("FAULT_KIND", kind)
             .env("FAULT_AT", at.to_string())
             .env("FAULT_SEED", at.to_string())
             .env("FAULT_COUNT", self.count());
-        command.output().expect("run")
     }
 
     fn count(&self) -> PathBuf {
         self.directory.path().join("count")
+    }
+
+    /// How many changes the last process made that came to its end.
+    pub(super) fn counted(&self) -> u64 {
+        let count = std::fs::read_to_string(self.count()).expect("a count");
+        count.trim().parse().expect("a number")
     }
 
     /// How many changes an undisturbed run makes.
@@ -82,8 +93,7 @@ impl Library {
         let output = self.run(scene, place.path(), Fault::Kill, 0);
         assert!(output.status.success(), "{}", text(&output));
         scene.assert_complete(place.path(), "undisturbed, counted");
-        let count = std::fs::read_to_string(self.count()).expect("a count");
-        count.trim().parse().expect("a number")
+        self.counted()
     }
 }
 

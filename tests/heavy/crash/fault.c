@@ -1,10 +1,11 @@
 /* A disk that fails: preloaded (LD_PRELOAD), counts the changes that a process makes to the files below a directory, and
- * at the Nth of them ends the process or lets the disk be full.
+ * at the Nth of them ends the process, lets the disk be full, or holds whoever makes it.
  *
  *   FAULT_BELOW   the directory
  *   FAULT_KIND    kill   the process is killed; of a write, half is done
  *                 power  the same, and writes that were not synced are lost: all, or a part as FAULT_SEED has it
  *                 full   from then on no write can make a file longer
+ *                 gate   the thread waits before the change until FAULT_GATE, a FIFO, was opened for writing and closed
  *   FAULT_AT      N; 0: never
  *   FAULT_COUNT   a file that gets the number of changes when the process ends by itself
  *
@@ -136,8 +137,25 @@ static void die(void) {
     for (;;) pause();
 }
 
-/* Counts a change; whether it is the one. */
-static int strikes(void) { return ++count == at && kind != 'f'; }
+static void wait_at_gate(void) {
+    char byte;
+    int fd;
+    do fd = open(getenv("FAULT_GATE"), O_RDONLY | O_CLOEXEC); while (fd < 0 && errno == EINTR);
+    if (fd < 0) abort();
+    while (read(fd, &byte, 1) < 0 && errno == EINTR) {}
+    close(fd);
+}
+
+/* Counts a change; whether the process ends with it. */
+static int strikes(void) {
+    if (++count != at || kind == 'f') return 0;
+    if (kind != 'g') return 1;
+    /* Other threads go on. */
+    pthread_mutex_unlock(&mutex);
+    wait_at_gate();
+    pthread_mutex_lock(&mutex);
+    return 0;
+}
 static int is_full(int file, off_t end) { return kind == 'f' && at && count >= at && end > size_of(file); }
 
 static ssize_t write_at(int file, int fd, const void *bytes, size_t length, off_t start, int is_plain) {

@@ -7,11 +7,14 @@
 //! | `disk` | death at a certain change to a file, with or without loss of what was not synced, and a full disk |
 //! | `refused` | limits, a full disk, and what may not be written |
 //! | `stopped` | SIGINT and SIGTERM |
+//! | `held` | the same, while a certain change waits: of a copy, and of an addition by `watch` |
 //! | `sharing` | others that read or write the same database |
 
 #![cfg(unix)]
 
 mod disk;
+#[cfg(target_os = "linux")]
+mod held;
 mod killed;
 mod refused;
 mod scene;

@@ -133,13 +133,29 @@ proptest! {
                     prop_assert_eq!(material.count(Piece::new(kind, color)), expected, "{}", fen);
                 }
             }
-            let signature = MaterialSignature::parse(&material.to_string()).unwrap();
+            let text = material.to_string();
+            let signature = MaterialSignature::parse(&text).unwrap();
+            for parted in ["-", "", " v ", " - "] {
+                prop_assert_eq!(MaterialSignature::parse(&text.replace('v', parted)), Ok(signature), "{}", text);
+            }
             for other in &positions {
                 let other = other.canonical_fen();
                 let same = Material::of(other.as_bytes()) == material;
                 prop_assert_eq!(signature.matches(other.as_bytes()), same);
             }
         }
+    }
+
+    #[test]
+    fn the_second_king_parts_the_sides_like_a_sign(white in "([QRBNP][*+?]?){0,6}(\\.\\.)?", black in "([QRBNP][*+?]?){0,6}(\\.\\.)?") {
+        let read = |parted: &str| MaterialSignature::parse(&format!("K{white}{parted}K{black}"));
+        let signature = read("v").unwrap();
+        prop_assert_eq!(read("-"), Ok(signature));
+        prop_assert_eq!(read(""), Ok(signature));
+        // And it is told which side is White's.
+        let turned = MaterialSignature::parse(&format!("K{black}K{white}")).unwrap();
+        prop_assert_eq!(turned, signature.reversed());
+        prop_assert_eq!(turned.reversed(), signature);
     }
 
     #[test]
@@ -244,7 +260,14 @@ fn each_sign_of_a_signature() {
     assert_eq!(Material::of(rook_ending.as_bytes()).to_string(), "KRPPvKRPP");
     let cases = [
         ("KRPPvKRPP", true),
+        ("KRPP-KRPP", true),
+        ("KRPPKRPP", true),
+        ("RPPKKRPP", true),
+        ("KRP*KRP*", true),
+        ("KR..K..", true),
+        ("KRPKRPP", false),
         ("PKPRvRPPK", true),
+        ("PKPR-RPPK", true),
         ("KRPvKRPP", false),
         ("KRPPPvKRPP", false),
         ("KRPPvKRPPP", false),
@@ -270,7 +293,10 @@ fn each_sign_of_a_signature() {
 #[test]
 fn what_is_no_signature() {
     let error = |text| MaterialSignature::parse(text).unwrap_err().to_string();
-    insta::assert_snapshot!(error("KRP"), @"material is White's pieces, 'v' and Black's pieces, such as KRPvKR, not 'KRP'");
+    insta::assert_snapshot!(error("KRP"), @"material is White's pieces and Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR, not 'KRP'");
+    insta::assert_snapshot!(error("KRvKvK"), @"'v' is no piece (K Q R B N P) and no sign after one ('*' '+' '?', or '..' at the end)");
+    insta::assert_snapshot!(error("KRKRK"), @"'KRK' must have exactly one king");
+    insta::assert_snapshot!(error("KR*"), @"material is White's pieces and Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR, not 'KR*'");
     insta::assert_snapshot!(error("KRvKr"), @"'r' is no piece (K Q R B N P) and no sign after one ('*' '+' '?', or '..' at the end)");
     insta::assert_snapshot!(error("KR**vK"), @"'*' is no piece (K Q R B N P) and no sign after one ('*' '+' '?', or '..' at the end)");
     insta::assert_snapshot!(error("KR..PvK"), @"'.' is no piece (K Q R B N P) and no sign after one ('*' '+' '?', or '..' at the end)");

@@ -18,14 +18,14 @@ use pgndex::store::row::{GameId, GameStatus, Ply};
 use pgndex::store::{Database, GameAnnotations, GameFilter, GameRecord, GameSet, Lines};
 use serde::Serialize;
 
-use crate::cli::args::{ExportArgs, ExportFormatArgs};
+use crate::cli::args::{ExportArgs, ExportFormat};
 use crate::cli::command::variants::tell_variants;
 use crate::cli::filter_note::{tell_players, tell_unknown_names};
 use crate::cli::note;
 use crate::cli::render::number::counted;
 use crate::cli::render::output::{shown, stdout};
 use crate::cli::render::output_file::{
-    OutputFile, check, not_written, refuse_pgn, refuse_source, unless_standard_output,
+    Existing, OutputFile, check, not_written, refuse_pgn, refuse_source, unless_standard_output,
 };
 use crate::cli::terminal::progress::{Progress, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
@@ -84,10 +84,8 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         .and_then(|()| Ok(exporter.out.flush()?));
     display.stop();
     exported.map_err(|error| match &target {
-        Some(target) if error.is::<io::Error>() => {
-            error.context(format!("{}: cannot write it", target.path().display()))
-        }
-        _ => error,
+        Some(target) => target.failed(error),
+        None => error,
     })?;
     drop(exporter);
     let games = counts.games.load(Ordering::Relaxed);
@@ -143,12 +141,13 @@ impl Chosen<'_> {
 /// Begins the file to write, which replaces no file with games but one that was exported.
 fn create(path: &Path, args: &ExportArgs, database: &Database) -> anyhow::Result<OutputFile> {
     const INSTEAD: &str = "leave out --output to write to standard output";
-    check(path, args.overwrite, Some(&args.database), INSTEAD)?;
+    let existing = Existing::of_option(args.overwrite);
+    check(path, existing, Some(&args.database), INSTEAD)?;
     refuse_source(database, path)?;
-    if !args.format.pgn {
+    if args.format.format != Some(ExportFormat::Pgn) {
         refuse_pgn(path)?;
     }
-    OutputFile::create(path, args.overwrite, Some(&args.database), INSTEAD)
+    OutputFile::create(path, existing, Some(&args.database), INSTEAD)
 }
 
 /// The games that can have what is wanted.
@@ -225,12 +224,13 @@ enum Format {
 
 impl Format {
     const fn new(args: &ExportArgs) -> Self {
-        match args.format {
-            ExportFormatArgs { fen: true, .. } => Self::Positions(PositionFormat::Fen),
-            ExportFormatArgs { epd: true, .. } => Self::Positions(PositionFormat::Epd),
-            ExportFormatArgs { csv: true, .. } => Self::Csv,
-            ExportFormatArgs { csv_positions: true, .. } => Self::CsvPositions,
-            _ => Self::Pgn { plain: args.plain },
+        match args.format.format {
+            Some(ExportFormat::Fen) => Self::Positions(PositionFormat::Fen),
+            Some(ExportFormat::Epd) => Self::Positions(PositionFormat::Epd),
+            Some(ExportFormat::Csv) => Self::Csv,
+            Some(ExportFormat::CsvPositions) => Self::CsvPositions,
+            // None: clap asks for one where no Parquet files are written.
+            Some(ExportFormat::Pgn) | None => Self::Pgn { plain: args.plain },
         }
     }
 

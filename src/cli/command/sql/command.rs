@@ -5,14 +5,13 @@ use std::path::Path;
 
 use anyhow::{anyhow, bail};
 use clap::ValueEnum as _;
-use pgndex::store::is_file_of;
 
 use super::explain::nearest;
 use super::session::{Flow, Session, value};
 use crate::cli::args::{SqlFormat, parameter_name, parameter_value};
 use crate::cli::render::number::counted;
 use crate::cli::render::output::Value;
-use crate::cli::render::output_file::OutputFile;
+use crate::cli::render::output_file::{Existing, OutputFile};
 use crate::cli::render::text::printable;
 
 /// A command, its argument, and what it does.
@@ -131,11 +130,10 @@ impl Session {
         self.end_output()?;
         let file = file.trim_matches(['"', '\'']);
         if !matches!(file, "" | "-" | "stdout") {
-            let path = Path::new(file);
-            if path.is_file() && !is_file_of(self.database.path(), path) {
-                bail!("{file}: exists already; remove it first, or name another file");
-            }
-            self.output = Some(OutputFile::create(path, false, Some(self.database.path()), "name a file")?);
+            let database = Some(self.database.path());
+            let output =
+                OutputFile::create(Path::new(file), Existing::NeverReplaced, database, "name a file")?;
+            self.output = Some(output);
         }
         Ok(())
     }

@@ -8,15 +8,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pgndex::verify::{Finding, Id, Progress, Report, Sample, VerifyOptions, verify};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::cli::Status;
 use crate::cli::args::VerifyArgs;
 #[cfg(feature = "parquet")]
 use crate::cli::args::WrongValue;
+use crate::cli::render::done::{Done, Found, OtherSource, Telling, Verified};
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::stdout;
-use crate::cli::render::text::{escaped_json, printable};
+use crate::cli::render::text::printable;
+use crate::cli::terminal::log;
 use crate::cli::terminal::progress::{Progress as Display, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
 
@@ -43,15 +45,14 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     let result = verify(database, &options(args), &progress);
     display.stop();
     let report = result?;
-    let mut out = stdout();
-    if args.json {
-        writeln!(out, "{}", escaped_json(&to_json(database, &report).to_string()))?;
-    } else {
+    if !args.json {
+        let mut out = stdout();
         tell_sources(&report);
         write_findings(&mut out, &report)?;
         writeln!(out, "{}", last_line(&report))?;
+        out.flush()?;
     }
-    out.flush()?;
+    tell(args, Done::Verify(Box::new(verified(database, &report))))?;
     if !report.is_sound() && !args.json {
         crate::cli::note(
             "`pgndex repair` makes anew what follows from games and their positions; what was changed in these, and a damaged file, \
@@ -59,6 +60,11 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
         );
     }
     Ok(if report.is_sound() { Status::Done } else { Status::Unsound })
+}
+
+/// Tells programs how it went; for people the answer is on standard output.
+fn tell(args: &VerifyArgs, done: Done) -> anyhow::Result<()> {
+    Telling { quiet: args.quiet || !log::is_json(), json: args.json }.tell(done, String::new)
 }
 
 fn options(args: &VerifyArgs) -> VerifyOptions {
@@ -127,48 +133,44 @@ fn last_line(report: &Report) -> String {
     format!("not sound: {} ({})", counted(findings.total(), "finding"), kinds.join(", "))
 }
 
-fn to_json(database: &Path, report: &Report) -> Value {
+fn verified(database: &Path, report: &Report) -> Verified {
     let findings = &report.findings;
-    let kinds: Map<String, Value> =
-        findings.counts.iter().map(|(kind, count)| (kind.as_str().to_owned(), json!(count))).collect();
-    let notes = report
-        .notes
-        .iter()
-        .map(|note| json!({ "path": note.path.to_string_lossy(), "state": note.state.as_str(), "message": note.message }));
-    let seconds = report.elapsed.as_secs_f64();
-    json!({
-        "database": database.display().to_string(),
-        "sound": report.is_sound(),
-        "findings": findings.total(),
-        "finding_kinds": kinds,
-        "first_findings": findings.first.iter().map(finding).collect::<Vec<_>>(),
-        "games": report.games,
-        "positions": report.positions,
-        "replayed_games": report.replayed_games,
-        "replayed_plies": report.replayed_plies,
-        "compared_games": report.reread_games,
-        "visited_positions": report.visited_positions,
-        "duplicates": report.duplicates,
-        "sources_same": report.sources_same,
-        "sources_other": report.sources_other,
-        "first_sources_other": notes.collect::<Vec<_>>(),
-        "seconds": seconds,
-    })
+    let notes = report.notes.iter().map(|note| OtherSource {
+        path: note.path.to_string_lossy().into_owned(),
+        state: note.state.as_str(),
+        message: note.message.clone(),
+    });
+    Verified {
+        database: database.display().to_string(),
+        sound: report.is_sound(),
+        findings: findings.total(),
+        finding_kinds: findings.counts.iter().map(|(kind, count)| (kind.as_str(), *count)).collect(),
+        first_findings: findings.first.iter().map(found).collect(),
+        games: report.games,
+        positions: report.positions,
+        replayed_games: report.replayed_games,
+        replayed_plies: report.replayed_plies,
+        compared_games: report.reread_games,
+        visited_positions: report.visited_positions,
+        duplicates: report.duplicates,
+        sources_same: report.sources_same,
+        sources_other: report.sources_other,
+        first_sources_other: notes.collect(),
+        seconds: report.elapsed.as_secs_f64(),
+    }
 }
 
-fn finding(finding: &Finding) -> Value {
+fn found(finding: &Finding) -> Found {
     let id = |id: &Id| match id {
         Id::Number(number) => json!(number),
         Id::Text(text) => json!(text),
     };
-    let row: Map<String, Value> =
-        finding.row.0.iter().map(|(column, value)| ((*column).to_owned(), id(value))).collect();
-    json!({
-        "kind": finding.kind.as_str(),
-        "table": finding.table,
-        "row": row,
-        "column": finding.column,
-        "expected": finding.expected,
-        "found": finding.found,
-    })
+    Found {
+        kind: finding.kind.as_str(),
+        table: finding.table,
+        row: finding.row.0.iter().map(|(column, value)| ((*column).to_owned(), id(value))).collect(),
+        column: finding.column,
+        expected: finding.expected.clone(),
+        found: finding.found.clone(),
+    }
 }

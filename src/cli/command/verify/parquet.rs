@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pgndex::columnar::{VerifyOptions, VerifyProgress, VerifyReport, verify};
-use serde_json::json;
 
+use super::tell;
 use crate::cli::Status;
 use crate::cli::args::VerifyArgs;
+use crate::cli::render::done::{Done, VerifiedParquet};
 use crate::cli::render::number::{bytes, counted, grouped};
 use crate::cli::render::output::stdout;
-use crate::cli::render::text::{escaped_json, printable};
+use crate::cli::render::text::printable;
 use crate::cli::terminal::progress::{Progress as Display, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
 
@@ -40,21 +41,8 @@ pub(super) fn run(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Status>
     display.stop();
     let report = result?;
     let is_sound = report.found == 0;
-    let mut out = stdout();
-    if args.json {
-        let answer = json!({
-            "directory": directory.display().to_string(),
-            "sound": is_sound,
-            "findings": report.found,
-            "first_findings": report.findings,
-            "files": report.files,
-            "bytes": report.bytes,
-            "games": report.games,
-            "positions": report.positions,
-            "replayed_games": report.replayed_games,
-        });
-        writeln!(out, "{}", escaped_json(&answer.to_string()))?;
-    } else {
+    if !args.json {
+        let mut out = stdout();
         for finding in &report.findings {
             writeln!(out, "{}", printable(finding))?;
         }
@@ -68,8 +56,20 @@ pub(super) fn run(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Status>
             )?;
         }
         writeln!(out, "{}", last_line(&report))?;
+        out.flush()?;
     }
-    out.flush()?;
+    let done = VerifiedParquet {
+        directory: directory.display().to_string(),
+        sound: is_sound,
+        findings: report.found,
+        first_findings: report.findings,
+        files: report.files,
+        bytes: report.bytes,
+        games: report.games,
+        positions: report.positions,
+        replayed_games: report.replayed_games,
+    };
+    tell(args, Done::VerifyParquet(done))?;
     if !is_sound && !args.json {
         crate::cli::note("write the files again, with --overwrite");
     }

@@ -12,11 +12,14 @@ use crossbeam_channel::{Receiver, bounded};
 use pgndex::index::{Error, IndexOptions, Plan, Progress, Summary};
 use pgndex::store;
 
-use crate::cli::args::{LogFormat, WatchArgs};
+use crate::cli::args::WatchArgs;
+use crate::cli::command::index::snapshot;
+use crate::cli::render::done::Done;
 use crate::cli::render::number::counted;
 use crate::cli::render::text::printable;
-use crate::cli::terminal::log;
-use crate::cli::terminal::notify::Notifier;
+use crate::cli::terminal::log::{self, Event, Level};
+use crate::cli::terminal::notify::{Notifier, Watchdog};
+use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
 use crate::cli::{complain, note};
 use folder::Folder;
@@ -26,17 +29,14 @@ use folder::Folder;
 /// # Errors
 /// When the directory cannot be read, or the database cannot be written.
 pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<()> {
-    if args.log_format == LogFormat::Json {
-        log::use_json();
-    }
     ignore_file_size_signal();
     let notifier = Arc::new(Notifier::from_environment());
     let (stop, woken) = listen(&notifier)?;
+    let watchdog = Watchdog::new(Arc::clone(&notifier));
     let mut watch =
-        Watch { args, options: args.work.options(), folder: Folder::default(), stop, was_busy: false };
+        Watch { args, options: args.work.options(), folder: Folder::default(), stop, watchdog, was_busy: false };
     let mut ready = watch.look()?;
     notifier.tell("READY=1\nSTATUS=watching");
-    let _watchdog = watchdog(&notifier);
     let interval = Duration::from_secs(args.interval);
     loop {
         if !ready.is_empty() && !watch.stop.is_asked() {
@@ -47,8 +47,7 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<()> {
         if args.once || watch.stop.is_asked() {
             return Ok(());
         }
-        // A word that comes through it, or its end, is the end of the wait.
-        let _ = woken.recv_timeout(interval);
+        watch.watchdog.wait(&woken, interval);
         if watch.stop.is_asked() {
             return Ok(());
         }
@@ -93,24 +92,12 @@ fn listen(notifier: &Arc<Notifier>) -> anyhow::Result<(Arc<Stop>, Receiver<()>)>
     let stop = Arc::new(Stop::default());
     let (asked, notifier) = (Arc::clone(&stop), Arc::clone(notifier));
     stop_on_signal(move || {
-        notifier.tell("STOPPING=1");
+        // Whoever hears of it can rely on it.
         asked.ask();
+        notifier.tell("STOPPING=1");
         let _ = wake.try_send(()); // Full: it is told already.
     })?;
     Ok((stop, woken))
-}
-
-/// Tells the service manager that the process lives, as often as it wants; until what is given back is dropped.
-fn watchdog(notifier: &Arc<Notifier>) -> Option<crossbeam_channel::Sender<()>> {
-    let every = notifier.watchdog()?;
-    let (end, ended) = bounded::<()>(0);
-    let notifier = Arc::clone(notifier);
-    let thread = std::thread::Builder::new().name("watchdog".into()).spawn(move || {
-        while ended.recv_timeout(every) == Err(crossbeam_channel::RecvTimeoutError::Timeout) {
-            notifier.tell("WATCHDOG=1");
-        }
-    });
-    thread.ok().map(|_| end)
 }
 
 struct Watch<'a> {
@@ -118,6 +105,7 @@ struct Watch<'a> {
     options: IndexOptions,
     folder: Folder,
     stop: Arc<Stop>,
+    watchdog: Watchdog,
     /// Whether it was said that another program is writing the database.
     was_busy: bool,
 }
@@ -134,8 +122,13 @@ impl Watch<'_> {
     /// Adds files in one transaction. If another program is writing the database, they stay ready.
     fn add(&mut self, ready: &[PathBuf]) -> anyhow::Result<()> {
         let progress = self.stop.begin();
-        let added = Plan::new(ready, &self.options, &progress)
-            .and_then(|plan| plan.run(&self.args.database, &progress));
+        let shown = Arc::clone(&progress);
+        let display = Display::start(self.args.quiet, move || snapshot(&shown));
+        let added = self.watchdog.during(&progress, || {
+            Plan::new(ready, &self.options, &progress)
+                .and_then(|plan| plan.run(&self.args.database, &progress))
+        });
+        display.stop();
         match added {
             Ok(summary) => self.tell(&summary),
             Err(Error::NoSource(reason)) => complain(&reason),
@@ -168,7 +161,9 @@ impl Watch<'_> {
                 skipped => format!("; {} skipped as duplicates", counted(skipped, "game")),
             };
             let database = printable(&self.args.database.to_string_lossy());
-            note(&format!("added {} to {database}{duplicates}", counted(summary.games, "game")));
+            let text = format!("added {} to {database}{duplicates}", counted(summary.games, "game"));
+            let done = Done::Index(Box::new(summary.object(Some(&self.args.database))));
+            log::write(Level::Info, &format!("pgndex: note: {text}"), &text, Event::Done(done));
         }
     }
 }

@@ -1,0 +1,160 @@
+//! What came of a run, as one JSON object.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::index::report::summary::{Stages, Summary};
+use crate::store::row::Severity;
+
+/// What came of a run, as it is written as JSON.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct SummaryObject {
+    /// Path of the database, `null` in a dry run; not there if Parquet files were written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub database: Option<Option<String>>,
+    /// The directory of the Parquet files; not there if none were written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<Option<String>>,
+    /// Whether the input was only looked at.
+    pub dry_run: bool,
+    /// Games read, that are now in the database.
+    pub games: u64,
+    /// Games with errors that were left out; they are not counted in `games`.
+    pub left_out: u64,
+    /// Games whose moves were skipped, by variant: its rules are not known.
+    pub skipped_variants: BTreeMap<String, u64>,
+    /// Half-moves read.
+    pub plies: u64,
+    /// Worker threads; 0 if there was nothing to read.
+    pub threads: usize,
+    /// Positions read.
+    pub positions: u64,
+    /// Distinct positions among them; a dry run does not count these.
+    pub distinct_positions: u64,
+    /// Games that were skipped because they repeat others.
+    pub duplicates: u64,
+    /// Games that repeat others, by kind.
+    pub duplicate_kinds: Vec<KindCount>,
+    /// Problems in all.
+    pub problems: u64,
+    /// Problems by which something was lost.
+    pub errors: u64,
+    /// Problems that could be put right or passed over.
+    pub warnings: u64,
+    /// Problems by kind.
+    pub problem_kinds: Vec<ProblemCount>,
+    /// Size of the database, or of the Parquet files.
+    pub bytes: u64,
+    /// How many Parquet files were written.
+    pub parquet_files: u64,
+    /// Size of the PGN text.
+    pub input_bytes: u64,
+    /// Whether the games were added to a database that was there.
+    pub added: bool,
+    /// Sources that the database had already.
+    pub known_sources: u64,
+    /// Sources that have text, but no game.
+    pub sources_without_games: usize,
+    /// Bytes that went through temporary files.
+    pub spilled_bytes: u64,
+    /// Wall time of the whole run.
+    pub seconds: f64,
+    /// Half-moves a second.
+    pub plies_per_second: u64,
+    /// How long each stage took.
+    pub stages: StageSeconds,
+}
+
+/// How many games there are of a kind.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct KindCount {
+    /// The kind.
+    pub kind: &'static str,
+    /// How many.
+    pub count: u64,
+}
+
+/// How many problems there are of a kind.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct ProblemCount {
+    /// `error` or `warning`.
+    pub severity: &'static str,
+    /// The kind.
+    pub kind: &'static str,
+    /// How many.
+    pub count: u64,
+}
+
+/// Wall time of the stages of a run, in seconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct StageSeconds {
+    /// Reading games and writing their positions.
+    pub parse_s: f64,
+    /// Sorting positions by key and writing them.
+    pub sort_s: f64,
+    /// The small tables and their indexes.
+    pub headers_s: f64,
+    /// What was played from much visited positions.
+    pub continuations_s: f64,
+    /// Sync and rename.
+    pub sync_s: f64,
+}
+
+impl Summary {
+    /// The summary as it is written as JSON, with the database or the directory that was written, if anything was.
+    #[must_use]
+    pub fn object(&self, target: Option<&Path>) -> SummaryObject {
+        let target = target.map(|path| path.display().to_string());
+        let is_database = self.parquet_files == 0;
+        let duplicates = self.duplicates.iter().filter(|&(_, count)| count > 0);
+        let problems = self.problems.iter();
+        SummaryObject {
+            database: is_database.then(|| target.clone()),
+            directory: (!is_database).then_some(target),
+            dry_run: self.dry_run,
+            games: self.games,
+            left_out: self.left_out,
+            skipped_variants: self.variants.clone(),
+            plies: self.plies,
+            threads: self.threads,
+            positions: self.positions,
+            distinct_positions: self.distinct_positions,
+            duplicates: self.duplicates.skipped(),
+            duplicate_kinds: duplicates.map(|(kind, count)| KindCount { kind, count }).collect(),
+            problems: self.problems.iter().map(|(.., count)| count).sum(),
+            errors: self.problems.of(Severity::Error),
+            warnings: self.problems.of(Severity::Warning),
+            problem_kinds: problems
+                .map(|(severity, kind, count)| ProblemCount { severity: severity.as_str(), kind, count })
+                .collect(),
+            bytes: self.file_bytes,
+            parquet_files: self.parquet_files,
+            input_bytes: self.bytes,
+            added: self.added,
+            known_sources: self.known_sources,
+            sources_without_games: self.gameless.len(),
+            spilled_bytes: self.spilled_bytes,
+            seconds: self.elapsed.as_secs_f64(),
+            plies_per_second: self.plies_per_second().round() as u64,
+            stages: StageSeconds::from(&self.stages),
+        }
+    }
+}
+
+impl From<&Stages> for StageSeconds {
+    fn from(stages: &Stages) -> Self {
+        Self {
+            parse_s: stages.read.as_secs_f64(),
+            sort_s: stages.sort.as_secs_f64(),
+            headers_s: stages.headers.as_secs_f64(),
+            continuations_s: stages.continuations.as_secs_f64(),
+            sync_s: stages.sync.as_secs_f64(),
+        }
+    }
+}
