@@ -49,3 +49,8 @@ pub mod store;
 mod turnstile;
 #[cfg(feature = "index")]
 pub mod verify;
+
+/// The code on the page for developers is run with the examples of the documentation.
+#[cfg(all(doctest, feature = "index"))]
+#[doc = include_str!("../docs/cookbook/developer.md")]
+struct PageForDevelopers;

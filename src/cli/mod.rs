@@ -7,6 +7,8 @@ mod command;
 mod environment;
 mod filter_note;
 mod hint;
+#[cfg(all(test, feature = "parquet", feature = "serve"))]
+mod reference;
 mod render;
 mod terminal;
 mod usage;

@@ -72,6 +72,25 @@ fn with_values(arg: Arg) -> Arg {
     arg.allow_negative_numbers(true).value_hint(hint)
 }
 
+/// What stands below the options in a command's help.
+pub(crate) struct Notes {
+    /// Lines with a command each.
+    pub(crate) examples: Vec<String>,
+    pub(crate) paragraphs: Vec<String>,
+}
+
+impl Notes {
+    pub(crate) fn of(command: &clap::Command) -> Self {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let (examples, rest): (Vec<_>, Vec<_>) =
+            help.split("\n\n").partition(|part| part.starts_with("Examples:"));
+        let examples = examples.iter().flat_map(|part| part.lines().skip(1));
+        let examples = examples.map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned()).collect();
+        let paragraphs = rest.iter().flat_map(|part| part.lines()).map(|line| line.trim_start().to_owned());
+        Self { examples, paragraphs: paragraphs.collect() }
+    }
+}
+
 /// Reads the arguments; ends the process if they are wrong, or with the help or the version that is asked for.
 pub(crate) fn parse() -> Arguments {
     let mut command = command();

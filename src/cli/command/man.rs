@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap_mangen::Man;
 
 use crate::cli::args::ManArgs;
-use crate::cli::usage;
+use crate::cli::usage::{self, Notes};
 
 /// Writes the manual pages.
 ///
@@ -50,28 +50,20 @@ fn page(command: &clap::Command, others: &[String]) -> anyhow::Result<Vec<u8>> {
     if command.has_subcommands() {
         man.render_subcommands_section(&mut page)?;
     }
-    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    page.extend_from_slice(notes(&help).as_bytes());
+    page.extend_from_slice(notes(&Notes::of(command)).as_bytes());
     let others: Vec<_> = others.iter().map(|name| format!("\\fB{}\\fR(1)", escaped(name))).collect();
     page.extend_from_slice(format!(".SH \"SEE ALSO\"\n{}\n", others.join(",\n")).as_bytes());
     Ok(page)
 }
 
 /// What stands below the options in the help: examples line by line, the rest in paragraphs.
-fn notes(help: &str) -> String {
-    let (examples, rest): (Vec<_>, Vec<_>) =
-        help.split("\n\n").partition(|part| part.starts_with("Examples:"));
+fn notes(notes: &Notes) -> String {
     let mut text = String::new();
-    for part in examples {
-        text += ".SH EXAMPLES\n.nf\n";
-        for line in part.lines().skip(1) {
-            text += &escaped(line.strip_prefix("  ").unwrap_or(line));
-            text.push('\n');
-        }
-        text += ".fi\n";
+    if !notes.examples.is_empty() {
+        let lines: Vec<_> = notes.examples.iter().map(|line| escaped(line) + "\n").collect();
+        text += &format!(".SH EXAMPLES\n.nf\n{}.fi\n", lines.concat());
     }
-    let paragraphs: Vec<_> =
-        rest.iter().flat_map(|part| part.lines()).map(|line| escaped(line.trim_start()) + "\n").collect();
+    let paragraphs: Vec<_> = notes.paragraphs.iter().map(|line| escaped(line) + "\n").collect();
     if !paragraphs.is_empty() {
         text += &format!(".SH NOTES\n{}", paragraphs.join(".PP\n"));
     }
@@ -97,10 +89,11 @@ mod tests {
     #[test]
     fn nothing_in_a_text_is_a_request() {
         assert_eq!(escaped(".so a\\b --x 'y'"), "\\&.so a\\eb \\-\\-x \\(aqy\\(aq");
+        let told = |help| notes(&Notes::of(&clap::Command::new("x").after_help(help)));
         assert_eq!(
-            notes("Examples:\n  a -b\n\nMore.\nYet."),
+            told("Examples:\n  a -b\n\nMore.\nYet."),
             ".SH EXAMPLES\n.nf\na \\-b\n.fi\n.SH NOTES\nMore.\n.PP\nYet.\n"
         );
-        assert_eq!(notes(""), "");
+        assert_eq!(told(""), "");
     }
 }

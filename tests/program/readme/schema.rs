@@ -1,0 +1,311 @@
+//! The page of the schema: tables, views, columns and indexes are those of a new database, what they mean is told by the comments of
+//! `migrations/`, and by `tests/data/columns.tsv` where these say nothing.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use pgndex::store::Database;
+use rusqlite::{Connection, Result};
+
+use super::{directory_with_samples, hold_page, project, run};
+
+/// What stands above the tables.
+const HEAD: &str = "\
+# The schema
+
+Each table, view, column and index of a database. A test makes this page from a new database and the comments of the
+[steps of the schema](../../migrations/), so it cannot be out of date. [SQL](../sql.md) is the page to begin with: it tells which view to
+ask, and has examples.
+
+A type with `?` can be NULL. **Bold** columns are the primary key.
+";
+
+/// What stands above the diagram.
+const DIAGRAM: &str = "\
+## How tables belong together
+
+An arrow leads from a row to the rows that name it, by the column beside the arrow. Tables without arrows stand alone: `occurrence` and
+`occurrence_level` repeat `game_position` in the order of keys, `game_column` and `game_set` repeat columns and features of `game`, and
+`player_alias` names players by their spelling.
+";
+
+/// Comments, by what they are about.
+#[derive(Default)]
+struct Meanings {
+    tables: BTreeMap<String, String>,
+    columns: BTreeMap<(String, String), String>,
+}
+
+/// A table or a view that is being read.
+struct Statement {
+    name: String,
+    is_view: bool,
+    /// The column that a comment may go on about.
+    last: Option<String>,
+    /// A comment above the next column.
+    above: String,
+}
+
+/// Steps of the schema, read line by line for their comments. They are written in one way: a statement begins at the margin, and
+/// each column of it four blanks to the right.
+#[derive(Default)]
+struct Reader {
+    meanings: Meanings,
+    /// The comment above the next statement.
+    above: String,
+    statement: Option<Statement>,
+    /// The column that the line before added.
+    added: Option<Statement>,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) {
+        let (code, comment) = line.split_once("--").unwrap_or((line, ""));
+        let (indent, code, comment) = (line.len() - line.trim_start().len(), code.trim(), comment.trim());
+        if self.statement.is_some() {
+            self.inside(indent, code, comment);
+            return;
+        }
+        let added = self.added.take().filter(|_| code.is_empty() && indent > 0);
+        if let Some(added) = added {
+            tell(&mut self.meanings, &added, comment);
+            self.added = Some(added);
+        } else if code.is_empty() {
+            let is_paragraph = line.starts_with("--") && comment.is_empty();
+            match comment {
+                "" if is_paragraph => self.above += "\n\n",
+                "" => self.above.clear(),
+                comment => join(&mut self.above, comment),
+            }
+        } else {
+            self.begin(code, comment);
+        }
+    }
+
+    /// A line that begins a statement, or is one.
+    fn begin(&mut self, code: &str, comment: &str) {
+        let words: Vec<&str> = code.split_whitespace().collect();
+        match words[..] {
+            ["CREATE", what @ ("TABLE" | "VIEW"), name, ..] => {
+                self.meanings.columns.retain(|(table, _), _| table != name);
+                self.meanings.tables.insert(name.to_owned(), std::mem::take(&mut self.above));
+                let is_view = what == "VIEW";
+                let name = name.to_owned();
+                self.statement = Some(Statement { name, is_view, last: None, above: String::new() });
+            }
+            ["ALTER", "TABLE", table, "ADD", "COLUMN", column, ..] => {
+                // A comment beside the column says more of it than one above, which may be about several.
+                let above = std::mem::take(&mut self.above);
+                let (name, last) = (table.to_owned(), Some(column.to_owned()));
+                let added = Statement { name, is_view: false, last, above: String::new() };
+                tell(&mut self.meanings, &added, if comment.is_empty() { &above } else { comment });
+                self.added = Some(added);
+            }
+            ["ALTER", "TABLE", old, "RENAME", "TO", new] => self.rename(old, new.trim_end_matches(';')),
+            ["DROP", ..] => {}
+            _ => self.above.clear(),
+        }
+    }
+
+    /// A table takes another one's place: what it says is as before is told by that one.
+    fn rename(&mut self, old: &str, new: &str) {
+        let Meanings { tables, columns } = &mut self.meanings;
+        if let Some(told) = tables.remove(old).filter(|told| !told.contains("as before")) {
+            tables.insert(new.to_owned(), told);
+        }
+        let renamed: Vec<_> = columns.extract_if(.., |(table, _), _| table == old).collect();
+        for ((_, column), told) in renamed {
+            if !told.starts_with("as before") {
+                columns.insert((new.to_owned(), column), told);
+            }
+        }
+    }
+
+    fn inside(&mut self, indent: usize, code: &str, comment: &str) {
+        const COLUMN: usize = 4;
+        let statement = self.statement.as_mut().expect("a statement");
+        if code.is_empty() && indent > COLUMN {
+            if statement.last.is_some() {
+                tell(&mut self.meanings, statement, comment);
+            }
+        } else if code.is_empty() {
+            join(&mut statement.above, comment);
+        } else if indent == COLUMN {
+            let word =
+                if statement.is_view { code.trim_end_matches(',').rsplit([' ', '.']).next() } else { None };
+            let column = word.or_else(|| code.split_whitespace().next()).unwrap_or_default();
+            statement.last = Some(column.to_owned());
+            let above = std::mem::take(&mut statement.above);
+            tell(&mut self.meanings, statement, &above);
+            tell(&mut self.meanings, statement, comment);
+        } else {
+            statement.last = None;
+        }
+        if code.ends_with(';') {
+            self.statement = None;
+        }
+    }
+}
+
+/// Says more of the column that was last.
+fn tell(meanings: &mut Meanings, statement: &Statement, told: &str) {
+    let Some(column) = statement.last.clone().filter(|_| !told.is_empty()) else { return };
+    join(meanings.columns.entry((statement.name.clone(), column)).or_default(), told);
+}
+
+/// Puts a line of a comment behind those before it; a value in quotes begins a line of its own.
+fn join(text: &mut String, line: &str) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        *text += if line.starts_with('\'') { "<br>" } else { " " };
+    }
+    // Blanks that put words below each other.
+    *text += &line.split_whitespace().collect::<Vec<_>>().join(" ");
+}
+
+/// What a table or view has, as SQLite tells it.
+struct Column {
+    name: String,
+    /// With `?` behind it: can be NULL.
+    kind: String,
+    is_key: bool,
+    /// The table whose row it names.
+    parent: Option<String>,
+}
+
+/// The tables or the views, by name, each with its columns.
+type Catalog = BTreeMap<String, Vec<Column>>;
+
+fn catalog(database: &Connection, kind: &str) -> Result<Catalog> {
+    const NAMES: &str = "SELECT name FROM sqlite_schema WHERE type = ?1 AND name NOT GLOB 'sqlite_*'";
+    const COLUMNS: &str = r#"
+        SELECT name, type || iif("notnull" OR pk, '', '?'), pk > 0, parent
+        FROM pragma_table_info(?1)
+        LEFT JOIN (SELECT "from" AS name, "table" AS parent FROM pragma_foreign_key_list(?1)) USING (name)
+        ORDER BY cid"#;
+    let names: Vec<String> = rows(database, NAMES, kind, |row| row.get(0))?;
+    let columns = |name: String| {
+        let columns = rows(database, COLUMNS, &name, |row| {
+            Ok(Column { name: row.get(0)?, kind: row.get(1)?, is_key: row.get(2)?, parent: row.get(3)? })
+        })?;
+        Ok((name, columns))
+    };
+    names.into_iter().map(columns).collect()
+}
+
+fn rows<T>(
+    database: &Connection,
+    sql: &str,
+    parameter: &str,
+    read: impl FnMut(&rusqlite::Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    database.prepare(sql)?.query_map([parameter], read)?.collect()
+}
+
+/// What names what.
+fn diagram(tables: &Catalog) -> String {
+    let mut text = String::from("\n```mermaid\nerDiagram\n");
+    for (name, columns) in tables {
+        let named = columns.iter().filter_map(|column| Some((column, column.parent.as_ref()?)));
+        for (column, parent) in named.clone() {
+            writeln!(text, "    {parent} ||--o{{ {name} : {}", column.name).expect("a string");
+        }
+        if named.count() == 0 {
+            writeln!(text, "    {name}").expect("a string");
+        }
+    }
+    text + "```\n"
+}
+
+/// The sections of tables or of views.
+fn sections(
+    database: &Connection,
+    catalog: &Catalog,
+    is_view: bool,
+    meanings: &mut Meanings,
+) -> Result<String> {
+    // What stands behind `ON`: columns and expressions.
+    const INDEXES: &str = "
+        SELECT name, substr(sql, instr(sql, ' (') + 2, length(sql) - instr(sql, ' (') - 2)
+        FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL ORDER BY name";
+    let mut text = String::new();
+    for (name, columns) in catalog {
+        let told = meanings.tables.get(name).unwrap_or_else(|| panic!("nothing tells what {name} is"));
+        let head = if is_view {
+            "| column | meaning |\n|---|---|"
+        } else {
+            "| column | type | meaning |\n|---|---|---|"
+        };
+        writeln!(text, "\n### {name}\n\n{}\n\n{head}", escaped(told)).expect("a string");
+        for Column { name: column, kind, is_key, parent } in columns {
+            let meaning = meanings.columns.remove(&(name.clone(), column.clone()));
+            let meaning = meaning.unwrap_or_else(|| panic!("nothing tells what {name}.{column} means"));
+            let link = parent.as_ref().map(|parent| format!(" → [{parent}](#{parent})")).unwrap_or_default();
+            let mark = if *is_key { "**" } else { "" };
+            let kind = if is_view { String::new() } else { format!(" {kind} |") };
+            writeln!(text, "| {mark}`{column}`{mark} |{kind} {}{link} |", escaped(&meaning))
+                .expect("a string");
+        }
+        let indexes = rows(database, INDEXES, name, |row| {
+            Ok(format!("`{}` on `{}`", row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+        })?;
+        if !indexes.is_empty() {
+            writeln!(text, "\nIndexes: {}.", indexes.join(", ")).expect("a string");
+        }
+    }
+    Ok(text)
+}
+
+/// A comment as Markdown shows it as it stands.
+fn escaped(text: &str) -> String {
+    text.replace('|', "\\|").replace('*', "\\*")
+}
+
+/// What columns mean of which no comment tells it: for one table, or for all that are left.
+fn add_told_elsewhere(meanings: &mut Meanings, catalogs: [&Catalog; 2]) {
+    let path = project().join("tests/data/columns.tsv");
+    let text = std::fs::read_to_string(path).expect("the list");
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let [table, column, meaning] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("columns.tsv: not three columns: {line}")
+        };
+        let mut added = 0;
+        for (name, columns) in catalogs.into_iter().flatten() {
+            let has_it = (table == "*" || table == name) && columns.iter().any(|other| other.name == column);
+            let place = (name.clone(), column.to_owned());
+            if has_it && !meanings.columns.contains_key(&place) {
+                meanings.columns.insert(place, meaning.to_owned());
+                added += 1;
+            }
+        }
+        assert!(added > 0, "columns.tsv: not needed: {line}");
+    }
+}
+
+#[test]
+fn the_page_of_the_schema_is_that_of_a_new_database() -> Result<()> {
+    let mut paths: Vec<_> = std::fs::read_dir(project().join("migrations"))
+        .expect("a directory")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    paths.sort();
+    let mut reader = Reader::default();
+    for path in paths {
+        std::fs::read_to_string(path).expect("a step").lines().for_each(|line| reader.line(line));
+        reader.above.clear();
+    }
+    let directory = directory_with_samples();
+    run("pgndex index --quiet sample.db examples/famous-games.pgn", directory.path());
+    let database = Database::open(&directory.path().join("sample.db")).expect("a database");
+    let database = database.connection();
+    let (tables, views) = (catalog(database, "table")?, catalog(database, "view")?);
+    let mut meanings = reader.meanings;
+    add_told_elsewhere(&mut meanings, [&tables, &views]);
+    let views = sections(database, &views, true, &mut meanings)?;
+    let page = format!(
+        "{HEAD}\n## Views\n{views}\n## Tables\n{}\n{DIAGRAM}{}",
+        sections(database, &tables, false, &mut meanings)?,
+        diagram(&tables)
+    );
+    hold_page("docs/reference/schema.md", &page);
+    Ok(())
+}

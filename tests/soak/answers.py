@@ -1,0 +1,108 @@
+"""Answers of two databases with the same games that came in another way: they must be the same."""
+
+import hashlib
+import json
+import sqlite3
+
+from program import Failed
+
+# Numbers of games differ, and so does what is listed of games that are equal in what they are sorted by.
+NUMBERS = {"id", "game", "game_id", "topGames", "recentGames", "bestWins", "best_wins"}
+
+ROWS = {
+    "games": """SELECT g.white, g.black, g.white_elo, g.black_elo, g.result, g.date, g.event, g.site, g.round, g.eco, g.opening, g.ply_count,
+        g.status, g.speed, g.eval_count, g.clock_count, moves_hash, prefix_hash FROM games AS g JOIN game USING (game_id)""",
+    "positions": "SELECT key, halfmove_clock, move_code, fen, ply FROM game_position",
+    "occurrences": "SELECT key, ply FROM position_game",
+    "tags": "SELECT name, value FROM tag",
+    "values": "SELECT ply, clock, elapsed, eval_cp, eval_mate, depth FROM move_eval",
+    "comments": "SELECT line, ply, number, text FROM comment",
+    "glyphs": "SELECT line, ply, nag FROM nag",
+    "variations": "SELECT line, ply, key, move_code FROM variation_move",
+    "names": "SELECT name FROM player UNION ALL SELECT name FROM event UNION ALL SELECT name FROM site",
+    "openings": "SELECT eco, name, fen FROM opening",
+}
+# What `explore` keeps ready: the same only where no position waits for more games.
+COUNTED = {
+    "visited": "SELECT key, fen, games, white_wins, draws, black_wins, unfinished, elo_sum, elo_games FROM visited_position",
+    "continuations": """SELECT key, move_code, games, white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year
+        FROM continuation""",
+}
+
+
+def read_only(path):
+    return sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+
+
+def integrity(path):
+    with read_only(path) as database:
+        found = [row[0] for row in database.execute("PRAGMA integrity_check")]
+        found += [str(row) for row in database.execute("PRAGMA foreign_key_check")]
+    database.close()
+    if found != ["ok"]:
+        raise Failed(f"{path}: integrity_check: {found[:5]}")
+
+
+def sums(path, queries):
+    """A number for the rows of each query that does not depend on their order."""
+    answer = {}
+    with read_only(path) as database:
+        for name, query in queries.items():
+            count = total = 0
+            for row in database.execute(query):
+                count += 1
+                total += int.from_bytes(hashlib.blake2b(repr(row).encode(), digest_size=8).digest(), "little")
+            answer[name] = (count, total % 2**64)
+    database.close()
+    return answer
+
+
+def plain(value):
+    """An answer without numbers of games, its lists in one order."""
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items() if name not in NUMBERS}
+    if isinstance(value, list):
+        return sorted((plain(part) for part in value), key=json.dumps)
+    return value
+
+
+def listed(explored):
+    """What the lists are sorted by, of the games on them."""
+    ratings = [(game["white"]["rating"] or 0) + (game["black"]["rating"] or 0) for game in explored["topGames"]]
+    return ratings, [game["year"] for game in explored["recentGames"]]
+
+
+def questions(lines, players, draw):
+    asked = [["explore", "--format", "json", "--limit", "0"]]
+    filters = [[], ["--elo-min", "2300"], ["--since", "2005"], ["--result", "1-0"], ["--player", f"={draw.choice(players)}"]]
+    for line in draw.sample(lines, min(8, len(lines))):
+        asked.append(["explore", "--format", "json", "--limit", "0", "--play", line, *draw.choice(filters)])
+    for player in draw.sample(players, min(3, len(players))):
+        asked.append(["player", f"={player}", "--format", "json", "--limit", "0"])
+    asked.append(["players", "--format", "csv", "--limit", "0"])
+    for kind in ["--ending", "rook"], ["--material", "KRP*vKRP*"], ["--move", "#"], ["--play", draw.choice(lines)]:
+        asked.append(["find", *kind, "--limit", "0", "--format", "csv"])
+    return asked
+
+
+def answer(program, database, question):
+    command, *options = question
+    text = program.run(command, database, *options)
+    if command == "find":
+        # Without the number of the game, which comes first.
+        return sorted(line.split(",", 1)[1] for line in text.splitlines())
+    if command == "players":
+        return sorted(text.splitlines())
+    found = json.loads(text)
+    return (plain(found), listed(found)) if command == "explore" else plain(found)
+
+
+def compare(program, one, other, lines, players, draw, is_optimized):
+    queries = ROWS | (COUNTED if is_optimized else {})
+    left, right = sums(program.directory / one, queries), sums(program.directory / other, queries)
+    for name in queries:
+        if left[name] != right[name]:
+            raise Failed(f"{name}: {left[name]} in {one}, {right[name]} in {other} (rows, sum)")
+    for question in questions(lines, players, draw):
+        if answer(program, one, question) != answer(program, other, question):
+            raise Failed(f"{' '.join(question)}: not the same in {one} and {other}")

@@ -1,0 +1,134 @@
+"""`pgndex serve` under load, while the database is written to."""
+
+import http.client
+import json
+import random
+import signal
+import subprocess
+import threading
+import time
+
+from program import Failed, anonymous
+
+CLIENTS = 3
+# Seconds between two requests of a client.
+PAUSE = 0.1
+# The server closes a connection on which it waits for 10 seconds. On a machine that is busy with other work a client may be that late.
+LATE = 8
+# What a server that is asked too much may answer.
+OVERLOADED = (503, 504)
+
+
+class Server:
+    """`possible` has, for each step of the work, how many games with a result there may be meanwhile. It only grows."""
+
+    def __init__(self, program, database, lines, possible, seed):
+        self.program, self.database, self.lines, self.possible = program, database, lines, possible
+        self.requests = self.overloaded = self.restarts = 0
+        self.faults, self.memory = [], []
+        self.log = open(program.directory / "serve.log", "ab")
+        self.is_over = threading.Event()
+        self.lock = threading.Lock()
+        self.begin()
+        self.clients = [threading.Thread(target=self.ask, args=(random.Random(seed + at),)) for at in range(CLIENTS)]
+        for client in self.clients:
+            client.start()
+
+    def begin(self):
+        process = self.program.start(
+            "serve", self.database, "--listen", "127.0.0.1:0", "--log-format", "json", "--sql-timeout", "10",
+            stdout=subprocess.PIPE, stderr=self.log, text=True,
+        )
+        line = process.stdout.readline()
+        if "http://" not in line:
+            raise Failed(f"serve does not tell its address: {line!r}")
+        self.process, self.address = process, line.strip().split("http://")[1].rstrip("/")
+
+    def kill(self):
+        with self.lock:
+            self.process.kill()
+            self.process.wait()
+            self.restarts += 1
+            self.memory.clear()
+            self.begin()
+
+    def look(self):
+        self.memory.append(anonymous(self.process.pid))
+        if self.process.poll() is not None:
+            raise Failed(f"serve ended with status {self.process.returncode}")
+        if self.faults:
+            raise Failed(self.faults[0])
+
+    def stop(self):
+        """Ends what is left of it, however it is."""
+        self.is_over.set()
+        for client in self.clients:
+            client.join()
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+
+    def end(self):
+        """Ends it as an operator does."""
+        self.is_over.set()
+        for client in self.clients:
+            client.join()
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            status = self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            raise Failed("serve does not end when it is asked to") from None
+        if status != 0:
+            raise Failed(f"serve ended with status {status} when it was asked to end")
+
+    def ask(self, draw):
+        """One client: asks one thing after the other, and looks at the answers."""
+        connection, process, used = None, None, 0.0
+        while not self.is_over.wait(PAUSE):
+            if connection is None or process is not self.process:
+                with self.lock:
+                    process, connection = self.process, http.client.HTTPConnection(self.address, timeout=60)
+                used = time.monotonic()
+            line = draw.choice(self.lines)
+            target = draw.choice(["/lichess", f"/lichess?play={line}", f"/api/games?limit=50&play={line}", "/api/info", "/api/sql"])
+            step, idle = len(self.possible) - 1, time.monotonic() - used
+            try:
+                status, text = get(connection, target)
+                used = time.monotonic()
+            except (OSError, http.client.HTTPException) as error:
+                connection = None
+                # A server that is killed meanwhile cannot answer.
+                with self.lock:
+                    if process is self.process and idle < LATE:
+                        self.faults.append(f"{target}: {error!r}, on a connection that was idle for {idle:.1f} s")
+                continue
+            self.requests += 1
+            self.judge(target, status, text, step)
+
+    def judge(self, target, status, text, step):
+        if status in OVERLOADED:
+            self.overloaded += 1
+            return
+        if status != 200:
+            self.faults.append(f"{target}: {status}: {text[:500]!r}")
+            return
+        answer = json.loads(text)
+        if target == "/lichess":
+            games = answer["white"] + answer["draws"] + answer["black"]
+        elif target == "/api/sql":
+            games = answer["rows"][0][0]
+        else:
+            return
+        if not any(games in possible for possible in self.possible[step:]):
+            self.faults.append(f"{target}: {games} games with a result; there may be {self.possible[step:]}")
+
+
+def get(connection, target):
+    if target == "/api/sql":
+        body = json.dumps({"sql": "SELECT count(*) FROM game WHERE result <> '*'"})
+        connection.request("POST", target, body, {"Content-Type": "application/json"})
+    else:
+        connection.request("GET", target)
+    answer = connection.getresponse()
+    return answer.status, answer.read()
