@@ -34,6 +34,8 @@ An arrow leads from a row to the rows that name it, by the column beside the arr
 struct Meanings {
     tables: BTreeMap<String, String>,
     columns: BTreeMap<(String, String), String>,
+    /// What nothing is told of.
+    missing: Vec<String>,
 }
 
 /// A table or a view that is being read.
@@ -109,7 +111,7 @@ impl Reader {
 
     /// A table takes another one's place: what it says is as before is told by that one.
     fn rename(&mut self, old: &str, new: &str) {
-        let Meanings { tables, columns } = &mut self.meanings;
+        let Meanings { tables, columns, .. } = &mut self.meanings;
         if let Some(told) = tables.remove(old).filter(|told| !told.contains("as before")) {
             tables.insert(new.to_owned(), told);
         }
@@ -130,6 +132,9 @@ impl Reader {
             }
         } else if code.is_empty() {
             join(&mut statement.above, comment);
+        } else if indent == COLUMN && statement.is_view && matches!(code, "CASE" | "(") {
+            // The column's name comes at the end of the expression.
+            statement.last = None;
         } else if indent == COLUMN {
             let word =
                 if statement.is_view { code.trim_end_matches(',').rsplit([' ', '.']).next() } else { None };
@@ -209,7 +214,8 @@ fn diagram(tables: &Catalog) -> String {
         for (column, parent) in named.clone() {
             writeln!(text, "    {parent} ||--o{{ {name} : {}", column.name).expect("a string");
         }
-        if named.count() == 0 {
+        let mut parents = tables.values().flatten().filter_map(|column| column.parent.as_ref());
+        if named.count() == 0 && !parents.any(|parent| parent == name) {
             writeln!(text, "    {name}").expect("a string");
         }
     }
@@ -229,16 +235,22 @@ fn sections(
         FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL ORDER BY name";
     let mut text = String::new();
     for (name, columns) in catalog {
-        let told = meanings.tables.get(name).unwrap_or_else(|| panic!("nothing tells what {name} is"));
+        let told = meanings.tables.get(name).cloned().unwrap_or_default();
+        if told.is_empty() {
+            meanings.missing.push(name.clone());
+        }
         let head = if is_view {
             "| column | meaning |\n|---|---|"
         } else {
             "| column | type | meaning |\n|---|---|---|"
         };
-        writeln!(text, "\n### {name}\n\n{}\n\n{head}", escaped(told)).expect("a string");
+        writeln!(text, "\n### {name}\n\n{}\n\n{head}", escaped(&told)).expect("a string");
         for Column { name: column, kind, is_key, parent } in columns {
             let meaning = meanings.columns.remove(&(name.clone(), column.clone()));
-            let meaning = meaning.unwrap_or_else(|| panic!("nothing tells what {name}.{column} means"));
+            if meaning.is_none() {
+                meanings.missing.push(format!("{name}.{column}"));
+            }
+            let meaning = meaning.unwrap_or_default();
             let link = parent.as_ref().map(|parent| format!(" → [{parent}](#{parent})")).unwrap_or_default();
             let mark = if *is_key { "**" } else { "" };
             let kind = if is_view { String::new() } else { format!(" {kind} |") };
@@ -260,7 +272,7 @@ fn escaped(text: &str) -> String {
     text.replace('|', "\\|").replace('*', "\\*")
 }
 
-/// What columns mean of which no comment tells it: for one table, or for all that are left.
+/// What columns mean of which no comment tells it, for one table or for all that are left; and what tables are, without a column.
 fn add_told_elsewhere(meanings: &mut Meanings, catalogs: [&Catalog; 2]) {
     let path = project().join("tests/data/columns.tsv");
     let text = std::fs::read_to_string(path).expect("the list");
@@ -269,6 +281,13 @@ fn add_told_elsewhere(meanings: &mut Meanings, catalogs: [&Catalog; 2]) {
             panic!("columns.tsv: not three columns: {line}")
         };
         let mut added = 0;
+        if column.is_empty() {
+            let told = meanings.tables.entry(table.to_owned()).or_default();
+            if told.is_empty() {
+                *told = meaning.to_owned();
+                added += 1;
+            }
+        }
         for (name, columns) in catalogs.into_iter().flatten() {
             let has_it = (table == "*" || table == name) && columns.iter().any(|other| other.name == column);
             let place = (name.clone(), column.to_owned());
@@ -305,6 +324,11 @@ fn the_page_of_the_schema_is_that_of_a_new_database() -> Result<()> {
         "{HEAD}\n## Views\n{views}\n## Tables\n{}\n{DIAGRAM}{}",
         sections(database, &tables, false, &mut meanings)?,
         diagram(&tables)
+    );
+    assert!(
+        meanings.missing.is_empty(),
+        "tests/data/columns.tsv must tell what these are: {:?}",
+        meanings.missing
     );
     hold_page("docs/reference/schema.md", &page);
     Ok(())
