@@ -97,7 +97,8 @@ pub fn export(database: &Database, options: &ExportOptions<'_>, progress: &Expor
 fn need(database: &Database, games: Option<&GameSet>) -> Option<Need> {
     const SQL: &str = "SELECT (SELECT count(*) FROM game), (SELECT sum(positions) FROM import)";
     let counts = database.connection().query_row(SQL, [], |row| Ok((row.get(0)?, row.get(1)?)));
-    let (all, positions): (u64, u64) = counts.ok()?;
+    let (all, positions): (i64, i64) = counts.ok()?;
+    let (all, positions) = (u64::try_from(all).ok()?, u64::try_from(positions).ok()?);
     let games = games.map_or(all, GameSet::len);
     // As if they were as long as the others.
     let plies = u128::from(positions) * u128::from(games) / u128::from(all.max(1));

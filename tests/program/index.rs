@@ -853,7 +853,7 @@ fn the_log_can_be_json() {
     let documentation = include_str!("../../docs/json.md");
     for event in &events {
         let names: Vec<_> = event.as_object().unwrap().keys().collect();
-        assert_eq!(names, ["time", "level", "message", "fields"], "{event}");
+        assert_eq!(names, ["time", "level", "message", "event", "fields"], "{event}");
         for name in event["fields"].as_object().unwrap().keys() {
             assert!(documentation.contains(&format!("`{name}`")), "{name}");
         }

@@ -18,6 +18,8 @@ mod index;
 mod info;
 mod inputs;
 mod licences;
+#[cfg(unix)]
+mod log;
 mod missing;
 #[path = "../common/needs.rs"]
 mod needs;
@@ -35,6 +37,9 @@ mod readers;
 mod readme;
 mod remove;
 mod repertoire;
+#[cfg(unix)]
+#[path = "../common/schema.rs"]
+mod schema;
 mod shell;
 mod spark;
 mod sql;

@@ -38,6 +38,10 @@ fn bash_completes_commands_options_values_and_files() {
     assert_eq!(completed(&place, &["pgndex", "find", "games.db", "--mat"]), ["--material"]);
     assert_eq!(completed(&place, &["pgndex", "game", "1", "--format", ""]), ["table", "json", "pgn"]);
     assert_eq!(completed(&place, &["pgndex", "game", "1", "--svg", "games.s"]), ["games.svg"]);
+    assert_eq!(completed(&place, &["pgndex", "index", "--chunk"]), [""; 0]);
+    assert_eq!(completed(&place, &["pgndex", "optimize", "--wri"]), [""; 0]);
+    assert_eq!(completed(&place, &["pgndex", "find", "--js"]), ["--json"]);
+    assert_eq!(completed(&place, &["pgndex", "--vers"]), ["--version"]);
     // No file is meant.
     assert_eq!(completed(&place, &["pgndex", "find", "games.db", "--white", "games"]), ["games"]);
 }
@@ -63,6 +67,9 @@ fn every_shell_gets_all_commands_and_can_read_it() {
         let text = place.ok(&["completions", shell]);
         for command in &commands {
             assert!(text.contains(command), "{shell}: {command}");
+        }
+        for hidden in ["chunk-size", "writer"] {
+            assert!(!text.contains(hidden), "{shell}: {hidden}");
         }
         place.write(shell, &text);
         // Not everybody has these shells, and bash is asked above.

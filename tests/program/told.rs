@@ -250,6 +250,71 @@ fn wrong_arguments_are_told_with_what_was_meant() {
 }
 
 #[test]
+fn an_option_that_is_not_there_is_told_with_what_helps() {
+    let place = Place::new();
+    for (arguments, tip) in [
+        (&["find", "games.db", "--csv"][..], "use '--format csv'"),
+        (&["find", "games.db", "--table"], "use '--format table'"),
+        (&["find", "games.db", "--ndjson"], "use '--format json'"),
+        (&["explore", "games.db", "--dot"], "use '--format dot'"),
+        (&["player", "games.db", "tal", "--html"], "use '--format html'"),
+        (&["export", "games.db", "--pgn"], "use '--format pgn'"),
+        (&["export", "games.db", "--csv-positions", "--sample", "3"], "use '--format csv-positions'"),
+        (&["players", "games.db", "--jsonl"], "use '--format json'"),
+        (&["explore", "games.db", "-1"], "'pgndex explore --help' tells the options"),
+        (&["info", "games.db", "--qqqqq"], "'pgndex info --help' tells the options"),
+        (&["index", "games.db", "a.pgn", "--xyz"], "'pgndex index --help' tells the options"),
+        (&["verify", "games.db", "--csv"], "'pgndex verify --help' tells the options"),
+        (&["find", "games.db", "--limt", "3"], "a similar argument exists: '--limit'"),
+        (&["index", "games.db", "a.pgn", "--eco", "a.tsv"], "names of openings are given by --openings FILE"),
+        (&["export", "games.db", "--fen"], "--fen takes a position; to write positions as FEN, use --format fen"),
+    ] {
+        let told = wrong(&place, arguments);
+        assert_eq!(told.matches("tip: ").count(), 1, "{arguments:?}: {told}");
+        assert!(told.contains(&format!("tip: {tip}\n")), "{arguments:?}: {told}");
+        assert!(!told.contains("as a value"), "{arguments:?}: {told}");
+    }
+}
+
+/// Each command that has JSON among its formats has the short word for it, and all others that can answer so have it too.
+#[test]
+fn json_is_asked_for_by_the_same_option_everywhere() {
+    let place = Place::new().indexed(FAMOUS).with("mine.pgn", "1. e4 e5 2. Nf3 *\n");
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    for arguments in [
+        &["find", "games.db", "--player", "fischer"][..],
+        &["explore", "games.db", "--moves", "e4"],
+        &["game", "games.db", "1"],
+        &["info", "games.db"],
+        &["player", "games.db", "fischer"],
+        &["players", "games.db"],
+        &["repertoire", "games.db", "mine.pgn", "--side", "white"],
+        &["sql", "games.db", "SELECT 1 AS one"],
+        &["key", start],
+    ] {
+        let short = said(&place, &[arguments, &["--json"]].concat());
+        assert_eq!(short, said(&place, &[arguments, &["--format", "json"]].concat()), "{arguments:?}");
+        assert_eq!(short, said(&place, &[arguments, &["-f", "json"]].concat()), "{arguments:?}");
+        assert!(short.0.starts_with(['{', '[']), "{}", short.0);
+        let both = wrong(&place, &[arguments, &["--json", "--format", "table"]].concat());
+        assert!(both.contains("cannot be used with"), "{both}");
+    }
+    for arguments in [
+        &["index", "games.db", "mine.pgn"][..],
+        &["index", "--dry-run", "mine.pgn"],
+        &["remove", "games.db", "--source", "mine.pgn"],
+        &["optimize", "games.db"],
+        &["backup", "games.db", "copy.db"],
+        &["repair", "games.db"],
+        &["verify", "games.db"],
+    ] {
+        let (object, told) = said(&place, &[arguments, &["--json"]].concat());
+        assert!(object.starts_with('{') && object.lines().count() == 1, "{arguments:?}: {object}");
+        assert_eq!(told, "", "{arguments:?}");
+    }
+}
+
+#[test]
 fn the_reason_for_nothing_is_the_true_one() {
     let place = Place::new().indexed(FAMOUS).with("mine.pgn", "1. e4 e5 *\n");
     let told = |arguments: &[&str]| said(&place, arguments).1;
@@ -283,7 +348,7 @@ fn a_name_of_any_length_leaves_tables_readable() {
 #[cfg(unix)]
 #[test]
 fn a_limit_of_file_size_is_an_error_that_names_the_file() {
-    let place = Place::new().indexed(&FAMOUS.replace("\n\n[Event", " {comment}\n\n[Event"));
+    let place = Place::new().indexed(&FAMOUS.replace("\n\n[Event", " {comment}\n\n[Event")).with("other.pgn", FAMOUS);
     let shell = |line: &str| {
         let mut command = std::process::Command::new("bash");
         command.current_dir(place.directory()).args(["-c", &format!("ulimit -f 1; {line}")]);
@@ -291,10 +356,16 @@ fn a_limit_of_file_size_is_an_error_that_names_the_file() {
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let (status, told) = shell("\"$PGNDEX\" export games.db -f pgn -o out.pgn");
-    assert!(status == Some(1) && told.contains("out.pgn: cannot write it"), "{told}");
+    assert!(status == Some(1) && told.contains("out.pgn: no space left to write it (more than 0 MiB are needed, and "), "{told}");
+    let (status, told) = shell("\"$PGNDEX\" export games.db --parquet tables");
+    assert!(status == Some(1) && told.contains("no space left to write it (about 1 MiB are needed, and "), "{told}");
+    let (status, told) = shell("\"$PGNDEX\" index new.db games.pgn");
+    assert!(status == Some(1) && told.contains("no space left to write it (about 1 MiB are needed, and "), "{told}");
+    let (status, told) = shell("\"$PGNDEX\" index --duplicates keep games.db games.pgn other.pgn");
+    assert!(status == Some(1) && told.contains("no space left to write it (about 1 MiB are needed, and "), "{told}");
     let (status, told) = shell("\"$PGNDEX\" export games.db -f pgn > out.txt");
     assert!(status == Some(1) && told.contains("standard output: cannot write"), "{told}");
-    assert_eq!(place.names(), ["games.db", "games.pgn", "out.txt"]);
+    assert_eq!(place.names(), ["games.db", "games.pgn", "other.pgn", "out.txt"]);
 }
 
 #[test]

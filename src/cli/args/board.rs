@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// How boards are drawn.
 #[derive(Args, Debug)]
 pub(crate) struct BoardArgs {
-    /// Draw boards with letters instead of figures; this is the default if the locale is not UTF-8
+    /// Draw boards with letters instead of figures; this is the default if the locale is not UTF-8, and where there are no colours
     #[arg(long)]
     pub(crate) ascii: bool,
     /// Draw boards with Black at the bottom

@@ -19,7 +19,7 @@ Examples:
   pgndex game games.db 42 50-60 --format pgn > chosen.pgn
   pgndex game games.db 42 --format json | jq -r '.plies[].fen'
 
-The line below a board gives the balance of material in pawns: + for White, - for Black. The picture of --svg shows \
+The line below a board gives the balance of material in pawns: + for White, - for Black, or equal. The picture of --svg shows \
 one position of one game: that of --ply, or the last.
 
 In JSON, `key` is the position's key, a signed 64-bit integer. jq and JavaScript round such numbers: use `key_hex` \

@@ -30,7 +30,7 @@ fn shown(command: &Command) -> Command {
         ArgGroup::new(group.get_id().clone()).multiple(true).args(group.get_args().filter(is_shown).cloned())
     });
     Command::new(command.get_name().to_owned())
-        .about(command.get_about().cloned())
+        .about(command.get_about().cloned().unwrap_or_default())
         .args(command.get_arguments().filter(|arg| !arg.is_hide_set()))
         .groups(groups)
         .subcommands(command.get_subcommands().map(shown))

@@ -203,9 +203,7 @@ fn caption(position: &Position, last: Option<&str>) -> String {
         parts.push(if position.is_check() { "checkmate" } else { "stalemate" }.to_owned());
     }
     let balance = Material::of(position.canonical_fen().as_bytes()).balance();
-    if balance != 0 {
-        parts.push(format!("material {balance:+}"));
-    }
+    parts.push(if balance == 0 { "material equal".to_owned() } else { format!("material {balance:+}") });
     if position.halfmove_clock() >= LONG_CLOCK {
         parts.push(format!("half-move clock {}", position.halfmove_clock()));
     }

@@ -103,7 +103,8 @@ impl Database {
                 |pages: i32| u64::try_from(pages).unwrap_or_default().saturating_mul(page_bytes.into());
             let (left, total_bytes) = (count(progress.remaining), count(progress.pagecount));
             let bytes = total_bytes.saturating_sub(left);
-            if bytes < done {
+            // A copy that goes on grows with each piece: one that began anew can have as much as before, too.
+            if step == StepResult::More && bytes <= done {
                 restarts += 1;
             }
             done = bytes;

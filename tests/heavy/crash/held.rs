@@ -83,7 +83,7 @@ fn a_copy_that_is_asked_to_stop_leaves_nothing() {
     fs::write(place.join("games.pgn"), GAMES.repeat(20)).expect("written");
     done(place, &["index", "--quiet", "--duplicates", "keep", "x.db", "games.pgn"]);
     let before = names(place);
-    let backup = || command(place, &["backup", "x.db", "copy.db"]);
+    let backup = || command(place, &["backup", "--quiet", "x.db", "copy.db"]);
     let changes = gate.changes(backup(), place);
     assert!(place.join("copy.db").exists());
     fs::remove_file(place.join("copy.db")).expect("removed");
