@@ -647,8 +647,18 @@ fn a_sample_tells_its_seed_and_what_is_missing() {
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: drawn with --seed 1
     ");
-    let run =
-        place.ask(&["--format", "csv-positions", "--sample", "30", "--seed", "7", "--white", "hasty", "-o", "out.csv"]);
+    let run = place.ask(&[
+        "--format",
+        "csv-positions",
+        "--sample",
+        "30",
+        "--seed",
+        "7",
+        "--white",
+        "hasty",
+        "-o",
+        "out.csv",
+    ]);
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: 1 position written to out.csv
     pgndex: note: only 1 position could be drawn
@@ -727,7 +737,15 @@ fn a_file_is_written_whole_or_not_at_all() {
     insta::assert_snapshot!(place.failure(&["--format", "fen", "-o", "nowhere/out.fen"]), @"
     pgndex: error: nowhere/out.fen: its directory is not there; make it first
     ");
-    place.failure(&["--format", "pgn", "--sql", "SELECT 1 UNION ALL SELECT 99", "-o", "out.pgn", "--overwrite"]);
+    place.failure(&[
+        "--format",
+        "pgn",
+        "--sql",
+        "SELECT 1 UNION ALL SELECT 99",
+        "-o",
+        "out.pgn",
+        "--overwrite",
+    ]);
     assert!(before == std::fs::read(place.path("out.pgn")).expect("a file"));
     assert_eq!(place.names(), ["games.db", "games.pgn", "out.pgn"]);
     place.printed(&["--format", "pgn", "-o", "out.pgn", "--overwrite"]);
