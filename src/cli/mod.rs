@@ -134,10 +134,6 @@ struct Stopped;
 /// Whether the work ended because somebody asked it to.
 fn is_stop(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        #[cfg(feature = "parquet")]
-        if let Some(columnar::Error::Store(store::Error::Interrupted)) = cause.downcast_ref() {
-            return true;
-        }
         matches!(store_error(cause), Some(store::Error::Interrupted))
             || matches!(cause.downcast_ref(), Some(index_job::Error::Stopped))
             || matches!(cause.downcast_ref(), Some(verify::Error::Stopped))
@@ -149,6 +145,16 @@ fn is_stop(error: &anyhow::Error) -> bool {
 fn store_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e store::Error> {
     if let Some(index_job::Error::Store(error)) = error.downcast_ref() {
         return Some(error);
+    }
+    #[cfg(feature = "parquet")]
+    {
+        let of_run = match error.downcast_ref() {
+            Some(index_job::Error::Parquet(error)) => Some(error),
+            _ => None,
+        };
+        if let Some(columnar::Error::Store(error)) = of_run.or_else(|| error.downcast_ref()) {
+            return Some(error);
+        }
     }
     if let Some(query::Error::Store(error)) = error.downcast_ref() {
         return Some(error);

@@ -46,6 +46,11 @@ impl Plan<'_> {
     /// When the database cannot be written, when there is clearly too little space for it, or when the run is
     /// [stopped](Progress::stop). Anything wrong within the sources is no error but a row of `problem`, counted in the summary.
     pub fn run(self, target: &Path, progress: &Progress) -> Result<Summary> {
+        let (estimate, is_all_known) = (self.estimate, self.sources.bytes().is_some());
+        self.write(target, progress).map_err(|error| error.needing(&estimate, is_all_known))
+    }
+
+    fn write(self, target: &Path, progress: &Progress) -> Result<Summary> {
         let length =
             std::fs::metadata(target).ok().filter(std::fs::Metadata::is_file).map(|metadata| metadata.len());
         if length.is_some_and(|length| length > 0) && !self.options.overwrite {
@@ -58,7 +63,7 @@ impl Plan<'_> {
         match Build::create(target, build_options) {
             Ok(build) => {
                 self.check_target(target)?;
-                self.build(build, progress, started).map_err(|error| self.needing(error, &self.estimate))
+                self.build(build, progress, started)
             }
             // Another run has made it since we looked.
             Err(store::Error::TargetExists { .. }) => add::run(self, target, progress),

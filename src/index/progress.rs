@@ -171,7 +171,9 @@ impl Progress {
         // In SQLite's instructions: some milliseconds.
         const INTERVAL: i32 = 100_000;
         let signs = Arc::clone(&self.signs);
-        connection.progress_handler(INTERVAL, Some(move || signs.is_stopped())).expect("a connection of our own");
+        connection
+            .progress_handler(INTERVAL, Some(move || signs.is_stopped()))
+            .expect("a connection of our own");
     }
 
     pub(crate) fn enter(&self, phase: Phase) {

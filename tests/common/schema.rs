@@ -20,7 +20,11 @@ impl Schema {
     /// The same, where nothing else tells of members of the value.
     fn complete(&self, schema: &Value, value: &Value) -> Result<(), String> {
         let named = self.named(schema, value)?;
-        let unknown = value.as_object().into_iter().flat_map(|object| object.keys()).find(|name| !named.contains(*name));
+        let unknown = value
+            .as_object()
+            .into_iter()
+            .flat_map(|object| object.keys())
+            .find(|name| !named.contains(*name));
         unknown.map_or(Ok(()), |name| Err(format!("{name} is not described")))
     }
 
@@ -42,8 +46,8 @@ impl Schema {
                 "type" => words(what).any(|word| is_of_type(value, word)),
                 "const" => what == value,
                 "enum" => what.as_array().expect("a list").contains(value),
-                "minimum" => value.as_f64() >= what.as_f64(),
-                "maximum" => value.as_f64() <= what.as_f64(),
+                "minimum" => value.as_f64().is_none_or(|number| Some(number) >= what.as_f64()),
+                "maximum" => value.as_f64().is_none_or(|number| Some(number) <= what.as_f64()),
                 "required" => words(what).all(|name| value.get(name).is_some()),
                 "properties" => {
                     for (name, schema) in what.as_object().expect("an object") {
@@ -69,7 +73,8 @@ impl Schema {
                     true
                 }
                 "anyOf" | "oneOf" => {
-                    let tried = what.as_array().expect("a list").iter().map(|schema| self.named(schema, value));
+                    let tried =
+                        what.as_array().expect("a list").iter().map(|schema| self.named(schema, value));
                     let (fitting, others): (Vec<_>, Vec<_>) = tried.partition(Result::is_ok);
                     if fitting.is_empty() {
                         let reasons: Vec<_> = others.into_iter().filter_map(Result::err).collect();

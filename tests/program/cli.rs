@@ -238,7 +238,7 @@ mod help {
 
     #[test]
     fn of_info() {
-        insta::assert_snapshot!(help(&["info", "--help"]), @r#"
+        insta::assert_snapshot!(help(&["info", "--help"]), @"
         Show what a database holds
 
         Usage: pgndex info [OPTIONS] <DB>
@@ -251,6 +251,7 @@ mod help {
                                  table, json]
               --all              List every source and run, not only the latest 20
               --sizes            Measure each table and index; this reads the whole file
+              --json             The same as --format json
           -h, --help             Print help
 
         Examples:
@@ -261,7 +262,7 @@ mod help {
         Games are counted by result, year, rating and opening. Openings are counted by name; if no game has
         one, by the PGN's ECO code. A game counts twice among the ratings, once for each player. JSON has
         every source and every run.
-        "#);
+        ");
     }
 
     #[test]
@@ -283,12 +284,13 @@ mod help {
               --ply <PLY>        Draw the board after these plies; 0 is the start, `end` the last position
               --board-every <N>  Draw the board after every N plies and at the end
               --ascii            Draw boards with letters instead of figures; this is the default if the
-                                 locale is not UTF-8
+                                 locale is not UTF-8, and where there are no colours
               --flip             Draw boards with Black at the bottom
               --color <WHEN>     Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
                                  [default: auto] [possible values: auto, always, never]
               --svg <FILE>       Write a picture of the board to this file, as SVG; --flip turns it round
               --overwrite        Replace the file if it exists
+              --json             The same as --format json
           -h, --help             Print help
 
         Examples:
@@ -300,8 +302,8 @@ mod help {
           pgndex game games.db 42 50-60 --format pgn > chosen.pgn
           pgndex game games.db 42 --format json | jq -r '.plies[].fen'
 
-        The line below a board gives the balance of material in pawns: + for White, - for Black. The picture
-        of --svg shows one position of one game: that of --ply, or the last.
+        The line below a board gives the balance of material in pawns: + for White, - for Black, or equal.
+        The picture of --svg shows one position of one game: that of --ply, or the last.
 
         In JSON, `key` is the position's key, a signed 64-bit integer. jq and JavaScript round such numbers:
         use `key_hex` there. Castling in UCI is the king's move (e1g1). In games of Chess960 the king takes
@@ -329,6 +331,7 @@ mod help {
                                     What looks like a number is one; '42' in quotes is a text
               --write               Allow changes; nobody else can write the database meanwhile
               --history <FILE>      Keep the prompt's history in this file [default: not kept]
+              --json                The same as --format json
           -h, --help                Print help
 
         Examples:
@@ -352,7 +355,7 @@ mod help {
 
     #[test]
     fn of_backup() {
-        insta::assert_snapshot!(help(&["backup", "--help"]), @r#"
+        insta::assert_snapshot!(help(&["backup", "--help"]), @"
         Copy a database, while others go on reading and writing it
 
         Usage: pgndex backup [OPTIONS] <DB> <TO>
@@ -362,9 +365,13 @@ mod help {
           <TO>  The copy: a file
 
         Options:
-              --overwrite  Replace the copy if it exists
-          -q, --quiet      Show no progress and no summary; errors are still shown
-          -h, --help       Print help
+              --overwrite            Replace the copy if it exists
+          -q, --quiet                Show no progress and no summary; errors are still shown
+              --json                 Write one JSON object to standard output at the end, instead of the
+                                     summary
+              --log-format <FORMAT>  How to write notes, errors and progress to standard error; json is one
+                                     object a line [default: text] [possible values: text, json]
+          -h, --help                 Print help
 
         Examples:
           pgndex backup games.db /backup/games.db
@@ -373,12 +380,12 @@ mod help {
         The copy is the database as it is at one moment. It is written under another name beside TO, synced
         to disk, and put into place in one step. If games are added meanwhile, it begins anew, twice at
         most; then writers wait. Ctrl-C leaves nothing behind.
-        "#);
+        ");
     }
 
     #[test]
     fn of_watch() {
-        insta::assert_snapshot!(help(&["watch", "--help"]), @r#"
+        insta::assert_snapshot!(help(&["watch", "--help"]), @"
         Add the games of files that appear in a directory, as they come
 
         Usage: pgndex watch [OPTIONS] <DB> <DIR>
@@ -398,8 +405,8 @@ mod help {
                                      at most 4G]
               --temp-dir <DIR>       Directory for temporary files [default: the database's]
           -q, --quiet                Tell only what is wrong
-              --log-format <FORMAT>  How to write notes and errors to standard error; json is one object a
-                                     line [default: text] [possible values: text, json]
+              --log-format <FORMAT>  How to write notes, errors and progress to standard error; json is one
+                                     object a line [default: text] [possible values: text, json]
           -h, --help                 Print help
 
         Examples:
@@ -414,7 +421,7 @@ mod help {
 
         Ctrl-C or SIGTERM ends it with status 0; games that are just being added are left out then, and come
         with the next start. systemd is told with READY=1, STATUS, STOPPING=1 and WATCHDOG=1 (Type=notify).
-        "#);
+        ");
     }
 
     #[test]
@@ -434,6 +441,7 @@ mod help {
               --svg <FILE>       Write a picture of the board to this file, as SVG; --flip turns it round
               --overwrite        Replace the file if it exists
               --flip             Draw the picture with Black at the bottom
+              --json             The same as --format json
           -h, --help             Print help
 
         Examples:

@@ -469,7 +469,7 @@ fn help_has_examples() {
                                    [possible values: table, json, csv, dot]
           --board                  Draw the position
           --ascii                  Draw boards with letters instead of figures; this is the default if
-                                   the locale is not UTF-8
+                                   the locale is not UTF-8, and where there are no colours
           --flip                   Draw boards with Black at the bottom
           --color <WHEN>           Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
                                    [default: auto] [possible values: auto, always, never]
@@ -477,6 +477,7 @@ fn help_has_examples() {
                                    round
           --overwrite              Replace the file if it exists
           --timing                 End with a line on standard error that tells the time taken
+          --json                   The same as --format json
       -h, --help                   Print help
 
     Which games:

@@ -73,7 +73,7 @@ fn help() {
     insta::assert_snapshot!(place().run(&["export", "--help"]).stdout, @r#"
     Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
 
-    Usage: pgndex export [OPTIONS] <--pgn|--fen|--epd|--csv|--csv-positions|--parquet <DIR>> <DB>
+    Usage: pgndex export [OPTIONS] <--format <FORMAT>|--parquet <DIR>> <DB>
 
     Arguments:
       <DB>
@@ -82,20 +82,11 @@ fn help() {
               [env: PGNDEX_DB]
 
     Options:
-          --pgn
-              Write the games as PGN
-
-          --fen
-              Write their positions as FEN, one a line
-
-          --epd
-              Write their positions as EPD, one a line, with the moves played
-
-          --csv
-              Write the games as CSV, one a line
-
-          --csv-positions
-              Write their positions as CSV, one a line, with moves, results and evaluations
+      -f, --format <FORMAT>
+              What to write: games as pgn or csv; their positions as fen, epd or csv-positions, one a
+              line
+              
+              [possible values: pgn, csv, fen, epd, csv-positions]
 
           --parquet <DIR>
               Write the tables of the games as Parquet files into this directory
@@ -149,7 +140,7 @@ fn help() {
               black piece, [QR] one of these, '*' any number of squares. The side to move can follow
 
           --material <PIECES>
-              The pieces that are left, White's first, as in KRPvKR
+              The pieces that are left, White's first, as in KRPvKR, KRP-KR or KRPKR
 
           --structure <FEN>
               The pawns stand as in this FEN; its other pieces do not matter
@@ -198,7 +189,7 @@ fn help() {
               [default: 0]
 
     Which games:
-          --position <FEN>
+          --fen <FEN>
               Games that reached the position with this FEN
 
           --moves <MOVES>
@@ -293,28 +284,27 @@ fn help() {
       pgndex export games.db -f pgn --moves "1. e4 c5 2. Nf3 d6" --result 1-0 > najdorf-won.pgn
       pgndex export games.db -f pgn --ending rook --player korchnoi --sort rating --limit 200 -o
       rooks.pgn
-      pgndex export games.db --epd --material KRPvKR
-      pgndex export games.db --fen --ply 16 | sort | uniq -c | sort -rn | head
-      pgndex export games.db --epd --last --elo-min 2700
-      pgndex export games.db --csv-positions --sample 10000 --ply 16- --evaluated --output training.csv
+      pgndex export games.db -f epd --material KRPvKR
+      pgndex export games.db -f fen --ply 16 | sort | uniq -c | sort -rn | head
+      pgndex export games.db -f epd --last --elo-min 2700
+      pgndex export games.db -f csv-positions --sample 10000 --ply 16- --evaluated --output training.csv
       pgndex export games.db --parquet tables/ --speed blitz --partition-by year
-      pgndex export games.db --csv --sql "SELECT game_id FROM game ORDER BY ply_count DESC LIMIT 100"
+      pgndex export games.db -f csv --sql "SELECT game_id FROM game ORDER BY ply_count DESC LIMIT 100"
 
-    Without conditions all games are written. --fen is an output format here; to choose games by a
-    position, use --position. PGN is in export format, with comments, glyphs, variations, clocks and
-    evaluations unless --plain is given; a game with missing moves has the tag Truncated. CSV has a row
-    for each game, with its moves. EPD has the full-move number, the half-move clock, game and ply, and
-    the move played.
+    Without conditions all games are written. PGN is in export format, with comments, glyphs,
+    variations, clocks and evaluations unless --plain is given; a game with missing moves has the tag
+    Truncated. CSV has a row for each game, with its moves. EPD has the full-move number, the half-move
+    clock, game and ply, and the move played. csv-positions has a row for each position, with the move
+    played from it, the result, the ratings and the evaluation of the position as the PGN has it, from
+    White's view.
 
-    Where positions are described, the games that have one are written; --fen, --epd and --csv-positions
-    write the one position of each that `find` tells. Without a description they write all positions of
-    the games, or those that --ply or --last tells.
+    Where positions are described, the games that have one are written; formats of positions (fen, epd,
+    csv-positions) write the one position of each that `find` tells. Without a description they write
+    all positions of the games, or those that --ply or --last tells.
 
-    --csv-positions has a row for each position, with the move played from it, the result, the ratings
-    and the evaluation of the position as the PGN has it, from White's view. --sample draws evenly: of
-    all games that have such a position, and of the positions of a game. Of positions that are
-    described, only the one of each game that `find` tells is drawn. The positions come in the order in
-    which they are drawn. The same seed draws the same ones from the same database.
+    --sample draws evenly: of all games that have such a position, and of the positions of a game. Of
+    positions that are described, only the one of each game that `find` tells is drawn. The positions
+    come in the order in which they are drawn. The same seed draws the same ones from the same database.
 
     The file appears when it is complete. If no game fits, no file is written, and one that is there
     stays as it was. The exit status is then 0, and a note says so.
@@ -610,10 +600,10 @@ fn rows_of_positions_are_those_of_the_tables() {
 #[test]
 fn what_lacks_a_description_is_told() {
     let place = Place::new();
-    insta::assert_snapshot!(place.run(&["export", "--format", "fen", "games.db", "--either"]).stderr, @r"
+    insta::assert_snapshot!(place.run(&["export", "--format", "fen", "games.db", "--either"]).stderr, @"
     error: --either only says more of what is described; give one of --pattern, --material, --structure, --ending or --move too
 
-    Usage: pgndex export [OPTIONS] <--pgn|--fen|--epd|--csv|--csv-positions|--parquet <DIR>> <DB>
+    Usage: pgndex export [OPTIONS] <--format <FORMAT>|--parquet <DIR>> <DB>
 
     For more information, try '--help'.
     ");
@@ -657,8 +647,18 @@ fn a_sample_tells_its_seed_and_what_is_missing() {
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: drawn with --seed 1
     ");
-    let run =
-        place.ask(&["--format", "csv-positions", "--sample", "30", "--seed", "7", "--white", "hasty", "-o", "out.csv"]);
+    let run = place.ask(&[
+        "--format",
+        "csv-positions",
+        "--sample",
+        "30",
+        "--seed",
+        "7",
+        "--white",
+        "hasty",
+        "-o",
+        "out.csv",
+    ]);
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: 1 position written to out.csv
     pgndex: note: only 1 position could be drawn
@@ -678,8 +678,8 @@ fn a_sample_tells_its_seed_and_what_is_missing() {
     insta::assert_snapshot!(place.failure(&["--format", "fen", "--sample", "3", "--sql", "SELECT 4294967295"]), @"
     pgndex: error: games.db: no game 4294967295; the games have the numbers 1 to 5
     ");
-    insta::assert_snapshot!(place.told(2, &["--format", "pgn", "--ply", "3"]), @r"
-    pgndex: error: --ply chooses positions, and --pgn, --csv and --parquet write whole games; take --fen, --epd or --csv-positions, or describe the positions at these plies, as with --ending
+    insta::assert_snapshot!(place.told(2, &["--format", "pgn", "--ply", "3"]), @"
+    pgndex: error: --ply chooses positions, and pgn, csv and --parquet write whole games; take --format fen, epd or csv-positions, or describe the positions, as with --ending
     ");
 }
 
@@ -696,7 +696,7 @@ fn nothing_to_write_leaves_files_as_they_are() {
     ] {
         let run = place.ask(&[conditions, &["-o", "none.pgn"]].concat());
         assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{conditions:?}");
-        let unit = if matches!(conditions[0], "--format", "fen" | "--format", "epd") { "position" } else { "game" };
+        let unit = if matches!(conditions[1], "fen" | "epd") { "position" } else { "game" };
         let ends = |what: &str| run.stderr.ends_with(&format!("note: no {unit} fits; {what}\n"));
         assert!(ends("none.pgn is not written"), "{}", run.stderr);
         assert!(!place.path("none.pgn").exists());
@@ -737,7 +737,15 @@ fn a_file_is_written_whole_or_not_at_all() {
     insta::assert_snapshot!(place.failure(&["--format", "fen", "-o", "nowhere/out.fen"]), @"
     pgndex: error: nowhere/out.fen: its directory is not there; make it first
     ");
-    place.failure(&["--format", "pgn", "--sql", "SELECT 1 UNION ALL SELECT 99", "-o", "out.pgn", "--overwrite"]);
+    place.failure(&[
+        "--format",
+        "pgn",
+        "--sql",
+        "SELECT 1 UNION ALL SELECT 99",
+        "-o",
+        "out.pgn",
+        "--overwrite",
+    ]);
     assert!(before == std::fs::read(place.path("out.pgn")).expect("a file"));
     assert_eq!(place.names(), ["games.db", "games.pgn", "out.pgn"]);
     place.printed(&["--format", "pgn", "-o", "out.pgn", "--overwrite"]);

@@ -244,7 +244,9 @@ fn games_of_files_and_of_variants() {
 #[test]
 fn a_file_that_the_database_does_not_have_is_told_with_those_like_it() {
     let place = files();
-    for command in [&["find", "--fen", START][..], &["explore", "--fen", START], &["export", "--format", "pgn"]] {
+    for command in
+        [&["find", "--fen", START][..], &["explore", "--fen", START], &["export", "--format", "pgn"]]
+    {
         let told = |source: &str| {
             let run =
                 place.run(&[&command[..1], &["games.db"], &command[1..], &["--source", source]].concat());

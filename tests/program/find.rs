@@ -113,13 +113,14 @@ fn help() {
       -f, --format <FORMAT>  How to print them; json is one object a line, pgn the games themselves
                              [default: table] [possible values: table, json, csv, pgn]
           --timing           End with a line on standard error that tells the time taken
+          --json             The same as --format json
       -h, --help             Print help
 
     Positions by description:
           --pattern <PLACEMENT>  A FEN's placement with these signs: '?' anything, '!' any piece, 'A' a
                                  white piece, 'a' a black piece, [QR] one of these, '*' any number of
                                  squares. The side to move can follow
-          --material <PIECES>    The pieces that are left, White's first, as in KRPvKR
+          --material <PIECES>    The pieces that are left, White's first, as in KRPvKR, KRP-KR or KRPKR
           --structure <FEN>      The pawns stand as in this FEN; its other pieces do not matter
           --ending <KIND>        The kind of ending [possible values: pawn, knight, bishop,
                                  same-bishops, opposite-bishops, bishop-knight, minor, rook, rook-minor,

@@ -38,8 +38,8 @@ fn bash_completes_commands_options_values_and_files() {
     assert_eq!(completed(&place, &["pgndex", "find", "games.db", "--mat"]), ["--material"]);
     assert_eq!(completed(&place, &["pgndex", "game", "1", "--format", ""]), ["table", "json", "pgn"]);
     assert_eq!(completed(&place, &["pgndex", "game", "1", "--svg", "games.s"]), ["games.svg"]);
-    assert_eq!(completed(&place, &["pgndex", "index", "--chunk"]), [""; 0]);
-    assert_eq!(completed(&place, &["pgndex", "optimize", "--wri"]), [""; 0]);
+    assert_eq!(completed(&place, &["pgndex", "index", "--chunk"]), [""]);
+    assert_eq!(completed(&place, &["pgndex", "optimize", "--wri"]), [""]);
     assert_eq!(completed(&place, &["pgndex", "find", "--js"]), ["--json"]);
     assert_eq!(completed(&place, &["pgndex", "--vers"]), ["--version"]);
     // No file is meant.

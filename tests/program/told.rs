@@ -244,7 +244,10 @@ fn wrong_arguments_are_told_with_what_was_meant() {
     let told = wrong(&place, &["explore", "games.db", "--versus", "--since", "2020"]);
     assert!(told.contains("one text in quotes"), "{told}");
     let told = wrong(&place, &["export", "games.db", "--format", "pgn", "--fen", "--ply", "3"]);
-    assert!(told.contains("tip: --fen takes a position; to write positions as FEN, use --format fen"), "{told}");
+    assert!(
+        told.contains("tip: --fen takes a position; to write positions as FEN, use --format fen"),
+        "{told}"
+    );
     let told = wrong(&place, &["explore", "games.db", "--moves", "1... e5"]);
     assert!(told.contains("the text begins with a move of Black"), "{told}");
 }
@@ -267,7 +270,10 @@ fn an_option_that_is_not_there_is_told_with_what_helps() {
         (&["verify", "games.db", "--csv"], "'pgndex verify --help' tells the options"),
         (&["find", "games.db", "--limt", "3"], "a similar argument exists: '--limit'"),
         (&["index", "games.db", "a.pgn", "--eco", "a.tsv"], "names of openings are given by --openings FILE"),
-        (&["export", "games.db", "--fen"], "--fen takes a position; to write positions as FEN, use --format fen"),
+        (
+            &["export", "games.db", "--fen"],
+            "--fen takes a position; to write positions as FEN, use --format fen",
+        ),
     ] {
         let told = wrong(&place, arguments);
         assert_eq!(told.matches("tip: ").count(), 1, "{arguments:?}: {told}");
@@ -318,7 +324,10 @@ fn json_is_asked_for_by_the_same_option_everywhere() {
 fn the_reason_for_nothing_is_the_true_one() {
     let place = Place::new().indexed(FAMOUS).with("mine.pgn", "1. e4 e5 *\n");
     let told = |arguments: &[&str]| said(&place, arguments).1;
-    assert!(told(&["export", "games.db", "--format", "csv-positions", "--evaluated"]).contains("no position fits"));
+    assert!(
+        told(&["export", "games.db", "--format", "csv-positions", "--evaluated"])
+            .contains("no position fits")
+    );
     assert!(told(&["export", "games.db", "--format", "fen", "--ply", "500-"]).contains("no position fits"));
     let held = ["repertoire", "games.db", "mine.pgn", "--side", "white", "--since", "2030"];
     assert!(told(&held).contains("no game passes the filters"));
@@ -348,7 +357,8 @@ fn a_name_of_any_length_leaves_tables_readable() {
 #[cfg(unix)]
 #[test]
 fn a_limit_of_file_size_is_an_error_that_names_the_file() {
-    let place = Place::new().indexed(&FAMOUS.replace("\n\n[Event", " {comment}\n\n[Event")).with("other.pgn", FAMOUS);
+    let place =
+        Place::new().indexed(&FAMOUS.replace("\n\n[Event", " {comment}\n\n[Event")).with("other.pgn", FAMOUS);
     let shell = |line: &str| {
         let mut command = std::process::Command::new("bash");
         command.current_dir(place.directory()).args(["-c", &format!("ulimit -f 1; {line}")]);
@@ -356,13 +366,26 @@ fn a_limit_of_file_size_is_an_error_that_names_the_file() {
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let (status, told) = shell("\"$PGNDEX\" export games.db -f pgn -o out.pgn");
-    assert!(status == Some(1) && told.contains("out.pgn: no space left to write it (more than 0 MiB are needed, and "), "{told}");
+    assert!(
+        status == Some(1)
+            && told.contains("out.pgn: no space left to write it (more than 0 MiB are needed, and "),
+        "{told}"
+    );
     let (status, told) = shell("\"$PGNDEX\" export games.db --parquet tables");
-    assert!(status == Some(1) && told.contains("no space left to write it (about 1 MiB are needed, and "), "{told}");
+    assert!(
+        status == Some(1) && told.contains("no space left to write it (about 1 MiB are needed, and "),
+        "{told}"
+    );
     let (status, told) = shell("\"$PGNDEX\" index new.db games.pgn");
-    assert!(status == Some(1) && told.contains("no space left to write it (about 1 MiB are needed, and "), "{told}");
+    assert!(
+        status == Some(1) && told.contains("no space left to write it (about 1 MiB are needed, and "),
+        "{told}"
+    );
     let (status, told) = shell("\"$PGNDEX\" index --duplicates keep games.db games.pgn other.pgn");
-    assert!(status == Some(1) && told.contains("no space left to write it (about 1 MiB are needed, and "), "{told}");
+    assert!(
+        status == Some(1) && told.contains("no space left to write it (about 1 MiB are needed, and "),
+        "{told}"
+    );
     let (status, told) = shell("\"$PGNDEX\" export games.db -f pgn > out.txt");
     assert!(status == Some(1) && told.contains("standard output: cannot write"), "{told}");
     assert_eq!(place.names(), ["games.db", "games.pgn", "other.pgn", "out.txt"]);

@@ -41,9 +41,12 @@ fn answers_are_those_of_the_commands() {
     );
     assert_eq!(server.get("/api/export.csv?white=morphy").body, run.stdout);
     let run = Run::of(
-        command(server.directory.path(), &["export", "games.db", "--format", "pgn", "--sort", "date", "--limit", "9"])
-            .output()
-            .unwrap(),
+        command(
+            server.directory.path(),
+            &["export", "games.db", "--format", "pgn", "--sort", "date", "--limit", "9"],
+        )
+        .output()
+        .unwrap(),
     );
     assert_eq!(server.get("/api/export.pgn?sort=date&limit=9").body, run.stdout);
 }

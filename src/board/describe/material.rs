@@ -191,7 +191,9 @@ pub struct MaterialSignature {
 #[non_exhaustive]
 pub enum MaterialError {
     /// Not two sides.
-    #[error("material is White's pieces and Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR, not '{0}'")]
+    #[error(
+        "material is White's pieces and Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR, not '{0}'"
+    )]
     Sides(String),
     /// A letter that is no piece, or a sign in the wrong place.
     #[error("'{0}' is no piece (K Q R B N P) and no sign after one ('*' '+' '?', or '..' at the end)")]

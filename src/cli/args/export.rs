@@ -125,7 +125,9 @@ impl ExportArgs {
     /// Looks whether the options go with what is written.
     fn check_format(&self) -> Result<(), WrongValue> {
         if self.plain && self.format.format != Some(ExportFormat::Pgn) {
-            return Err(WrongValue(anyhow!("--plain leaves out what PGN says of moves; it goes with --format pgn")));
+            return Err(WrongValue(anyhow!(
+                "--plain leaves out what PGN says of moves; it goes with --format pgn"
+            )));
         }
         let of_positions = [
             ("--ply", self.described.plies.is_some()),

@@ -233,7 +233,8 @@ impl Telling {
             match writeln!(io::stdout().lock(), "{}", escaped_json(&object)) {
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
                 written => {
-                    written.context("the run is done, but its summary cannot be written to standard output")?;
+                    written
+                        .context("the run is done, but its summary cannot be written to standard output")?;
                 }
             }
         }

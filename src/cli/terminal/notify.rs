@@ -51,7 +51,6 @@ impl Notifier {
         #[cfg(not(unix))]
         let _ = state;
     }
-
 }
 
 /// Tells the service manager that the work goes on: whoever waits does so between the works, and an addition as long as it moves.
@@ -90,11 +89,12 @@ impl Watchdog {
         self.notifier.tell(ALIVE);
         let (end, ended) = bounded::<()>(0);
         std::thread::scope(|scope| {
-            let listener = std::thread::Builder::new().name("watchdog".into()).spawn_scoped(scope, move || {
-                while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-                    self.notifier.tell_if(progress.has_moved(), ALIVE);
-                }
-            });
+            let listener =
+                std::thread::Builder::new().name("watchdog".into()).spawn_scoped(scope, move || {
+                    while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+                        self.notifier.tell_if(progress.has_moved(), ALIVE);
+                    }
+                });
             // Without the thread the work goes on unheard of.
             drop(listener);
             let done = work();

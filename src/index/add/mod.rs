@@ -136,13 +136,7 @@ impl Adding<'_> {
     }
 
     /// Writes what a run has to what is there.
-    fn write(
-        &self,
-        run: &Run<'_>,
-        there: &There,
-        replaced: &[Replaced],
-        tails: &[Tail],
-    ) -> Result<Summary> {
+    fn write(&self, run: &Run<'_>, there: &There, replaced: &[Replaced], tails: &[Tail]) -> Result<Summary> {
         let Self { plan, database, lock, progress, .. } = *self;
         let There { rows, visited, has_orphans } = there;
         let games = &run.intake.removed;

@@ -15,7 +15,11 @@ pub(in crate::server) const TARGET: &[Param] = &[
         Kind::Text,
         "A FEN's placement with signs: ? anything, ! any piece, A and a a white or black one, [QR] one of these, * any number of squares",
     ),
-    Param::new("material", Kind::Text, "The pieces that are left, White's first, as in KRPvKR, KRP-KR or KRPKR"),
+    Param::new(
+        "material",
+        Kind::Text,
+        "The pieces that are left, White's first, as in KRPvKR, KRP-KR or KRPKR",
+    ),
     Param::new("structure", Kind::Text, "The pawns stand as in this FEN"),
     Param::new("ending", Kind::Text, "The kind of ending"),
     Param::new("move", Kind::Text, "The move that is played from the position, as in Qxh7#"),

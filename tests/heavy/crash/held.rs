@@ -80,8 +80,11 @@ fn a_copy_that_is_asked_to_stop_leaves_nothing() {
     let Some(gate) = Gate::new(beside.path()) else { return };
     let place = directory();
     let place = place.path();
-    fs::write(place.join("games.pgn"), GAMES.repeat(20)).expect("written");
-    done(place, &["index", "--quiet", "--duplicates", "keep", "x.db", "games.pgn"]);
+    fs::write(place.join("games.pgn"), GAMES).expect("written");
+    done(place, &["index", "--quiet", "x.db", "games.pgn"]);
+    // Of many pieces, as a copy takes them.
+    let padding = "CREATE TABLE padding (x); INSERT INTO padding VALUES (zeroblob(40 << 20))";
+    done(place, &["sql", "x.db", "--write", padding]);
     let before = names(place);
     let backup = || command(place, &["backup", "--quiet", "x.db", "copy.db"]);
     let changes = gate.changes(backup(), place);
@@ -109,8 +112,7 @@ fn a_copy_that_is_asked_to_stop_leaves_nothing() {
 
 #[test]
 fn watch_that_is_asked_to_end_while_it_adds_leaves_no_game_out_and_takes_none_twice() {
-    const WATCH: [&str; 9] =
-        ["watch", "x.db", "in", "--settle", "0", "--threads", "2", "--memory", "16MiB"];
+    const WATCH: [&str; 9] = ["watch", "x.db", "in", "--settle", "0", "--threads", "2", "--memory", "16MiB"];
     let beside = directory();
     let Some(gate) = Gate::new(beside.path()) else { return };
     let notify = beside.path().join("notify");
@@ -147,7 +149,10 @@ fn watch_that_is_asked_to_end_while_it_adds_leaves_no_game_out_and_takes_none_tw
         let said = String::from_utf8_lossy(&output.stderr);
         if games(place.path()) == before {
             stopped += 1;
-            assert!(said.ends_with("stopped; the games that were being added come with the next start\n"), "{what}: {said}");
+            assert!(
+                said.ends_with("stopped; the games that were being added come with the next start\n"),
+                "{what}: {said}"
+            );
         } else {
             // It was asked when all was done but the end.
             assert_eq!(games(place.path()), after, "{what}");

@@ -33,8 +33,14 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<()> {
     let notifier = Arc::new(Notifier::from_environment());
     let (stop, woken) = listen(&notifier)?;
     let watchdog = Watchdog::new(Arc::clone(&notifier));
-    let mut watch =
-        Watch { args, options: args.work.options(), folder: Folder::default(), stop, watchdog, was_busy: false };
+    let mut watch = Watch {
+        args,
+        options: args.work.options(),
+        folder: Folder::default(),
+        stop,
+        watchdog,
+        was_busy: false,
+    };
     let mut ready = watch.look()?;
     notifier.tell("READY=1\nSTATUS=watching");
     let interval = Duration::from_secs(args.interval);
