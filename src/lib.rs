@@ -16,6 +16,14 @@
 //! | `columnar` | the same tables as Parquet files; there with the feature `parquet` |
 //! | [`store`] | the SQLite database: schema, bulk load, look-ups |
 //! | [`verify`] | is a database sound? |
+//!
+//! # Versions
+//!
+//! Versions follow [Semantic Versioning](https://semver.org); before 1.0, a new minor version may change what is here, and the change log
+//! tells how. What this documentation shows is meant to be used. What is public and not shown, as the pages and the writers of
+//! [`store`], is there for the tests and benches of this project, and may change at any time.
+//!
+//! The schema of databases has [a version of its own](store::SchemaVersion): programs read databases of all earlier ones.
 
 // What only `index` calls is not dead.
 #![cfg_attr(not(feature = "index"), allow(dead_code))]

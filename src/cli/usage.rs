@@ -1,5 +1,6 @@
 //! Arguments that cannot be read: what is said of them, and the exit status.
 
+use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -112,8 +113,10 @@ pub(crate) fn parse() -> Arguments {
             && is_verbose()
             && let Ok(versions) = sqlite::versions()
         {
-            println!("{versions}");
-            std::process::exit(0);
+            // A reader that has gone away is no failure here either.
+            let written = writeln!(std::io::stdout(), "{versions}");
+            let is_lost = written.is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
+            std::process::exit(i32::from(is_lost));
         }
         make_fit(&mut error);
         let words: Vec<_> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();

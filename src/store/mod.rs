@@ -2,12 +2,11 @@
 //!
 //! | to … | use |
 //! |---|---|
-//! | build a database afresh, all or nothing | [`Build`] |
-//! | write rows in batches | [`BulkLoader`] |
 //! | open a database, look things up | [`Database`] |
 //! | be the only one who writes | [`WriterLock`] |
 
 pub(crate) mod block_games;
+#[doc(hidden)]
 pub mod block_set;
 mod cell;
 mod database;
@@ -18,6 +17,7 @@ mod game_indexes;
 mod game_set;
 mod holder;
 mod lock;
+#[doc(hidden)]
 pub mod pages;
 pub(crate) mod partition_point;
 pub(crate) mod passed;
@@ -44,6 +44,7 @@ pub(crate) use cell::{Cells, GAME_COLUMN, GAME_SET, OPENING, SOURCE, VISIT_SET, 
 pub(crate) use database::keep_temporary_files_in;
 pub use database::{Database, Stop};
 pub use error::{Error, Result};
+#[doc(hidden)]
 pub use frequent_keys::{FrequentKeyCounter, FrequentKeys};
 pub use game_set::GameSet;
 pub use holder::Holder;
@@ -102,9 +103,14 @@ pub(crate) use upgrade::{lacks, show_lacking};
 pub use write::backup::BackupProgress;
 #[cfg(feature = "parquet")]
 pub(crate) use write::build::sync_directory;
+#[doc(hidden)]
 pub use write::build::{Build, BuildOptions};
+#[doc(hidden)]
 pub use write::bulk::{BulkLoader, LoadMode, PlayedPosition};
+#[doc(hidden)]
 pub use write::duplicate::PrefixCandidate;
+#[doc(hidden)]
 pub use write::page_transaction::PageTransaction;
 pub use write::repair::Mended;
+#[doc(hidden)]
 pub use write::side_database::{SideDatabase, SideIndex};

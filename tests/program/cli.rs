@@ -83,6 +83,16 @@ mod help {
     }
 
     #[test]
+    fn versions_that_nobody_reads_are_no_failure() {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output =
+            Place::new().command(&["--version", "--verbose"]).stdout(writer).output().expect("it runs");
+        let expected = Run { status: 0, stdout: String::new(), stderr: String::new() };
+        assert_eq!(Run::of(output), expected);
+    }
+
+    #[test]
     fn of_index() {
         insta::assert_snapshot!(help(&["index", "--help"]), @r#"
         Index PGN files, packed or not, into a database
