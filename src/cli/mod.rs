@@ -2,6 +2,7 @@
 //!
 //! Answers go to standard output; notes, progress and errors to standard error. Only here is clap known.
 
+mod advice;
 mod args;
 mod command;
 mod environment;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, CommandFactory as _, FromArgMatches as _, ValueHint};
 
+use crate::cli::advice::advise;
 use crate::cli::args::Arguments;
 use crate::cli::environment;
 use crate::cli::render::text::{brief, printable};
@@ -50,7 +51,7 @@ fn with_json(command: clap::Command) -> clap::Command {
 const FORMAT: &str = "format";
 
 /// The formats that a command has.
-fn formats(command: &clap::Command) -> Vec<String> {
+pub(super) fn formats(command: &clap::Command) -> Vec<String> {
     let option = command.get_arguments().find(|arg| arg.get_id() == FORMAT);
     let values = option.map(Arg::get_possible_values).unwrap_or_default();
     values.iter().map(|value| value.get_name().to_owned()).collect()
@@ -129,77 +130,6 @@ pub(crate) fn parse() -> Arguments {
         advise(&mut error, &command, &words);
         error.exit()
     })
-}
-
-/// Says what helps against an error, where something else does than clap says.
-fn advise(error: &mut clap::Error, command: &clap::Command, words: &[String]) {
-    let tip = match (meant(error.kind(), words), unknown(error)) {
-        (Some(tip), _) => tip.to_owned(),
-        (None, Some(option)) => {
-            let subcommand = words.get(1).and_then(|name| command.find_subcommand(name));
-            match subcommand.map(|command| (command, format_of(option, command))) {
-                Some((_, Some(format))) => format!("use '--format {format}'"),
-                // An option that is much alike: clap names it.
-                _ if error.get(ContextKind::SuggestedArg).is_some() => return,
-                Some((command, None)) => {
-                    format!("'pgndex {} --help' tells the options", command.get_name())
-                }
-                None => return,
-            }
-        }
-        (None, None) => return,
-    };
-    // What clap takes for alike was not meant.
-    error.remove(ContextKind::SuggestedArg);
-    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
-}
-
-/// The option that is not there, if this is what is wrong.
-fn unknown(error: &clap::Error) -> Option<&str> {
-    match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(option)) if error.kind() == ErrorKind::UnknownArgument => Some(option),
-        _ => None,
-    }
-}
-
-/// The format of a command that an unknown option is called after.
-fn format_of(option: &str, command: &clap::Command) -> Option<String> {
-    let name = match option.strip_prefix("--")? {
-        "jsonl" | "ndjson" => "json",
-        name => name,
-    };
-    formats(command).into_iter().find(|format| format == name)
-}
-
-/// What was meant by arguments that often stand for others.
-fn meant(kind: ErrorKind, words: &[String]) -> Option<&'static str> {
-    use ErrorKind::{ArgumentConflict, InvalidValue, UnknownArgument};
-    let command = words.get(1).map(String::as_str);
-    let after = |option: &str| {
-        let at = words.iter().position(|word| word == option)?;
-        words.get(at + 1).map(String::as_str)
-    };
-    let is_given =
-        |option: &str| words.iter().any(|word| word == option || word.starts_with(&format!("{option}=")));
-    match command.filter(|_| matches!(kind, ArgumentConflict | UnknownArgument)) {
-        Some("index") if is_given("--eco") => Some("names of openings are given by --openings FILE"),
-        Some("player") if is_given("--side") => Some(
-            "for the games with White, give the name with --white too; for those with Black, with --black",
-        ),
-        Some("explore")
-            if after("--versus").is_some_and(|word| word.starts_with("--") && !word.contains(' ')) =>
-        {
-            Some("the filters of --versus are one text in quotes, as in --versus \"--since 2020\"")
-        }
-        _ if command == Some("export")
-            && kind == InvalidValue
-            && is_given("--fen")
-            && after("--fen").is_none_or(|word| word.starts_with('-')) =>
-        {
-            Some("--fen takes a position; to write positions as FEN, use --format fen")
-        }
-        _ => None,
-    }
 }
 
 /// Makes what is quoted in a message short and fit for a terminal.

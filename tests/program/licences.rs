@@ -25,8 +25,10 @@ const ALLOWED: [&str; 14] = [
 
 #[test]
 fn cargo_deny_is_told_the_same_licences() {
-    let told = include_str!("../../deny.toml").split("\nallow = [\n").nth(1).and_then(|rest| rest.split(']').next());
-    let told: Vec<_> = told.expect("a list").lines().map(|line| line.trim().trim_matches(['"', ','])).collect();
+    let told =
+        include_str!("../../deny.toml").split("\nallow = [\n").nth(1).and_then(|rest| rest.split(']').next());
+    let told: Vec<_> =
+        told.expect("a list").lines().map(|line| line.trim().trim_matches(['"', ','])).collect();
     assert_eq!(told, ALLOWED);
 }
 

@@ -56,7 +56,8 @@ struct Input {
 
 /// What the user named to be read; `None` is a prompt.
 fn input(args: &SqlArgs) -> anyhow::Result<Option<Input>> {
-    if let Some(path) = &args.file {
+    let is_stdin = args.file.as_deref().is_some_and(|path| path == "-");
+    if let Some(path) = args.file.as_ref().filter(|_| !is_stdin) {
         let name = path.display().to_string();
         let file = File::open(path).with_context(|| unreadable(&name))?;
         return Ok(Some(Input { reader: Box::new(BufReader::new(file)), name: Some(name) }));
@@ -66,8 +67,8 @@ fn input(args: &SqlArgs) -> anyhow::Result<Option<Input>> {
         Some(query) if query != "-" => {
             Ok(Some(Input { reader: Box::new(Cursor::new(query.to_owned())), name: None }))
         }
-        None if stdin.is_terminal() && io::stdout().is_terminal() => Ok(None),
-        None if stdin.is_terminal() => {
+        None if !is_stdin && stdin.is_terminal() && io::stdout().is_terminal() => Ok(None),
+        None if !is_stdin && stdin.is_terminal() => {
             bail!("no query; give one, such as pgndex sql games.db \"SELECT * FROM games LIMIT 10\"")
         }
         _ => Ok(Some(Input { reader: Box::new(stdin.lock()), name: Some("standard input".to_owned()) })),

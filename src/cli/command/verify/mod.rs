@@ -55,8 +55,8 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     tell(args, Done::Verify(Box::new(verified(database, &report))))?;
     if !report.is_sound() && !args.json {
         crate::cli::note(
-            "`pgndex repair` makes anew what follows from games and their positions; what was changed in these, and a damaged file, \
-             only indexing everything anew mends",
+            "`pgndex repair` makes anew what follows from games and their positions. Games and positions that were changed, and a \
+             damaged file, need a new database: `pgndex index --overwrite`",
         );
     }
     Ok(if report.is_sound() { Status::Done } else { Status::Unsound })
