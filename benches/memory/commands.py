@@ -108,7 +108,7 @@ def main():
             ["explore", "--moves", "1. e4 c5", "--elo-min", "2400", "--since", "2010"],
             ["player", f"={player}"],
             ["players"],
-            ["export", "--pgn", "--result", "1-0", "--output", f"{directory}/won.pgn"],
+            ["export", "--format", "pgn", "--result", "1-0", "--output", f"{directory}/won.pgn"],
             ["sql", "SELECT eco, count(*) FROM games GROUP BY eco"],
             ["verify"],
         ]:

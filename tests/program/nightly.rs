@@ -168,7 +168,7 @@ fn the_units_and_the_line_for_cron_fit_the_script() {
     let service = service.replace(script, &place.path("nightly").to_string_lossy());
     fs::write(place.path("pgndex-nightly.service"), service).unwrap();
     fs::write(place.path("pgndex-nightly.timer"), timer).unwrap();
-    let watch = watch.replace("=pgndex ", &format!("={} ", env!("CARGO_BIN_EXE_pgndex")));
+    let watch = watch.replace("ExecStart=pgndex ", &format!("ExecStart={} ", env!("CARGO_BIN_EXE_pgndex")));
     fs::write(place.path("pgndex-watch.service"), watch).unwrap();
     if !has_program("systemd-analyze") {
         return;

@@ -277,7 +277,10 @@ fn an_option_that_is_not_there_is_told_with_what_helps() {
         (&["find", "games.db", "--year", "1972"], "use '--since 1972 --until 1972'"),
         (&["find", "games.db", "--date", "1972"], "use '--since 1972 --until 1972'"),
         (&["find", "games.db", "--name", "tal"], "use '--player NAME'"),
-        (&["sql", "games.db", ".schema", "games"], "a statement with blanks stands in quotes"),
+        (
+            &["sql", "games.db", ".schema", "games"],
+            "a statement with blanks stands in quotes: \"SELECT 1\" or \".schema games\"",
+        ),
         (&["remove", "games.db", "--games"], "'pgndex remove --help' tells all filters"),
         (&["info", "games.db", "--qqqqq"], "'pgndex info --help' tells the options"),
         (&["index", "games.db", "a.pgn", "--xyz"], "'pgndex index --help' tells the options"),
