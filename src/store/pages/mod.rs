@@ -7,13 +7,13 @@
 //! 1. SQLite creates the empty schema and closes the file; [`PageFile`] opens it.
 //! 2. Each worker owns a [`LeafWriter`], pushes the rows of one key range in strictly ascending order
 //!    ([`OccurrenceRow`] or [`PositionRecord`]) and gets a [`Segment`] for it.
-//! 3. [`assemble`] takes the segments in key order and writes the interior pages, the topmost onto the table's root page.
+//! 3. [`assemble()`] takes the segments in key order and writes the interior pages, the topmost onto the table's root page.
 //! 4. [`PageFile::finish`] makes the new pages part of the database.
 //!
 //! Until the last step succeeded the file is no valid database: build in a temporary file.
 //!
 //! A tree that has rows already grows in the same way. If all new keys are greater than the old ones, [`extend`] puts the new
-//! leaves behind the old. Otherwise old and new rows are merged into new leaves ([`OldRows`], for indexes [`combine`]), and
+//! leaves behind the old. Otherwise old and new rows are merged into new leaves ([`OldRows`], for indexes [`combine()`]), and
 //! [`assemble_anew`] makes the tree that takes the old one's place, or [`replace_end`] one that keeps the leaves before them.
 //! [`leave_games_out`] makes one without the rows of some games.
 //! An [`OccurrenceCursor`] reads rows.
