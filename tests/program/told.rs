@@ -1,5 +1,7 @@
 //! What the program says beside its answers: why there is nothing, what was left out, who is meant.
 
+use std::fs;
+
 use crate::place::{Place, fed};
 use crate::program::Run;
 
@@ -250,6 +252,19 @@ fn wrong_arguments_are_told_with_what_was_meant() {
     );
     let told = wrong(&place, &["explore", "games.db", "--moves", "1... e5"]);
     assert!(told.contains("the text begins with a move of Black"), "{told}");
+}
+
+#[test]
+fn games_that_stand_in_the_place_of_the_database_are_told() {
+    let place = Place::new();
+    fs::write(place.path("new.pgn"), "1. e4 *\n").unwrap();
+    let Run { status, stderr, .. } = place.run(&["index", "new.pgn", "games.db"]);
+    assert_eq!(status, 1);
+    assert_eq!(
+        stderr,
+        "pgndex: error: new.pgn: no database; the database comes first, as in `pgndex index games.db new.pgn`\n"
+    );
+    assert_eq!(fs::read(place.path("new.pgn")).unwrap(), b"1. e4 *\n");
 }
 
 #[test]

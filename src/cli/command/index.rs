@@ -15,6 +15,7 @@ use pgndex::index::{
     Annotations, Duplicates, Estimate, IndexOptions, OnProblem, Phase, Plan, Progress, Summary,
 };
 use pgndex::opening::OpeningBook;
+use pgndex::source::has_name_of_games;
 use pgndex::store::Database;
 use pgndex::store::row::Severity;
 
@@ -44,6 +45,12 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         bail!(
             "{0}: a database, and with --parquet all files are read as PGN; to write its tables, say `pgndex export {0} --parquet DIR`",
             args.database.display()
+        );
+    }
+    if let Some(games) = games_in_place_of_database(args) {
+        bail!(
+            "{0}: no database; the database comes first, as in `pgndex index games.db {0}`",
+            games.display()
         );
     }
     let display = || {
@@ -142,6 +149,15 @@ fn inputs(args: &IndexArgs) -> Vec<PathBuf> {
     let is_input = parquet(args).is_some() || args.dry_run && !is_database(&args.database);
     let first = Some(args.database.clone()).filter(|_| is_input);
     first.into_iter().chain(args.inputs.iter().cloned()).collect()
+}
+
+/// The file of games that stands where the database should, if files of games are nowhere else.
+fn games_in_place_of_database(args: &IndexArgs) -> Option<&Path> {
+    let database = Some(args.database.as_path()).filter(|path| path.is_file() && !is_database(path));
+    let is_exchanged = parquet(args).is_none()
+        && !args.dry_run
+        && args.inputs.iter().any(|path| is_database(path) || !has_name_of_games(path));
+    database.filter(|path| is_exchanged && has_name_of_games(path))
 }
 
 /// The options that a database was made with and its tables depend on.
