@@ -6,7 +6,6 @@ import random
 import signal
 import subprocess
 import threading
-import time
 
 from program import Failed, anonymous
 
