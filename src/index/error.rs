@@ -176,6 +176,14 @@ impl Error {
             other => other,
         }
     }
+
+    /// The same error of work on all of a database; if it is that of a full disk, it tells how much room that takes.
+    pub(crate) fn needing_room(self, need: Need) -> Self {
+        match self {
+            Self::Store(error) => Self::Store(error.needing(Some(need))),
+            other => other,
+        }
+    }
 }
 
 /// Where something is wrong with a source.

@@ -7,7 +7,7 @@ use crate::index::error::{Error, Result};
 use crate::index::options::IndexOptions;
 use crate::index::progress::Progress;
 use crate::index::remove::{merge_levels, shrink};
-use crate::store::{Database, WriterLock};
+use crate::store::{Database, Need, WriterLock};
 
 /// What [`optimize`] did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,9 @@ pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> R
     let size = || std::fs::metadata(target).map_or(0, |metadata| metadata.len());
     let bytes_before = size();
     let lock = WriterLock::acquire(target)?;
-    let levels = merge_levels(&lock, options, progress)?;
+    // The log gets each page of the database once.
+    let levels = merge_levels(&lock, options, progress)
+        .map_err(|error| error.needing_room(Need::UpTo(bytes_before)))?;
     drop(lock);
     let free_bytes = || Ok::<_, Error>(Database::open_read_only(target)?.free_bytes()?);
     if free_bytes()?.saturating_mul(MOST_FREE) > size() {

@@ -20,7 +20,7 @@ use crate::index::visited_position::sorting::Update;
 use crate::index::visited_position::update::Tracker;
 use crate::store::row::{GameId, SourceId};
 use crate::store::{
-    Build, BulkLoader, Database, GameSet, LoadMode, Mended, WriterLock, keep_temporary_files_in,
+    Build, BulkLoader, Database, GameSet, LoadMode, Mended, Need, WriterLock, keep_temporary_files_in,
 };
 
 /// What a repair did.
@@ -50,6 +50,11 @@ const MOST_BROKEN: u32 = 1000;
 /// # Errors
 /// When the database cannot be read or written, or the run is [stopped](Progress::stop).
 pub fn repair(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<RepairSummary> {
+    let bytes = std::fs::metadata(target).map_or(0, |metadata| metadata.len());
+    mend(target, options, progress).map_err(|error| error.needing_room(Need::About(bytes)))
+}
+
+fn mend(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<RepairSummary> {
     let started = Instant::now();
     progress.enter(Phase::Reading);
     let lock = WriterLock::acquire(target)?;

@@ -11,6 +11,8 @@ pub enum Need {
     About(u64),
     /// More than so many bytes: they were written when there was no more room.
     MoreThan(u64),
+    /// So many bytes at most.
+    UpTo(u64),
 }
 
 impl fmt::Display for Need {
@@ -19,6 +21,7 @@ impl fmt::Display for Need {
         match self {
             Self::About(bytes) => write!(f, "about {} MiB", bytes.div_ceil(MIB)),
             Self::MoreThan(bytes) => write!(f, "more than {} MiB", bytes / MIB),
+            Self::UpTo(bytes) => write!(f, "up to {} MiB", bytes.div_ceil(MIB)),
         }
     }
 }

@@ -418,6 +418,19 @@ fn a_limit_of_file_size_is_an_error_that_names_the_file() {
         status == Some(1) && told.contains("no space left to write it (about 1 MiB are needed, and "),
         "{told}"
     );
+    for (work, need) in [
+        ("remove games.db --games --result 1-0", "up to"),
+        ("remove games.db --shrink", "up to"),
+        ("optimize games.db", "up to"),
+        ("repair games.db", "about"),
+    ] {
+        let (status, told) = shell(&format!("\"$PGNDEX\" {work}"));
+        let need = format!("no space left to write it ({need} ");
+        assert!(
+            status == Some(1) && told.contains(&need) && told.contains(" MiB are needed, and "),
+            "{told}"
+        );
+    }
     let (status, told) = shell("\"$PGNDEX\" export games.db -f pgn > out.txt");
     assert!(status == Some(1) && told.contains("standard output: cannot write"), "{told}");
     assert_eq!(place.names(), ["games.db", "games.pgn", "other.pgn", "out.txt"]);

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         plan.notes().iter().for_each(|note| crate::cli::note(note));
     }
     if !args.quiet && target(args) == Some(&args.database) && !args.overwrite && is_database(&args.database) {
-        crate::cli::terminal::sqlite::wants().iter().for_each(|want| crate::cli::note(want));
+        crate::cli::terminal::sqlite::note().into_iter().for_each(crate::cli::note);
     }
     let display = display();
     let result = match parquet(args) {

@@ -81,11 +81,18 @@ pub(crate) fn versions() -> rusqlite::Result<String> {
     Ok(format!("pgndex {}\nSQLite {}\n{described}", env!("CARGO_PKG_VERSION"), rusqlite::version()))
 }
 
-/// What to say before games are added to a database: a sentence each.
-pub(crate) fn wants() -> Vec<String> {
-    let lacking = lacking().unwrap_or_default();
-    let say = |way: FastWay| format!("SQLite has {}; see pgndex --version --verbose", way.cost());
-    lacking.into_iter().map(say).collect()
+/// What to say before games are added to a database if something is lacking: one line, as it is said every night.
+pub(crate) fn note() -> Option<&'static str> {
+    note_on(&lacking().unwrap_or_default())
+}
+
+const fn note_on(lacking: &[FastWay]) -> Option<&'static str> {
+    if lacking.is_empty() {
+        return None;
+    }
+    Some(
+        "this build lacks some of what makes adding games fast; pgndex --version --verbose tells what, and how to have it",
+    )
 }
 
 #[cfg(test)]
@@ -97,6 +104,8 @@ mod tests {
         assert_eq!(lacking().unwrap(), [], "built without the flags of .cargo/config.toml");
         let of_libsqlite3_sys = ["ENABLE_MEMORY_MANAGEMENT", "MAX_MMAP_SIZE=0x7fff0000"].map(str::to_owned);
         assert!(FastWay::ALL.iter().all(|way| !way.is_in(&of_libsqlite3_sys)));
+        assert_eq!(note(), None);
+        assert!(note_on(&[FastWay::Pages]).is_some());
         insta::assert_snapshot!(describe(&FastWay::ALL), @r#"
         it is compiled without some of what makes this program fast:
           no ENABLE_DBPAGE_VTAB: games are added to a database row by row, which takes several times as long

@@ -21,7 +21,7 @@ use crate::store::row::{GameId, SourceId};
 use crate::store::sink::{AddedPages, AddedRows, LevelRule};
 use crate::store::write::remove::{Leaving, Reason, TakenOut};
 use crate::store::{
-    self, Database, GameFilter, GameSet, HitOrder, ImportId, Known, WriterLock, keep_temporary_files_in,
+    self, Database, GameFilter, GameSet, HitOrder, ImportId, Known, Need, WriterLock, keep_temporary_files_in,
 };
 
 /// What is taken out.
@@ -77,6 +77,17 @@ pub struct LostDuplicates {
 /// When a source is not there ([`Error::UnknownSource`](crate::store::Error::UnknownSource)), the database cannot be written, its tables
 /// do not fit each other, or the run is [stopped](Progress::stop).
 pub fn remove(
+    target: &Path,
+    removal: &Removal,
+    options: &IndexOptions,
+    progress: &Progress,
+) -> Result<RemovalSummary> {
+    // The log gets each page of the database once.
+    let bytes = std::fs::metadata(target).map_or(0, |metadata| metadata.len());
+    take_all(target, removal, options, progress).map_err(|error| error.needing_room(Need::UpTo(bytes)))
+}
+
+fn take_all(
     target: &Path,
     removal: &Removal,
     options: &IndexOptions,
@@ -290,6 +301,9 @@ pub fn shrink(target: &Path, options: &IndexOptions, progress: &Progress) -> Res
     progress.watch(database.connection());
     keep_temporary_files_in(&directory(options, lock.target()), database.connection());
     progress.enter(Phase::Finishing);
-    database.vacuum().map_err(Error::from)?;
+    // The new file, and the log that brings it into place.
+    let bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
+    let vacuum = database.vacuum().map_err(Error::from);
+    vacuum.map_err(|error| error.needing_room(Need::UpTo(2 * bytes)))?;
     Ok(std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len()))
 }
