@@ -1,7 +1,7 @@
 //! What helps against arguments that are wrong, where clap says something else.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use pgndex::board::Position;
+use pgndex::board::{MaterialSignature, Position};
 
 use crate::cli::usage::formats;
 
@@ -30,8 +30,10 @@ pub(super) fn advise(error: &mut clap::Error, command: &clap::Command, words: &[
 }
 
 fn tell(error: &mut clap::Error, tip: String) {
-    // What clap takes for alike was not meant.
-    error.remove(ContextKind::SuggestedArg);
+    // What clap takes for alike was not meant; it stands in the usage, too.
+    if error.remove(ContextKind::SuggestedArg).is_some() {
+        error.remove(ContextKind::Usage);
+    }
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
 }
 
@@ -60,6 +62,15 @@ fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<
                 let value = words.iter().skip_while(|word| *word != given).nth(1);
                 let date = value.filter(|value| !value.starts_with('-')).map_or("1972", String::as_str);
                 Some(format!("use '--since {date} --until {date}'"))
+            }
+            "--game" | "--games" | "--id" if command.get_name() == "export" => Some(
+                "one game is told by 'pgndex game DB N --format pgn'; several are chosen by --sql".to_owned(),
+            ),
+            "--fen" if command.get_name() == "key" => {
+                Some("a position needs no option: 'pgndex key \"FEN\"'".to_owned())
+            }
+            "--output" | "-o" if command.get_name() == "sql" => {
+                Some("write '> FILE' at the end, or '.output FILE' before the statement".to_owned())
             }
             "--name" if has("player") => Some("use '--player NAME'".to_owned()),
             _ => format_of(given, command).map(|format| format!("use '--format {format}'")),
@@ -126,9 +137,9 @@ fn meant(kind: ErrorKind, words: &[String]) -> Option<&'static str> {
         |option: &str| words.iter().any(|word| word == option || word.starts_with(&format!("{option}=")));
     match command.filter(|_| matches!(kind, ArgumentConflict | UnknownArgument)) {
         Some("index") if is_given("--eco") => Some("names of openings are given by --openings FILE"),
-        Some("player") if is_given("--side") => Some(
-            "for the games with White, give the name with --white too; for those with Black, with --black",
-        ),
+        Some("player") if is_given("--side") => {
+            Some("for the games with White add '--white NAME', for those with Black '--black NAME'")
+        }
         Some("explore")
             if after("--versus").is_some_and(|word| word.starts_with("--") && !word.contains(' ')) =>
         {
@@ -140,6 +151,11 @@ fn meant(kind: ErrorKind, words: &[String]) -> Option<&'static str> {
             && after("--fen").is_none_or(|word| word.starts_with('-')) =>
         {
             Some("--fen takes a position; to write positions as FEN, use --format fen")
+        }
+        _ if kind == InvalidValue
+            && after("--ending").is_some_and(|text| MaterialSignature::parse(text).is_ok()) =>
+        {
+            Some("pieces are told by --material, as in --material KRPvKR")
         }
         _ => None,
     }

@@ -117,6 +117,14 @@ pub(super) fn tell_without_one(
         let others = if others.is_empty() { String::new() } else { format!("{}, or ", others.join(", ")) };
         note(&format!("there would be {others}{last}"));
     }
+    // Each name alone has games.
+    let alone = |field| found.iter().any(|without| without.field == field);
+    if alone("player") && alone("opponent") {
+        let path = shell_word(&database.path().to_string_lossy());
+        note(&format!(
+            "two names are two players who met; if they are names of one: pgndex players {path} --merge NAME NAME"
+        ));
+    }
     Ok(())
 }
 
@@ -161,7 +169,7 @@ pub(super) fn told_filters(filter: &GameFilter) -> Vec<String> {
 /// The option of a filter's field.
 pub(super) fn option(field: &str) -> String {
     match field {
-        "opponent" => "--opponent, or the second --player".to_owned(),
+        "opponent" => "--opponent (the second --player)".to_owned(),
         "speeds" => "--speed".to_owned(),
         "sources" => "--source".to_owned(),
         field => format!("--{}", field.replace('_', "-")),

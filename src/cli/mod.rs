@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
     }
     match arguments.command {
         Command::Index(args) => return command::index::run(&args),
-        Command::Watch(args) => command::watch::run(&args)?,
+        Command::Watch(args) => return command::watch::run(&args),
         Command::Info(args) => command::info::run(&args)?,
         Command::Find(args) => command::find::run(&args)?,
         Command::Explore(args) => command::explore::run(&args)?,

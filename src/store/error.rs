@@ -72,8 +72,11 @@ pub enum Error {
         /// The database.
         path: PathBuf,
     },
-    /// The target of a build is a directory or has no file name.
-    #[error("{}: a database cannot be made here; give the name of a file", path.display())]
+    /// The target of a build is a directory, a link to nothing, or has no file name.
+    #[error(
+        "{}: {}; give the name of a file", path.display(),
+        if path.is_symlink() { "a link to nothing, so no database is made here" } else { "a database cannot be made here" }
+    )]
     NotAFile {
         /// The target.
         path: PathBuf,

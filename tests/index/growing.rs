@@ -141,11 +141,11 @@ fn cut_at_some_bytes() {
     check_cuts(97);
 }
 
-/// With six options, each byte by two of them.
+/// With six options, each byte by one of them.
 #[test]
 #[ignore = "takes minutes"]
 fn cut_at_every_byte() {
-    check_cuts(3);
+    check_cuts(6);
 }
 
 const TAGS: &str = "[Event \"a\"]\n[White \"W\"]\n[Black \"B\"]\n[Date \"2020.01.01\"]\n\n";

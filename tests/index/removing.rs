@@ -270,9 +270,7 @@ fn files_of_a_large_collection_go() {
 #[test]
 #[ignore = "takes minutes"]
 fn games_come_and_go_fifty_times() {
-    for seed in 1..=3 {
-        for options in all_options() {
-            come_and_go(seed, 50, 5, options);
-        }
+    for (seed, options) in (7..).zip(all_options()) {
+        come_and_go(seed, 50, 5, options);
     }
 }

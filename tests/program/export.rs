@@ -661,7 +661,7 @@ fn a_sample_tells_its_seed_and_what_is_missing() {
     ]);
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: 1 position written to out.csv
-    pgndex: note: only 1 position could be drawn
+    pgndex: note: only 1 position could be drawn, at most 1 of a game; --per-game N allows more
     pgndex: note: drawn with --seed 7
     ");
     insta::assert_snapshot!(std::fs::read_to_string(place.path("out.csv")).expect("a file"), @"
@@ -672,7 +672,7 @@ fn a_sample_tells_its_seed_and_what_is_missing() {
     pgndex: note: no position fits
     ");
     insta::assert_snapshot!(place.ask(&["--format", "fen", "--sample", "9", "--sql", "SELECT 3 UNION ALL SELECT 3"]).stderr, @"
-    pgndex: note: only 1 position could be drawn
+    pgndex: note: only 1 position could be drawn, at most 1 of a game; --per-game N allows more
     pgndex: note: drawn with --seed 1
     ");
     insta::assert_snapshot!(place.failure(&["--format", "fen", "--sample", "3", "--sql", "SELECT 4294967295"]), @"

@@ -177,13 +177,13 @@ fn names_that_nothing_bears_are_told_with_those_like_them() {
     "#);
     insta::assert_snapshot!(told(&["--player", "anand", "--opponent", "Polgra"]), @r#"
     pgndex: note: --player fits 2 players, all of whose games count: "Anand, V" (6), "Anand, Akhil" (2); for one of them: "=Anand, V"
-    pgndex: note: no player has a name that fits "polgra" (--opponent, or the second --player); did you mean "Polgar, Judit" or "Polgar, Sofia"?
+    pgndex: note: no player has a name that fits "polgra" (--opponent (the second --player)); did you mean "Polgar, Judit" or "Polgar, Sofia"?
     pgndex: note: 8 games reached the position, and none fits the filters
-    pgndex: note: there would be 6 games without --opponent, or the second --player
+    pgndex: note: there would be 6 games without --opponent (the second --player)
     "#);
     insta::assert_snapshot!(told(&["--player", "annad", "--player", "Polgra, J"]), @r#"
     pgndex: note: no player has a name that fits "annad" (--player); did you mean "Anand, V" or "Anand, Akhil"?
-    pgndex: note: no player has a name that fits "polgra,j" (--opponent, or the second --player); did you mean "Polgar, Judit" or "Polgar, Sofia"?
+    pgndex: note: no player has a name that fits "polgra,j" (--opponent (the second --player)); did you mean "Polgar, Judit" or "Polgar, Sofia"?
     pgndex: note: 8 games reached the position, and none fits the filters
     "#);
 }

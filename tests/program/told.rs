@@ -241,8 +241,13 @@ fn wrong_arguments_are_told_with_what_was_meant() {
     let told = wrong(&place, &["explore", "games.db", "--depth", "3", "--least-share", "-1"]);
     assert!(told.contains("too small; the least is 0"), "{told}");
     let told = wrong(&place, &["player", "games.db", "fischer", "--side", "white"]);
-    assert!(told.contains("tip: for the games with White, give the name with --white too"), "{told}");
-    assert!(!told.contains("similar"), "{told}");
+    assert!(
+        told.contains(
+            "tip: for the games with White add '--white NAME', for those with Black '--black NAME'\n"
+        ),
+        "{told}"
+    );
+    assert!(!told.contains("similar") && !told.contains("--site"), "{told}");
     let told = wrong(&place, &["explore", "games.db", "--versus", "--since", "2020"]);
     assert!(told.contains("one text in quotes"), "{told}");
     let told = wrong(&place, &["export", "games.db", "--format", "pgn", "--fen", "--ply", "3"]);
@@ -291,6 +296,19 @@ fn an_option_that_is_not_there_is_told_with_what_helps() {
         (&["export", "games.db", "--format", "pgn", "tal.pgn"], "use '--output tal.pgn'"),
         (&["find", "games.db", "--year", "1972"], "use '--since 1972 --until 1972'"),
         (&["find", "games.db", "--date", "1972"], "use '--since 1972 --until 1972'"),
+        (
+            &["find", "games.db", "--ending", "KRPKR"],
+            "pieces are told by --material, as in --material KRPvKR",
+        ),
+        (
+            &["export", "games.db", "--game", "7", "--format", "pgn"],
+            "one game is told by 'pgndex game DB N --format pgn'; several are chosen by --sql",
+        ),
+        (&["key", "--fen", "8/8/8/8/8/8/8/8 w - -"], "a position needs no option: 'pgndex key \"FEN\"'"),
+        (
+            &["sql", "games.db", "SELECT 1", "--output", "x.csv"],
+            "write '> FILE' at the end, or '.output FILE' before the statement",
+        ),
         (&["find", "games.db", "--name", "tal"], "use '--player NAME'"),
         (
             &["sql", "games.db", ".schema", "games"],

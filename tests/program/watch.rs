@@ -45,7 +45,8 @@ fn what_is_ready_is_added_once() {
     assert_eq!(once(&place).stderr, "");
     fs::rename(place.path("in/b.pgn.part"), place.path("in/b.pgn")).unwrap();
     place.write("in/bad.pgn.zst", "no archive and no game");
-    let run = once(&place);
+    let run = place.run(&["watch", "games.db", "in", "--once", "--settle", "0"]);
+    assert_eq!(run.status, 3, "{run:?}");
     assert!(run.stderr.contains("pgndex: error: in/bad.pgn.zst: "), "{run:?}");
     assert!(run.stderr.ends_with("pgndex: note: added 1 game to games.db\n"), "{run:?}");
     assert_eq!(games(&place), 2);
@@ -56,8 +57,23 @@ fn what_is_ready_is_added_once() {
 fn a_file_that_has_just_changed_is_not_read() {
     let place = place();
     place.write("in/a.pgn", ONE);
-    assert_eq!(place.run(&["watch", "games.db", "in", "--once", "--settle", "3600"]).status, 0);
+    let run = place.run(&["watch", "games.db", "in", "--once", "--settle", "3600"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_eq!(
+        run.stderr,
+        "pgndex: note: 1 file changed less than 3,600 seconds ago (--settle), left for the next run\n"
+    );
     assert!(!place.path("games.db").exists());
+}
+
+#[test]
+fn a_place_where_no_database_can_be_is_told_before_anything_comes() {
+    let place = place();
+    place.write("a.pgn", ONE);
+    for path in ["a.pgn", "in"] {
+        let told = place.failure(&["watch", path, "in", "--once"]);
+        assert!(told.contains(path), "{told}");
+    }
 }
 
 #[test]

@@ -215,15 +215,15 @@ fn quoted(text: &str) -> String {
 
 /// White's pieces and Black's.
 fn sides(text: &str) -> Option<(&str, &str)> {
-    if let Some((white, black)) = text.split_once(['v', '-']) {
+    if let Some((white, black)) = text.split_once(['v', 'V', '-']) {
         return Some((white.trim_end(), black.trim_start()));
     }
-    let (second, _) = text.match_indices('K').nth(1)?;
+    let (second, _) = text.match_indices(['K', 'k']).nth(1)?;
     Some(text.split_at(second))
 }
 
 impl MaterialSignature {
-    /// Reads a signature.
+    /// Reads a signature, in letters of either case.
     ///
     /// # Errors
     /// When the text is none.
@@ -244,7 +244,7 @@ impl MaterialSignature {
         };
         let mut letters = pieces.chars().peekable();
         while let Some(letter) = letters.next() {
-            let kind = u8::try_from(letter).ok().and_then(Kind::from_letter);
+            let kind = u8::try_from(letter.to_ascii_uppercase()).ok().and_then(Kind::from_letter);
             let code = usize::from(Piece::new(kind.ok_or(MaterialError::Sign(letter))?, color).code());
             let (low, high) = match letters.next_if(|sign| matches!(sign, '*' | '+' | '?')) {
                 None => (1, 1),

@@ -114,8 +114,14 @@ fn lost(held: &Holdings) -> String {
 
 /// How many games repeat another one in which way.
 fn duplicates(held: &Holdings) -> String {
-    let part =
-        |duplicate: &DuplicateCount| format!("{} {}", grouped(duplicate.count), printable(&duplicate.kind));
+    let part = |duplicate: &DuplicateCount| {
+        let meaning = match duplicate.kind.as_str() {
+            "moves" => " (other players or another date)",
+            "prefix" => " (the beginning of a longer game)",
+            _ => "",
+        };
+        format!("{} {}{meaning}", grouped(duplicate.count), printable(&duplicate.kind))
+    };
     held.duplicates.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 

@@ -117,6 +117,27 @@ fn directory(path: &Path) -> &Path {
     }
 }
 
+/// Fails if a file is named as an archive, which nothing here writes.
+fn refuse_archive(path: &Path) -> anyhow::Result<()> {
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    let shown = path.display();
+    let Some(extension) =
+        extension.filter(|name| matches!(name.as_str(), "gz" | "zst" | "bz2" | "xz" | "zip"))
+    else {
+        return Ok(());
+    };
+    let program = match extension.as_str() {
+        "zst" => "zstd",
+        "bz2" => "bzip2",
+        "xz" => "xz",
+        "gz" => "gzip",
+        _ => bail!("{shown}: no archives are written; leave .zip out"),
+    };
+    bail!(
+        "{shown}: no archives are written; leave .{extension} out, or leave --output out and write '| {program} > {shown}' at the end"
+    )
+}
+
 /// Looks whether a file may be written, which no database ever is; `instead` says what to do if the path is that of something else than a file.
 ///
 /// # Errors
@@ -128,6 +149,7 @@ pub(crate) fn check(
     instead: &str,
 ) -> anyhow::Result<()> {
     let shown = path.display();
+    refuse_archive(path)?;
     if let Some(database) = database {
         refuse_file_of(database, path)?;
     }

@@ -182,7 +182,8 @@ impl<W: Write> Show for Log<W> {
                 format!("{done} of {} ({percent:.0} %)", bytes(total))
             }
         };
-        let _ = writeln!(self.0, "pgndex: {}: {share}, {described}", snapshot.phase);
+        let described = if described.is_empty() { String::new() } else { format!(", {described}") };
+        let _ = writeln!(self.0, "pgndex: {}: {share}{described}", snapshot.phase);
     }
 }
 
@@ -298,11 +299,13 @@ mod tests {
             ..Snapshot::default()
         };
         log.show(&looking, &after(30, &looking));
+        log.show(&Snapshot { bytes_done: 0, phase: COPYING, ..HALF }, &Rates::default());
         insta::assert_snapshot!(String::from_utf8(log.0).unwrap(), @"
         pgndex: reading: 50.0 MiB of 200 MiB (25 %), 41,000 games, 1,367 games/s, 109 k plies/s, 1 min 30 s left
         pgndex: reading: 50.0 MiB, 41,000 games, 1,367 games/s, 109 k plies/s
         pgndex: sorting: 50.0 MiB of 200 MiB (25 %), 41,000 games
         pgndex: looking for sources: 4,321 files looked at, 1.00 MiB compared
+        pgndex: copying: 0 B of 200 MiB (0 %)
         ");
     }
 

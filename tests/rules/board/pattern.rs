@@ -263,6 +263,9 @@ fn each_sign_of_a_signature() {
         ("KRPP-KRPP", true),
         ("KRPPKRPP", true),
         ("RPPKKRPP", true),
+        ("KRPPkrpp", true),
+        ("krppVkrpp", true),
+        ("krp-krp", false),
         ("KRP*KRP*", true),
         ("KR..K..", true),
         ("KRPKRPP", false),
@@ -297,7 +300,7 @@ fn what_is_no_signature() {
     insta::assert_snapshot!(error("KRvKvK"), @"'v' is no piece (K Q R B N P) and no sign after one ('*' '+' '?', or '..' at the end)");
     insta::assert_snapshot!(error("KRKRK"), @"'KRK' must have exactly one king");
     insta::assert_snapshot!(error("KR*"), @"material is White's pieces and Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR, not 'KR*'");
-    insta::assert_snapshot!(error("KRvKr"), @"'r' is no piece (K Q R B N P) and no sign after one ('*' '+' '?', or '..' at the end)");
+    insta::assert_snapshot!(error("KRvKx"), @"'x' is no piece (K Q R B N P) and no sign after one ('*' '+' '?', or '..' at the end)");
     insta::assert_snapshot!(error("KR**vK"), @"'*' is no piece (K Q R B N P) and no sign after one ('*' '+' '?', or '..' at the end)");
     insta::assert_snapshot!(error("KR..PvK"), @"'.' is no piece (K Q R B N P) and no sign after one ('*' '+' '?', or '..' at the end)");
     insta::assert_snapshot!(error("KvR"), @"'R' must have exactly one king");

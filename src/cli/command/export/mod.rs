@@ -164,7 +164,8 @@ fn filter(args: &ExportArgs, wanted: &WantedPositions<'_>) -> anyhow::Result<Gam
 /// Tells what is needed to draw the same positions again, and whether there were fewer than asked for.
 fn tell_sample(sample: &Sample, positions: u64) {
     if positions < sample.positions {
-        note(&format!("only {} could be drawn", counted(positions, "position")));
+        let (positions, most) = (counted(positions, "position"), sample.per_game);
+        note(&format!("only {positions} could be drawn, at most {most} of a game; --per-game N allows more"));
     }
     note(&format!("drawn with --seed {}", sample.seed));
 }

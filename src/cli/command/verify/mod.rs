@@ -3,6 +3,7 @@
 #[cfg(feature = "parquet")]
 mod parquet;
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -92,7 +93,12 @@ fn snapshot(progress: &Progress, file_bytes: u64) -> Snapshot {
 
 /// Says which sources games could not be held against.
 fn tell_sources(report: &Report) {
+    let mut told = HashSet::new();
     for note in &report.notes {
+        // A file that grew was read several times.
+        if !told.insert((&note.path, &note.message)) {
+            continue;
+        }
         let path = printable(&note.path.to_string_lossy());
         crate::cli::note(&format!("{path}: {}; so its games are not compared with it", note.message));
     }

@@ -38,6 +38,7 @@ struct Seen {
 #[derive(Debug, Default)]
 pub(super) struct Folder {
     seen: HashMap<PathBuf, Seen>,
+    settling: usize,
 }
 
 impl Folder {
@@ -49,6 +50,7 @@ impl Folder {
         let (now, before) = (Instant::now(), std::mem::take(&mut self.seen));
         let mut directories = vec![fs::read_dir(directory)?];
         let mut ready = Vec::new();
+        self.settling = 0;
         while let Some(entries) = directories.pop() {
             // What has gone meanwhile is no error.
             for entry in entries.filter_map(Result::ok) {
@@ -70,14 +72,23 @@ impl Folder {
                     _ => Seen { mark, since: now, is_done: false },
                 };
                 let has_stayed = now.duration_since(seen.since) >= settle || mark.is_older_than(settle);
-                if has_stayed && !seen.is_done && mark.bytes > 0 {
-                    ready.push(path.clone());
+                if !seen.is_done && mark.bytes > 0 {
+                    if has_stayed {
+                        ready.push(path.clone());
+                    } else {
+                        self.settling += 1;
+                    }
                 }
                 self.seen.insert(path, seen);
             }
         }
         ready.sort();
         Ok(ready)
+    }
+
+    /// How many files the last look found that may still be written.
+    pub(super) const fn settling(&self) -> usize {
+        self.settling
     }
 
     /// Notes that files need not be read again while they stay as they are.
@@ -118,8 +129,10 @@ mod tests {
         fs::write(place.join("empty.pgn"), "").unwrap();
         let mut folder = Folder::default();
         assert_eq!(names(&folder.look(place, HOUR).unwrap()), [""; 0], "they are new");
+        assert_eq!(folder.settling(), 2);
         let ready = folder.look(place, Duration::ZERO).unwrap();
         assert_eq!(names(&ready), ["a.pgn", "b.pgn.zst"]);
+        assert_eq!(folder.settling(), 0);
         folder.done(&ready);
         assert_eq!(names(&folder.look(place, Duration::ZERO).unwrap()), [""; 0]);
         fs::write(place.join("a.pgn"), "1. e4 e5 *").unwrap();

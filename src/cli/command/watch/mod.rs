@@ -2,7 +2,8 @@
 
 mod folder;
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,7 +11,8 @@ use std::time::Duration;
 use anyhow::Context as _;
 use crossbeam_channel::{Receiver, bounded};
 use pgndex::index::{Error, IndexOptions, Plan, Progress, Summary};
-use pgndex::store;
+use pgndex::store::row::Severity;
+use pgndex::store::{self, Database};
 
 use crate::cli::args::WatchArgs;
 use crate::cli::command::index::snapshot;
@@ -21,15 +23,16 @@ use crate::cli::terminal::log::{self, Event, Level};
 use crate::cli::terminal::notify::{Notifier, Watchdog};
 use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
-use crate::cli::{complain, note};
+use crate::cli::{Status, complain, note};
 use folder::Folder;
 
 /// Watches a directory until it is told to end.
 ///
 /// # Errors
 /// When the directory cannot be read, or the database cannot be written.
-pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Status> {
     ignore_file_size_signal();
+    check_database(&args.database)?;
     let notifier = Arc::new(Notifier::from_environment());
     let (stop, woken) = listen(&notifier)?;
     let watchdog = Watchdog::new(Arc::clone(&notifier));
@@ -40,6 +43,7 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<()> {
         stop,
         watchdog,
         was_busy: false,
+        status: Status::Done,
     };
     let mut ready = watch.look()?;
     notifier.tell("READY=1\nSTATUS=watching");
@@ -50,15 +54,30 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<()> {
             watch.add(&ready)?;
             notifier.tell("STATUS=watching");
         }
-        if args.once || watch.stop.is_asked() {
-            return Ok(());
+        if watch.stop.is_asked() {
+            return Ok(Status::Done);
+        }
+        if args.once {
+            watch.tell_settling();
+            return Ok(watch.status);
         }
         watch.watchdog.wait(&woken, interval);
         if watch.stop.is_asked() {
-            return Ok(());
+            return Ok(Status::Done);
         }
         ready = watch.look()?;
     }
+}
+
+/// Fails if games cannot be added to what is in the place of the database. Whether somebody is writing to it shows when they are.
+fn check_database(path: &Path) -> anyhow::Result<()> {
+    if fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0)
+        && let Err(error) = Database::open_read_only(path)
+        && !matches!(error, store::Error::Busy { .. })
+    {
+        return Err(error.into());
+    }
+    Ok(())
 }
 
 /// What a signal stops.
@@ -114,6 +133,8 @@ struct Watch<'a> {
     watchdog: Watchdog,
     /// Whether it was said that another program is writing the database.
     was_busy: bool,
+    /// How it went so far, told as `index` does.
+    status: Status,
 }
 
 impl Watch<'_> {
@@ -136,8 +157,16 @@ impl Watch<'_> {
         });
         display.stop();
         match added {
-            Ok(summary) => self.tell(&summary),
-            Err(Error::NoSource(reason)) => complain(&reason),
+            Ok(summary) => {
+                self.tell(&summary);
+                if summary.problems.of(Severity::Error) > 0 {
+                    self.status = Status::Lossy;
+                }
+            }
+            Err(Error::NoSource(reason)) => {
+                complain(&reason);
+                self.status = Status::Lossy;
+            }
             Err(Error::Stopped) => {
                 note("stopped; the games that were being added come with the next start");
                 return Ok(());
@@ -154,6 +183,16 @@ impl Watch<'_> {
         self.was_busy = false;
         self.folder.done(ready);
         Ok(())
+    }
+
+    /// Says what the only look leaves for the next run.
+    fn tell_settling(&self) {
+        let files = self.folder.settling();
+        if files > 0 && !self.args.quiet {
+            let files = counted(files as u64, "file");
+            let settle = counted(self.args.settle, "second");
+            note(&format!("{files} changed less than {settle} ago (--settle), left for the next run"));
+        }
     }
 
     fn tell(&self, summary: &Summary) {
