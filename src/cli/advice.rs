@@ -76,6 +76,11 @@ fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<
             _ => format_of(given, command).map(|format| format!("use '--format {format}'")),
         };
     }
+    if words.windows(2).any(|pair| pair[0] == "--then" && pair[1] == given) {
+        return Some(format!(
+            "--then stands alone, before the next description: '--then --move \"{given}\"'"
+        ));
+    }
     let extension = given.rsplit_once('.').map(|(_, extension)| extension);
     if command.get_name() == "sql" {
         Some("a statement with blanks stands in quotes: \"SELECT 1\" or \".schema games\"".to_owned())

@@ -1,6 +1,7 @@
 //! Messages of the library's errors, with the options of the command line that help.
 
 use std::error::Error;
+use std::io;
 use std::path::Path;
 
 use pgndex::index::Error as IndexError;
@@ -81,6 +82,13 @@ fn of_store(error: &StoreError) -> Option<String> {
             let path = path.display();
             format!("{path}: exists already; use --overwrite to replace it, or name another file")
         }
+        StoreError::DiskFull { path, need, source } if is_file_too_large(source.as_ref()) => {
+            let need = need.map(|need| format!(" ({need} are needed)")).unwrap_or_default();
+            format!(
+                "{}: a file may not become so large here{need}; raise the limit (ulimit -f), or choose another disk",
+                path.display()
+            )
+        }
         StoreError::DiskFull { path, need, .. } => {
             let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
             let room = room(*need, directory.unwrap_or(Path::new(".")));
@@ -95,12 +103,19 @@ fn of_store(error: &StoreError) -> Option<String> {
         }
         StoreError::Corrupt { path, .. } => {
             format!(
-                "{}: the database is damaged; build it again with `pgndex index --overwrite`",
+                "{}: the database is damaged; put a copy in its place, or build it again with `pgndex index --overwrite`",
                 path.display()
             )
         }
         _ => return None,
     })
+}
+
+/// Whether it is the size of the file that is limited, not the room.
+fn is_file_too_large(error: &(dyn Error + 'static)) -> bool {
+    anyhow::Chain::new(error)
+        .filter_map(|error| error.downcast_ref::<io::Error>())
+        .any(|error| error.kind() == io::ErrorKind::FileTooLarge)
 }
 
 /// How much room is needed, and how much is free in a directory, as far as anybody knows.
@@ -149,7 +164,6 @@ fn of_index(error: &IndexError) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io;
     use std::path::PathBuf;
 
     fn directory() -> PathBuf {
@@ -196,8 +210,8 @@ mod tests {
         insta::assert_snapshot!(texts.join("\n"), @"
         there: exists already; use --overwrite to replace it, or name another file
         there: exists already; use --overwrite to replace it, or name another file
-        there: the database is damaged; build it again with `pgndex index --overwrite`
-        there: the database is damaged; build it again with `pgndex index --overwrite`
+        there: the database is damaged; put a copy in its place, or build it again with `pgndex index --overwrite`
+        there: the database is damaged; put a copy in its place, or build it again with `pgndex index --overwrite`
         --sql: the first column must be numbers of games (game_id), and here it is NULL
         there: cannot use a temporary file here (about 3 MiB are needed); free some space, or choose another place with --temp-dir
         there: about 2 MiB are needed here, but only 1 MiB are free; free some space, choose another place for the database, or one for temporary files with --temp-dir

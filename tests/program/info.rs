@@ -219,7 +219,7 @@ fn a_damaged_file_and_one_in_use_are_told() {
     let file = fs::OpenOptions::new().write(true).open(sample.path("games.db")).expect("the file");
     file.set_len(200_000).expect("a shorter file");
     insta::assert_snapshot!(failure(1), @"
-    pgndex: error: games.db: the database is damaged; build it again with `pgndex index --overwrite`
+    pgndex: error: games.db: the database is damaged; put a copy in its place, or build it again with `pgndex index --overwrite`
       because: database disk image is malformed
     ");
 }

@@ -159,6 +159,7 @@ fn what_makes_no_sense_is_refused_with_a_way_on() {
             "the games that these options choose go only if you say --games too",
         ),
         (&["--dry-run"], 2, "--dry-run: say what would go: --source, --games or --sql"),
+        (&["--games", "--player", "s"], 2, "no games go for a name that fits several players"),
         (&["--games"], 2, "the following required arguments were not provided"),
         (&["--source", "none.pgn"], 1, "no source of this database is none.pgn"),
         (&["--source", "7"], 1, "no source of this database is 7"),

@@ -20,6 +20,18 @@ pub(crate) struct ParquetLayoutArgs {
     pub(crate) shard: u32,
 }
 
+impl ParquetLayoutArgs {
+    /// What to say of files that were written, if they are many and small because of the dates.
+    pub(crate) fn note_on(&self, files: u64, bytes: u64) -> Option<&'static str> {
+        // So many tables and ranges of keys there are in any case.
+        const FEW: u64 = 800;
+        const SMALL: u64 = 1 << 20;
+        let is_parted = self.partition_by != PartitionByArg::None;
+        (is_parted && files > FEW && bytes / files < SMALL)
+            .then_some("many small files make every engine slow; --partition-by none writes fewer")
+    }
+}
+
 /// Parts of a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PartitionByArg {

@@ -77,6 +77,11 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     display.stop();
     let summary = result?;
     tell(args, &summary)?;
+    #[cfg(feature = "parquet")]
+    if !args.quiet && args.parquet.is_some() {
+        let note = args.parquet_layout.note_on(summary.parquet_files, summary.file_bytes);
+        note.into_iter().for_each(crate::cli::note);
+    }
     let found = summary.games + summary.left_out + summary.duplicates.skipped();
     if found == 0 && summary.known_sources == 0 {
         crate::cli::note("no games were found");

@@ -7,6 +7,7 @@ use pgndex::store::{Database, DuplicateCount, GameStatistics, TreeSize};
 use serde_json::Value;
 
 use crate::cli::args::{InfoArgs, InfoFormat};
+use crate::cli::render::board::sign;
 use crate::cli::render::histogram::{bars, write_bars};
 use crate::cli::render::number::{bytes, counted, duration, grouped, percent};
 use crate::cli::render::output::{stdout, terminal_width, write_json};
@@ -188,10 +189,18 @@ fn options(text: &str) -> String {
     let option = |(name, value): (String, Value)| match value {
         Value::Null | Value::Bool(false) => None,
         Value::Bool(true) => Some(name),
+        Value::String(value) if is_hash(&value) => {
+            Some(format!("{name} {}{}", &value[..8], sign("…", "...")))
+        }
         Value::String(value) => Some(format!("{name} {value}")),
         value => Some(format!("{name} {value}")),
     };
     options.into_iter().filter_map(option).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a text tells nothing to people: JSON has it whole.
+fn is_hash(text: &str) -> bool {
+    text.len() >= 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn write_sizes(out: &mut impl Write, sizes: &[TreeSize]) -> io::Result<()> {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use pgndex::index::{
     IndexOptions, LostDuplicates, Progress, Removal, RemovalSummary, removable, remove, shrink,
 };
-use pgndex::query::{Choice, choose_games, near_names};
+use pgndex::query::{Choice, choose_games, near_names, several_players};
 use pgndex::store::{Database, GameFilter};
 
 use crate::cli::args::{RemoveArgs, WrongValue};
@@ -72,6 +72,11 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
         let selection = database.select(&filter)?;
         tell_unknown_names(&near_names(&database, &selection)?);
         tell_several(&database, &selection, option)?;
+        if !args.dry_run && !several_players(&database, &selection, 1)?.is_empty() {
+            return Err(wrong(
+                "no games go for a name that fits several players; say whose with =NAME, as in --player \"=Carlsen,M\"",
+            ));
+        }
         return Ok(Some(Removal::Filter(Box::new(filter))));
     }
     if let Some(sql) = &args.sql {

@@ -59,12 +59,12 @@ fn tell_rest(summary: &RepairSummary) {
 fn last_lines(args: &RepairArgs, summary: &RepairSummary) -> String {
     let RepairSummary { mended, hashes, visited_positions, file_bytes, elapsed, .. } = summary;
     format!(
-        "removed {}, {} and {}; made {} and {} anew in {:.1} s\n{}: {}; `pgndex verify` tells whether all fits",
+        "removed {}, {} and {}; set {}; counted {} for explore again; all in {:.1} s\n{}: {}; `pgndex verify` tells whether all fits",
         counted(mended.rows, "row"),
         counted(mended.names, "name"),
         counted(mended.sources, "source"),
-        counted(*visited_positions, "count for explore").replace("count for explores", "counts for explore"),
         counted(*hashes, "hash").replace("hashs", "hashes"),
+        counted(*visited_positions, "position"),
         elapsed.as_secs_f64(),
         printable(&args.database.to_string_lossy()),
         bytes(*file_bytes),

@@ -78,9 +78,10 @@ impl OutputFile {
 
     /// What is said of an error by which the file could not be written to its end; one that is about something else is told as it is.
     pub(crate) fn failed(&self, error: anyhow::Error) -> anyhow::Error {
-        if io_errors(&error).any(is_disk_full) {
+        if let Some(kind) = io_errors(&error).find(|&kind| is_disk_full(kind)) {
             let need = self.file().metadata().ok().map(|metadata| Need::MoreThan(metadata.len()));
-            return StoreError::DiskFull { path: self.path.clone(), need, source: error.into() }.into();
+            let source = io::Error::from(kind).into();
+            return StoreError::DiskFull { path: self.path.clone(), need, source }.into();
         }
         let is_of_writing = io_errors(&error).next().is_some();
         if is_of_writing { error.context(format!("{}: cannot write it", self.path.display())) } else { error }

@@ -63,6 +63,7 @@ pub(super) fn run(database: &Database, chosen: &Chosen<'_>, directory: &Path) ->
         bytes(totals.bytes),
         counted(totals.files, "file")
     ));
+    chosen.args.parquet_layout.note_on(totals.files, totals.bytes).into_iter().for_each(note);
     Ok(())
 }
 
