@@ -15,6 +15,12 @@ pub(super) fn advise(error: &mut clap::Error, command: &clap::Command, words: &[
         error.remove(ContextKind::Usage);
         return tell(error, tip.to_owned());
     }
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(instead) = words.get(1).and_then(|name| command_of(name))
+    {
+        error.remove(ContextKind::SuggestedSubcommand);
+        return tell(error, format!("'pgndex {instead}' may be what you look for"));
+    }
     let tip = match (meant(error.kind(), words), unknown(error)) {
         (Some(tip), _) => tip.to_owned(),
         (None, Some(given)) => match subcommand.map(|command| (command, instead_of(given, command, words))) {
@@ -53,6 +59,24 @@ fn lacks_filter(error: &clap::Error, words: &[String]) -> Option<&'static str> {
         .then_some("'pgndex remove --help' tells all filters")
 }
 
+/// The command that other programs call by another name.
+fn command_of(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "add" | "build" | "create" | "import" | "load" => "index",
+        "filter" | "position" | "query" | "search" => "find",
+        "book" | "explorer" | "openings" | "tree" => "explore",
+        "show" | "view" => "game",
+        "stat" | "stats" | "status" => "info",
+        "check" | "validate" => "verify",
+        "delete" | "drop" | "rm" => "remove",
+        "compact" | "merge" | "vacuum" => "optimize",
+        "copy" => "backup",
+        "fix" => "repair",
+        "server" | "web" => "serve",
+        _ => return None,
+    })
+}
+
 /// What to write in the place of something that a command does not know.
 fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<String> {
     let has = |option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
@@ -71,6 +95,9 @@ fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<
             }
             "--output" | "-o" if command.get_name() == "sql" => {
                 Some("write '> FILE' at the end, or '.output FILE' before the statement".to_owned())
+            }
+            "--elo" | "--rating" if has("elo-min") => {
+                Some("use '--elo-min N', '--elo-max N' or both".to_owned())
             }
             "--name" if has("player") => Some("use '--player NAME'".to_owned()),
             _ => format_of(given, command).map(|format| format!("use '--format {format}'")),

@@ -114,10 +114,10 @@ pub(crate) fn parse() -> Arguments {
             && is_verbose()
             && let Ok(versions) = sqlite::versions()
         {
-            // A reader that has gone away is no failure here either.
-            let written = writeln!(std::io::stdout(), "{versions}");
-            let is_lost = written.is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
-            std::process::exit(i32::from(is_lost));
+            end_after(writeln!(std::io::stdout(), "{versions}"));
+        }
+        if matches!(error.kind(), ErrorKind::DisplayVersion | ErrorKind::DisplayHelp) {
+            end_after(error.print());
         }
         make_fit(&mut error);
         let words: Vec<_> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -130,6 +130,16 @@ pub(crate) fn parse() -> Arguments {
         advise(&mut error, &command, &words);
         error.exit()
     })
+}
+
+/// Ends after something was printed that was all that was asked for.
+fn end_after(printed: std::io::Result<()>) -> ! {
+    // A reader that has gone away is no failure.
+    let failure = printed.err().filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
+    if let Some(error) = &failure {
+        eprintln!("pgndex: error: standard output: cannot write: {error}");
+    }
+    std::process::exit(i32::from(failure.is_some()))
 }
 
 /// Makes what is quoted in a message short and fit for a terminal.

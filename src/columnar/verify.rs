@@ -129,14 +129,16 @@ struct Check<'c> {
     findings: &'c Findings,
 }
 
+/// 2^64 divided by the golden ratio: its multiples lie evenly spread among all numbers.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// A number that tells rows apart, added up over the rows of a table: it does not depend on their order.
 fn row_sum(key: i64, game_id: i64, ply: i32, move_code: Option<i32>) -> u64 {
-    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let code = move_code.map_or(u64::MAX, |code| u64::from(code.cast_unsigned()));
     [key.cast_unsigned(), game_id.cast_unsigned(), u64::from(ply.cast_unsigned()), code].iter().fold(
         0,
         |sum: u64, &part| {
-            let mixed = (sum ^ part).wrapping_mul(ODD);
+            let mixed = (sum ^ part).wrapping_mul(GOLDEN);
             mixed ^ mixed >> 29
         },
     )
@@ -168,7 +170,8 @@ impl Check<'_> {
             );
         }
         let starts = self.starts(&of("game"))?;
-        report.replayed_games += self.replay(&of("game_position"), &starts)?;
+        let games = of("game").iter().map(|file| file.rows).sum();
+        report.replayed_games += self.replay(&of("game_position"), games, &starts)?;
         Ok(())
     }
 
@@ -330,24 +333,37 @@ impl Check<'_> {
         Ok(starts)
     }
 
-    /// Replays the games of some row groups, or of all. Gives back how many games these are.
-    fn replay(&self, files: &[&ListedFile], starts: &HashMap<i64, String>) -> Result<u64> {
+    /// Replays the games of some row groups, or of all `games`. Gives back how many games these are.
+    fn replay(&self, files: &[&ListedFile], games: u64, starts: &HashMap<i64, String>) -> Result<u64> {
         let mut groups = Vec::new();
+        let mut all_rows = 0;
         for file in files {
-            let count = Self::metadata(&self.path(file))?.num_row_groups();
-            groups.extend((0..count).map(|group| (*file, group)));
+            for (group, metadata) in Self::metadata(&self.path(file))?.row_groups().iter().enumerate() {
+                let rows = metadata.num_rows().unsigned_abs();
+                groups.push((*file, group, rows));
+                all_rows += rows;
+            }
         }
-        // Games are some 80 positions long: so many row groups have as many as are asked for, or nearly.
-        const GAMES_A_GROUP: usize = 1500;
-        let step = self.options.sample.map_or(1, |sample| match sample as usize / GAMES_A_GROUP {
-            0 if sample == 0 => usize::MAX,
-            few => groups.len().div_ceil(few + 1).max(1),
+        let wanted = self.options.sample.map_or(all_rows, |sample| {
+            let rows = u128::from(all_rows) * u128::from(sample) / u128::from(games.max(1));
+            u64::try_from(rows).unwrap_or(u64::MAX)
         });
-        let chosen: Vec<_> =
-            if step == usize::MAX { Vec::new() } else { groups.into_iter().step_by(step).collect() };
+        // From all places evenly, the same ones each time: a month may have few games.
+        let mut order: Vec<_> = (0_u64..).zip(groups).collect();
+        order.sort_by_key(|(index, _)| index.wrapping_mul(GOLDEN));
+        let mut rows_before = 0;
+        let chosen: Vec<_> = order
+            .into_iter()
+            .map(|(_, group)| group)
+            .take_while(|(_, _, rows)| {
+                let is_wanted = rows_before < wanted;
+                rows_before += rows;
+                is_wanted
+            })
+            .collect();
         chosen
             .par_iter()
-            .map(|(file, group)| self.replay_group(file, *group, starts))
+            .map(|(file, group, _)| self.replay_group(file, *group, starts))
             .try_reduce(|| 0, |one, other| Ok(one + other))
     }
 

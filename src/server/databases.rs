@@ -1,9 +1,8 @@
 //! The databases that are served, and whether they have changed.
 
-use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -12,7 +11,7 @@ use serde::Serialize;
 
 use crate::server::answer::Problem;
 use crate::server::error::Error;
-use crate::store::{self, Database};
+use crate::store::{self, Database, FileId};
 
 /// The databases that are served.
 pub(super) struct Databases {
@@ -48,13 +47,6 @@ struct ListedDatabase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DatabaseIndex(pub(super) usize);
 
-/// A file, told from another one that has its path later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct FileId {
-    device: u64,
-    number: u64,
-}
-
 /// What a database holds, told from what it held before: answers to the same question are the same as long as this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct State {
@@ -72,24 +64,6 @@ struct Watch {
     began: SystemTime,
     open: Option<(FileId, Database)>,
     opened: u64,
-}
-
-impl FileId {
-    #[cfg(unix)]
-    pub(super) fn of(path: &Path) -> io::Result<Self> {
-        use std::os::unix::fs::MetadataExt as _;
-        let metadata = fs::metadata(path)?;
-        Ok(Self { device: metadata.dev(), number: metadata.ino() })
-    }
-
-    /// Where files have no numbers, one that takes another's place was created later. (On Windows that cannot happen while the other
-    /// one is open.)
-    #[cfg(not(unix))]
-    pub(super) fn of(path: &Path) -> io::Result<Self> {
-        let created = fs::metadata(path)?.created()?.duration_since(SystemTime::UNIX_EPOCH);
-        let created = created.map_or(0, |since| since.as_nanos());
-        Ok(Self { device: (created >> 64) as u64, number: created as u64 })
-    }
 }
 
 impl State {

@@ -9,9 +9,9 @@ use std::time::Instant;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
 use crate::server::answer::Problem;
-use crate::server::databases::{DatabaseIndex, Databases, FileId};
+use crate::server::databases::{DatabaseIndex, Databases};
 use crate::server::error::Error;
-use crate::store::{self, Database, Stop};
+use crate::store::{self, Database, FileId, Stop};
 
 /// How many statements a connection keeps ready: those of all questions, with some filters.
 const STATEMENTS: usize = 128;

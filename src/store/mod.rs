@@ -11,6 +11,7 @@ pub mod block_set;
 mod cell;
 mod database;
 mod error;
+mod file_id;
 pub(crate) mod frequent_keys;
 pub(crate) mod game_column;
 mod game_indexes;
@@ -44,6 +45,7 @@ pub(crate) use cell::{Cells, GAME_COLUMN, GAME_SET, OPENING, SOURCE, VISIT_SET, 
 pub(crate) use database::keep_temporary_files_in;
 pub use database::{Database, Stop};
 pub use error::{Error, Result};
+pub use file_id::FileId;
 #[doc(hidden)]
 pub use frequent_keys::{FrequentKeyCounter, FrequentKeys};
 pub use game_set::GameSet;

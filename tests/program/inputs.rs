@@ -53,6 +53,8 @@ fn standard_input_is_read_like_a_file() {
         assert_eq!(summary["input_bytes"], GAMES.len(), "{what}");
         assert!(contents(&place, "in.db") == expected, "{what}");
     }
+    let gone = "pgndex: note: -: was standard input, which is gone; so its games are not compared with it\n";
+    assert_eq!(place.run(&["verify", "in.db"]).stderr, gone);
     let Run { status, stderr: err, .. } =
         fed(place.command(&["index", "-q", "--overwrite", "in.db", "-"]), b"");
     assert_eq!((status, err.as_str()), (0, "pgndex: note: no games were found\n"));

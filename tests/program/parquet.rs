@@ -174,6 +174,20 @@ fn wrong_places_for_files_are_told() {
 }
 
 #[test]
+fn a_sample_of_games_of_many_months_is_as_large_as_asked_for() {
+    let place = Place::new().indexed(include_str!("../../examples/famous-games.pgn"));
+    place.run(&["export", "games.db", "--parquet", "tables", "--partition-by", "month"]);
+    let replayed = |sample: &str| -> u64 {
+        let printed = place.printed(&["verify", "--quiet", "--parquet", "tables", "--sample", sample]);
+        let (_, told) = printed.trim_end().rsplit_once("; ").expect("what was replayed");
+        told.strip_suffix(" games replayed").expect("games").parse().expect("a number")
+    };
+    assert_eq!(replayed("0"), 0);
+    assert!((15..30).contains(&replayed("20")), "{}", replayed("20"));
+    assert_eq!(replayed("53"), 53);
+}
+
+#[test]
 fn some_games_of_a_database_are_exported() {
     let place = Place::new().indexed(&odd_games());
     let run = place.run(&["export", "games.db", "--parquet", "tables", "--player", "Knight, B"]);

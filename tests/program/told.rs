@@ -313,6 +313,9 @@ fn an_option_that_is_not_there_is_told_with_what_helps() {
             &["find", "games.db", "--ending", "rook", "--then", "R8#"],
             "--then stands alone, before the next description: '--then --move \"R8#\"'",
         ),
+        (&["find", "games.db", "--elo", "2500"], "use '--elo-min N', '--elo-max N' or both"),
+        (&["import", "games.db", "a.pgn"], "'pgndex index' may be what you look for"),
+        (&["verfy", "games.db"], "a similar subcommand exists: 'verify'"),
         (&["find", "games.db", "--name", "tal"], "use '--player NAME'"),
         (
             &["sql", "games.db", ".schema", "games"],
@@ -439,6 +442,20 @@ fn a_limit_of_file_size_is_an_error_that_names_the_file() {
     let (status, told) = shell("\"$PGNDEX\" export games.db -f pgn > out.txt");
     assert!(status == Some(1) && told.contains("standard output: cannot write"), "{told}");
     assert_eq!(place.names(), ["games.db", "games.pgn", "other.pgn", "out.txt"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_help_that_cannot_be_written_is_a_failure() {
+    for words in ["--help", "--version", "find --help"] {
+        let line = format!("{} {words} > /dev/full", env!("CARGO_BIN_EXE_pgndex"));
+        let output = std::process::Command::new("sh").args(["-c", &line]).output().expect("sh runs");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.code() == Some(1) && told.contains("standard output: cannot write"),
+            "{words}: {told}"
+        );
+    }
 }
 
 #[test]

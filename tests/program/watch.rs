@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::place::Place;
-use crate::program::Run;
+use crate::program::{Run, bound_by_modes};
 
 const ONE: &str = "[White \"a\"]\n\n1. e4 e5 *\n";
 const TWO: &str = "[White \"b\"]\n\n1. d4 d5 *\n";
@@ -64,6 +64,32 @@ fn a_file_that_has_just_changed_is_not_read() {
         "pgndex: note: 1 file changed less than 3,600 seconds ago (--settle), left for the next run\n"
     );
     assert!(!place.path("games.db").exists());
+}
+
+#[test]
+fn one_look_waits_for_a_file_that_has_just_changed() {
+    let place = place();
+    place.write("in/a.pgn", ONE);
+    let file = fs::File::options().write(true).open(place.path("in/a.pgn")).unwrap();
+    // A clock that is wrong elsewhere.
+    file.set_modified(std::time::SystemTime::now() + Duration::from_secs(3600)).unwrap();
+    let run = place.run(&["watch", "games.db", "in", "--once", "--settle", "1"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, "pgndex: note: added 1 game to games.db\n"));
+}
+
+#[test]
+fn a_directory_that_cannot_be_read_is_told() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = place();
+    place.write("in/a.pgn", ONE);
+    fs::create_dir(place.path("in/closed")).unwrap();
+    fs::set_permissions(place.path("in/closed"), fs::Permissions::from_mode(0)).unwrap();
+    let command = place.command(&["watch", "games.db", "in", "--once", "--settle", "0"]);
+    let Some(mut command) = bound_by_modes(&command) else { return };
+    let run = Run::of(command.output().unwrap());
+    assert_eq!(run.status, 3, "{run:?}");
+    assert!(run.stderr.starts_with("pgndex: error: in/closed: this directory cannot be read: "), "{run:?}");
+    assert_eq!(games(&place), 1);
 }
 
 #[test]
@@ -129,10 +155,17 @@ fn it_runs_until_it_is_told_to_end_and_systemd_hears_of_it() {
         until("STATUS=adding 1 file");
         until("STATUS=watching");
         assert_eq!(games(&place), 2);
+        // Taken away, to be made anew.
+        fs::remove_file(place.path("games.db")).unwrap();
+        until("STATUS=adding 2 files");
+        until("STATUS=watching");
+        assert_eq!(games(&place), 2);
         let run = end(child, signal);
         assert_eq!(run.status, 0, "{run:?}");
         until("STOPPING=1");
-        assert_eq!(run.stderr, "pgndex: note: added 1 game to games.db\n".repeat(2));
+        let [one, two] =
+            ["1 game", "2 games"].map(|games| format!("pgndex: note: added {games} to games.db\n"));
+        assert_eq!(run.stderr, one.repeat(2) + &two);
         assert_eq!(place.run(&["verify", "--all", "games.db"]).status, 0);
     }
 }

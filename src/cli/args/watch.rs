@@ -17,7 +17,7 @@ Examples:
 It looks for the files that `pgndex index games.db incoming/` reads, and adds all that are ready in one transaction. A file is ready when \
 its size and time of change have stayed the same for --settle seconds. Names that begin with a dot or end in .part, .tmp, .partial or \
 .crdownload are passed over. The database knows what was added, so nothing is added twice after a restart. A file that cannot be read \
-is reported once, and again when it has changed. With --once, the exit status is that of `index`.
+is reported once, and again when it has changed. --once waits once for files that have just changed, up to a minute; the exit status is that of `index`.
 
 Ctrl-C or SIGTERM ends it with status 0; games that are just being added are left out then, and come with the next start. systemd is told \
 with READY=1, STATUS, STOPPING=1 and WATCHDOG=1 (Type=notify).")]

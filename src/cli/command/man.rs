@@ -34,7 +34,12 @@ fn page_name(command: &clap::Command) -> String {
 /// Writes the page of a command; `others` are the pages that it points to.
 fn write(directory: &Path, command: &clap::Command, others: &[String]) -> anyhow::Result<()> {
     let path = directory.join(format!("{}.1", page_name(command)));
-    fs::write(&path, page(command, others)?).with_context(|| format!("{}: cannot write it", path.display()))
+    let written = fs::write(&path, page(command, others)?);
+    if written.is_err() {
+        // No part of a page stays; if that fails too, it is told below that something is wrong.
+        let _ = fs::remove_file(&path);
+    }
+    written.with_context(|| format!("{}: cannot write it", path.display()))
 }
 
 fn page(command: &clap::Command, others: &[String]) -> anyhow::Result<Vec<u8>> {

@@ -61,8 +61,11 @@ impl Verdict {
 
     fn of(error: &source::Error) -> Self {
         match error {
-            source::Error::Missing { .. } => {
-                Self { state: SourceState::Missing, message: "is no longer there".to_owned() }
+            source::Error::Missing { path } => {
+                let is_input = path.as_os_str() == "-";
+                let message =
+                    if is_input { "was standard input, which is gone" } else { "is no longer there" };
+                Self { state: SourceState::Missing, message: message.to_owned() }
             }
             // It was read when it was indexed.
             source::Error::Form { .. } => Self::changed(),

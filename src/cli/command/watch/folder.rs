@@ -1,6 +1,6 @@
 //! What lies in a directory, and what of it is ready to be read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,17 +39,29 @@ struct Seen {
 pub(super) struct Folder {
     seen: HashMap<PathBuf, Seen>,
     settling: usize,
+    /// Directories that cannot be read.
+    unreadable: HashSet<PathBuf>,
+}
+
+/// What a look found.
+#[derive(Debug)]
+pub(super) struct Look {
+    /// Files that are ready and not done, by name.
+    pub(super) ready: Vec<PathBuf>,
+    /// Directories that could be read before and cannot be now, and those that were never read.
+    pub(super) unreadable: Vec<(PathBuf, io::Error)>,
 }
 
 impl Folder {
-    /// Looks at a directory and those below it. Gives back what is ready and not done, by name.
+    /// Looks at a directory and those below it.
     ///
     /// # Errors
     /// If the directory itself cannot be read.
-    pub(super) fn look(&mut self, directory: &Path, settle: Duration) -> io::Result<Vec<PathBuf>> {
+    pub(super) fn look(&mut self, directory: &Path, settle: Duration) -> io::Result<Look> {
         let (now, before) = (Instant::now(), std::mem::take(&mut self.seen));
         let mut directories = vec![fs::read_dir(directory)?];
-        let mut ready = Vec::new();
+        let (mut ready, mut unreadable) = (Vec::new(), Vec::new());
+        let told = std::mem::take(&mut self.unreadable);
         self.settling = 0;
         while let Some(entries) = directories.pop() {
             // What has gone meanwhile is no error.
@@ -59,7 +71,16 @@ impl Folder {
                     continue;
                 }
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    directories.extend(fs::read_dir(&path));
+                    match fs::read_dir(&path) {
+                        Ok(entries) => directories.push(entries),
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                        Err(error) => {
+                            self.unreadable.insert(path.clone());
+                            if !told.contains(&path) {
+                                unreadable.push((path, error));
+                            }
+                        }
+                    }
                     continue;
                 }
                 let Ok(metadata) = fs::metadata(&path) else { continue };
@@ -83,12 +104,19 @@ impl Folder {
             }
         }
         ready.sort();
-        Ok(ready)
+        Ok(Look { ready, unreadable })
     }
 
     /// How many files the last look found that may still be written.
     pub(super) const fn settling(&self) -> usize {
         self.settling
+    }
+
+    /// Has all files read again.
+    pub(super) fn read_again(&mut self) {
+        for seen in self.seen.values_mut() {
+            seen.is_done = false;
+        }
     }
 
     /// Notes that files need not be read again while they stay as they are.
@@ -128,16 +156,16 @@ mod tests {
         }
         fs::write(place.join("empty.pgn"), "").unwrap();
         let mut folder = Folder::default();
-        assert_eq!(names(&folder.look(place, HOUR).unwrap()), [""; 0], "they are new");
+        assert_eq!(names(&folder.look(place, HOUR).unwrap().ready), [""; 0], "they are new");
         assert_eq!(folder.settling(), 2);
-        let ready = folder.look(place, Duration::ZERO).unwrap();
+        let ready = folder.look(place, Duration::ZERO).unwrap().ready;
         assert_eq!(names(&ready), ["a.pgn", "b.pgn.zst"]);
         assert_eq!(folder.settling(), 0);
         folder.done(&ready);
-        assert_eq!(names(&folder.look(place, Duration::ZERO).unwrap()), [""; 0]);
+        assert_eq!(names(&folder.look(place, Duration::ZERO).unwrap().ready), [""; 0]);
         fs::write(place.join("a.pgn"), "1. e4 e5 *").unwrap();
         fs::rename(place.join("d.pgn.part"), place.join("d.pgn")).unwrap();
-        assert_eq!(names(&folder.look(place, Duration::ZERO).unwrap()), ["a.pgn", "d.pgn"]);
+        assert_eq!(names(&folder.look(place, Duration::ZERO).unwrap().ready), ["a.pgn", "d.pgn"]);
     }
 
     #[test]
@@ -147,7 +175,7 @@ mod tests {
         fs::write(&path, "1. e4 *").unwrap();
         let file = fs::File::options().write(true).open(&path).unwrap();
         file.set_modified(SystemTime::now() - HOUR).unwrap();
-        let ready = Folder::default().look(directory.path(), HOUR / 2).unwrap();
+        let ready = Folder::default().look(directory.path(), HOUR / 2).unwrap().ready;
         assert_eq!(names(&ready), ["a.pgn"]);
     }
 }

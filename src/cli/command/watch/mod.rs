@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use crossbeam_channel::{Receiver, bounded};
 use pgndex::index::{Error, IndexOptions, Plan, Progress, Summary};
 use pgndex::store::row::Severity;
-use pgndex::store::{self, Database};
+use pgndex::store::{self, Database, FileId};
 
 use crate::cli::args::WatchArgs;
 use crate::cli::command::index::snapshot;
@@ -24,7 +24,7 @@ use crate::cli::terminal::notify::{Notifier, Watchdog};
 use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
 use crate::cli::{Status, complain, note};
-use folder::Folder;
+use folder::{Folder, Look};
 
 /// Watches a directory until it is told to end.
 ///
@@ -44,6 +44,8 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Status> {
         watchdog,
         was_busy: false,
         status: Status::Done,
+        has_waited: false,
+        file: None,
     };
     let mut ready = watch.look()?;
     notifier.tell("READY=1\nSTATUS=watching");
@@ -57,11 +59,11 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Status> {
         if watch.stop.is_asked() {
             return Ok(Status::Done);
         }
-        if args.once {
+        if args.once && !watch.waits() {
             watch.tell_settling();
             return Ok(watch.status);
         }
-        watch.watchdog.wait(&woken, interval);
+        watch.watchdog.wait(&woken, if args.once { Duration::from_secs(args.settle) } else { interval });
         if watch.stop.is_asked() {
             return Ok(Status::Done);
         }
@@ -135,15 +137,33 @@ struct Watch<'a> {
     was_busy: bool,
     /// How it went so far, told as `index` does.
     status: Status,
+    /// Whether the only look was repeated for files that had just changed.
+    has_waited: bool,
+    /// The database to which games were last added.
+    file: Option<FileId>,
 }
 
 impl Watch<'_> {
     /// What is ready.
     fn look(&mut self) -> anyhow::Result<Vec<PathBuf>> {
+        // Somebody took the database away or put a copy into its place, which may have other games.
+        if self.file.is_some() && self.file != FileId::of(&self.args.database).ok() {
+            self.file = None;
+            self.folder.read_again();
+        }
         let directory = &self.args.directory;
-        self.folder
-            .look(directory, Duration::from_secs(self.args.settle))
-            .with_context(|| format!("{}: cannot read the directory to watch", directory.display()))
+        let Look { ready, unreadable } =
+            self.folder
+                .look(directory, Duration::from_secs(self.args.settle))
+                .with_context(|| format!("{}: cannot read the directory to watch", directory.display()))?;
+        for (path, error) in unreadable {
+            complain(&format!(
+                "{}: this directory cannot be read: {error}",
+                printable(&path.to_string_lossy())
+            ));
+            self.status = Status::Lossy;
+        }
+        Ok(ready)
     }
 
     /// Adds files in one transaction. If another program is writing the database, they stay ready.
@@ -181,8 +201,16 @@ impl Watch<'_> {
             Err(error) => return Err(error.into()),
         }
         self.was_busy = false;
+        self.file = FileId::of(&self.args.database).ok();
         self.folder.done(ready);
         Ok(())
+    }
+
+    /// Whether the only look is worth repeating, for files that have just changed.
+    fn waits(&mut self) -> bool {
+        const LONGEST: u64 = 60;
+        let is_first = !std::mem::replace(&mut self.has_waited, true);
+        is_first && self.args.settle <= LONGEST && self.folder.settling() > 0
     }
 
     /// Says what the only look leaves for the next run.
