@@ -83,7 +83,7 @@ fn a_directory_that_cannot_be_read_is_told() {
     let place = place();
     place.write("in/a.pgn", ONE);
     fs::create_dir(place.path("in/closed")).unwrap();
-    fs::set_permissions(place.path("in/closed"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(place.path("in/closed"), fs::Permissions::from_mode(0o000)).unwrap();
     let command = place.command(&["watch", "games.db", "in", "--once", "--settle", "0"]);
     let Some(mut command) = bound_by_modes(&command) else { return };
     let run = Run::of(command.output().unwrap());
