@@ -10,7 +10,7 @@ use pgndex::verify::{Sample, VerifyOptions, verify};
 use tempfile::TempDir;
 
 use crate::adding::assert_whole;
-use crate::needs::corpus;
+use crate::needs::part_of_corpus;
 use crate::support::*;
 
 /// All that a database says, by file and by the tag Round, of which each game of the tests has one of its own.
@@ -235,7 +235,7 @@ fn games_come_and_go() {
 #[test]
 #[ignore = "takes a minute"]
 fn files_of_a_large_collection_go() {
-    let Some(text) = corpus("otb-40k") else { return };
+    let Some(text) = part_of_corpus("otb-40k", 14_000_000) else { return };
     let directory = directory();
     let mut files = Vec::new();
     let mut start = 0;

@@ -22,7 +22,7 @@ fn some_answers() {
 #[ignore = "takes minutes"]
 fn many_answers() {
     for corpus in ["otb-40k", "fics", "lichess-24k", "tcec-3k"] {
-        agree(corpus, 3_000_000, 10);
+        agree(corpus, 1_500_000, 10);
     }
 }
 

@@ -17,7 +17,7 @@ fn new_moves_of_some_games() {
 #[test]
 #[ignore = "takes a minute"]
 fn new_moves_of_many_games() {
-    agree("otb-40k", 3_000_000);
+    agree("otb-40k", 1_500_000);
     agree("fics", 1_500_000);
 }
 

@@ -237,7 +237,7 @@ fn killed_runs_leave_nothing_that_is_read() {
     place.run(&["index", "--quiet", "--partition-by", "none", "--parquet", "whole", "games.pgn"]);
     let whole = files(&place.path("whole"));
     let mut complete = 0;
-    for delay in (0..4000).step_by(200) {
+    for delay in (0..4000).step_by(400) {
         let mut child = place.command(&arguments).stderr(Stdio::null()).spawn().expect("the program runs");
         std::thread::sleep(Duration::from_millis(delay));
         child.kill().expect("killed");

@@ -419,6 +419,6 @@ fn some_records() {
 #[ignore = "takes a minute"]
 fn many_records() {
     for corpus in ["otb-40k", "fics", "lichess-24k", "tcec-3k"] {
-        agree(corpus, 6_000_000, 10);
+        agree(corpus, 3_000_000, 10);
     }
 }
