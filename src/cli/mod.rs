@@ -183,7 +183,7 @@ fn note(text: &str) {
 
 /// Says that what goes on will end soon.
 fn note_stopping() {
-    note("stopping; a second Ctrl-C ends at once and leaves temporary files, which the next run removes");
+    note("stopping; a second signal ends at once and leaves temporary files, which the next run removes");
 }
 
 /// An error with all its causes, one a line.

@@ -65,7 +65,8 @@ impl Report<'_> {
         if summary.parquet_files > 0 {
             written += &format!(" in {}", counted(summary.parquet_files, "file"));
         }
-        if summary.plies > 0 && !summary.added {
+        // Of a few games nearly all is what any database has.
+        if summary.plies >= 1000 && !summary.added {
             written += &format!(" ({:.0} bytes a ply)", summary.file_bytes as f64 / summary.plies as f64);
         }
         let what = if summary.parquet_files == 0 { "database " } else { "directory" };
