@@ -48,17 +48,18 @@ pub(super) fn tell_players(database: &Database, selection: &Selection) -> anyhow
     tell_near(database, selection, option)
 }
 
-/// Tells of names that fit several players. A field is told as `option` says.
+/// Tells of names that fit several players, and whether there are any. A field is told as `option` says.
 pub(super) fn tell_several(
     database: &Database,
     selection: &Selection,
     option: impl Fn(&str) -> String,
-) -> anyhow::Result<()> {
-    for SeveralPlayers { field, players, most } in several_players(database, selection, SHOWN + 1)? {
+) -> anyhow::Result<bool> {
+    let several = several_players(database, selection, SHOWN + 1)?;
+    for SeveralPlayers { field, players, most } in &several {
         let most: Vec<_> = most.iter().map(|player| (player.name.as_str(), player.games)).collect();
-        tell_fitting(&option(field), players, &most);
+        tell_fitting(&option(field), *players, &most);
     }
-    Ok(())
+    Ok(!several.is_empty())
 }
 
 /// Says that a name fits several players: how many, and those with the most games.

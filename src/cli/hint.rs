@@ -28,7 +28,7 @@ fn with_options(error: &(dyn Error + 'static)) -> Option<String> {
         return Some(format!("--sql: {error}"));
     }
     #[cfg(feature = "parquet")]
-    if let Some((directory, shard)) = existing_tables(error) {
+    if let Some(pgndex::columnar::Error::Exists { directory, shard }) = crate::cli::parquet_error(error) {
         let directory = directory.display();
         return Some(format!(
             "{directory}: has the Parquet files of shard {shard} already; use --overwrite to replace them, or name another \
@@ -43,20 +43,6 @@ fn with_options(error: &(dyn Error + 'static)) -> Option<String> {
         _ => {}
     }
     error.downcast_ref().and_then(of_index)
-}
-
-/// Where there are Parquet files already that were to be written, and their shard.
-#[cfg(feature = "parquet")]
-fn existing_tables<'e>(error: &'e (dyn Error + 'static)) -> Option<(&'e Path, u32)> {
-    use pgndex::columnar::Error as ParquetError;
-    let of_run = match error.downcast_ref() {
-        Some(IndexError::Parquet(error)) => Some(error),
-        _ => None,
-    };
-    match of_run.or_else(|| error.downcast_ref())? {
-        ParquetError::Exists { directory, shard } => Some((directory, *shard)),
-        _ => None,
-    }
 }
 
 fn of_filter(error: &FilterError) -> Option<String> {

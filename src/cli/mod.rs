@@ -142,20 +142,23 @@ fn is_stop(error: &anyhow::Error) -> bool {
     })
 }
 
+/// What is wrong with Parquet files, if that is what an error is about.
+#[cfg(feature = "parquet")]
+fn parquet_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e columnar::Error> {
+    match error.downcast_ref() {
+        Some(index_job::Error::Parquet(error)) => Some(error),
+        _ => error.downcast_ref(),
+    }
+}
+
 /// What is wrong with a database, if that is what an error is about.
 fn store_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e store::Error> {
     if let Some(index_job::Error::Store(error)) = error.downcast_ref() {
         return Some(error);
     }
     #[cfg(feature = "parquet")]
-    {
-        let of_run = match error.downcast_ref() {
-            Some(index_job::Error::Parquet(error)) => Some(error),
-            _ => None,
-        };
-        if let Some(columnar::Error::Store(error)) = of_run.or_else(|| error.downcast_ref()) {
-            return Some(error);
-        }
+    if let Some(columnar::Error::Store(error)) = parquet_error(error) {
+        return Some(error);
     }
     if let Some(query::Error::Store(error)) = error.downcast_ref() {
         return Some(error);

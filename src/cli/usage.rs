@@ -9,6 +9,7 @@ use clap::{Arg, ArgAction, CommandFactory as _, FromArgMatches as _, ValueHint};
 use crate::cli::advice::advise;
 use crate::cli::args::Arguments;
 use crate::cli::environment;
+use crate::cli::render::output::of_stdout;
 use crate::cli::render::text::{brief, printable};
 use crate::cli::terminal::sqlite;
 
@@ -136,10 +137,11 @@ pub(crate) fn parse() -> Arguments {
 fn end_after(printed: std::io::Result<()>) -> ! {
     // A reader that has gone away is no failure.
     let failure = printed.err().filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
-    if let Some(error) = &failure {
-        eprintln!("pgndex: error: standard output: cannot write: {error}");
+    let is_failure = failure.is_some();
+    if let Some(error) = failure {
+        crate::cli::complain(&of_stdout(error).to_string());
     }
-    std::process::exit(i32::from(failure.is_some()))
+    std::process::exit(i32::from(is_failure))
 }
 
 /// Makes what is quoted in a message short and fit for a terminal.

@@ -337,8 +337,14 @@ fn a_full_disk_is_an_error_with_a_name_and_leaves_nothing() {
                 .unwrap();
             let text = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(1), "{kib} KiB, {writer}: {text}");
-            let told = ["no space left to write it", "a file may not become so large here"];
-            assert!(told.iter().any(|told| text.contains(told)), "{text}");
+            // What SQLite writes fails without its reason: the tables when they are made, and what its writer adds.
+            let is_of_sqlite = kib == 100 || (kib == 2000 && writer == "sql");
+            let told = if is_of_sqlite {
+                "no space left to write it"
+            } else {
+                "a file may not become so large here"
+            };
+            assert!(text.contains(told), "{text}");
             assert_eq!(place.names(), ["a.pgn"]);
         }
     }

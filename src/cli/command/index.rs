@@ -86,7 +86,12 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     if found == 0 && summary.known_sources == 0 {
         crate::cli::note("no games were found");
     }
-    Ok(if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done })
+    Ok(status(&summary))
+}
+
+/// How a run went that came to its end.
+pub(crate) fn status(summary: &Summary) -> Status {
+    if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done }
 }
 
 /// A progress that announces what is about to be written, and that a signal stops.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use pgndex::index::{
     IndexOptions, LostDuplicates, Progress, Removal, RemovalSummary, removable, remove, shrink,
 };
-use pgndex::query::{Choice, choose_games, near_names, several_players};
+use pgndex::query::{Choice, choose_games, near_names};
 use pgndex::store::{Database, GameFilter};
 
 use crate::cli::args::{RemoveArgs, WrongValue};
@@ -71,8 +71,8 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     if args.games {
         let selection = database.select(&filter)?;
         tell_unknown_names(&near_names(&database, &selection)?);
-        tell_several(&database, &selection, option)?;
-        if !args.dry_run && !several_players(&database, &selection, 1)?.is_empty() {
+        let fits_several = tell_several(&database, &selection, option)?;
+        if fits_several && !args.dry_run {
             return Err(wrong(
                 "no games go for a name that fits several players; say whose with =NAME, as in --player \"=Carlsen,M\"",
             ));

@@ -36,7 +36,8 @@ impl<W: Write> Write for Named<W> {
     }
 }
 
-fn of_stdout(error: io::Error) -> io::Error {
+/// The error of writing to standard output.
+pub(crate) fn of_stdout(error: io::Error) -> io::Error {
     match error.kind() {
         // Such a write is only tried again.
         io::ErrorKind::Interrupted => error,

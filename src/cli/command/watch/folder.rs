@@ -38,8 +38,9 @@ struct Seen {
 #[derive(Debug, Default)]
 pub(super) struct Folder {
     seen: HashMap<PathBuf, Seen>,
+    /// How many files the last look found that may still be written.
     settling: usize,
-    /// Directories that cannot be read.
+    /// Directories that the last look could not read.
     unreadable: HashSet<PathBuf>,
 }
 
@@ -48,7 +49,7 @@ pub(super) struct Folder {
 pub(super) struct Look {
     /// Files that are ready and not done, by name.
     pub(super) ready: Vec<PathBuf>,
-    /// Directories that could be read before and cannot be now, and those that were never read.
+    /// Directories that cannot be read, but for those that the look before could not read either.
     pub(super) unreadable: Vec<(PathBuf, io::Error)>,
 }
 

@@ -11,11 +11,10 @@ use std::time::Duration;
 use anyhow::Context as _;
 use crossbeam_channel::{Receiver, bounded};
 use pgndex::index::{Error, IndexOptions, Plan, Progress, Summary};
-use pgndex::store::row::Severity;
 use pgndex::store::{self, Database, FileId};
 
 use crate::cli::args::WatchArgs;
-use crate::cli::command::index::snapshot;
+use crate::cli::command::index::{snapshot, status};
 use crate::cli::render::done::Done;
 use crate::cli::render::number::counted;
 use crate::cli::render::text::printable;
@@ -179,7 +178,7 @@ impl Watch<'_> {
         match added {
             Ok(summary) => {
                 self.tell(&summary);
-                if summary.problems.of(Severity::Error) > 0 {
+                if status(&summary) == Status::Lossy {
                     self.status = Status::Lossy;
                 }
             }
