@@ -450,6 +450,20 @@ fn a_limit_of_file_size_is_an_error_that_names_the_file() {
     assert_eq!(place.names(), ["games.db", "games.pgn", "other.pgn", "out.txt"]);
 }
 
+#[test]
+fn an_archive_is_not_written() {
+    let place = Place::new().indexed(FAMOUS);
+    for (name, way) in [
+        ("games.csv.gz", "write '| gzip > games.csv.gz' at the end"),
+        ("games.csv.ZST", "write '| zstd > games.csv.ZST' at the end"),
+        ("games.zip", "leave .zip out"),
+    ] {
+        let told = place.failure(&["export", "games.db", "--format", "csv", "--output", name]);
+        assert!(told.contains("no archives are written") && told.contains(way), "{told}");
+    }
+    assert_eq!(place.names(), ["games.db", "games.pgn"]);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_help_that_cannot_be_written_is_a_failure() {

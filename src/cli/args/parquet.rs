@@ -52,3 +52,18 @@ impl From<PartitionByArg> for PartitionBy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_small_files_of_dates_are_told() {
+        let of = |partition_by| ParquetLayoutArgs { partition_by, shard: 0 };
+        let (month, none) = (of(PartitionByArg::Month), of(PartitionByArg::None));
+        assert!(month.note_on(801, 801 << 19).is_some());
+        assert_eq!(month.note_on(800, 800 << 19), None);
+        assert_eq!(month.note_on(801, 801 << 20), None);
+        assert_eq!(none.note_on(801, 801 << 19), None);
+    }
+}
