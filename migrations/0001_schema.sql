@@ -1,7 +1,7 @@
--- The pgndex database, version 1.
+-- The pgndex database, schema version 1.
 --
--- One file holds every position and every move of every game. Any SQLite shell can read all of it; start with the
--- views `games`, `moves` and `positions` at the end. To find the games of a position:
+-- One file holds every position and every move of every game. Any SQLite shell can read all of it: start with the views `games`,
+-- `moves` and `positions` at the end. To find the games that reached a position:
 --
 --     SELECT g.* FROM position_game AS o
 --     JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
@@ -9,10 +9,12 @@
 --     WHERE o.key = 5060803636482931868 AND p.fen = 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -'
 --     LIMIT 20;
 --
--- The key is a hash. Two different positions can have the same one, so a look-up goes by key and then compares the FEN.
+-- The key is a hash, and two positions can have the same one. A look-up therefore goes by key and then compares the FEN.
 
--- 'PGNx': marks the file as a database of this program (`PRAGMA application_id`, and `file` can show it).
-PRAGMA application_id = 0x50474e78;
+-- 'PGNd' marks the file as a database of this program (`PRAGMA application_id`).
+PRAGMA application_id = 0x50474e64;
+
+-- -------- Runs and input files --------------------------------------------------------------------------------------------------
 
 -- One run of `pgndex index`.
 CREATE TABLE import (
@@ -47,125 +49,12 @@ CREATE TABLE source (
     indexed_at TEXT                             -- UTC; NULL until all of the file is indexed, which a damaged one never is
 );
 
--- Names, numbered 1, 2, 3 ... in order of first appearance. A name that the PGN does not know ('?') has no row.
-CREATE TABLE player (
-    player_id INTEGER PRIMARY KEY,
-    name      TEXT NOT NULL
-);
-
-CREATE TABLE event (
-    event_id INTEGER PRIMARY KEY,
-    name     TEXT NOT NULL
-);
-
-CREATE TABLE site (
-    site_id INTEGER PRIMARY KEY,
-    name    TEXT NOT NULL
-);
-
--- One game, numbered 1, 2, 3 ... in input order. NULL: the PGN does not say.
-CREATE TABLE game (
-    game_id      INTEGER PRIMARY KEY,
-    source_id    INTEGER NOT NULL REFERENCES source,
-    byte_offset  INTEGER NOT NULL,              -- its PGN text: `byte_length` bytes from here in its source, decompressed
-    byte_length  INTEGER NOT NULL,
-    event_id     INTEGER REFERENCES event,
-    site_id      INTEGER REFERENCES site,
-    date         TEXT,                          -- YYYY.MM.DD, unknown parts '??'
-    round        TEXT,
-    white_id     INTEGER REFERENCES player,
-    black_id     INTEGER REFERENCES player,
-    result       TEXT NOT NULL,                 -- '1-0', '0-1', '1/2-1/2', '*'
-    white_elo    INTEGER,
-    black_elo    INTEGER,
-    white_title  TEXT,
-    black_title  TEXT,
-    eco          TEXT,                          -- as the PGN says
-    opening_id   INTEGER REFERENCES opening,    -- of the last of its positions that has a name
-    time_control TEXT,
-    variant      TEXT,
-    start_fen    TEXT,                          -- all six fields; NULL: the standard start position
-    ply_count    INTEGER NOT NULL,              -- half-moves replayed
-    status       TEXT NOT NULL,                 -- 'ok'; 'truncated' at the first illegal or unreadable move;
-                                                -- 'skipped': unsupported variant or invalid start, no positions
-    moves_hash   INTEGER NOT NULL,              -- equal games (same start, same moves) have equal hashes
-    prefix_hash  INTEGER,                       -- of both players, date, start and the first 16 moves: a broken-off game
-                                                -- and the whole one share it; NULL: fewer moves, or a player is unknown
-    import_id    INTEGER NOT NULL REFERENCES import
-);
-
--- The tag pairs that have no column of their own.
-CREATE TABLE tag (
-    game_id INTEGER NOT NULL REFERENCES game,
-    name    TEXT NOT NULL,
-    value   TEXT NOT NULL,
-    PRIMARY KEY (game_id, name)
-) WITHOUT ROWID;
-
--- One position of one game and the move played from it. Ply 0 is the start position; the last position of a game has no
--- move.
-CREATE TABLE game_position (
-    game_id        INTEGER NOT NULL REFERENCES game,
-    ply            INTEGER NOT NULL,
-    key            INTEGER NOT NULL,            -- Polyglot Zobrist key of `fen`, as a signed 64-bit integer
-    halfmove_clock INTEGER NOT NULL,            -- half-moves since the last capture or pawn move
-    move_code      INTEGER,                     -- the move's fields are shown by the view `moves`
-    fen            TEXT NOT NULL,               -- placement, side, castling, en passant (only if such a capture is legal)
-    PRIMARY KEY (game_id, ply)
-) WITHOUT ROWID;
-
--- The same, to be found by position.
-CREATE TABLE position_game (
-    key     INTEGER NOT NULL,
-    game_id INTEGER NOT NULL,
-    ply     INTEGER NOT NULL,
-    PRIMARY KEY (key, game_id, ply)
-) WITHOUT ROWID;
-
--- A position that many games reached, with what came of them, so that nobody has to count a million rows of the start
--- position. "Many" is the value of the setting 'continuation_threshold'. A game counts once, however often it returned.
-CREATE TABLE visited_position (
-    key          INTEGER PRIMARY KEY,
-    fen          TEXT NOT NULL,                 -- as in game_position
-    games        INTEGER NOT NULL,              -- games with a result that reached it: white_wins + draws + black_wins
-    white_wins   INTEGER NOT NULL,
-    draws        INTEGER NOT NULL,
-    black_wins   INTEGER NOT NULL,
-    unfinished   INTEGER NOT NULL,              -- games that reached it and have the result '*': counted nowhere else
-    elo_sum      INTEGER NOT NULL,              -- both players' ratings, of games in which both are known ...
-    elo_games    INTEGER NOT NULL,              -- ... and how many these are: the mean is elo_sum / 2.0 / elo_games
-    top_games    TEXT NOT NULL,                 -- a JSON array of up to 15 game_ids, by the players' mean rating, best first
-    recent_games TEXT NOT NULL                  -- the same by date, latest first
-);
-
--- What was played from a visited position. The last move counts of a game that returned to it.
-CREATE TABLE continuation (
-    key        INTEGER NOT NULL REFERENCES visited_position,
-    move_code  INTEGER NOT NULL,
-    games      INTEGER NOT NULL,                -- as in visited_position, of the games that went on with this move
-    white_wins INTEGER NOT NULL,
-    draws      INTEGER NOT NULL,
-    black_wins INTEGER NOT NULL,
-    elo_sum    INTEGER NOT NULL,
-    elo_games  INTEGER NOT NULL,
-    first_year INTEGER,                         -- of games whose year is known
-    last_year  INTEGER,
-    PRIMARY KEY (key, move_code)
-) WITHOUT ROWID;
-
--- A named opening position.
-CREATE TABLE opening (
-    opening_id INTEGER PRIMARY KEY,
-    eco        TEXT NOT NULL,                   -- 'B90'
-    name       TEXT NOT NULL,                   -- 'Sicilian Defense: Najdorf Variation'
-    key        INTEGER NOT NULL,
-    fen        TEXT NOT NULL                    -- as in game_position
-);
-
--- What the tables depend on, beside the input.
-CREATE TABLE setting (
-    name  TEXT PRIMARY KEY,
-    value NOT NULL
+-- A removed game. Its text, `byte_length` bytes, is still in its source.
+CREATE TABLE removed_game (
+    source_id   INTEGER NOT NULL REFERENCES source,
+    byte_offset INTEGER NOT NULL,
+    byte_length INTEGER NOT NULL,
+    PRIMARY KEY (source_id, byte_offset)
 ) WITHOUT ROWID;
 
 -- One thing found wrong in the input.
@@ -202,18 +91,316 @@ CREATE TABLE duplicate (
 ) WITHOUT ROWID;
 
 CREATE INDEX duplicate_original ON duplicate (original_id);
+
+-- What the tables depend on, apart from the input: names of options and their values.
+CREATE TABLE setting (
+    name  TEXT PRIMARY KEY,
+    value NOT NULL
+) WITHOUT ROWID;
+
+-- -------- Games -----------------------------------------------------------------------------------------------------------------
+
+-- Players' names, numbered 1, 2, 3 ... in order of first appearance. A name that the PGN does not give ('?') has no row.
+CREATE TABLE player (
+    player_id INTEGER PRIMARY KEY,
+    name      TEXT NOT NULL
+);
+
+-- Names of events, numbered likewise.
+CREATE TABLE event (
+    event_id INTEGER PRIMARY KEY,
+    name     TEXT NOT NULL
+);
+
+-- Names of sites, numbered likewise.
+CREATE TABLE site (
+    site_id INTEGER PRIMARY KEY,
+    name    TEXT NOT NULL
+);
+
 CREATE UNIQUE INDEX player_name ON player (name);
 CREATE UNIQUE INDEX event_name ON event (name);
 CREATE UNIQUE INDEX site_name ON site (name);
-CREATE INDEX game_white ON game (white_id);
-CREATE INDEX game_black ON game (black_id);
-CREATE INDEX game_event ON game (event_id);
-CREATE INDEX game_date ON game (date);
-CREATE INDEX game_eco ON game (eco);
-CREATE INDEX game_opening ON game (opening_id);
+
+-- Another spelling of a player's name. Games keep what the PGN says; look-ups and counts treat both names as one player.
+CREATE TABLE player_alias (
+    alias   TEXT PRIMARY KEY,                   -- as in player.name
+    name    TEXT NOT NULL,                      -- the player's name, which is not an alias itself
+    fide_id INTEGER                             -- the player's FIDE ID; NULL: unknown
+) WITHOUT ROWID;
+
+CREATE INDEX player_alias_name ON player_alias (name);
+
+-- A named opening position.
+CREATE TABLE opening (
+    opening_id INTEGER PRIMARY KEY,
+    eco        TEXT NOT NULL,                   -- 'B90'
+    name       TEXT NOT NULL,                   -- 'Sicilian Defense: Najdorf Variation'
+    key        INTEGER NOT NULL,
+    fen        TEXT NOT NULL                    -- as in game_position
+);
+
 CREATE INDEX opening_key ON opening (key);
-CREATE INDEX game_moves_hash ON game (moves_hash, white_id);
-CREATE INDEX game_prefix_hash ON game (prefix_hash);
+
+-- One game, numbered 1, 2, 3 ... in input order. NULL: the PGN does not say.
+CREATE TABLE game (
+    game_id      INTEGER PRIMARY KEY,
+    source_id    INTEGER NOT NULL REFERENCES source,
+    byte_offset  INTEGER NOT NULL,              -- its PGN text: `byte_length` bytes from here in its source, decompressed
+    byte_length  INTEGER NOT NULL,
+    event_id     INTEGER REFERENCES event,
+    site_id      INTEGER REFERENCES site,
+    date         TEXT,                          -- YYYY.MM.DD, unknown parts '??'
+    round        TEXT,
+    white_id     INTEGER REFERENCES player,
+    black_id     INTEGER REFERENCES player,
+    result       TEXT NOT NULL,                 -- '1-0', '0-1', '1/2-1/2', '*'
+    white_elo    INTEGER,
+    black_elo    INTEGER,
+    white_title  TEXT,
+    black_title  TEXT,
+    eco          TEXT,                          -- as the PGN says
+    opening_id   INTEGER REFERENCES opening,    -- of the last of its positions that has a name
+    time_control TEXT,
+    variant      TEXT,
+    start_fen    TEXT,                          -- all six fields; NULL: the standard start position
+    ply_count    INTEGER NOT NULL,              -- half-moves replayed
+    status       TEXT NOT NULL,                 -- 'ok'; 'truncated' at the first illegal or unreadable move;
+                                                -- 'skipped': unsupported variant or invalid start, no positions
+    moves_hash   INTEGER NOT NULL,              -- equal games (same start, same moves) have equal hashes
+    prefix_hash  INTEGER,                       -- of both players, date, start and the first 16 moves: a broken-off game
+                                                -- and the whole one share it; NULL: fewer moves, or a player is unknown
+    import_id    INTEGER NOT NULL REFERENCES import,
+    -- From the tags, which are also in `tag`.
+    lichess_id   TEXT,                          -- 'q7ZvsdUF': the game is at https://lichess.org/q7ZvsdUF
+    started_at   TEXT,                          -- UTC, YYYY-MM-DDTHH:MM:SSZ, from the tags UTCDate and UTCTime
+    time_initial INTEGER,                       -- seconds on each clock at the start, from the tag TimeControl; the first
+                                                -- period, if there are several
+    time_increment INTEGER,                     -- seconds added for each move
+    speed        TEXT,                          -- 'ultraBullet', 'bullet', 'blitz', 'rapid', 'classical': by
+                                                -- initial + 40 * increment below 30, 180, 480, 1500 seconds or
+                                                -- more; 'correspondence': an hour or more for each move
+    termination  TEXT,                          -- how it ended: 'Normal', 'Time forfeit' ...
+    white_rating_diff INTEGER,                  -- by how much the game changed White's rating
+    black_rating_diff INTEGER,
+    white_fide_id INTEGER,
+    black_fide_id INTEGER,
+    eval_count   INTEGER,                       -- how many rows of move_eval have a value; NULL: annotations were not read
+    clock_count  INTEGER                        -- how many of them have a clock
+);
+
+-- Each index begins with the block of a game, so that adding games changes only the end of the index. SQLite looks up a value in every
+-- block by itself (`WHERE white_id = 7`), because `sqlite_stat1` says that there are few blocks (https://www.sqlite.org/optoverview.html,
+-- "Skip-scan"). Blocks of hashes are larger, because each new game is looked up in all of them.
+CREATE INDEX game_white ON game (game_id >> 16, white_id);
+CREATE INDEX game_black ON game (game_id >> 16, black_id);
+CREATE INDEX game_event ON game (game_id >> 16, event_id);
+CREATE INDEX game_date ON game (game_id >> 16, date);
+CREATE INDEX game_eco ON game (game_id >> 16, eco);
+CREATE INDEX game_opening ON game (game_id >> 16, opening_id);
+CREATE INDEX game_moves_hash ON game (game_id >> 18, moves_hash, white_id);
+CREATE INDEX game_prefix_hash ON game (game_id >> 18, prefix_hash);
+
+-- Creates `sqlite_stat1`, which no other statement can. The program fills it.
+ANALYZE setting;
+
+-- The tag pairs that have no column of their own.
+CREATE TABLE tag (
+    game_id INTEGER NOT NULL REFERENCES game,
+    name    TEXT NOT NULL,
+    value   TEXT NOT NULL,
+    PRIMARY KEY (game_id, name)
+) WITHOUT ROWID;
+
+-- -------- Positions and moves ---------------------------------------------------------------------------------------------------
+
+-- One position of one game and the move played from it. Ply 0 is the start position; the last position of a game has no
+-- move.
+CREATE TABLE game_position (
+    game_id        INTEGER NOT NULL REFERENCES game,
+    ply            INTEGER NOT NULL,
+    key            INTEGER NOT NULL,            -- Polyglot Zobrist key of `fen`, as a signed 64-bit integer
+    halfmove_clock INTEGER NOT NULL,            -- half-moves since the last capture or pawn move
+    move_code      INTEGER,                     -- the move's fields are shown by the view `moves`
+    fen            TEXT NOT NULL,               -- placement, side, castling, en passant (only if such a capture is legal)
+    PRIMARY KEY (game_id, ply)
+) WITHOUT ROWID;
+
+-- The levels of `occurrence`, which finds positions by key. Games that are added get a level of their own. Later levels that are not much smaller are
+-- merged into one. All games of a level have greater numbers than those of the level before it.
+CREATE TABLE occurrence_level (
+    level INTEGER PRIMARY KEY,                  -- the number of its first game
+    frequent_keys BLOB                          -- the keys that many rows of the level have, and how many; the bytes are described
+                                                -- in src/store/frequent_keys.rs. NULL: not counted
+);
+
+INSERT INTO occurrence_level VALUES (1, NULL);
+
+-- The positions themselves; the view `position_game` shows all levels as one table.
+CREATE TABLE occurrence (
+    level   INTEGER NOT NULL,                   -- as in occurrence_level
+    key     INTEGER NOT NULL,                   -- as in game_position
+    game_id INTEGER NOT NULL,
+    ply     INTEGER NOT NULL,
+    PRIMARY KEY (level, key, game_id, ply)
+) WITHOUT ROWID;
+
+-- A position that many games reached, with its results, so that a look-up does not count a million rows of the start
+-- position. "Many" is the value of the setting 'continuation_threshold'. A game counts once, even if the position occurred several times.
+CREATE TABLE visited_position (
+    key          INTEGER PRIMARY KEY,
+    fen          TEXT NOT NULL,                 -- as in game_position
+    games        INTEGER NOT NULL,              -- games with a result that reached it: white_wins + draws + black_wins
+    white_wins   INTEGER NOT NULL,
+    draws        INTEGER NOT NULL,
+    black_wins   INTEGER NOT NULL,
+    unfinished   INTEGER NOT NULL,              -- games that reached it and have the result '*': counted nowhere else
+    elo_sum      INTEGER NOT NULL,              -- both players' ratings, of games in which both are known ...
+    elo_games    INTEGER NOT NULL,              -- ... and how many these are: the mean is elo_sum / 2.0 / elo_games
+    top_games    TEXT NOT NULL,                 -- a JSON array of up to 15 game_ids, by the players' mean rating, best first
+    recent_games TEXT NOT NULL                  -- the same by date, latest first
+);
+
+-- What was played from a visited position. If the position occurred several times in a game, the last move counts.
+CREATE TABLE continuation (
+    key        INTEGER NOT NULL REFERENCES visited_position,
+    move_code  INTEGER NOT NULL,
+    games      INTEGER NOT NULL,                -- as in visited_position, of the games that went on with this move
+    white_wins INTEGER NOT NULL,
+    draws      INTEGER NOT NULL,
+    black_wins INTEGER NOT NULL,
+    elo_sum    INTEGER NOT NULL,
+    elo_games  INTEGER NOT NULL,
+    first_year INTEGER,                         -- of games whose year is known
+    last_year  INTEGER,
+    PRIMARY KEY (key, move_code)
+) WITHOUT ROWID;
+
+-- -------- Annotations -----------------------------------------------------------------------------------------------------------
+
+-- In these tables ply is that of a position, as in game_position: after n half-moves the ply is n. Line 0 is the main line; 1, 2, 3 ... are
+-- the variations of a game in the order of their text.
+
+-- Clock, time used and evaluation after the move that led to a position of the main line. There is a row only where one of them is known.
+CREATE TABLE move_eval (
+    game_id   INTEGER NOT NULL REFERENCES game,
+    ply       INTEGER NOT NULL,
+    clock     INTEGER,                          -- centiseconds left on the clock of the player who has just moved
+    elapsed   INTEGER,                          -- centiseconds used for the move
+    eval_cp   INTEGER,                          -- centipawns, White's view
+    eval_mate INTEGER,                          -- moves to mate, negative if Black mates; then eval_cp is NULL
+    depth     INTEGER,                          -- search depth of the evaluation, in plies
+    PRIMARY KEY (game_id, ply)
+) WITHOUT ROWID;
+
+-- A comment, without its commands.
+CREATE TABLE comment (
+    game_id INTEGER NOT NULL REFERENCES game,
+    line    INTEGER NOT NULL,
+    ply     INTEGER NOT NULL,
+    number  INTEGER NOT NULL,                   -- 1, 2, 3 ... at one place
+    text    TEXT NOT NULL,
+    PRIMARY KEY (game_id, line, ply, number)
+) WITHOUT ROWID;
+
+-- A glyph: 1 is '!', 2 '?', 3 '!!', 4 '??', 5 '!?', 6 '?!', others as the PGN standard numbers them.
+CREATE TABLE nag (
+    game_id INTEGER NOT NULL REFERENCES game,
+    line    INTEGER NOT NULL,
+    ply     INTEGER NOT NULL,
+    nag     INTEGER NOT NULL,
+    PRIMARY KEY (game_id, line, ply, nag)
+) WITHOUT ROWID;
+
+-- A command of a comment, '[%name value]', that is not stored in move_eval: arrows ('cal'), coloured squares ('csl') and others.
+CREATE TABLE command (
+    game_id INTEGER NOT NULL REFERENCES game,
+    line    INTEGER NOT NULL,
+    ply     INTEGER NOT NULL,
+    number  INTEGER NOT NULL,                   -- 1, 2, 3 ... at one place
+    name    TEXT NOT NULL,
+    value   TEXT NOT NULL,
+    PRIMARY KEY (game_id, line, ply, number)
+) WITHOUT ROWID;
+
+-- A variation. Its first move replaces the move that was played, on the line it leaves, from the position of that ply.
+CREATE TABLE variation (
+    game_id     INTEGER NOT NULL REFERENCES game,
+    line        INTEGER NOT NULL,               -- 1, 2, 3 ...
+    parent_line INTEGER NOT NULL,
+    ply         INTEGER NOT NULL,
+    PRIMARY KEY (game_id, line)
+) WITHOUT ROWID;
+
+-- A move of a variation, and the position that it leads to.
+CREATE TABLE variation_move (
+    game_id        INTEGER NOT NULL REFERENCES game,
+    line           INTEGER NOT NULL,
+    ply            INTEGER NOT NULL,
+    key            INTEGER NOT NULL,            -- of the position, as in game_position
+    halfmove_clock INTEGER NOT NULL,
+    move_code      INTEGER NOT NULL,            -- the move that led to it
+    fen            TEXT NOT NULL,
+    PRIMARY KEY (game_id, line, ply)
+) WITHOUT ROWID;
+
+CREATE INDEX variation_move_key ON variation_move (key);
+
+-- -------- Copies that make filters and searches fast ----------------------------------------------------------------------------
+
+-- These tables repeat what others say, by blocks of 65,536 game numbers: game g is number g % 65536 of block g / 65536.
+
+-- A column of `game` for one block. The table has row numbers: without them SQLite would compare whole rows, of about 200 KB each, to
+-- find one.
+CREATE TABLE game_column (
+    name  TEXT NOT NULL,                        -- of the column
+    block INTEGER NOT NULL,
+    cells TEXT NOT NULL,                        -- the different values that games of the block have, a JSON array: null, then
+                                                -- integers, then texts, each in ascending order
+    games BLOB NOT NULL,                        -- of each number, from 0 to that of the last game, which of these values the game
+                                                -- has, from 0: a byte each, or, if there are more than 256 values, two, the
+                                                -- lower one first. Without bytes all are NULL, as is a number without a game
+    PRIMARY KEY (name, block)
+);
+
+-- The games of a block that reached a visited position, by the move they played there. If the position occurred several times in a game,
+-- the last move counts. Rows are ordered by block, so that those of new games are next to each other.
+CREATE TABLE visit_set (
+    block INTEGER NOT NULL,
+    key   INTEGER NOT NULL REFERENCES visited_position,
+    games BLOB NOT NULL,                        -- for each move, in ascending order: the short move code, then the set of games
+    PRIMARY KEY (block, key)
+) WITHOUT ROWID;
+
+-- The games of a block that have a feature at some time in the moves that were played. A search by description looks only at games in these
+-- sets. Nothing is known about a game that is in no set of kind 'game'.
+CREATE TABLE game_set (
+    block INTEGER NOT NULL,
+    kind  TEXT NOT NULL,                        -- what is passed; which, its value tells:
+                                                -- 'game'      0: all games that the sets know
+                                                -- 'material'  the pieces that are left: in hexadecimal digits White's queens,
+                                                --             rooks, bishops, knights, Black's, White's pawns, Black's;
+                                                --             printf('%010x', value) is 1222122288 at the start of a game
+                                                -- 'pawns'     the first 12 bits of the exclusive or of the Polyglot constants
+                                                --             of all pawns on their squares: several structures share one
+                                                -- 'piece'     a piece on a square: 64 * (piece code - 2) + square,
+                                                --             a1 is 0, b1 1, h8 63
+                                                -- 'capture', 'check', 'mate'  the move of a piece to a square, numbered
+                                                --             likewise, that captures, gives check or mate, gives mate
+                                                -- 'promotion' to a piece on a square, likewise
+                                                -- 'castling'  0 White's O-O, 1 White's O-O-O, 2 and 3 Black's
+    value INTEGER NOT NULL,                     -- the first value of the row
+    sets  BLOB NOT NULL,                        -- for each value that a game passes, in ascending order: by how much it is
+                                                -- greater than the one before, the first than `value`; how many bytes the set
+                                                -- has; the set. A set is: how many games, doubled, and 1 more if they are a bit
+                                                -- map; then the first number, and of each further one by how much it is greater
+                                                -- than the one before, less 1; or how many bytes the bit map has, and these.
+                                                -- Numbers are written seven bits a byte, the lowest first; all bytes but the
+                                                -- last have the top bit set
+    PRIMARY KEY (block, kind, value)
+) WITHOUT ROWID;
+
+-- -------- Views to read ---------------------------------------------------------------------------------------------------------
 
 -- One row per game, with names.
 CREATE VIEW games AS
@@ -225,6 +412,7 @@ SELECT
     game.black_elo,
     game.result,
     game.date,
+    CASE WHEN instr(game.date, '?') = 0 THEN replace(game.date, '.', '-') END AS iso_date, -- YYYY-MM-DD; NULL: not all is known
     event.name AS event,
     site.name AS site,
     game.round,
@@ -235,6 +423,18 @@ SELECT
     game.white_title,
     game.black_title,
     game.time_control,
+    game.time_initial,
+    game.time_increment,
+    game.speed,
+    game.termination,
+    game.started_at,
+    game.lichess_id,
+    game.white_rating_diff,
+    game.black_rating_diff,
+    game.white_fide_id,
+    game.black_fide_id,
+    game.eval_count,
+    game.clock_count,
     game.variant,
     game.start_fen,
     game.status,
@@ -249,7 +449,7 @@ LEFT JOIN site ON site.site_id = game.site_id
 LEFT JOIN opening ON opening.opening_id = game.opening_id
 LEFT JOIN source ON source.source_id = game.source_id;
 
--- One row per move played; quick when asked by game_id: SELECT * FROM moves WHERE game_id = 7.
+-- One row per move played; fast by game_id: SELECT * FROM moves WHERE game_id = 7.
 --
 -- A move code is a 32-bit number, from the lowest bit up: captured piece (4 bits), moved piece (4), TO square (8), FROM
 -- square (8), SPECIAL (4), bit 28 gives check, bit 29 gives mate. A square is file + 16 * rank. SPECIAL is 1 and 2
@@ -276,7 +476,21 @@ SELECT
     promotion,                                  -- 'q', 'r', 'b', 'n'; NULL: no promotion
     is_check,
     is_mate,
-    key                                         -- of the position before the move
+    key,                                        -- of the position before the move
+    clock,                                      -- centiseconds left on the player's clock after the move
+    CASE WHEN elapsed >= 0 THEN elapsed END AS elapsed, -- centiseconds used: as the PGN says, or told from clocks and increment
+    eval_cp_before,                             -- of the position before the move: centipawns, White's view
+    eval_mate_before,                           -- moves to mate, negative if Black gives it
+    eval_cp,                                    -- the same after the move
+    eval_mate,
+    (
+        SELECT group_concat(CAST(n.nag AS TEXT), ' ')
+        FROM nag AS n WHERE n.game_id = m.game_id AND n.line = 0 AND n.ply = m.ply + 1
+    ) AS nags,                                  -- numbers of glyphs: '1 14'
+    (
+        SELECT group_concat(c.text, ' ')
+        FROM comment AS c WHERE c.game_id = m.game_id AND c.line = 0 AND c.ply = m.ply + 1
+    ) AS comment                                -- after the move
 FROM (
     SELECT
         p.game_id,
@@ -288,41 +502,185 @@ FROM (
         substr(p.fen, instr(p.fen, ' ') + 1, 1) AS side,
         -- The number at the end of the start FEN; Black's reply has the same number as White's move.
         CASE
-            WHEN g.start_fen IS NULL THEN 1 + p.ply / 2
-            ELSE substr(g.start_fen, length(rtrim(g.start_fen, '0123456789')) + 1)
-                + (p.ply + (substr(g.start_fen, instr(g.start_fen, ' ') + 1, 1) = 'b')) / 2
+            WHEN g.start_fen IS NULL THEN 1 + (p.ply >> 1)
+            ELSE CAST(substr(g.start_fen, length(rtrim(g.start_fen, '0123456789')) + 1) AS INTEGER)
+                + (p.ply + CASE WHEN substr(g.start_fen, instr(g.start_fen, ' ') + 1, 1) = 'b' THEN 1 ELSE 0 END >> 1)
         END AS move_number,
         p.move_code >> 24 & 15 AS special,
         CASE WHEN p.move_code <> 0
-            THEN char(97 + (p.move_code >> 16 & 7), 49 + (p.move_code >> 20 & 7)) END AS from_square,
+            THEN substr('abcdefgh', 1 + (p.move_code >> 16 & 7), 1) || (1 + (p.move_code >> 20 & 7)) END AS from_square,
         CASE WHEN p.move_code <> 0
-            THEN char(97 + (p.move_code >> 8 & 7), 49 + (p.move_code >> 12 & 7)) END AS to_square,
+            THEN substr('abcdefgh', 1 + (p.move_code >> 8 & 7), 1) || (1 + (p.move_code >> 12 & 7)) END AS to_square,
         nullif(substr('  PpNnKkBbRrQq', (p.move_code >> 4 & 15) + 1, 1), ' ') AS piece,
         nullif(substr('  PpNnKkBbRrQq', (p.move_code & 15) + 1, 1), ' ') AS captured,
         nullif(substr('    nn  bbrrqq  ', (p.move_code >> 24 & 15) + 1, 1), ' ') AS promotion,
         p.move_code >> 28 & 1 AS is_check,
-        p.move_code >> 29 & 1 AS is_mate
+        p.move_code >> 29 & 1 AS is_mate,
+        after_move.clock,
+        COALESCE(after_move.elapsed, earlier.clock - after_move.clock + 100 * g.time_increment) AS elapsed,
+        before_move.eval_cp AS eval_cp_before,
+        before_move.eval_mate AS eval_mate_before,
+        after_move.eval_cp,
+        after_move.eval_mate
     FROM game_position AS p
     LEFT JOIN game AS g ON g.game_id = p.game_id
+    LEFT JOIN move_eval AS after_move ON after_move.game_id = p.game_id AND after_move.ply = p.ply + 1
+    LEFT JOIN move_eval AS before_move ON before_move.game_id = p.game_id AND before_move.ply = p.ply
+    LEFT JOIN move_eval AS earlier ON earlier.game_id = p.game_id AND earlier.ply = p.ply - 1
     WHERE p.move_code IS NOT NULL
-);
+) AS m;
 
--- One row per distinct position; quick when asked by key: SELECT * FROM positions WHERE key = 5060803636482931868.
--- Two positions that share a key have a row each.
+-- Positions of games by key: all levels of `occurrence` as one table; fast by key.
+CREATE VIEW position_game AS
+SELECT o.key, o.game_id, o.ply
+FROM occurrence_level AS l
+CROSS JOIN occurrence AS o
+WHERE o.level = l.level;
+
+-- One row per distinct position; quick when asked by key: SELECT * FROM positions WHERE key = 5060803636482931868. Two positions that
+-- share a key have a row each.
 CREATE VIEW positions AS
 SELECT
-    key,
-    fen,
-    occurrences,
-    first_occurrence >> 32 AS first_game_id,
-    first_occurrence & 0xffffffff AS first_ply
+    o.key,
+    p.fen,
+    (
+        SELECT count(*)
+        FROM position_game AS other
+        JOIN game_position AS q ON q.game_id = other.game_id AND q.ply = other.ply
+        WHERE other.key = o.key AND q.fen = p.fen
+    ) AS occurrences,
+    o.game_id AS first_game_id,
+    o.ply AS first_ply
+FROM position_game AS o
+JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
+-- No earlier occurrence of the same key has the same position.
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM position_game AS other
+    JOIN game_position AS q ON q.game_id = other.game_id AND q.ply = other.ply
+    WHERE other.key = o.key
+        AND (other.game_id < o.game_id OR other.game_id = o.game_id AND other.ply < o.ply)
+        AND q.fen = p.fen
+);
+
+-- One row per player, whatever the spellings. A game in which both sides have a name of the same player counts once.
+CREATE VIEW players AS
+SELECT
+    ifnull(alias.name, player.name) AS name,
+    count(DISTINCT player.player_id) AS spellings, -- that games have
+    count(DISTINCT game_id) AS games,
+    sum(is_white) AS as_white,                  -- games with White
+    sum(NOT is_white) AS as_black,
+    min(year) AS first_year,                    -- of games whose year is known
+    max(year) AS last_year,
+    max(alias.fide_id) AS fide_id
 FROM (
     SELECT
-        o.key,
-        p.fen,
-        count(*) AS occurrences,
-        min(o.game_id << 32 | o.ply) AS first_occurrence
-    FROM position_game AS o
-    JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
-    GROUP BY o.key, p.fen
-);
+        game_id,
+        white_id AS player_id,
+        1 AS is_white,
+        CASE WHEN date GLOB '[0-9][0-9][0-9][0-9]*' THEN CAST(substr(date, 1, 4) AS INTEGER) END AS year
+    FROM game
+    UNION ALL
+    SELECT
+        game_id,
+        black_id,
+        0,
+        CASE WHEN date GLOB '[0-9][0-9][0-9][0-9]*' THEN CAST(substr(date, 1, 4) AS INTEGER) END
+    FROM game
+)
+JOIN player USING (player_id)
+LEFT JOIN player_alias AS alias ON alias.alias = player.name
+GROUP BY 1;
+
+-- One row per move whose value before and after it is known. Values are winning chances from the view of the player who moved, from
+-- -1 to 1, as Lichess counts them (https://lichess.org/page/accuracy): 2 / (1 + exp(-0.00368208 * centipawns)) - 1, with centipawns
+-- from -1000 to 1000 and a mate as 1000. The start position counts as 15 centipawns.
+CREATE VIEW judgements AS
+SELECT
+    game_id,
+    ply,                                        -- as in moves: of the position before the move
+    side,                                       -- 'w' or 'b': who moved
+    chances_before,
+    chances_after,
+    loss,                                       -- of winning chances: 0 or more
+    CASE
+        WHEN loss >= 0.3 THEN 'blunder'
+        WHEN loss >= 0.2 THEN 'mistake'
+        WHEN loss >= 0.1 THEN 'inaccuracy'
+    END AS judgement,                           -- NULL: none of these
+    -- Of the move, in per cent: 103.1668 * exp(-0.04354 * loss of winning percentage) - 2.1669, from 0 to 100.
+    CASE
+        WHEN loss <= 0.004473 THEN 100.0
+        WHEN loss >= 1.7743 THEN 0.0
+        ELSE 103.1668100711649 * exp(-2.1772076933769755 * loss) - 2.166924740191411
+    END AS accuracy
+FROM (
+    SELECT
+        game_id,
+        ply,
+        side,
+        chances_before,
+        chances_after,
+        CASE WHEN chances_before > chances_after THEN chances_before - chances_after ELSE 0.0 END AS loss
+    FROM (
+        SELECT
+            game_id,
+            ply,
+            CASE WHEN sign = 1 THEN 'w' ELSE 'b' END AS side,
+            2 / (1 + exp(-0.00368208 * sign * value_before)) - 1 AS chances_before,
+            2 / (1 + exp(-0.00368208 * sign * value_after)) - 1 AS chances_after
+        FROM (
+            SELECT
+                after_move.game_id,
+                after_move.ply - 1 AS ply,
+                CASE WHEN (after_move.ply - 1
+                    + CASE WHEN substr(g.start_fen, instr(g.start_fen, ' ') + 1, 1) = 'b' THEN 1 ELSE 0 END) % 2 = 0
+                    THEN 1 ELSE -1 END AS sign,
+                CASE
+                    WHEN before_move.eval_mate > 0 OR before_move.eval_cp > 1000 THEN 1000
+                    WHEN before_move.eval_mate < 0 OR before_move.eval_cp < -1000 THEN -1000
+                    WHEN before_move.eval_cp IS NOT NULL THEN before_move.eval_cp
+                    WHEN after_move.ply = 1 AND before_move.eval_mate IS NULL AND g.start_fen IS NULL THEN 15
+                END AS value_before,
+                CASE
+                    WHEN after_move.eval_mate > 0 OR after_move.eval_cp > 1000 THEN 1000
+                    WHEN after_move.eval_mate < 0 OR after_move.eval_cp < -1000 THEN -1000
+                    ELSE after_move.eval_cp
+                END AS value_after
+            FROM move_eval AS after_move
+            JOIN game AS g ON g.game_id = after_move.game_id
+            LEFT JOIN move_eval AS before_move
+                ON before_move.game_id = after_move.game_id AND before_move.ply = after_move.ply - 1
+            WHERE after_move.ply > 0
+        ) AS valued
+        WHERE value_before IS NOT NULL AND value_after IS NOT NULL
+    ) AS turned
+) AS lost;
+
+-- One row per game and side that has such moves.
+CREATE VIEW accuracies AS
+SELECT
+    j.game_id,
+    j.side,
+    p.name AS player,
+    CASE j.side WHEN 'w' THEN g.white_elo ELSE g.black_elo END AS elo,
+    j.moves,                                    -- how many are judged
+    j.accuracy,                                 -- the mean of its moves', in per cent
+    j.inaccuracies,
+    j.mistakes,
+    j.blunders
+FROM (
+    SELECT
+        game_id,
+        side,
+        count(*) AS moves,
+        avg(accuracy) AS accuracy,
+        sum(CASE WHEN judgement = 'inaccuracy' THEN 1 ELSE 0 END) AS inaccuracies,
+        sum(CASE WHEN judgement = 'mistake' THEN 1 ELSE 0 END) AS mistakes,
+        sum(CASE WHEN judgement = 'blunder' THEN 1 ELSE 0 END) AS blunders
+    FROM judgements
+    GROUP BY game_id, side
+) AS j
+JOIN game AS g ON g.game_id = j.game_id
+LEFT JOIN player AS p ON p.player_id = CASE j.side WHEN 'w' THEN g.white_id ELSE g.black_id END;

@@ -23,7 +23,7 @@
 //! tells how. What this documentation shows is meant to be used. What is public and not shown, as the pages and the writers of
 //! [`store`], is there for the tests and benches of this project, and may change at any time.
 //!
-//! The schema of databases has [a version of its own](store::SchemaVersion): programs read databases of all earlier ones.
+//! The schema of databases has [a version of its own](store::SchemaVersion): programs read databases of all released versions up to their own.
 
 // What only `index` calls is not dead.
 #![cfg_attr(not(feature = "index"), allow(dead_code))]

@@ -80,13 +80,6 @@ fn of_store(error: &StoreError) -> Option<String> {
             let room = room(*need, directory.unwrap_or(Path::new(".")));
             format!("{}: no space left to write it{room}; free some, or choose another disk", path.display())
         }
-        StoreError::LacksVariations { path, version } => {
-            let path = path.display();
-            format!(
-                "{path}: this database is of schema version {version} and has no variations; `pgndex index --reread {path}` \
-                 reads its files once more, with all they say (adding games brings the variations of the new games only)"
-            )
-        }
         StoreError::Corrupt { path, .. } => {
             format!(
                 "{}: the database is damaged; put a copy in its place, or build it again with `pgndex index --overwrite`",

@@ -122,8 +122,7 @@ fn write(database: &Database, options: &ExportOptions<'_>, progress: &ExportProg
     // All tables are read in one state.
     let snapshot = database.connection().unchecked_transaction().map_err(failed(database))?;
     let last = database.last_game()?.unwrap_or_default();
-    let lacks = lacking(database)?;
-    let mut export = Export { database, writer: &mut writer, pool: &pool, is_stopped, lacks };
+    let mut export = Export { database, writer: &mut writer, pool: &pool, is_stopped };
     let ranges = Ranges { games: options.games, next: 1, last: last.0 };
     for (first, last) in ranges {
         if is_stopped() {
@@ -143,11 +142,6 @@ fn write(database: &Database, options: &ExportOptions<'_>, progress: &ExportProg
 
 fn failed(database: &Database) -> impl Fn(rusqlite::Error) -> Error {
     |source| Error::sqlite(database.path(), ACTION, source)
-}
-
-/// Columns that an older database does not have, by their tables.
-fn lacking(database: &Database) -> Result<BTreeMap<String, Vec<String>>> {
-    Ok(database.lacking()?.into_iter().map(|relation| (relation.name, relation.columns)).collect())
 }
 
 /// Ranges of numbers in which the chosen games stand close together.
@@ -189,7 +183,6 @@ struct Export<'x, 'w> {
     writer: &'x mut Writer<'w>,
     pool: &'x ThreadPool,
     is_stopped: &'x (dyn Fn() -> bool + Sync),
-    lacks: BTreeMap<String, Vec<String>>,
 }
 
 /// The tables whose rows belong to games, but for the positions.
@@ -201,11 +194,8 @@ impl Export<'_, '_> {
         let is_chosen = |game: GameId| chosen.is_none_or(|games| games.contains(game));
         let starts = self.games(first, last, &is_chosen)?;
         for table in OF_GAMES {
-            if !self.has_table(table.name) {
-                continue;
-            }
             let columns: Vec<String> =
-                table.columns.iter().map(|column| self.column(table, column)).collect();
+                table.columns.iter().map(|column| Self::column(table, column)).collect();
             let sql = format!(
                 "SELECT {} FROM {} WHERE game_id BETWEEN :first AND :last ORDER BY {}",
                 columns.join(", "),
@@ -234,7 +224,7 @@ impl Export<'_, '_> {
         last: GameId,
         is_chosen: &dyn Fn(GameId) -> bool,
     ) -> store::Result<BTreeMap<GameId, Option<String>>> {
-        let columns: Vec<String> = GAME.columns.iter().map(|column| self.column(&GAME, column)).collect();
+        let columns: Vec<String> = GAME.columns.iter().map(|column| Self::column(&GAME, column)).collect();
         let sql = format!(
             "SELECT {} FROM game
              LEFT JOIN player AS white ON white.player_id = game.white_id
@@ -311,7 +301,7 @@ impl Export<'_, '_> {
 
     /// Passes on a whole table, or the rows of it that belong to chosen games.
     fn whole(&mut self, table: &'static Table, from: &str, chosen: Option<&GameSet>) -> store::Result<()> {
-        let columns: Vec<String> = table.columns.iter().map(|column| self.column(table, column)).collect();
+        let columns: Vec<String> = table.columns.iter().map(|column| Self::column(table, column)).collect();
         let sql = format!("SELECT {} FROM {from} ORDER BY {}_id", columns.join(", "), table.name);
         let game = table.columns.iter().position(|column| column.name == "game_id");
         let (writer, is_stopped) = (&mut *self.writer, self.is_stopped);
@@ -338,12 +328,8 @@ impl Export<'_, '_> {
         )
     }
 
-    fn has_table(&self, name: &str) -> bool {
-        self.lacks.get(name).is_none_or(|columns| !columns.iter().any(|column| column == "game_id"))
-    }
-
-    /// What SQL calls a column.
-    fn column(&self, table: &Table, column: &Column) -> String {
+    /// A column's name in SQL.
+    fn column(table: &Table, column: &Column) -> String {
         match (table.name, column.name) {
             ("game", "white") => "white.name".to_owned(),
             ("game", "black") => "black.name".to_owned(),
@@ -351,13 +337,7 @@ impl Export<'_, '_> {
             ("game", "site") => "site.name".to_owned(),
             ("game", "opening") => "opening.name".to_owned(),
             ("game", "opening_eco") => "opening.eco".to_owned(),
-            (table, name) => {
-                let is_lacking = self
-                    .lacks
-                    .get(table)
-                    .is_some_and(|columns| columns.iter().any(|lacking| lacking == name));
-                if is_lacking { "NULL".to_owned() } else { format!("{table}.{name}") }
-            }
+            (table, name) => format!("{table}.{name}"),
         }
     }
 }

@@ -14,8 +14,6 @@ use crate::store::error::{Error, Result};
 use crate::store::lock::directory_of;
 use crate::store::pages::PageFile;
 use crate::store::schema::{self, Kind};
-use crate::store::schema_version::SchemaVersion;
-use crate::store::upgrade::show_level;
 
 /// How long a statement waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -82,14 +80,7 @@ impl Database {
             kind = schema::inspect(&connection, path);
         }
         match kind.map_err(Error::of_recovery)? {
-            Kind::Ours(version) => {
-                let database = Self::new(path, connection, set_up)?;
-                if version < SchemaVersion::WITH_LEVELS {
-                    show_level(&database.connection)
-                        .map_err(|source| Error::sqlite(path, "read the schema", source))?;
-                }
-                Ok(database)
-            }
+            Kind::Ours(_) => Self::new(path, connection, set_up),
             Kind::Blank => Err(Error::OtherProgram { path: path.to_owned() }),
         }
     }

@@ -48,6 +48,12 @@ pub enum Error {
         /// The latest this program knows.
         supported: SchemaVersion,
     },
+    /// A version of the program that was never released made the database.
+    #[error("{}: made by an unreleased version of pgndex; index its games again (pgndex index --overwrite)", path.display())]
+    Unreleased {
+        /// The database.
+        path: PathBuf,
+    },
     /// There is a file where the database is to be built.
     #[error("{}: exists already; name another file, or have it replaced", path.display())]
     TargetExists {
@@ -167,31 +173,6 @@ pub enum Error {
         path: PathBuf,
         /// The cell.
         cell: Box<WrongCell>,
-    },
-    /// A column is asked for that came with a later version than the database's.
-    #[error(
-        "{}: this database is of schema version {version} and does not know {column}; adding games to it brings the column",
-        path.display()
-    )]
-    LacksColumn {
-        /// The database.
-        path: PathBuf,
-        /// Its version.
-        version: SchemaVersion,
-        /// The column of the table `game`.
-        column: &'static str,
-    },
-    /// Variations are asked for that came with a later version than the database's.
-    #[error(
-        "{}: this database is of schema version {version} and has no variations; index its games anew to have them (adding games \
-         brings those of the new games only)",
-        path.display()
-    )]
-    LacksVariations {
-        /// The database.
-        path: PathBuf,
-        /// Its version.
-        version: SchemaVersion,
     },
     /// SQLite cannot make sense of tables or values that are not as this program leaves them.
     #[error("{}: cannot {action}: the database is not as pgndex left it; `pgndex verify` tells what is wrong", path.display())]
@@ -400,8 +381,6 @@ impl Error {
             | Self::Space { directory: path, .. }
             | Self::Corrupt { path, .. }
             | Self::WrongCell { path, .. }
-            | Self::LacksColumn { path, .. }
-            | Self::LacksVariations { path, .. }
             | Self::Unsound { path, .. }
             | Self::UnsoundGame { path, .. }
             | Self::PathNotUtf8 { path, .. }

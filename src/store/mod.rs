@@ -32,7 +32,6 @@ pub(crate) mod sink;
 pub(crate) mod space;
 mod sql_place;
 pub(crate) mod statement_end;
-mod upgrade;
 pub(crate) mod visit_set;
 pub(crate) mod visited_rule;
 pub(crate) mod write;
@@ -101,7 +100,6 @@ pub use space::{Need, free_bytes, is_disk_full};
 pub use sql_place::Place;
 pub use statement_end::is_complete;
 #[cfg(feature = "index")]
-pub(crate) use upgrade::{lacks, show_lacking};
 pub use write::backup::BackupProgress;
 #[cfg(feature = "parquet")]
 pub(crate) use write::build::sync_directory;

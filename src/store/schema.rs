@@ -1,20 +1,20 @@
-//! The schema: its steps, and how a database is recognised.
+//! The schema: its migrations, and how a database is recognised.
 
 use std::path::Path;
 use std::sync::LazyLock;
 
+use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
-use rusqlite::{Connection, Transaction};
 use rusqlite_migration::{M, Migrations};
 
 use crate::store::error::{Error, Result};
-use crate::store::game_indexes::tell_sizes;
 use crate::store::schema_version::SchemaVersion;
-use crate::store::upgrade::{fill_game_columns, fill_sets};
-use crate::store::write::fill::fill_frequent_keys;
 
-/// `PRAGMA application_id` of our databases: `PGNx`.
-pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"PGNx");
+/// `PRAGMA application_id` of our databases: `PGNd`.
+pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"PGNd");
+
+/// That of databases from versions that were never released: `PGNx`.
+const UNRELEASED_ID: i32 = i32::from_be_bytes(*b"PGNx");
 
 /// Page size of new databases, in bytes.
 pub const PAGE_SIZE: u32 = 8192;
@@ -22,33 +22,18 @@ pub const PAGE_SIZE: u32 = 8192;
 /// Whether a file that begins with these bytes is a database of ours
 /// (["The Database Header"](https://www.sqlite.org/fileformat2.html#the_database_header)).
 pub(crate) fn is_our_header(header: &[u8]) -> bool {
-    header.starts_with(b"SQLite format 3\0") && header.get(68..72) == Some(&APPLICATION_ID.to_be_bytes())
+    header.starts_with(b"SQLite format 3\0")
+        && [APPLICATION_ID, UNRELEASED_ID].iter().any(|id| header.get(68..72) == Some(&id.to_be_bytes()))
 }
 
-/// All steps, oldest first, as many as [`SchemaVersion::LATEST`] says. A released step is never changed.
+/// All migrations, oldest first, as many as [`SchemaVersion::LATEST`] says. A released one is never changed.
 static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
-    let steps: [M<'static>; SchemaVersion::LATEST.0 as usize] = [
-        M::up(include_str!("../../migrations/0001_schema.sql")),
-        M::up_with_hook(include_str!("../../migrations/0002_annotations.sql"), |step: &Transaction<'_>| {
-            Ok(fill_game_columns(step)?)
-        }),
-        M::up(include_str!("../../migrations/0003_upkeep.sql")),
-        M::up_with_hook(include_str!("../../migrations/0004_sets.sql"), |step: &Transaction<'_>| {
-            Ok(fill_sets(step)?)
-        }),
-        M::up(include_str!("../../migrations/0005_levels.sql")),
-        M::up(include_str!("../../migrations/0006_columns_by_row.sql")),
-        M::up_with_hook(include_str!("../../migrations/0007_additions.sql"), |step: &Transaction<'_>| {
-            Ok(fill_frequent_keys(step)?)
-        }),
-        M::up_with_hook(include_str!("../../migrations/0008_game_indexes.sql"), |step: &Transaction<'_>| {
-            Ok(tell_sizes(step)?)
-        }),
-    ];
-    Migrations::new(steps.into())
+    let migrations: [M<'static>; SchemaVersion::LATEST.0 as usize] =
+        [M::up(include_str!("../../migrations/0001_schema.sql"))];
+    Migrations::new(migrations.into())
 });
 
-/// Whose database it is, and how old.
+/// Whose database it is, and its version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Nothing has been written yet.
@@ -60,7 +45,7 @@ pub(crate) enum Kind {
 /// Looks at a database without changing it.
 ///
 /// # Errors
-/// [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`].
+/// [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`], [`Error::Unreleased`].
 pub(crate) fn inspect(connection: &Connection, path: &Path) -> Result<Kind> {
     inspect_for(connection, path, SchemaVersion::LATEST)
 }
@@ -74,11 +59,14 @@ fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -
     };
     let application = number("application_id")?;
     let found = SchemaVersion(number("user_version")?);
+    if application == UNRELEASED_ID {
+        return Err(Error::Unreleased { path: path.to_owned() });
+    }
     if application == APPLICATION_ID {
         if found > supported {
             return Err(Error::TooNew { path: path.to_owned(), found, supported });
         }
-        // Its first step gives a database both numbers at once.
+        // The first migration writes both numbers at once.
         if found < SchemaVersion::OLDEST {
             return Err(Error::OtherProgram { path: path.to_owned() });
         }
@@ -94,30 +82,38 @@ fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -
     }
 }
 
-/// Applies all pending steps in one transaction; a blank database becomes one of ours.
+/// Applies all pending migrations in one transaction; a blank database becomes one of ours.
 ///
 /// # Errors
-/// As for a database that cannot be opened ([`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`]: it is
-/// left untouched), and [`Error::Migration`].
+/// As for a database that cannot be opened ([`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`],
+/// [`Error::Unreleased`]: it is left untouched), and [`Error::Migration`].
 pub fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
-    if inspect(connection, path)? == Kind::Ours(SchemaVersion::LATEST) {
+    migrate_with(connection, path, &MIGRATIONS, SchemaVersion::LATEST)
+}
+
+/// The same with migrations up to a certain version.
+fn migrate_with(
+    connection: &mut Connection,
+    path: &Path,
+    migrations: &Migrations<'_>,
+    latest: SchemaVersion,
+) -> Result<()> {
+    if inspect_for(connection, path, latest)? == Kind::Ours(latest) {
         return Ok(());
     }
-    let failed = |source| Error::sqlite(path, "bring the schema up to date", source);
+    let failed = |source| Error::sqlite(path, "migrate the schema", source);
     provide_exp(connection).map_err(failed)?;
-    // Views and triggers that somebody made name tables by their names, which stay; some may have named a table that is long gone.
+    // Users' views and triggers refer to our tables by name, and may refer to tables that no longer exist.
     connection.pragma_update(None, "legacy_alter_table", true).map_err(failed)?;
-    let migrated = MIGRATIONS.to_latest(connection).map_err(|source| match source {
-        rusqlite_migration::Error::RusqliteError { err, .. } => {
-            Error::sqlite(path, "bring the schema up to date", err)
-        }
+    let migrated = migrations.to_latest(connection).map_err(|source| match source {
+        rusqlite_migration::Error::RusqliteError { err, .. } => failed(err),
         source => Error::Migration { path: path.to_owned(), source },
     });
     connection.pragma_update(None, "legacy_alter_table", false).map_err(failed)?;
     migrated
 }
 
-/// The schema of a version, made in memory.
+/// The schema of a version, in memory.
 ///
 /// # Errors
 /// [`Error::Migration`].
@@ -131,8 +127,8 @@ pub(crate) fn schema_of(version: SchemaVersion) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Gives a connection the function `exp`, which views need, if its SQLite has none: without it the columns of views are not told,
-/// and tables cannot be altered.
+/// Registers the function `exp` if the connection's SQLite does not have it. Views use it: without it SQLite cannot list their columns
+/// or alter tables.
 pub(crate) fn provide_exp(connection: &Connection) -> rusqlite::Result<()> {
     // To list all functions takes far longer, and each opening of a database would do so.
     if connection.prepare("SELECT exp(0)").is_ok() {
@@ -172,6 +168,65 @@ mod tests {
             assert!(matches!(inspect(i32::MAX, supported), Err(Error::TooNew { .. })));
             assert!(matches!(inspect(0, supported), Err(Error::OtherProgram { .. })));
             assert!(matches!(inspect(-1, supported), Err(Error::OtherProgram { .. })));
+        }
+    }
+
+    /// A version 2 that adds a column, as a later release would.
+    fn next_version(second: &'static str) -> Migrations<'static> {
+        Migrations::new(vec![M::up(include_str!("../../migrations/0001_schema.sql")), M::up(second)])
+    }
+
+    #[test]
+    fn a_later_migration_keeps_rows_and_views_of_users() {
+        let path = Path::new("x.db");
+        let mut connection = schema_of(SchemaVersion(1)).expect("version 1");
+        connection
+            .execute_batch(
+                "INSERT INTO player VALUES (1, 'Anderssen, Adolf');
+                 CREATE VIEW mine AS SELECT name FROM player;
+                 CREATE VIEW broken AS SELECT * FROM dropped_long_ago",
+            )
+            .expect("rows and views");
+        let migrations =
+            next_version("ALTER TABLE player ADD COLUMN born INTEGER; ALTER TABLE tag RENAME TO tag_pair");
+        for _ in 0..2 {
+            migrate_with(&mut connection, path, &migrations, SchemaVersion(2)).expect("migrated");
+            assert_eq!(version_of(&connection), Ok(SchemaVersion(2)));
+        }
+        let row = connection.query_row("SELECT name, born FROM mine JOIN player USING (name)", [], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, Option<i64>>(1)?))
+        });
+        assert_eq!(row, Ok(("Anderssen, Adolf".to_owned(), None)));
+        assert!(
+            matches!(inspect(&connection, path), Err(Error::TooNew { .. })),
+            "this program knows version 1 only"
+        );
+    }
+
+    #[test]
+    fn a_migration_that_fails_changes_nothing() {
+        let path = Path::new("x.db");
+        let mut connection = schema_of(SchemaVersion(1)).expect("version 1");
+        let migrations =
+            next_version("ALTER TABLE player ADD COLUMN born INTEGER; INSERT INTO nowhere VALUES (1)");
+        let failed = migrate_with(&mut connection, path, &migrations, SchemaVersion(2));
+        assert!(failed.is_err(), "{failed:?}");
+        assert_eq!(version_of(&connection), Ok(SchemaVersion(1)));
+        assert!(connection.prepare("SELECT born FROM player").is_err());
+        assert_eq!(inspect(&connection, path).ok(), Some(Kind::Ours(SchemaVersion(1))));
+    }
+
+    #[test]
+    fn unreleased_versions_are_refused() {
+        let mut connection = Connection::open_in_memory().expect("a database");
+        connection.pragma_update(None, "application_id", UNRELEASED_ID).expect("a pragma");
+        for version in [1, 8] {
+            connection.pragma_update(None, "user_version", version).expect("a pragma");
+            let refused = migrate(&mut connection, Path::new("x.db")).expect_err("refused");
+            assert!(
+                refused.to_string().ends_with("index its games again (pgndex index --overwrite)"),
+                "{refused}"
+            );
         }
     }
 }

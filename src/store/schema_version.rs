@@ -1,10 +1,10 @@
-//! How many steps of the schema a database has.
+//! The version of the schema.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// How many steps of the schema a database has: `PRAGMA user_version`.
+/// The version of a database's schema, `PRAGMA user_version`: how many migrations it has had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct SchemaVersion(pub i32);
@@ -13,11 +13,8 @@ impl SchemaVersion {
     /// The oldest that was released.
     pub const OLDEST: Self = Self(1);
 
-    /// The first whose occurrences stand in levels.
-    pub(crate) const WITH_LEVELS: Self = Self(5);
-
     /// The version this program writes.
-    pub const LATEST: Self = Self(8);
+    pub const LATEST: Self = Self(1);
 }
 
 impl fmt::Display for SchemaVersion {

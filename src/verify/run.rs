@@ -13,7 +13,7 @@ use rusqlite::{Connection, ErrorCode};
 use crate::board::Position;
 use crate::id::{GameId, OpeningId};
 use crate::store::row::StoredId;
-use crate::store::{self, Cells, Database, OPENING, WrongCell, show_lacking};
+use crate::store::{self, Cells, Database, OPENING, WrongCell};
 use crate::verify::error::{Error, Result};
 use crate::verify::file::structure::{self, Gone};
 use crate::verify::finding::{Collector, Kind, RowId};
@@ -99,7 +99,7 @@ struct Outcome {
 /// What is wrong with it is no error: it stands in the report.
 pub fn verify(path: &Path, options: &VerifyOptions, progress: &Progress) -> Result<Report> {
     let started = Instant::now();
-    let database = open(path)?;
+    let database = Database::open_read_only(path)?;
     progress.listen(database.interrupt_handle());
     let connection = database.connection();
     let version = |connection: &Connection| -> Result<i64> {
@@ -120,14 +120,6 @@ pub fn verify(path: &Path, options: &VerifyOptions, progress: &Progress) -> Resu
     let (sources_same, sources_other, notes) = check.sources.outcome(options.limit);
     let findings = check.findings.into_findings();
     Ok(Report { findings, sources_same, sources_other, notes, elapsed: started.elapsed(), ..report })
-}
-
-/// Opens a database, with all columns, whatever its version is.
-fn open(path: &Path) -> Result<Database> {
-    let database = Database::open_read_only(path)?;
-    show_lacking(database.connection())
-        .map_err(|source| store::Error::sqlite(path, "read the schema", source))?;
-    Ok(database)
 }
 
 impl<'a> Check<'a> {
@@ -429,7 +421,7 @@ impl<'a> Check<'a> {
     ) -> Result<()> {
         let next = AtomicUsize::new(0);
         let thread = || {
-            let database = open(self.path)?;
+            let database = Database::open_read_only(self.path)?;
             self.progress.listen(database.interrupt_handle());
             while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if self.failed.load(Ordering::Relaxed) {

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::program::{Run, command};
+use crate::command::{Run, command};
 use rusqlite::{Connection, params_from_iter, types::Value};
 use tempfile::TempDir;
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use pgndex::index::{Duplicates, IndexOptions, Plan, Progress};
 
-use crate::archives::*;
+use crate::index::archives::*;
 use crate::support::*;
 
 /// What is indexed of a directory with these files: the paths, the games, and the notes with the directory left out.

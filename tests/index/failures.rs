@@ -232,7 +232,7 @@ fn child(directory: &Path, arguments: &[&str], writer: &str, before: &str, memor
     let mut command = Command::new("bash");
     command
         .arg("-c")
-        .arg(format!("{before}\nexec \"$0\" --exact failures::in_a_child --nocapture"))
+        .arg(format!("{before}\nexec \"$0\" --exact index::failures::in_a_child --nocapture"))
         .arg(std::env::current_exe().expect("this executable"))
         .env("PGNDEX_TEST_CHILD", arguments.join(" "))
         .env("PGNDEX_TEST_WRITER", writer)

@@ -8,7 +8,7 @@ use pgndex::verify::{Sample, VerifyOptions, verify};
 use rayon::prelude::*;
 use tempfile::TempDir;
 
-use crate::adding::{BY_OFFSET, assert_equal, assert_whole};
+use crate::index::adding::{BY_OFFSET, assert_equal, assert_whole};
 use crate::support::*;
 
 const SICILIAN: &str = "1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6 6. Be3 e5 7. Nb3 Be6 8. f3 Be7 9. Qd2 O-O \

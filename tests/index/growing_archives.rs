@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use pgndex::index::{Duplicates, IndexOptions, Summary};
 use tempfile::TempDir;
 
-use crate::adding::{BY_OFFSET, assert_equal, assert_whole};
-use crate::archives::*;
-use crate::inputs::text;
+use crate::index::adding::{BY_OFFSET, assert_equal, assert_whole};
+use crate::index::archives::*;
+use crate::index::inputs::text;
 use crate::support::*;
 
 /// What is told of the file beside its games.

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use crate::properties::cases;
 
-use crate::archives::*;
+use crate::index::archives::*;
 use crate::support::*;
 
 /// Games with everything that makes cutting hard: open comments, no blank lines, byte order marks, text between games.

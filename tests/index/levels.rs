@@ -8,7 +8,7 @@ use pgndex::index::{IndexOptions, OptimizeSummary, Progress, Writer, optimize};
 use pgndex::store::{Database, Exploration, ListLengths, Selection};
 use pgndex::verify::{Sample, VerifyOptions, verify};
 
-use crate::adding::{TABLES, assert_equal, assert_whole, parts};
+use crate::index::adding::{TABLES, assert_equal, assert_whole, parts};
 use crate::support::*;
 
 fn levels(path: &Path) -> u64 {

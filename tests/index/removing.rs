@@ -9,7 +9,7 @@ use pgndex::store::row::GameId;
 use pgndex::verify::{Sample, VerifyOptions, verify};
 use tempfile::TempDir;
 
-use crate::adding::assert_whole;
+use crate::index::adding::assert_whole;
 use crate::needs::part_of_corpus;
 use crate::support::*;
 

@@ -10,7 +10,7 @@ use pgndex::verify::{Report, Sample, VerifyOptions, verify};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::adding::{BY_OFFSET, assert_equal, assert_whole};
+use crate::index::adding::{BY_OFFSET, assert_equal, assert_whole};
 use crate::support::*;
 
 /// Two files and a database of both.

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
+use crate::command::Run;
 use crate::place::{BLUNDER, CLUB, ENDINGS, Place, SHUFFLE, json};
-use crate::program::Run;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 
@@ -810,7 +810,7 @@ mod info {
     fn a_table() {
         let sample = odd();
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
-        games.db: SIZE, schema version 8
+        games.db: SIZE, schema version 1
 
           games       4
           plies      23  5.8 a game; 9 in game 1, the longest
@@ -873,7 +873,7 @@ mod info {
         {
           "path": "games.db",
           "bytes": SIZE,
-          "schema_version": 8,
+          "schema_version": 1,
           "games": 4,
           "plies": 23,
           "positions": 27,
@@ -964,7 +964,7 @@ mod info {
     fn an_empty_database_is_shown_too() {
         let sample = Place::new().built("");
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
-        games.db: SIZE, schema version 8
+        games.db: SIZE, schema version 1
 
           games      0
           plies      0
@@ -1114,7 +1114,7 @@ mod databases_that_cannot_be_opened {
         ");
         change(&sample.path("games.db"), "PRAGMA user_version = 99");
         insta::assert_snapshot!(every_command(&sample, "games.db"), @"
-        pgndex: error: games.db: made by a newer pgndex (schema version 99, this program knows 8); update pgndex
+        pgndex: error: games.db: made by a newer pgndex (schema version 99, this program knows 1); update pgndex
         ");
     }
 }

@@ -1,6 +1,6 @@
 //! Positions by description, held against python-chess, which reads every game.
 
-use crate::python::printed_by;
+use crate::program::python::printed_by;
 
 /// Asks `count` questions of the first games of a collection.
 fn agree(corpus: &str, bytes: usize, seed: u32, count: u32) {

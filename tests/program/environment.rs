@@ -1,7 +1,7 @@
 //! Values that the environment gives where the command line gives none.
 
+use crate::command::Run;
 use crate::place::Place;
-use crate::program::Run;
 
 const GAMES: &str = "1. e4 e5 *\n\n1. d4 d5 *\n";
 

@@ -1,7 +1,7 @@
 //! `pgndex explore`: what it prints, where, and how it exits.
 
+use crate::command::Run;
 use crate::place::Place;
-use crate::program::Run;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 const RATED: &str = r#"[Event "Open"]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::place::Place;
-use crate::python::printed_by;
+use crate::program::python::printed_by;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::needs::part_of_corpus;
 use crate::place::{BLUNDER, CLUB, ENDINGS, Place};
-use crate::python::printed_by;
+use crate::program::python::printed_by;
 
 const SHUFFLED: &str = r#"[Event "Shuffled"]
 [Site "?"]

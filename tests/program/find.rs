@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::command::Run;
 use crate::place::{BLUNDER, CLUB, ENDINGS, Place, SHUFFLE, json};
-use crate::program::Run;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::command::Run;
 use crate::place::Place;
-use crate::program::Run;
 use serde_json::{Value, json};
 
 const TWO_GAMES: &str = "\

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use crate::command::{Run, bound_by_modes, command};
 use crate::place::Place;
-use crate::program::{Run, bound_by_modes, command};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 

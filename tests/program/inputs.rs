@@ -5,8 +5,8 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::command::Run;
 use crate::place::{Place, fed};
-use crate::program::Run;
 
 const GAMES: &str = include_str!("../../examples/famous-games.pgn");
 

@@ -7,8 +7,10 @@ use std::process::{Command, Output};
 use crate::needs::{is_ci, skip};
 
 /// Tests that need other programs.
-const TESTS: [&str; 2] =
-    ["hostile::names_from_files_cannot_steer_a_terminal", "sql::formats::as_the_sqlite3_shell_prints_them"];
+const TESTS: [&str; 2] = [
+    "program::hostile::names_from_files_cannot_steer_a_terminal",
+    "program::sql::formats::as_the_sqlite3_shell_prints_them",
+];
 
 /// Runs a test of this program where no other program is found.
 fn run(test: &str, ci: Option<&str>) -> (bool, String) {

@@ -1,7 +1,7 @@
 //! What is new in a game.
 
 use crate::place::Place;
-use crate::python::printed_by;
+use crate::program::python::printed_by;
 
 /// Asks what is new in each of the first games of a collection.
 fn agree(corpus: &str, bytes: usize) {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::needs::{has_program, python_that_runs};
 use crate::place::Place;
-use crate::python::printed_by;
+use crate::program::python::printed_by;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 

@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
 
+use crate::command::Run;
 use crate::needs::corpus;
 use crate::place::{Place, json};
-use crate::program::Run;
 
 /// Games of White, Black and year, a few moves each.
 fn games(games: &[(&str, &str, u32)]) -> String {
@@ -291,22 +290,6 @@ fn names_stay_merged_when_games_are_added() {
     assert_eq!(found(&place, "--player", "korcnoj"), 9);
     place.printed(&["index", "--quiet", "--reread", "games.db"]);
     assert_eq!(found(&place, "--player", "korcnoj"), 9);
-}
-
-#[test]
-fn a_database_of_version_1_has_no_aliases_until_some_are_written() {
-    let place = Place::new();
-    let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/version_1/database.zst");
-    let packed = fs::File::open(packed).expect("the database");
-    let mut database = fs::File::create(place.path("games.db")).expect("a file");
-    zstd::stream::copy_decode(packed, &mut database).expect("unpacked");
-    let before = fs::read(place.path("games.db")).expect("the database");
-    assert!(ok(&place, &["anderssen"]).contains("Anderssen, Adolf"));
-    assert_eq!(ok(&place, &["--export-aliases"]), "name,alias,fide_id\n");
-    assert_eq!(ask(&place, &["--merge", "Anderssen, Adolf", "zzyzx"]).status, 1);
-    assert!(fs::read(place.path("games.db")).expect("the database") == before);
-    assert_eq!(ask(&place, &["--merge", "Anderssen, Adolf", "=Anderson, A"]).status, 0);
-    assert!(found(&place, "--player", "anderson") > 0);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Repertoires held against games.
 
+use crate::command::Run;
 use crate::needs::part_of_corpus;
 use crate::place::Place;
-use crate::program::Run;
-use crate::python::printed_by;
+use crate::program::python::printed_by;
 
 /// Lines of both sides, with variations in variations, one line in two games, moves that lead back, moves in another order, and a line from
 /// a set-up.

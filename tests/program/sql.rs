@@ -6,9 +6,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::command::Run;
 use crate::needs::has_program;
 use crate::place::{Place, fed};
-use crate::program::Run;
 use pgndex::store::WriterLock;
 
 const GAMES: &str = r#"[Event "Club"]

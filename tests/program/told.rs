@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use crate::command::Run;
 use crate::place::{Place, fed};
-use crate::program::Run;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 /// Two persons with one surname, and a name that sounds alike and has many more games.

@@ -1,8 +1,5 @@
 //! `find --variations` and `explore --variations`: what they print, and when there are no variations.
 
-use std::fs;
-use std::path::Path;
-
 use crate::place::{Place, json};
 
 const NESTED: &str = include_str!("../data/variations.pgn");
@@ -215,27 +212,5 @@ fn a_database_without_variations_says_so() {
             "pgndex: note: no game of this database has a variation; `index --annotations all` keeps those of the PGN\n"
         );
         assert_eq!(run.stdout.lines().count(), sample.printed(&arguments).lines().count());
-    }
-}
-
-#[test]
-fn a_database_of_version_1_has_no_variations() {
-    let place = Place::new();
-    let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/version_1/database.zst");
-    let packed = fs::File::open(packed).expect("the database");
-    let mut database = fs::File::create(place.path("games.db")).expect("a file");
-    zstd::stream::copy_decode(packed, &mut database).expect("unpacked");
-    for question in [
-        &["find", "games.db", "--moves", "1. e4"][..],
-        &["find", "games.db", "--material", "KvK"],
-        &["explore", "games.db", "--moves", "1. e4"],
-    ] {
-        let run = place.run(&[question, &["--variations"]].concat());
-        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{question:?}");
-        assert_eq!(
-            run.stderr,
-            "pgndex: error: games.db: this database is of schema version 1 and has no variations; `pgndex index --reread \
-             games.db` reads its files once more, with all they say (adding games brings the variations of the new games only)\n"
-        );
     }
 }

@@ -6,8 +6,8 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::command::{Run, bound_by_modes};
 use crate::place::Place;
-use crate::program::{Run, bound_by_modes};
 
 const ONE: &str = "[White \"a\"]\n\n1. e4 e5 *\n";
 const TWO: &str = "[White \"b\"]\n\n1. d4 d5 *\n";
@@ -124,7 +124,13 @@ fn it_runs_until_it_is_told_to_end_and_systemd_hears_of_it() {
         socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let hear = || {
             let mut buffer = [0; 200];
-            let length = socket.recv(&mut buffer).unwrap();
+            // A socket with a timeout is also interrupted where the process was stopped and went on.
+            let length = loop {
+                match socket.recv(&mut buffer) {
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    length => break length.unwrap(),
+                }
+            };
             String::from_utf8_lossy(&buffer[..length]).into_owned()
         };
         // Read all the time: what finds a full queue is lost.

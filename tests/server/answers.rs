@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::program::{Run, command};
-use crate::serving::Serving;
+use crate::command::{Run, command};
+use crate::server::serving::Serving;
 
 fn printed(server: &Serving, arguments: &[&str]) -> Value {
     let run = Run::of(command(server.directory.path(), arguments).output().expect("it runs"));

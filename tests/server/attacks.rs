@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::serving::{Answer, Serving};
+use crate::server::serving::{Answer, Serving};
 
 /// Begins a statement that never ends.
 const FOR_EVER: &str = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT ";
@@ -106,7 +106,7 @@ fn answers_cannot_be_framed_guessed_or_run() {
 #[test]
 fn a_token_is_asked_for() {
     let directory = tempfile::tempdir().unwrap();
-    crate::serving::index(directory.path(), "games.db", &crate::serving::famous_games());
+    crate::server::serving::index(directory.path(), "games.db", &crate::server::serving::famous_games());
     std::fs::write(directory.path().join("token"), "correct-horse-battery\n").unwrap();
     let server = Serving::start(directory, &["games.db"], &["--token-file", "token"]);
     let asked = |headers: &[&str]| server.request("GET", "/api/games", headers, "").status;
@@ -132,7 +132,7 @@ fn a_token_is_asked_for() {
 #[test]
 fn others_are_let_in_only_if_that_is_said() {
     let directory = tempfile::tempdir().unwrap();
-    crate::serving::index(directory.path(), "games.db", &crate::serving::famous_games());
+    crate::server::serving::index(directory.path(), "games.db", &crate::server::serving::famous_games());
     std::fs::write(directory.path().join("short"), "abc").unwrap();
     std::fs::write(directory.path().join("lines"), "a first line of it\na second line\n").unwrap();
     for (arguments, message) in [
@@ -147,7 +147,7 @@ fn others_are_let_in_only_if_that_is_said() {
         (&["serve", "games.db", "--listen", "nowhere"], "an IP address and a port, such as 127.0.0.1:9002"),
         (&["serve", "games.db", "--listen", "127.0.0.1"], "an IP address and a port, such as 127.0.0.1:9002"),
     ] {
-        let output = crate::program::command(directory.path(), arguments).output().unwrap();
+        let output = crate::command::command(directory.path(), arguments).output().unwrap();
         assert!(!output.status.success(), "{arguments:?}");
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(text.contains(message), "{text}");

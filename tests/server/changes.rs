@@ -3,8 +3,8 @@
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
 
-use crate::program::command;
-use crate::serving::{Serving, index};
+use crate::command::command;
+use crate::server::serving::{Serving, index};
 
 const GAME: &str =
     "[Event \"New\"]\n[White \"Newcomer, N\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. a3 h6 1-0\n";
@@ -112,7 +112,7 @@ fn several_databases_have_their_paths() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("new.pgn"), GAME).unwrap();
     std::fs::create_dir(directory.path().join("sub")).unwrap();
-    index(directory.path(), "games.db", &crate::serving::famous_games());
+    index(directory.path(), "games.db", &crate::server::serving::famous_games());
     index(directory.path(), "sub/games.db", std::path::Path::new("new.pgn"));
     let server = Serving::start(directory, &["games.db", "sub/games.db"], &[]);
     let databases = server.json("/api/databases");

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::needs::python_that_runs;
-use crate::serving::Serving;
+use crate::server::serving::Serving;
 
 #[test]
 fn berserk_reads_the_explorer() {

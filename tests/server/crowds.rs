@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use pgndex::server::{LogFormat, Options, Server, Stopper};
 use tempfile::TempDir;
 
-use crate::serving::{Serving, ask_at, famous_games, index, talkative};
+use crate::server::serving::{Serving, ask_at, famous_games, index, talkative};
 
 /// A server within this process, with other limits than those of the program.
 struct Limited {

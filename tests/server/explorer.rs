@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::serving::Serving;
+use crate::server::serving::Serving;
 
 /// Games as Lichess writes them, and one whose players nobody knows.
 const GAMES: &str = r#"[Event "Rated Blitz game"]

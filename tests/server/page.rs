@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::needs::{has_program, python_that_runs};
-use crate::serving::Serving;
+use crate::server::serving::Serving;
 
 #[test]
 #[ignore = "takes minutes"]

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::needs::{has_program, python_that_runs};
-use crate::serving::{Serving, talkative};
+use crate::server::serving::{Serving, talkative};
 
 const DOCUMENT: &str = include_str!("../../docs/serve.md");
 const TOKEN: &str = "correct-horse-battery";

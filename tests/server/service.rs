@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use crate::needs::has_program;
-use crate::serving::{Serving, famous_games, index};
+use crate::server::serving::{Serving, famous_games, index};
 
 const DOCUMENT: &str = include_str!("../../docs/serve.md");
 
@@ -55,7 +55,7 @@ fn the_manager_hears_when_it_is_ready_and_when_it_ends() {
         String::from_utf8_lossy(&word[..length]).into_owned()
     };
     let serve = ["serve", "games.db", "--listen", "127.0.0.1:0", "--log-format", "none"];
-    let mut server = crate::program::command(directory.path(), &serve)
+    let mut server = crate::command::command(directory.path(), &serve)
         .env("NOTIFY_SOCKET", &socket)
         .stdout(Stdio::piped())
         .spawn()
@@ -66,7 +66,7 @@ fn the_manager_hears_when_it_is_ready_and_when_it_ends() {
     BufReader::new(server.stdout.take().expect("its output")).read_line(&mut address).expect("a line");
     let address = address.trim().strip_prefix("http://").expect("an address");
     let stream = std::net::TcpStream::connect(address).expect("a connection");
-    assert_eq!(crate::serving::ask_at(stream, "/health").status, 200);
+    assert_eq!(crate::server::serving::ask_at(stream, "/health").status, 200);
     let killed = Command::new("kill").args(["-TERM", &server.id().to_string()]).status();
     assert!(killed.expect("kill runs").success());
     assert_eq!(hear(), "STOPPING=1");

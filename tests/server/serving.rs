@@ -10,8 +10,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::command::command;
 use crate::needs::python_that_runs;
-use crate::program::command;
 
 const LOG: &str = "log.txt";
 

@@ -228,8 +228,8 @@ fn a_fresh_database_is_recognised_and_empty() {
     Build::create(&path, BuildOptions::default()).expect("a build").finish().expect("a database");
     let database = Database::open_read_only(&path).expect("a database");
     assert_eq!(table(database.connection(), "PRAGMA page_size"), "8192");
-    assert_eq!(table(database.connection(), "PRAGMA application_id"), 0x5047_4e78.to_string());
-    assert_eq!(table(database.connection(), "PRAGMA user_version"), "8");
+    assert_eq!(table(database.connection(), "PRAGMA application_id"), 0x5047_4e64.to_string());
+    assert_eq!(table(database.connection(), "PRAGMA user_version"), "1");
     assert_eq!(table(database.connection(), "PRAGMA journal_mode"), "delete");
     assert_eq!(database.info().expect("info").totals, Totals::default());
     assert_eq!(names(directory.path()), ["games.db"]);
@@ -274,7 +274,7 @@ fn other_files_are_refused_untouched() {
     fs::remove_file(&path).expect("removed");
     sample_database(directory.path());
     Connection::open(&path).and_then(|c| c.execute_batch("PRAGMA user_version = 99")).expect("a database");
-    insta::assert_snapshot!(refused(&path), @"games.db: made by a newer pgndex (schema version 99, this program knows 8); update pgndex");
+    insta::assert_snapshot!(refused(&path), @"games.db: made by a newer pgndex (schema version 99, this program knows 1); update pgndex");
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn a_marked_file_without_a_version_is_refused_and_left_as_it_is() {
     let path = directory.path().join("games.db");
     for version in [0, -1] {
         let _ = fs::remove_file(&path);
-        let sql = format!("PRAGMA application_id = 0x50474e78; PRAGMA user_version = {version}");
+        let sql = format!("PRAGMA application_id = 0x50474e64; PRAGMA user_version = {version}");
         Connection::open(&path).and_then(|c| c.execute_batch(&sql)).expect("a file");
         let before = fs::read(&path).expect("the file");
         for error in [Database::open_read_only(&path), Database::open(&path)].map(Result::unwrap_err) {

@@ -10,7 +10,7 @@ use pgndex::store::{Build, BuildOptions, Database};
 
 #[test]
 fn large_sorts_are_beside_the_database() {
-    const NAME: &str = "temporary_files::large_sorts_are_beside_the_database";
+    const NAME: &str = "store::temporary_files::large_sorts_are_beside_the_database";
     const ALONE: &str = "PGNDEX_TEST_ALONE";
     if std::env::var_os(ALONE).is_none() {
         let mut alone = Command::new(std::env::current_exe().expect("the test program"));

@@ -242,7 +242,7 @@ impl Explore<'_> {
     /// What was played from the position.
     ///
     /// # Errors
-    /// [`store::Error::LacksVariations`]; what SQLite says.
+    /// What SQLite says.
     pub fn answer(&self) -> store::Result<Explored> {
         let position = &self.query.position;
         let (key, fen) = (position.key(), position.canonical_fen());

@@ -97,9 +97,7 @@ impl From<store::Error> for Problem {
             E::Query { .. } | E::EmptyQuery | E::MultipleStatements | E::NotReadOnly => {
                 Self::new(400, "wrong SQL", error.to_string())
             }
-            E::LacksColumn { .. } | E::LacksVariations { .. } | E::UnknownSource { .. } => {
-                Self::new(400, "not in this database", error.to_string())
-            }
+            E::UnknownSource { .. } => Self::new(400, "not in this database", error.to_string()),
             error => Self::damaged(error.to_string()),
         }
     }

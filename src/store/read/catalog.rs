@@ -64,28 +64,6 @@ impl Database {
         version_of(self.connection()).map_err(|source| Error::sqlite(self.path(), "read the schema", source))
     }
 
-    /// What the latest schema has and this database, being of an earlier version, lacks: whole tables and views, and the columns
-    /// that are missing in others.
-    ///
-    /// # Errors
-    /// Of reading the schema.
-    pub fn lacking(&self) -> Result<Vec<Relation>> {
-        if self.schema_version()? >= SchemaVersion::LATEST {
-            return Ok(Vec::new());
-        }
-        let latest = schema_of(SchemaVersion::LATEST)?;
-        let failed = |source| Error::sqlite(self.path(), "read the schema", source);
-        let own = relations(self.connection()).map_err(failed)?;
-        let mut lacking = relations(&latest).map_err(failed)?;
-        for relation in &mut lacking {
-            if let Some(own) = own.iter().find(|own| own.name.eq_ignore_ascii_case(&relation.name)) {
-                relation.columns.retain(|column| !own.columns.contains(column));
-            }
-        }
-        lacking.retain(|relation| !relation.columns.is_empty());
-        Ok(lacking)
-    }
-
     fn read_catalog(&self) -> rusqlite::Result<Catalog> {
         let relations = relations(self.connection())?;
         let mut functions = self.connection().prepare(

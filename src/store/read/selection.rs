@@ -11,15 +11,12 @@ use crate::id::NameId;
 use crate::pgn::{Speed, TimeControl};
 use crate::store::cell::{Cells, OPENING};
 use crate::store::database::Database;
-use crate::store::error::{Error, Result};
+use crate::store::error::Result;
 use crate::store::game_column::{
     Alternative, BLACK_ELO, BLACK_ID, Condition as ColumnCondition, DATE, RESULT, Test, WHITE_ELO, WHITE_ID,
 };
 use crate::store::read::filter::{DatePrefix, EcoRange, FilterError, bind};
 use crate::store::read::name::{NameFilter, Named};
-use crate::store::schema::version_of;
-use crate::store::schema_version::SchemaVersion;
-use crate::store::upgrade::lacks;
 
 /// Which games are meant: those for which all conditions hold that are given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -246,10 +243,8 @@ impl Database {
     /// Makes a filter ready: looks up its names.
     ///
     /// # Errors
-    /// [`Error::LacksColumn`] if the filter asks for what a database of this version does not have; [`Error::UnknownSource`]; what
-    /// SQLite says.
+    /// [`Error::UnknownSource`]; what SQLite says.
     pub fn select(&self, filter: &GameFilter) -> Result<Selection> {
-        self.check_columns(filter)?;
         let mut selection = Selection::default();
         self.add_players(&mut selection, filter)?;
         let others = [
@@ -365,23 +360,6 @@ impl Database {
             selection.players.push(KnownPlayers { field, is_exact, ids });
         }
         Ok(test)
-    }
-
-    /// Fails if a filter asks for a column that came with a later version than the database's.
-    fn check_columns(&self, filter: &GameFilter) -> Result<()> {
-        let asked = [
-            ("speed", !filter.speeds.is_empty()),
-            ("termination", filter.termination.is_some()),
-            ("eval_count", filter.with_evals),
-        ];
-        let failed = |source| Error::sqlite(self.path(), "look for a column", source);
-        for (column, _) in asked.into_iter().filter(|&(_, is_asked)| is_asked) {
-            let version = version_of(self.connection()).map_err(failed)?;
-            if version < SchemaVersion::LATEST && lacks(self.connection(), column).map_err(failed)? {
-                return Err(Error::LacksColumn { path: self.path().to_owned(), version, column });
-            }
-        }
-        Ok(())
     }
 }
 

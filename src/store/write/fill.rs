@@ -1,18 +1,14 @@
 //! Columns and sets of games and lists of keys, made anew from the rows that they tell of.
 
-use std::collections::BTreeMap;
-
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 
-use crate::board::{KeyMap, MoveCode, PositionKey, ShortMove};
+use crate::board::PositionKey;
 use crate::id::{GameId, Level};
 use crate::store::block_set::{block_of, games_of};
-use crate::store::cell::{Cells, GAME_POSITION, VISITED_POSITION};
 use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeys};
 use crate::store::game_column::{COLUMNS, ColumnBuilder, StoredColumns};
 use crate::store::row::virtual_table::Cell;
-use crate::store::visit_set::{PlayedMove, pack_block};
 use crate::store::write::level::levels;
 
 const PUT_COLUMN: &str =
@@ -57,43 +53,6 @@ pub(crate) fn columns_of_games(
     Ok(builder.take())
 }
 
-/// What games of a block played from visited positions when they were there last, by the positions' keys as SQLite orders them.
-fn visits_of_games(
-    connection: &Connection,
-    block: u32,
-    visited: &KeyMap<String>,
-) -> rusqlite::Result<BTreeMap<i64, Vec<u8>>> {
-    let sql = "SELECT game_id, ply, key, fen, move_code FROM game_position WHERE game_id BETWEEN ?1 AND ?2 ORDER BY 1, 2";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query(games_of(block))?;
-    let mut visits: KeyMap<Vec<(u16, PlayedMove)>> = KeyMap::default();
-    while let Some(row) = rows.next()? {
-        let cells = Cells::new(row, GAME_POSITION);
-        let key = PositionKey::from_i64(cells.get(2)?);
-        if visited.get(&key).is_none_or(|fen| cells.get(3) != Ok(fen.as_str())) {
-            continue;
-        }
-        let code = cells.get::<Option<u32>>(4)?.map(MoveCode::from_stored);
-        let visit = (block_of(GameId(cells.get(0)?)).1, PlayedMove::new(code.map(ShortMove::new)));
-        let visits = visits.entry(key).or_default();
-        match visits.last_mut() {
-            Some(last) if last.0 == visit.0 => *last = visit,
-            _ => visits.push(visit),
-        }
-    }
-    Ok(visits.into_iter().map(|(key, visits)| (key.as_i64(), pack_block(visits))).collect())
-}
-
-/// The keys of the visited positions, with their FENs.
-fn visited_fens(connection: &Connection) -> rusqlite::Result<KeyMap<String>> {
-    let mut statement = connection.prepare("SELECT key, fen FROM visited_position")?;
-    let rows = statement.query_map([], |row| {
-        let cells = Cells::new(row, VISITED_POSITION);
-        Ok((PositionKey::from_i64(cells.get("key")?), cells.get("fen")?))
-    })?;
-    rows.collect()
-}
-
 /// The blocks that have games.
 pub(crate) fn blocks_with_games(connection: &Connection) -> rusqlite::Result<Vec<u32>> {
     let last: Option<u32> = connection.query_row("SELECT max(game_id) FROM game", [], |row| row.get(0))?;
@@ -115,22 +74,6 @@ pub(crate) fn fill_columns(connection: &Connection) -> rusqlite::Result<()> {
     for block in blocks_with_games(connection)? {
         if let Some(columns) = columns_of_games(connection, block)? {
             put_columns(connection, &columns)?;
-        }
-    }
-    Ok(())
-}
-
-/// Makes the sets of games that reached visited positions anew from the rows of `game_position`.
-pub(crate) fn fill_visit_sets(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch("DELETE FROM visit_set")?;
-    let visited = visited_fens(connection)?;
-    if visited.is_empty() {
-        return Ok(());
-    }
-    let mut put = connection.prepare(PUT_VISITS)?;
-    for block in blocks_with_games(connection)? {
-        for (key, games) in visits_of_games(connection, block, &visited)? {
-            put.execute(params![key, block, games])?;
         }
     }
     Ok(())

@@ -79,8 +79,7 @@ pub(crate) fn integrity(connection: &Connection, path: &Path, findings: &Collect
     Ok(())
 }
 
-/// Holds the schema against the one that this program made in the database's version. What somebody added does not matter: tables, indexes, and columns
-/// behind those of a table.
+/// Compares the schema with that of a new database. Additions do not matter: tables, indexes, and columns behind ours.
 pub(crate) fn schema(connection: &Connection, findings: &Collector) -> store::Result<()> {
     let failed = |source| store::Error::sqlite(Path::new(":memory:"), "make the schema", source);
     let fresh = schema_of(version_of(connection).map_err(failed)?)?;

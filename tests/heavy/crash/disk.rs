@@ -100,9 +100,7 @@ impl Library {
 /// Fails at the first changes, at the last, and at so many between.
 fn fail(fault: Fault, points: u32, ends: u64) {
     let Some(library) = Library::new() else { return };
-    for way in
-        [Way::Fresh, Way::Overwriting, Way::Adding, Way::Upgrading, Way::AddingToLevels, Way::Optimizing]
-    {
+    for way in [Way::Fresh, Way::Overwriting, Way::Adding, Way::AddingToLevels, Way::Optimizing] {
         let scene = Scene::new(way, 2);
         let changes = library.changes(&scene);
         let between = spread(points).map(|share| 1 + (share * changes as f64) as u64);

@@ -49,15 +49,9 @@ fn kill_after(scene: &Scene, place: &Path, delay: Duration) -> bool {
 
 #[test]
 fn at_a_few_moments() {
-    for way in [
-        Way::Fresh,
-        Way::Overwriting,
-        Way::Adding,
-        Way::Upgrading,
-        Way::AddingToLevels,
-        Way::Optimizing,
-        Way::Removing,
-    ] {
+    for way in
+        [Way::Fresh, Way::Overwriting, Way::Adding, Way::AddingToLevels, Way::Optimizing, Way::Removing]
+    {
         kill(way, 4, 4);
     }
 }
@@ -86,10 +80,4 @@ fn many_times_while_adding_to_levels() {
 #[ignore = "takes a minute"]
 fn many_times_while_removing() {
     kill(Way::Removing, 60, 20);
-}
-
-#[test]
-#[ignore = "takes a minute"]
-fn many_times_while_upgrading() {
-    kill(Way::Upgrading, 60, 1);
 }

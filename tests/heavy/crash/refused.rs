@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use super::scene::{DATABASE, Scene, State, Way, text};
-use crate::program::bound_by_modes;
+use crate::command::bound_by_modes;
 use crate::support::{Mount, directory};
 
 /// Holds a run that could not write all to have said why, and to have left what was there.

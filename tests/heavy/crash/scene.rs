@@ -26,8 +26,6 @@ pub(crate) enum Way {
     Overwriting,
     /// Games are added to a database.
     Adding,
-    /// Games are added to a database of schema version 1, which gets the present one.
-    Upgrading,
     /// Games are added to a database of two levels: the first one stays, the second one is written anew.
     AddingToLevels,
     /// The two levels of a database are made one.
@@ -44,7 +42,7 @@ impl Way {
 
     /// Whether it goes on in the database that is there, with a write-ahead log.
     pub(crate) const fn has_log(self) -> bool {
-        matches!(self, Self::Adding | Self::Upgrading | Self::AddingToLevels | Self::Optimizing)
+        matches!(self, Self::Adding | Self::AddingToLevels | Self::Optimizing)
     }
 }
 
@@ -69,9 +67,7 @@ impl Scene {
     pub(crate) fn new(way: Way, times: usize) -> Self {
         let (start, end) = (directory(), directory());
         fs::write(start.path().join(SOURCE), GAMES.repeat(times) + &annotated(times)).expect("written");
-        if way == Way::Upgrading {
-            put_version_1(start.path());
-        } else if way != Way::Fresh {
+        if way != Way::Fresh {
             let index = |files: &[&str]| {
                 let index =
                     ["index", "--quiet", "--duplicates", "keep", "--continuation-threshold", "3", DATABASE];
@@ -103,11 +99,6 @@ impl Scene {
             assert_eq!(levels, [Some(2), Some(if way == Way::Optimizing { 1 } else { 2 })]);
         }
         scene
-    }
-
-    /// The counts of continuations that the database has.
-    fn threshold(&self) -> &'static str {
-        if self.way == Way::Upgrading { "2" } else { "3" }
     }
 
     fn measure(&self) -> Duration {
@@ -154,7 +145,7 @@ impl Scene {
             "--memory",
             "16MiB",
             "--continuation-threshold",
-            self.threshold(),
+            "3",
             "--duplicates",
             "keep",
         ]);
@@ -290,15 +281,6 @@ pub(crate) fn text(output: &Output) -> String {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     )
-}
-
-/// Puts a database that an earlier program made, and its source, into a directory.
-fn put_version_1(place: &Path) {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/version_1");
-    let packed = fs::File::open(data.join("database.zst")).expect("the database");
-    let mut database = fs::File::create(place.join(DATABASE)).expect("a file");
-    zstd::stream::copy_decode(packed, &mut database).expect("unpacked");
-    fs::copy(data.join("games.pgn"), place.join("version_1.pgn")).expect("copied");
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -5,8 +5,8 @@ use std::fs;
 use pgndex::index::{Annotations, IndexOptions, Progress, Writer, index};
 use pgndex::verify::Sample;
 
+use crate::index::verify::{Place, check_damage, sound};
 use crate::support::*;
-use crate::verify::{Place, check_damage, sound};
 
 /// SQL that damages the database of [`ANNOTATED`], and all that must be found.
 const DAMAGE: &[(&str, &[&str])] = &[

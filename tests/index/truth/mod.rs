@@ -3,7 +3,7 @@
 //! The collections and the tables of what python-chess makes of them are not part of the project. They are looked for in the
 //! folder `shared` beside the project's, or in the one that the environment variable `PGNDEX_SHARED` names, and unpacked
 //! with the program `zstd`. With `PGNDEX_TRUTH_LIST` set, whatever is not equal is listed by class
-//! (`cargo test --test index truth -- --nocapture`).
+//! (`cargo test --test all index::truth -- --nocapture`).
 //!
 //! Damaged games are made of the project's examples as well, so that there are always some; they need a Python with python-chess.
 //!

@@ -1,7 +1,7 @@
 //! The README and the pages of `docs/`, held to the program: each `$ ` line of a `console` block is a command, the lines after
 //! it what it prints; a `sql` block is run on the database. The picture of the README is drawn from a session of its own.
 //!
-//! After a change of output, `UPDATE_README=1 cargo test --test program readme` writes the new output and the new picture; look at
+//! After a change of output, `UPDATE_README=1 cargo test --test all program::readme` writes the new output and the new picture; look at
 //! them.
 
 mod parquet;
@@ -132,7 +132,7 @@ fn hold_page(page: &str, made: &str) {
         std::fs::write(project().join(page), made).expect("the page");
     }
     let kept = std::fs::read_to_string(project().join(page)).unwrap_or_default();
-    assert!(kept == made, "{page} is out of date: UPDATE_README=1 cargo test --test program readme");
+    assert!(kept == made, "{page} is out of date: UPDATE_README=1 cargo test --test all program::readme");
 }
 
 fn read(page: &Path) -> String {
@@ -238,7 +238,7 @@ fn the_picture_shows_what_the_program_prints() {
     let kept = std::fs::read_to_string(&file).expect("the picture");
     assert!(
         kept == drawn,
-        "docs/terminal.svg is not what the program prints: UPDATE_README=1 cargo test --test program readme"
+        "docs/terminal.svg is not what the program prints: UPDATE_README=1 cargo test --test all program::readme"
     );
 }
 
@@ -257,7 +257,7 @@ fn the_board_is_what_the_program_draws() {
     }
     assert!(
         std::fs::read_to_string(&file).expect("the picture") == drawn,
-        "docs/board.svg is not what the program draws: UPDATE_README=1 cargo test --test program readme"
+        "docs/board.svg is not what the program draws: UPDATE_README=1 cargo test --test all program::readme"
     );
 }
 

@@ -29,10 +29,9 @@ pub(crate) fn explain(
     }
     // A schema that cannot be read leaves no hint.
     let hint = database.catalog().ok().and_then(|catalog| {
-        let lacking = lacking_hint(database, &message, &catalog);
         let of_keys =
             || message.starts_with(FOREIGN_KEY).then(|| foreign_key_hint(database, sql, &catalog).ok());
-        lacking.or_else(|| of_keys().flatten()).or_else(|| hint(&message, &catalog))
+        of_keys().flatten().or_else(|| hint(&message, &catalog))
     });
     if let Some(hint) = hint {
         text += &format!("\n  {hint}");
@@ -65,29 +64,6 @@ fn foreign_key_hint(database: &Database, sql: &str, catalog: &Catalog) -> rusqli
     Ok(hint
         + "to see the rows that would be left without the one that they name: BEGIN; PRAGMA defer_foreign_keys = ON; this \
            statement; PRAGMA foreign_key_check; ROLLBACK")
-}
-
-/// What to do about a name that came with a later version of the schema than the database's.
-fn lacking_hint(database: &Database, message: &str, catalog: &Catalog) -> Option<String> {
-    let lacking = database.lacking().ok()?;
-    let name = lacking_name(message, catalog, &lacking)?;
-    let version = database.schema_version().ok()?;
-    Some(format!(
-        "this database is of schema version {version} and does not know {name}; adding games to it, or indexing all \
-         games anew, brings it"
-    ))
-}
-
-/// The name that a message misses, if only a later schema has it.
-fn lacking_name<'m>(message: &'m str, catalog: &Catalog, lacking: &[Relation]) -> Option<&'m str> {
-    if let Some(name) = message.strip_prefix("no such table: ") {
-        return lacking.iter().any(|relation| relation.name.eq_ignore_ascii_case(name)).then_some(name);
-    }
-    let column = missing_column(message)?;
-    let has = |relations: &[Relation]| {
-        relations.iter().flat_map(|relation| &relation.columns).any(|name| name.eq_ignore_ascii_case(column))
-    };
-    (has(lacking) && !has(&catalog.relations)).then_some(column)
 }
 
 /// The column that a message misses.
@@ -166,27 +142,6 @@ mod tests {
             ("malformed JSON", None),
         ] {
             assert_eq!(hint(message, &catalog).as_deref(), expected, "{message}");
-        }
-    }
-
-    #[test]
-    fn what_only_a_later_schema_has_is_told() {
-        let own = [relation("game", &["game_id", "eco"]), relation("mine", &["clock"])];
-        let catalog = Catalog { relations: own.to_vec(), functions: Vec::new() };
-        let lacking = [relation("game", &["speed"]), relation("later", &["game_id", "clock", "depth"])];
-        for (message, expected) in [
-            ("no such column: speed", Some("speed")),
-            ("no such column: g.SPEED", Some("SPEED")),
-            ("table game has no column named speed", Some("speed")),
-            ("no such column: depth", Some("depth")),
-            ("no such table: Later", Some("Later")),
-            ("no such column: clock", None),
-            ("no such column: eco", None),
-            ("no such column: nonsense", None),
-            ("no such table: speed", None),
-            ("malformed JSON", None),
-        ] {
-            assert_eq!(lacking_name(message, &catalog, &lacking), expected, "{message}");
         }
     }
 }

@@ -131,14 +131,13 @@ impl Database {
     /// In the order of games, ends as soon as enough is found. In another order, all games are looked at.
     ///
     /// # Errors
-    /// [`Error::LacksVariations`]; what SQLite says.
+    /// What SQLite says.
     pub fn scan(
         &self,
         scan: &Scan<'_>,
         sought: &impl Seek,
         mut visit: impl FnMut(Hit) -> bool,
     ) -> Result<()> {
-        self.check_lines(scan.lines)?;
         let failed = |source| Error::sqlite(self.path(), "look at all positions", source);
         let mut rest = Part { skip: scan.offset, left: scan.limit };
         let mut pass = |place| match rest.take() {

@@ -106,9 +106,8 @@ impl Database {
     /// a much visited one and the games listed for it are enough.
     ///
     /// # Errors
-    /// [`Error::LacksVariations`]; what SQLite says.
+    /// What SQLite says.
     pub fn visit_hits(&self, search: &Search<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
-        self.check_lines(search.lines)?;
         let mut part = Part { skip: search.offset, left: search.limit };
         let mut found = |place| {
             if part.skip > 0 {
@@ -132,7 +131,7 @@ impl Database {
     /// The hits of a search.
     ///
     /// # Errors
-    /// [`Error::LacksVariations`]; what SQLite says.
+    /// What SQLite says.
     pub fn hits(&self, search: &Search<'_>) -> Result<Vec<Hit>> {
         let mut hits = Vec::new();
         self.visit_hits(search, |hit| {
@@ -145,9 +144,8 @@ impl Database {
     /// How many hits a search has, its limit and offset aside.
     ///
     /// # Errors
-    /// [`Error::LacksVariations`]; what SQLite says.
+    /// What SQLite says.
     pub fn count_hits(&self, search: &Search<'_>) -> Result<HitCount> {
-        self.check_lines(search.lines)?;
         let failed = |source| Error::sqlite(self.path(), "count the games of a position", source);
         if search.selection.is_all() {
             let played = self.count_played(search)?;

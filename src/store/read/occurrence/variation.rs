@@ -9,12 +9,10 @@ use crate::store::cell::{Cells, VARIATION, VARIATION_MOVE};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::filter::bind;
-use crate::store::read::occurrence::hit::{Lines, Place};
+use crate::store::read::occurrence::hit::Place;
 use crate::store::read::occurrence::search::OccurrenceCount;
 use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
-use crate::store::schema::version_of;
-use crate::store::schema_version::SchemaVersion;
 
 const ACTION: &str = "look for variations";
 
@@ -31,9 +29,8 @@ impl Database {
     /// Whether there are any variations.
     ///
     /// # Errors
-    /// [`Error::LacksVariations`]; what SQLite says.
+    /// What SQLite says.
     pub fn has_variations(&self) -> Result<bool> {
-        self.check_lines(Lines::All)?;
         let any = "SELECT EXISTS (SELECT 1 FROM variation_move)";
         let has = self.connection().query_row(any, [], |row| row.get(0));
         has.map_err(|source| Error::sqlite(self.path(), ACTION, source))
@@ -42,9 +39,8 @@ impl Database {
     /// Whether any variation reaches a position with this key.
     ///
     /// # Errors
-    /// [`Error::LacksVariations`]; what SQLite says.
+    /// What SQLite says.
     pub fn has_in_variations(&self, key: PositionKey) -> Result<bool> {
-        self.check_lines(Lines::All)?;
         let sql = "SELECT 1 FROM variation_move WHERE key = ?1";
         let has = self.connection().prepare_cached(sql).and_then(|mut query| query.exists([key.as_i64()]));
         has.map_err(|source| Error::sqlite(self.path(), ACTION, source))
@@ -55,9 +51,8 @@ impl Database {
     /// Takes time by how often variations reach the position and those after it, not by how often it was played.
     ///
     /// # Errors
-    /// [`Error::LacksVariations`]; what SQLite says.
+    /// What SQLite says.
     pub fn variation_moves(&self, position: &Position, selection: &Selection) -> Result<VariationMoves> {
-        self.check_lines(Lines::All)?;
         let count = || {
             let fen = position.canonical_fen();
             let (mut games, mut counts) = (BTreeSet::new(), BTreeMap::new());
@@ -85,20 +80,6 @@ impl Database {
             Ok(VariationMoves { games: games.len() as u64, moves: counts })
         };
         count().map_err(|source| Error::sqlite(self.path(), ACTION, source))
-    }
-
-    /// Fails if variations are asked for and the database is of a version that does not keep them.
-    pub(crate) fn check_lines(&self, lines: Lines) -> Result<()> {
-        let failed = |source| Error::sqlite(self.path(), ACTION, source);
-        if lines == Lines::Main {
-            return Ok(());
-        }
-        let version = version_of(self.connection()).map_err(failed)?;
-        if version >= SchemaVersion::LATEST {
-            return Ok(());
-        }
-        let has = self.connection().table_exists(Some("main"), VARIATION_MOVE.name).map_err(failed)?;
-        if has { Ok(()) } else { Err(Error::LacksVariations { path: self.path().to_owned(), version }) }
     }
 
     /// How often a position stands in variations, and in how many games that do not have it in their main lines too. Looks at no more

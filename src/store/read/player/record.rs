@@ -7,7 +7,6 @@ use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::game_record::OpeningName;
 use crate::store::read::selection::Selection;
-use crate::store::upgrade::lacks;
 
 const ACTION: &str = "read the games of a player";
 
@@ -49,11 +48,9 @@ impl Database {
         mut see: impl FnMut(PlayedGame),
     ) -> Result<()> {
         let mut visit = || -> rusqlite::Result<()> {
-            // The first version has no such column.
-            let speed = if lacks(self.connection(), "speed")? { "NULL" } else { "game.speed" };
             let sql = format!(
                 "SELECT game.game_id AS game_id, game.white_id, game.black_id, game.result, game.white_elo, game.black_elo,
-                     game.date, {speed}, o.eco, o.name, e.name, w.name, b.name
+                     game.date, game.speed, o.eco, o.name, e.name, w.name, b.name
                  FROM game
                  LEFT JOIN opening AS o USING (opening_id) LEFT JOIN event AS e USING (event_id)
                  LEFT JOIN player AS w ON w.player_id = game.white_id LEFT JOIN player AS b ON b.player_id = game.black_id

@@ -6,11 +6,6 @@ use crate::id::GameId;
 use crate::store::cell::{Cells, GAME};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
-use crate::store::schema::version_of;
-use crate::store::schema_version::SchemaVersion;
-
-/// The first version that has these columns.
-const WITH_MARKS: SchemaVersion = SchemaVersion(2);
 
 /// What tells a game of Lichess, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,9 +23,6 @@ impl Database {
     /// What SQLite says.
     pub fn game_marks(&self, game: GameId) -> Result<GameMarks> {
         let look = || {
-            if version_of(self.connection())? < WITH_MARKS {
-                return Ok(GameMarks::default());
-            }
             let sql = "SELECT game_id, lichess_id, speed FROM game WHERE game_id = ?1";
             let read = |row: &Row<'_>| {
                 let cells = Cells::new(row, GAME);
@@ -48,9 +40,6 @@ impl Database {
     /// What SQLite says.
     pub fn game_of_lichess_id(&self, id: &str) -> Result<Option<GameId>> {
         let look = || {
-            if version_of(self.connection())? < WITH_MARKS {
-                return Ok(None);
-            }
             let sql = "SELECT game_id FROM game WHERE lichess_id = ?1 LIMIT 1";
             let read = |row: &Row<'_>| Cells::new(row, GAME).get("game_id").map(GameId);
             self.connection().prepare_cached(sql)?.query_row([id], read).optional()
@@ -68,13 +57,8 @@ impl Database {
         const OTHER: &str = "IS NOT NULL AND lower(value) <> 'standard'";
         let look = || {
             let connection = self.connection();
-            let has_columns = connection
-                .prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = 'game_column'")?
-                .exists([])?;
             // The values of a column stand together, those of many thousand games each once.
-            if has_columns
-                && connection.prepare_cached("SELECT 1 FROM game_column WHERE name = 'variant'")?.exists([])?
-            {
+            if connection.prepare_cached("SELECT 1 FROM game_column WHERE name = 'variant'")?.exists([])? {
                 let sql = format!(
                     "SELECT 1 FROM game_column, json_each(cells) WHERE name = 'variant' AND value {OTHER}"
                 );

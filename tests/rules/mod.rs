@@ -2,10 +2,6 @@
 
 mod board;
 mod cases;
-#[path = "../common/needs.rs"]
-mod needs;
 mod opening;
 mod pasted;
 mod pgn;
-#[path = "../common/properties.rs"]
-mod properties;

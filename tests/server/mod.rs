@@ -1,7 +1,5 @@
 //! The server, as clients and attackers see it.
 
-#![cfg(feature = "serve")]
-
 mod additions;
 mod answers;
 mod attacks;
@@ -9,12 +7,7 @@ mod changes;
 mod clients;
 mod crowds;
 mod explorer;
-#[path = "../common/needs.rs"]
-mod needs;
 mod page;
-#[allow(dead_code, reason = "each test program uses a part of it")]
-#[path = "../common/program.rs"]
-mod program;
 mod proxy;
 mod service;
 mod serving;

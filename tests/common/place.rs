@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::program::{Run, command};
+use crate::command::{Run, command};
 
 /// Names that need care, and a null move.
 pub(crate) const CLUB: &str = r#"[Event "Club \"Réti\" \\ final"]

@@ -13,16 +13,11 @@ mod growing;
 mod growing_archives;
 mod inputs;
 mod levels;
-#[path = "../common/needs.rs"]
-mod needs;
 mod passed;
 mod problems;
-#[path = "../common/properties.rs"]
-mod properties;
 mod removing;
 mod repairing;
 mod shared_keys;
-mod support;
 mod tables;
 mod truth;
 mod verify;

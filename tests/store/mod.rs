@@ -3,13 +3,9 @@
 mod explore;
 mod file;
 mod near;
-#[path = "../common/needs.rs"]
-mod needs;
 mod page_transaction;
 mod pages;
 mod positions;
-#[path = "../common/properties.rs"]
-mod properties;
 mod rows;
 mod search;
 mod table_pages;

@@ -2,8 +2,6 @@
 //! `sqlite3` shell and in Python.
 
 mod extension;
-#[path = "../common/needs.rs"]
-mod needs;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

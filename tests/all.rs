@@ -1,0 +1,25 @@
+//! All quick tests in one program, because each program takes its time to link. A folder is a suite:
+//! `cargo test --test all index::` runs one of them.
+
+#[path = "common/command.rs"]
+mod command;
+mod functions;
+#[path = "common/games.rs"]
+mod games;
+mod index;
+#[path = "common/needs.rs"]
+mod needs;
+#[path = "common/place.rs"]
+mod place;
+mod program;
+#[path = "common/properties.rs"]
+mod properties;
+mod rules;
+#[cfg(unix)]
+#[path = "common/schema.rs"]
+mod schema;
+#[cfg(feature = "serve")]
+mod server;
+mod store;
+#[path = "common/support.rs"]
+mod support;
