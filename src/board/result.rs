@@ -39,18 +39,172 @@ impl GameResult {
         }
     }
 
-    /// Reads a result, also in the forms people write: `1/2`, `½-½`, `1:0`, with an en dash.
+    /// Reads a result, also in the forms people write: `1/2`, `½-½`, `1:0`, `0.5-0.5`, `1 - 0`, `1_0`, `+:-`, with any dash.
     #[must_use]
     pub fn parse(token: &[u8]) -> Option<Self> {
-        Some(match token {
-            b"1-0" | b"1:0" | b"1\xe2\x80\x930" => Self::White,
-            b"0-1" | b"0:1" | b"0\xe2\x80\x931" => Self::Black,
-            b"1/2-1/2" | b"1/2" | b"1/2:1/2" | b"1/2\xe2\x80\x931/2" => Self::Draw,
-            b"\xc2\xbd-\xc2\xbd" | b"\xc2\xbd" | b"\xc2\xbd:\xc2\xbd" | b"\xc2\xbd\xe2\x80\x93\xc2\xbd" => {
-                Self::Draw
+        match token {
+            b"*" => Some(Self::Unknown),
+            b"1/2" | b"\xc2\xbd" => Some(Self::Draw),
+            _ => Self::read_scores(token)
+                .filter(|&(result, length)| length == token.len() && result != Self::Unknown)
+                .map(|(result, _)| result),
+        }
+    }
+
+    /// Reads a result as the tag `Result` has it: with words after it (`1-0 (time)`), or in words (`Draw`). A game that both players
+    /// lost (`0-0`), or one lost and the other drew (`0-1/2`), is [`Unknown`](Self::Unknown).
+    #[must_use]
+    pub fn of_tag(value: &str) -> Option<Self> {
+        let value = value.trim();
+        let scores = Self::read_scores(value.as_bytes()).map(|(result, _)| result);
+        let in_words = || {
+            let value = value.to_lowercase();
+            let begins = |words: &[&str]| words.iter().any(|word| value.starts_with(word));
+            match () {
+                () if begins(&["white win", "white won"]) => Some(Self::White),
+                () if begins(&["black win", "black won"]) => Some(Self::Black),
+                () if begins(&["draw", "remis"]) => Some(Self::Draw),
+                () => None,
             }
-            b"*" => Self::Unknown,
+        };
+        Self::parse(value.as_bytes()).or(scores).or_else(in_words)
+    }
+
+    /// Reads the scores of both players that a text begins with: what they mean and how long they are, in bytes. If both lost, or one
+    /// lost and the other drew, that is [`Unknown`](Self::Unknown).
+    #[must_use]
+    pub fn read_scores(text: &[u8]) -> Option<(Self, usize)> {
+        let (white, length) = Score::read(text)?;
+        let blanks = |at: usize| text[at..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+        let at = length + blanks(length);
+        let at = at + separator(&text[at..], white.is_sign)?;
+        let at = at + blanks(at);
+        let (black, length) = Score::read(&text[at..]).filter(|(black, _)| black.is_sign == white.is_sign)?;
+        let end = at + length;
+        let goes_on = text.get(end).is_some_and(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'=' | b':' | b'/' | b'_')
+        });
+        let result = match (white.half_points, black.half_points) {
+            (2, 0) => Self::White,
+            (0, 2) => Self::Black,
+            (1, 1) => Self::Draw,
+            (0, _) | (_, 0) => Self::Unknown,
             _ => return None,
-        })
+        };
+        (!goes_on).then_some((result, end))
+    }
+}
+
+/// What one player scored.
+#[derive(Clone, Copy)]
+struct Score {
+    half_points: u8,
+    /// It is written as `+`, `-` or `=`.
+    is_sign: bool,
+}
+
+impl Score {
+    /// Reads the score that a text begins with, and how long it is. A forfeited point can have an `F` after it.
+    fn read(text: &[u8]) -> Option<(Self, usize)> {
+        let (half_points, length, is_sign) = match text {
+            [b'1', b'/', b'2', ..] | [b'0', b'.' | b',', b'5', ..] => (1, 3, false),
+            [0xc2, 0xbd, ..] => (1, 2, false),
+            // In Latin-1.
+            [0xbd, ..] => (1, 1, false),
+            [digit @ (b'0' | b'1'), b'F' | b'f', ..] => (2 * (digit - b'0'), 2, false),
+            [digit @ (b'0' | b'1'), ..] => (2 * (digit - b'0'), 1, false),
+            [b'+', ..] => (2, 1, true),
+            [b'=', ..] => (1, 1, true),
+            [b'-', ..] => (0, 1, true),
+            _ => return None,
+        };
+        Some((Self { half_points, is_sign }, length))
+    }
+}
+
+/// How long the sign is that parts two scores: a colon, or a dash of any kind.
+fn separator(text: &[u8], between_signs: bool) -> Option<usize> {
+    match text {
+        [b':' | b'-', ..] => Some(1),
+        [b'/', ..] if between_signs => Some(1),
+        [b'_', ..] if !between_signs => Some(1),
+        // U+2010 to U+2015, U+2212, U+FE58, U+FE63, U+FF0D; a dash in Windows-1252.
+        [0xe2, 0x80, 0x90..=0x95, ..]
+        | [0xe2, 0x88, 0x92, ..]
+        | [0xef, 0xb9, 0x98 | 0xa3, ..]
+        | [0xef, 0xbc, 0x8d, ..] => Some(3),
+        [0x96 | 0x97, ..] => Some(1),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_read_in_the_forms_that_people_write() {
+        let results = [GameResult::White, GameResult::Black, GameResult::Draw];
+        for (texts, result) in [
+            (&["1-0", "1:0", "1\u{2013}0", "1 - 0", "1_0", "1\u{2212}0", "+:-", "1-0F", "1F-0F"][..], 0),
+            (&["0-1", "0:1", "0\u{2014}1", "0  -\t1", "-:+", "0F-1"], 1),
+            (
+                &[
+                    "1/2-1/2",
+                    "1/2",
+                    "\u{bd}-\u{bd}",
+                    "\u{bd}",
+                    "0.5-0.5",
+                    "0,5:0,5",
+                    "1/2 - 1/2",
+                    "=:=",
+                    "\u{bd}\u{2010}\u{bd}",
+                ],
+                2,
+            ),
+        ] {
+            for text in texts {
+                assert_eq!(GameResult::parse(text.as_bytes()), Some(results[result]), "{text}");
+                assert_eq!(GameResult::of_tag(text), Some(results[result]), "{text}");
+            }
+        }
+        assert_eq!(GameResult::parse(b"\xbd-\xbd"), Some(GameResult::Draw));
+        assert_eq!(GameResult::parse(b"1\x960"), Some(GameResult::White));
+        assert_eq!(GameResult::parse(b"*"), Some(GameResult::Unknown));
+    }
+
+    #[test]
+    fn what_has_no_winner_is_no_draw() {
+        for text in ["0-0", "0-1/2", "1/2-0", "-:-", "0:0", "0F-0F", "0 - 0"] {
+            assert_eq!(GameResult::parse(text.as_bytes()), None, "{text}");
+            assert_eq!(GameResult::of_tag(text), Some(GameResult::Unknown), "{text}");
+        }
+    }
+
+    #[test]
+    fn tags_have_results_in_words() {
+        for (text, result) in [
+            ("1-0 (time)", GameResult::White),
+            (" 0-1 ff", GameResult::Black),
+            ("Draw", GameResult::Draw),
+            ("White wins", GameResult::White),
+            ("black won on time", GameResult::Black),
+            ("+/-", GameResult::White),
+            ("+--", GameResult::White),
+            ("--+", GameResult::Black),
+        ] {
+            assert_eq!(GameResult::of_tag(text), Some(result), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_result_is_not_read_as_one() {
+        for text in [
+            "", "1", "0", "1-1", "1-0-0", "0-0-0", "12-0", "1-01", "1.0-0", "+-", "-+", "1-", "-0", "1/0",
+            "1 0", "3-0", "+:0",
+        ] {
+            assert_eq!(GameResult::parse(text.as_bytes()), None, "{text}");
+            assert_eq!(GameResult::of_tag(text), None, "{text}");
+        }
     }
 }

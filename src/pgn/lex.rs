@@ -329,6 +329,10 @@ impl<'a> Lexer<'a> {
             }
             Class::Dash => return self.dashes(),
             Class::High => return self.high::<ANNOTATED>(),
+            // `+:-`: the sign before has been passed over.
+            Class::Other if byte == b':' && self.at > 0 => {
+                return Some(self.scores(self.at - 1).unwrap_or_else(|| Token::Junk(self.word())));
+            }
             _ => return Some(Token::Junk(self.word())),
         }
         None
@@ -373,6 +377,10 @@ impl<'a> Lexer<'a> {
             [0xe2, 0x80 | 0x81 | 0x86..=0xaf, 0x80..=0xbf, ..] => self.pass(3),
             [0xc2, 0xb1, ..] => self.pass(2),
             _ => {
+                let start = self.at;
+                if let Some(token) = self.scores(start) {
+                    return Some(token);
+                }
                 let word = self.wide_word();
                 Some(GameResult::parse(word).map_or(Token::Junk(word), Token::Result))
             }
@@ -430,7 +438,12 @@ impl<'a> Lexer<'a> {
             end += 1;
         }
         match self.text.get(end) {
-            Some(b'-' | b'/' | b':' | 0x80..=0xff) => self.number_word(start, end),
+            Some(b'-' | b'/' | b':' | b'_' | b'F' | 0x80..=0xff) => self.number_word(start, end),
+            // `1 - 0`, `0.5-0.5`
+            Some(b' ' | b'.' | b',') if end == start + 1 && self.text[start] <= b'1' => {
+                self.at = end;
+                self.scores(start)
+            }
             _ if self.text[start] == b'0' && matches!(&self.text[start..end], b"00" | b"000" | b"0000") => {
                 self.at = end;
                 Some(Token::Move(&self.text[start..end]))
@@ -446,6 +459,14 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// The scores of both players that begin here: the game's result.
+    #[cold]
+    fn scores(&mut self, start: usize) -> Option<Token<'a>> {
+        let (result, length) = GameResult::read_scores(&self.text[start..])?;
+        (self.odd, self.at) = (start, start + length);
+        Some(Token::Result(result))
+    }
+
     #[inline(never)]
     fn number_word(&mut self, start: usize, end: usize) -> Option<Token<'a>> {
         self.odd = start;
@@ -455,12 +476,15 @@ impl<'a> Lexer<'a> {
         self.text = &text[..text.len().min(start + LONGEST)];
         let word = self.wide_word();
         self.text = text;
-        if let Some(result) = GameResult::parse(word) {
-            return Some(Token::Result(result));
-        }
         let castles = matches!(word, [b'0', b'-', b'0', ..] | [b'0', 0xe2, 0x80, 0x90..=0x95, b'0', ..]);
         if castles && word.len() < LONGEST {
             return Some(Token::Move(word));
+        }
+        if let Some(token) = self.scores(start) {
+            return Some(token);
+        }
+        if let Some(result) = GameResult::parse(word) {
+            return Some(Token::Result(result));
         }
         // A move number with something after it that is none of these.
         self.at = end.max(start + 1);

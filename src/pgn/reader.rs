@@ -204,6 +204,12 @@ impl<'a> Reader<'a> {
         self.lexer.unread(bytes);
     }
 
+    /// Whether nothing but annotations follows in the present game.
+    #[cold]
+    pub(crate) fn is_at_last_token(&self) -> bool {
+        matches!(self.lexer.clone().next_token(), Token::End | Token::NextGame)
+    }
+
     /// The next token of the present game, without annotations; `End` after its last.
     #[inline]
     pub fn next_token(&mut self) -> Token<'a> {

@@ -5,6 +5,7 @@ mod adding;
 mod annotations;
 mod archives;
 mod beside;
+mod cases;
 mod continuations;
 mod duplicates;
 mod edge;

@@ -14,6 +14,8 @@ pub(crate) struct Header {
     pub(crate) fen: Option<Text>,
     /// The result tag, if there is one that can be read.
     pub(crate) result: Option<GameResult>,
+    /// That tag says that both players lost: `0-0`.
+    pub(crate) both_lost: bool,
     utc_date: Option<Text>,
 }
 
@@ -72,11 +74,16 @@ impl Header {
                 self.utc_date = date(value).ok().flatten().map(|date| batch.headers.push_text(&date));
                 return Err(None);
             }
-            b"Result" => match GameResult::parse(value.trim().as_bytes()) {
-                Some(result) => self.result = Some(result),
-                None if is_unknown(value) => {}
-                None => return Err(Some("no result that can be read")),
-            },
+            b"Result" if is_unknown(value) => {}
+            b"Result" => {
+                let result = GameResult::of_tag(value).ok_or(Some("no result that can be read"))?;
+                self.result = Some(result);
+                self.both_lost = result == GameResult::Unknown && value.trim() != "*";
+                // What is written in another way is kept as it is written.
+                if value.trim() != result.as_str() {
+                    return Err(None);
+                }
+            }
             b"WhiteElo" => row.white_elo = rating(value)?,
             b"BlackElo" => row.black_elo = rating(value)?,
             b"WhiteTitle" => row.white_title = known(value, batch).filter(|_| value != "-"),

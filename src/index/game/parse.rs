@@ -159,10 +159,10 @@ impl<'a> ChunkParser<'a> {
         let first_code = batch.codes.len();
         let start = self.start_position(&mut header, game, batch);
         let ending = match start {
-            Start::Standard => self.replay_game(self.start, &mut header.row, batch),
+            Start::Standard => self.replay_game(self.start, &mut header, batch),
             Start::Setup => {
                 let position = batch.setups.last().expect("the set-up just added").clone();
-                self.replay_game(&position, &mut header.row, batch)
+                self.replay_game(&position, &mut header, batch)
             }
             Start::Nowhere => {
                 Ending { status: GameStatus::Skipped, result: self.skip_moves(), opening: None }
@@ -248,12 +248,13 @@ impl<'a> ChunkParser<'a> {
     }
 
     /// Plays the game's moves from `start` on and adds their codes to the batch's, and its annotations to the rows.
-    fn replay_game(&mut self, start: &Position, row: &mut GameRow, batch: &mut GameBatch) -> Ending {
+    fn replay_game(&mut self, start: &Position, header: &mut Header, batch: &mut GameBatch) -> Ending {
+        let (row, both_lost) = (&mut header.row, header.both_lost);
         if !self.annotator.is_on() {
-            return self.replay::<false>(start, row.game, batch);
+            return self.replay::<false>(start, row.game, both_lost, batch);
         }
         self.annotator.begin(row.game, &batch.headers);
-        let ending = self.replay::<true>(start, row.game, batch);
+        let ending = self.replay::<true>(start, row.game, both_lost, batch);
         let (evals, clocks) = self.annotator.end(&mut batch.headers);
         (row.eval_count, row.clock_count) = (Some(evals), Some(clocks));
         self.tell_annotation_problems(row.game, batch);
@@ -264,6 +265,7 @@ impl<'a> ChunkParser<'a> {
         &mut self,
         start: &Position,
         game: GameId,
+        both_lost: bool,
         batch: &mut GameBatch,
     ) -> Ending {
         let first = batch.codes.len();
@@ -279,6 +281,10 @@ impl<'a> ChunkParser<'a> {
                     status = GameStatus::Truncated;
                     break self.skip_moves();
                 }
+                // Castling could be played here.
+                Token::Move(token) if both_lost && self.is_double_loss(token) => {
+                    break Some(GameResult::Unknown);
+                }
                 Token::Move(token) => match position.play_san(token) {
                     Ok(code) => {
                         batch.codes.push(code);
@@ -286,6 +292,9 @@ impl<'a> ChunkParser<'a> {
                     }
                     Err(error) => {
                         let ply = batch.codes.len() - first;
+                        if self.is_double_loss(token) {
+                            break Some(GameResult::Unknown);
+                        }
                         if let Ok(code) = self.play_glued(token, error, &mut position, game, ply, batch) {
                             batch.codes.push(code);
                             opening = self.openings.find(&position).or(opening);
@@ -332,6 +341,13 @@ impl<'a> ChunkParser<'a> {
             let token = word_end.map(|end| shown(&self.text[offset..end]));
             self.problem(batch, kind, offset, Some(game), Some(ply), token.as_deref(), &message);
         }
+    }
+
+    /// Whether the word just read, which may be castling, is the result of a game that both players lost.
+    fn is_double_loss(&self, token: &[u8]) -> bool {
+        token[0] == b'0'
+            && GameResult::read_scores(token) == Some((GameResult::Unknown, token.len()))
+            && self.reader.is_at_last_token()
     }
 
     fn skip_moves(&mut self) -> Option<GameResult> {

@@ -175,8 +175,8 @@ impl GameRecord {
             ("Round", game.round.as_deref()),
             ("White", game.white.as_deref()),
             ("Black", game.black.as_deref()),
-            // Always that of the movetext's end.
-            ("Result", Some(game.result.as_str())),
+            // As it is written if that is not one of PGN's four words.
+            ("Result", others.get("Result").is_none().then_some(game.result.as_str())),
         ];
         let mut tags = Vec::with_capacity(roster.len() + others.len());
         for (name, value) in roster {

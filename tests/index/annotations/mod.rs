@@ -1,7 +1,7 @@
 //! What a PGN says about moves: read, kept, left out, removed.
 
 mod damage;
-mod round_trip;
+pub(super) mod round_trip;
 
 use std::fs;
 use std::path::Path;

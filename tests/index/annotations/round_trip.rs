@@ -86,7 +86,7 @@ fn exported(database: &Path) -> String {
 }
 
 /// Indexes a text, exports it and indexes that. Tells what is not the same; `None` too for a text without games.
-fn comes_back(text: &[u8], options: &IndexOptions) -> Option<String> {
+pub(crate) fn comes_back(text: &[u8], options: &IndexOptions) -> Option<String> {
     let directory = directory_for(text.len());
     let path = |name: &str| directory.path().join(name);
     fs::write(path("in.pgn"), text).expect("written");
