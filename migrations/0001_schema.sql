@@ -261,7 +261,7 @@ CREATE TABLE visited_position (
     recent_games TEXT NOT NULL                  -- the same by date, latest first
 );
 
--- What was played from a visited position. If the position occurred several times in a game, the last move counts.
+-- What was played from a visited position. A game that returned there counts by the last move it made, even if it ended there later.
 CREATE TABLE continuation (
     key        INTEGER NOT NULL REFERENCES visited_position,
     move_code  INTEGER NOT NULL,

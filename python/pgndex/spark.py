@@ -262,11 +262,11 @@ def find_duplicates(games: DataFrame, positions: DataFrame) -> DataFrame:
 
 
 def count_continuations(by_key: DataFrame, games: DataFrame, positions: DataFrame, threshold: int) -> DataFrame:
-    """What was played from positions that many games reached, as ``continuation`` has it: a game counts by its last visit."""
+    """What was played from positions that many games reached, as ``continuation`` has it: a game counts by the last move it made there."""
     from pyspark.sql import functions as f
 
     last = by_key.groupBy("key_prefix", "key", "game_id").agg(
-        f.max(f.struct("ply", "move_code", "result", "white_elo", "black_elo")).alias("last")
+        f.max(f.struct(f.col("move_code").isNotNull().alias("went_on"), "ply", "move_code", "result", "white_elo", "black_elo")).alias("last")
     )
     visited = last.groupBy("key").count().where(f.col("count") >= threshold).select("key")
     visited = visited.join(_shared_keys(visited, games, positions), "key", "left_anti")

@@ -278,7 +278,7 @@ struct Counter<'c> {
 struct Counts {
     moves: BTreeMap<u32, ResultCounts>,
     games: u64,
-    /// The latest visit; a game counts by its last one.
+    /// The visit by which the latest game counts, so far: the last one at which it played a move.
     latest: Visit,
     /// A visit by a game from the standard start.
     standard: Option<Visit>,
@@ -322,8 +322,10 @@ impl<'c> Counter<'c> {
         });
         if counts.latest.game != visit.game {
             counts.end_game(self.by_key);
+            counts.latest = visit;
+        } else if visit.code != Visit::NOTHING {
+            counts.latest = visit;
         }
-        counts.latest = visit;
         if !visit.is_setup() {
             counts.standard.get_or_insert(visit);
         } else if !counts.is_shared {

@@ -6,12 +6,12 @@ use crate::id::GameId;
 use crate::store::block_set::encode_with;
 use crate::store::block_set::{block_of, decode_within, encode, game_of, push_number, take_number};
 
-/// What a game played from a position when it was there last.
+/// The last move that a game made from a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct PlayedMove(u16);
 
 impl PlayedMove {
-    /// Nothing: the game ended there. Kind 7 is a null move if both squares are the first, and nothing else: no [`ShortMove`] has these
+    /// Nothing: the game came there but once, and ended. Kind 7 is a null move if both squares are the first, and nothing else: no [`ShortMove`] has these
     /// bits.
     pub(crate) const NOTHING: Self = Self(7 << 12 | 1);
 

@@ -39,8 +39,9 @@ FROM total ORDER BY key";
 /// The rows that `continuation` should have.
 const CONTINUATIONS: &str = "
 WITH last AS (
-    SELECT key, game_id, max(ply) AS ply FROM position_game
+    SELECT key, game_id, max(ply) AS ply FROM game_position
     WHERE key IN (SELECT key FROM position_game GROUP BY key HAVING count(DISTINCT game_id) >= ?1)
+        AND move_code IS NOT NULL
     GROUP BY key, game_id
 )
 SELECT last.key, move_code, count(*) AS games, sum(result = '1-0') AS white_wins, sum(result = '1/2-1/2') AS draws,
@@ -50,7 +51,7 @@ FROM last JOIN game_position USING (game_id, ply) JOIN (
     SELECT *, CASE WHEN substr(date, 1, 4) GLOB '[0-9][0-9][0-9][0-9]' THEN CAST(substr(date, 1, 4) AS INTEGER) END AS year
     FROM game
 ) USING (game_id)
-WHERE result <> '*' AND move_code IS NOT NULL
+WHERE result <> '*'
 GROUP BY 1, 2 ORDER BY 1, 2";
 
 /// Indexes `text` in several ways and compares. Gives back how many positions and continuations there are.
@@ -105,6 +106,31 @@ fn a_game_that_returns_counts_once_and_its_last_move_there_counts() {
                 [Result \"1/2-1/2\"]\n[WhiteElo \"2000\"]\n[BlackElo \"2001\"]\n\n1. Nf3 1/2-1/2\n\n";
     assert_eq!(check(text.as_bytes(), 1), (6, 5));
     assert_eq!(check(text.as_bytes(), 4), (1, 2));
+}
+
+#[test]
+fn a_game_that_ends_by_returning_counts_by_the_last_move_it_made() {
+    // Beyond ply 16,383 what was played is not kept with a ply while rows are sorted.
+    let shuffle = |times| "Nf3 Nf6 Ng1 Ng8 ".repeat(times);
+    let setup = "[FEN \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"]\n";
+    let text = [
+        ("", shuffle(1)),
+        ("", "Nc3 Nc6 Nb1 Nb8 ".to_owned() + &shuffle(2)),
+        ("", shuffle(2) + "Nc3 Nc6 Nb1 Nb8"),
+        ("", shuffle(1) + "Nc3 Nc6 Nb1"),
+        ("", shuffle(4096)),
+        ("", shuffle(4095) + "Nc3 Nc6 Nb1 Nb8 Nf3 Nf6 Ng1"),
+        ("", shuffle(4097) + "e4"),
+        (setup, "Kd1 Kd8 Ke1 Ke8 ".repeat(2)),
+        (setup, "Kd1 Kd8 Ke1 Ke8 Kf1 Kf8 Ke1 Ke8".to_owned()),
+        (setup, String::new()),
+        ("", String::new()),
+    ]
+    .map(|(setup, moves)| format!("[Result \"1/2-1/2\"]\n{setup}\n{moves} 1/2-1/2\n\n"))
+    .concat();
+    let (positions, continuations) = check(text.as_bytes(), 1);
+    assert!(positions > 10 && continuations > 10, "{positions}, {continuations}");
+    assert!(check(text.as_bytes(), 3).0 > 5);
 }
 
 #[test]

@@ -65,7 +65,8 @@ type Told = ([u32; 3], u64, BTreeMap<u32, u64>, Vec<u32>, Vec<u32>);
 /// What plain SQL over the games that had a FEN says.
 fn counted(database: &Connection, fen: &str) -> Told {
     let sql = "SELECT game_id, move_code, result, white_elo + black_elo, date
-        FROM (SELECT game_id, max(ply) AS ply FROM game_position WHERE fen = ?1 GROUP BY game_id)
+        FROM (SELECT game_id, ifnull(max(ply) FILTER (WHERE move_code IS NOT NULL), max(ply)) AS ply
+              FROM game_position WHERE fen = ?1 GROUP BY game_id)
         JOIN game_position USING (game_id, ply) JOIN game USING (game_id)";
     let mut query = database.prepare(sql).expect("a query");
     let mut rows = query.query([fen]).expect("rows");

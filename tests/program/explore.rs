@@ -544,3 +544,79 @@ fn help_has_examples() {
     one. Ctrl-C ends it.
     "#);
 }
+
+/// Twelve games that reached a position of the Berlin Defence. Nine of them repeat it until they end: seven in that very position.
+const BERLIN: [(&str, &str); 12] = {
+    const AGAIN: &str = "11. Qe4+ Qe6 12. Qd4 Qd6 ";
+    const TWICE: &str = "11. Qe4+ Qe6 12. Qd4 Qd6 13. Qe4+ Qe6 14. Qd4 Qd6";
+    [
+        (TWICE, "1/2-1/2"),
+        ("11. Qe4+ Qe6 12. Qd4 Qd6 13. Qe4+ Qe6", "1/2-1/2"),
+        (TWICE, "1/2-1/2"),
+        (TWICE, "1/2-1/2"),
+        (TWICE, "1/2-1/2"),
+        (TWICE, "1/2-1/2"),
+        (AGAIN, "1/2-1/2"),
+        ("11. Qe4+ Qe6 12. Qd4 Qd6 13. Qe4+ Qe6 14. Qd4 Qd6 15. Qe4+", "1/2-1/2"),
+        ("11. Re1+ Be6 12. Qe4 O-O-O", "0-1"),
+        ("11. Qe4+ Qe6 12. Qd4 Qd6 13. Qe3+ Be6", "1-0"),
+        (TWICE, "1/2-1/2"),
+        ("11. Qe4+ Qe6 12. Qd4 Qd6 13. Qe4+ Qe6 14. Qd4 Qd6 15. Qe4+ Qe6 16. Qd4", "1/2-1/2"),
+    ]
+};
+
+#[test]
+fn a_game_that_ends_by_returning_counts_by_the_last_move_it_made() {
+    const BEFORE: &str =
+        "1. e4 e5 2. Nf3 Nc6 3. Bb5 Nf6 4. O-O Nxe4 5. d4 Nd6 6. dxe5 Nxb5 7. a4 Nbd4 8. Nxd4 Nxd4 9. Qxd4 d5 10. exd6 Qxd6";
+    let games = |range: std::ops::Range<usize>| -> String {
+        let game = |(moves, result): &(&str, &str)| {
+            format!("[White \"A\"]\n[Black \"B\"]\n[Result \"{result}\"]\n\n{BEFORE} {moves} {result}\n\n")
+        };
+        BERLIN[range].iter().map(game).collect()
+    };
+    let place = Place::asking(&["explore", "games.db"]).with("first.pgn", games(0..5)).with("rest.pgn", games(5..12));
+    // From rows and from tables and sets, made at once and by adding.
+    for threshold in ["64", "12", "6", "1"] {
+        let index = ["index", "--quiet", "--duplicates", "keep", "--overwrite", "games.db", "first.pgn"];
+        let threshold = ["--continuation-threshold", threshold];
+        let at_once = [index.as_slice(), &["rest.pgn"], &threshold].concat();
+        let first = [index.as_slice(), &threshold].concat();
+        let rest = vec!["index", "--quiet", "--duplicates", "keep", "games.db", "rest.pgn"];
+        for runs in [vec![at_once], vec![first, rest]] {
+            runs.iter().for_each(|run| assert_eq!(place.run(run).status, 0, "{run:?}"));
+            for filter in [&[][..], &["--player", "=A"], &["--side", "black"]] {
+                let answer = place.json(&[&["--moves", BEFORE], filter].concat());
+                let moves = answer["moves"].as_array().expect("moves").iter();
+                let played = |played: &serde_json::Value| {
+                    let games = ["white", "draws", "black"].map(|name| played[name].as_u64().expect("a number"));
+                    (played["san"].as_str().expect("a move").to_owned(), games)
+                };
+                let expected = [("Qe4+", [0, 10, 0]), ("Re1+", [0, 0, 1]), ("Qe3+", [1, 0, 0])];
+                let mut moves: Vec<_> = moves.map(played).collect();
+                moves.sort_by_key(|(san, _)| expected.iter().position(|(other, _)| other == san));
+                assert_eq!(moves, expected.map(|(san, games)| (san.to_owned(), games)), "{threshold:?} {filter:?}");
+                for list in ["topGames", "recentGames"] {
+                    let listed = answer[list].as_array().expect("games");
+                    assert!(listed.iter().all(|game| game["uci"].is_string()), "{list}: {listed:?}");
+                }
+            }
+            assert_eq!(place.run(&["verify", "--quiet", "games.db"]).status, 0);
+        }
+        let remove = ["remove", "--quiet", "games.db", "--sql", "SELECT game_id FROM game WHERE game_id % 2 = 0"];
+        assert_eq!(place.run(&remove).status, 0);
+        let left = place.json(&["--moves", BEFORE]);
+        let of = |index: usize| (left["moves"][index]["san"].as_str(), left["moves"][index]["draws"].as_u64());
+        assert_eq!((of(0), of(1), left["moves"].as_array().map(Vec::len)), ((Some("Qe4+"), Some(5)), (Some("Re1+"), Some(0)), Some(2)));
+        assert_eq!(place.run(&["verify", "--quiet", "games.db"]).status, 0);
+    }
+}
+
+#[test]
+fn only_games_that_never_moved_from_a_position_ended_there() {
+    let text = "[Result \"1/2-1/2\"]\n\n1. Nf3 Nf6 2. Ng1 Ng8 1/2-1/2\n\n\
+                [Result \"1/2-1/2\"]\n\n1. Nc3 Nc6 2. Nb1 Nb8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2\n\n\
+                [Result \"1/2-1/2\"]\n\n1/2-1/2\n";
+    let place = built(text);
+    insta::assert_snapshot!(place.ok(&["--top", "0", "--recent", "0"]), @"");
+}

@@ -1,7 +1,7 @@
-"""Asks `pgndex explore` what players played with one side, and holds the answers to be those of reading all games with python-chess: results,
-ratings, performances, games by other orders of moves, years, and trees.
+"""Asks `pgndex explore` what players played with one side, and what all played from positions of any game, and compares the answers with
+those of reading all games with python-chess: results, ratings, performances, games by other orders of moves, years, and trees.
 
-Usage: explored.py PGNDEX DATABASE PGN SEED COUNT. Prints the number of questions and of games in the answers.
+Usage: explored.py PGNDEX DATABASE PGN SEED PLAYERS POSITIONS. Prints the number of questions and of games in the answers.
 """
 
 import collections
@@ -34,14 +34,14 @@ class Game:
         year = headers.get("Date", "")[:4]
         self.year = int(year) if year.isdigit() and int(year) else None
         board = game.board()
-        # What was played from each position when it was there last.
+        # The last move that was made from each position; None if none was.
         self.played = {}
         self.line = []
         for move in game.mainline_moves():
             self.played[board.epd()] = move
             self.line.append((board.epd(), move))
             board.push(move)
-        self.played[board.epd()] = None
+        self.played.setdefault(board.epd())
         self.is_standard = game.board().epd() == chess.Board().epd()
 
     def points(self, side):
@@ -138,7 +138,7 @@ def hold_tree(found, board, games, fewest, side, depth, seen, what):
 
 
 def main():
-    program, database, pgn, seed, count = sys.argv[1:]
+    program, database, pgn, seed, count, positions = sys.argv[1:]
     games = [Game(game) for game in read_games(pgn)]
     often = collections.Counter(name for game in games for name in set(game.names) if name.strip("?"))
     chance = random.Random(int(seed))
@@ -191,6 +191,19 @@ def main():
                         board.push_san(word)
                 assert board.epd() == epd and epd in seen["told"], (name, line)
             asked += 1
+    by_epd = collections.defaultdict(list)
+    for game in games:
+        for epd in game.played:
+            by_epd[epd].append(game)
+    # Many games return to a position near their end.
+    endings = [epd for game in games for epd in list(game.played)[-4:]]
+    any_positions = chance.sample(sorted(by_epd), int(positions) // 2)
+    for epd in any_positions + chance.sample(endings, int(positions) - len(any_positions)):
+        answer = ask(["--fen", epd])
+        finished = [game for game in by_epd[epd] if game.points(0) is not None]
+        hold(answer, finished, None, epd)
+        hold_moves(answer["moves"], chess.Board(epd + " 0 1"), finished, None, epd)
+        asked, total = asked + 1, total + len(finished)
     print(asked, "answers,", total, "games,", otherwise, "by other moves")
 
 

@@ -7,22 +7,23 @@ use crate::program::python::printed_by;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 
-/// Asks what `count` frequent players played, in the first games of a collection.
-fn agree(corpus: &str, bytes: usize, count: u32) {
-    let Some(printed) = printed_by("explored.py", corpus, bytes, &["1", &count.to_string()]) else { return };
+/// Asks what `players` frequent players played, and what was played from `positions`, in the first games of a collection.
+fn agree(corpus: &str, bytes: usize, players: u32, positions: u32) {
+    let counts = [players.to_string(), positions.to_string()];
+    let Some(printed) = printed_by("explored.py", corpus, bytes, &["1", &counts[0], &counts[1]]) else { return };
     assert!(printed.ends_with(" by other moves\n") && !printed.contains(" 0 games"), "{printed}");
 }
 
 #[test]
 fn some_answers() {
-    agree("otb-40k", 400_000, 10);
+    agree("otb-40k", 400_000, 10, 60);
 }
 
 #[test]
 #[ignore = "takes minutes"]
 fn many_answers() {
     for corpus in ["otb-40k", "fics", "lichess-24k", "tcec-3k"] {
-        agree(corpus, 1_500_000, 10);
+        agree(corpus, 1_500_000, 10, 400);
     }
 }
 

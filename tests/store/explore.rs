@@ -75,7 +75,7 @@ impl Sample {
         self.run("DELETE FROM visit_set; DELETE FROM continuation; DELETE FROM visited_position;");
     }
 
-    /// Makes the temporary table `last_visit`: the last visit to a position of each game for which `condition` on the view
+    /// Makes the temporary table `last_visit`: the visit to a position by which each game counts for which `condition` on the view
     /// `games` holds.
     fn last_visits(&self, key: i64, fen: &str, condition: &str) {
         self.run(
@@ -94,7 +94,8 @@ impl Sample {
                 iif(date GLOB '[0-9][0-9][0-9][0-9].*', substr(date, 1, 4), '0000')
                     || replace(ifnull(substr(date, 5), '.??.??'), '?', '0')
             FROM (
-                SELECT p.game_id, max(p.ply) AS ply FROM position_game AS o JOIN game_position AS p USING (game_id, ply)
+                SELECT p.game_id, ifnull(max(p.ply) FILTER (WHERE p.move_code IS NOT NULL), max(p.ply)) AS ply
+                FROM position_game AS o JOIN game_position AS p USING (game_id, ply)
                 WHERE o.key = ?1 AND p.fen = ?2 GROUP BY p.game_id
             ) AS visit
             JOIN game_position USING (game_id, ply) JOIN game USING (game_id)

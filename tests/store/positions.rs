@@ -109,7 +109,7 @@ fn last_visits_read_from_pages_are_those_of_sqlite() {
     let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'occurrence'";
     let root = connection.query_row(root, [], |row| row.get(0).map(PageNumber)).expect("a root page");
     let expected = |key: i64| -> Vec<(u32, u32)> {
-        let sql = "SELECT game_id, max(ply) FROM occurrence WHERE key = ?1 GROUP BY game_id ORDER BY 1";
+        let sql = "SELECT game_id, ply FROM occurrence WHERE key = ?1 ORDER BY 1, 2";
         let mut query = connection.prepare(sql).expect("a query");
         let rows = query.query_map([key], |row| Ok((row.get(0)?, row.get(1)?))).expect("rows");
         rows.map(Result::unwrap).collect()
@@ -123,7 +123,7 @@ fn last_visits_read_from_pages_are_those_of_sqlite() {
     for number in -3..60 {
         let mut found = Vec::new();
         let visited = reader
-            .for_each_last_visit(PositionKey::from_i64(key(number)), |game, ply| found.push((game.0, ply.0)));
+            .for_each_occurrence(PositionKey::from_i64(key(number)), |game, ply| found.push((game.0, ply.0)));
         visited.expect("pages are sound");
         found_any += usize::from(!found.is_empty());
         assert_eq!(found, expected(key(number)), "{number}");

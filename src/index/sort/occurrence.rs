@@ -9,7 +9,8 @@ use crate::store::visit_set::PlayedMove;
 ///
 /// One 128-bit number, so that sorting compares once: the key (biased, so that unsigned order is SQLite's signed order), the
 /// game, the ply. The ply's 32 bits hold the move and the origin too: 14 bits of ply, 15 of move and 2 of origin, or, with the top
-/// bit set, 29 bits of ply and the origin for games longer than any that was played; the order is that of plies in any case.
+/// bit set, 28 bits of ply, one that says whether the game ended there, and the origin for games longer than any that was played; the
+/// order is that of plies in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PlayedOccurrence(u128);
 
@@ -33,7 +34,7 @@ pub(crate) enum Played {
     /// Nothing: the game ended there.
     Nothing,
     Move(ShortMove),
-    /// The ply left no room to say it.
+    /// A move: the ply left no room to say which.
     NotKept,
 }
 
@@ -54,7 +55,7 @@ impl PlayedOccurrence {
             };
             ply.0 << 17 | (played as u32) << 2
         } else {
-            ply.0 << 2 | Self::LONG
+            ply.0 << 3 | (move_code.is_none() as u32) << 2 | Self::LONG
         };
         Self(((key.0 ^ Self::SIGN) as u128) << 64 | (game.0 as u128) << 32 | low as u128)
     }
@@ -83,13 +84,13 @@ impl PlayedOccurrence {
 
     pub(crate) const fn ply(self) -> Ply {
         let low = self.0 as u32;
-        Ply(if low & Self::LONG == 0 { low >> 17 } else { (low & !Self::LONG) >> 2 })
+        Ply(if low & Self::LONG == 0 { low >> 17 } else { (low & !Self::LONG) >> 3 })
     }
 
     pub(crate) const fn played(self) -> Played {
         let low = self.0 as u32;
         match (low >> 2) as u16 & ShortMove::MASK {
-            _ if low & Self::LONG != 0 => Played::NotKept,
+            _ if low & Self::LONG != 0 => if low & 4 == 0 { Played::NotKept } else { Played::Nothing },
             Self::NOTHING => Played::Nothing,
             bits => Played::Move(ShortMove::from_bits(bits)),
         }
@@ -134,7 +135,7 @@ mod tests {
         let mut occurrences = vec![];
         for key in [0, 1, i64::MAX as u64, 1 << 63, u64::MAX] {
             for game in [1, 2, u32::MAX] {
-                for (index, ply) in [0, 1, 16_383, 16_384, (1 << 29) - 1].into_iter().enumerate() {
+                for (index, ply) in [0, 1, 16_383, 16_384, (1 << 28) - 1].into_iter().enumerate() {
                     for code in [None, Some(MoveCode::NULL), Some(e4)] {
                         let (key, game, ply) = (PositionKey(key), GameId(game), Ply(ply));
                         // An origin does not change the order.
@@ -145,9 +146,9 @@ mod tests {
                         assert_eq!(occurrence.occurrence(), Occurrence::new(key, game, ply));
                         assert_eq!(PlayedOccurrence::from_sort_key(occurrence.sort_key()), occurrence);
                         let played = match code {
-                            _ if ply.0 > 16_383 => Played::NotKept,
-                            Some(code) => Played::Move(ShortMove::new(code)),
                             None => Played::Nothing,
+                            Some(_) if ply.0 > 16_383 => Played::NotKept,
+                            Some(code) => Played::Move(ShortMove::new(code)),
                         };
                         assert_eq!(occurrence.played(), played);
                         occurrences.push(occurrence);

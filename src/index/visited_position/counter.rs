@@ -109,7 +109,7 @@ impl VisitedPosition {
         }
     }
 
-    /// Counts a game by its last occurrence.
+    /// Counts a game by the last occurrence at which it played a move, or by its last one if it played none there.
     pub(crate) fn count(&mut self, last: PlayedOccurrence, counted_game: CountedGame) {
         match last.played() {
             Played::Nothing => self.visits.push(last.game(), PlayedMove::NOTHING),
@@ -173,7 +173,7 @@ pub(crate) struct Counted {
     pub(crate) visited: Vec<VisitedPosition>,
 }
 
-/// A position that is being counted, and the latest occurrence of it, which counts unless the same game's next one follows.
+/// A position that is being counted, and the latest occurrence of it, which counts unless the same game plays another move there.
 struct Open {
     visited: VisitedPosition,
     latest: PlayedOccurrence,
@@ -234,6 +234,9 @@ impl<'o> Counter<'o> {
             visited.note(occurrence);
             if latest.game() != occurrence.game() {
                 visited.count(*latest, self.counted_games.of(latest.game()));
+            } else if occurrence.played() == Played::Nothing {
+                // The game ended by returning: it counts by the move it had played there before.
+                continue;
             }
             *latest = occurrence;
         }

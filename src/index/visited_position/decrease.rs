@@ -192,20 +192,21 @@ impl Connection<'_> {
         let outcomes = self.outcomes;
         let known = self.of(removed)?;
         let mut found = Found::default();
-        // A game counts by its last visit.
-        let mut last_visits: KeyMap<Option<MoveCode>> = KeyMap::default();
+        // A game counts by the last move it made at a position.
+        let mut last_moves: KeyMap<Option<MoveCode>> = KeyMap::default();
         for &game in games {
             let counted = outcomes.of(game)?;
-            last_visits.clear();
+            last_moves.clear();
             known.for_each_position_of(game, |key, code| {
                 found.positions += 1;
                 if removed.visited.contains(&key) {
-                    last_visits.insert(key, code);
+                    let last = last_moves.entry(key).or_default();
+                    *last = code.or(*last);
                 }
             })?;
             // One that somebody deleted was counted nowhere.
             let Some(counted) = counted else { continue };
-            for (&key, &code) in &last_visits {
+            for (&key, &code) in &last_moves {
                 found.visited.entry(key).or_default().count(code, game, counted);
             }
         }

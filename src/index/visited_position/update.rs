@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, ParallelIterator as _};
 
-use crate::board::{KeySet, PositionKey};
+use crate::board::{KeySet, MoveCode, PositionKey};
 use crate::index::error::Result;
 use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::index::visited_position::counter::{Counter, Fens, VisitedPosition};
@@ -230,9 +230,20 @@ pub(crate) struct Recount<'r> {
     positions: Option<PositionReader<'r>>,
     /// Positions whose rows are still to be read, each with its new occurrences.
     waiting: Vec<(PositionKey, Option<VisitedPosition>)>,
-    /// Where games last reached them, and which of them.
-    visits: Vec<(GameId, Ply, usize)>,
+    /// Where games reached them.
+    visits: Vec<Visit>,
     counted: Vec<VisitedPosition>,
+}
+
+/// A game at a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Visit {
+    game: GameId,
+    /// Where it was there last, and the time before: if it ended there, it counts by the move it had played before.
+    last: Ply,
+    before: Option<Ply>,
+    /// Which of the positions that are waiting.
+    waiting: usize,
 }
 
 impl Recount<'_> {
@@ -263,19 +274,26 @@ impl Recount<'_> {
     pub(crate) fn add(&mut self, key: PositionKey, new: Option<VisitedPosition>) -> Result<()> {
         let Self { tracker, known, positions, waiting, visits, .. } = self;
         let before = visits.len();
-        let visit = |visits: &mut Vec<_>, game, ply| {
-            if !tracker.removed_games.contains(game) {
-                visits.push((game, ply, waiting.len()));
+        let visit = |visits: &mut Vec<Visit>, game, ply| {
+            if tracker.removed_games.contains(game) {
+                return;
+            }
+            match visits[before..].last_mut() {
+                Some(visit) if visit.game == game => {
+                    visit.before = Some(visit.last);
+                    visit.last = ply;
+                }
+                _ => visits.push(Visit { game, last: ply, before: None, waiting: waiting.len() }),
             }
         };
         let read = |positions: &PositionReader<'_>| {
-            positions.for_each_last_visit(key, |game, ply| visit(visits, game, ply)).is_ok()
+            positions.for_each_occurrence(key, |game, ply| visit(visits, game, ply)).is_ok()
         };
         // What cannot be read so is told by SQLite.
         if !positions.as_ref().is_some_and(read) {
             visits.truncate(before);
             if let Some(known) = Self::open(tracker, known)? {
-                known.for_each_last_visit(key, |game, ply| visit(visits, game, ply))?;
+                known.for_each_occurrence(key, |game, ply| visit(visits, game, ply))?;
             }
         }
         // Nearly always they are too few: how many rows a key has is not known so well before.
@@ -299,21 +317,32 @@ impl Recount<'_> {
         let Self { tracker, known, positions, waiting, visits, counted } = self;
         visits.sort_unstable();
         if let Some(known) = Self::open(tracker, known)? {
-            for (number, &(game, ply, index)) in visits.iter().enumerate() {
+            for (number, &Visit { game, last, before, waiting: index }) in visits.iter().enumerate() {
                 if number % 1024 == 0 {
                     tracker.sorting.progress.check()?;
                 }
                 let Some(counted_game) = tracker.outcomes.of(game)? else { continue };
                 let (key, visited) = &mut waiting[index];
-                let mut see = |fen: &str, code| {
-                    let visited = visited.get_or_insert_with(|| VisitedPosition::new(*key));
-                    visited.count(PlayedOccurrence::new(*key, game, ply, code), counted_game);
-                    visited.fens.see(fen);
-                };
-                let read = positions.as_mut().map(|positions| positions.played_at(game, ply, &mut see));
-                // What cannot be read so is told by SQLite.
-                if !matches!(read, Some(Ok(_))) {
-                    known.played_at(game, ply, see)?;
+                for (ply, earlier) in [(Some(last), before), (before, None)] {
+                    let Some(ply) = ply else { break };
+                    let mut see = |fen: &str, code: Option<MoveCode>| {
+                        let counts = code.is_some() || earlier.is_none();
+                        if counts {
+                            let visited = visited.get_or_insert_with(|| VisitedPosition::new(*key));
+                            visited.count(PlayedOccurrence::new(*key, game, ply, code), counted_game);
+                            visited.fens.see(fen);
+                        }
+                        counts
+                    };
+                    let read = positions.as_mut().map(|positions| positions.played_at(game, ply, &mut see));
+                    let counts = match read {
+                        Some(Ok(counts)) => counts,
+                        // What cannot be read so is told by SQLite.
+                        _ => known.played_at(game, ply, see)?,
+                    };
+                    if counts != Some(false) {
+                        break;
+                    }
                 }
             }
         }

@@ -17,7 +17,7 @@ use crate::store::read::compared::ComparedGame;
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
 use crate::store::read::game_outcome::GameOutcome;
 use crate::store::read::occurrence::visit::{
-    VisitedCounts, VisitedPositionLists, VisitedRows, for_each_in_sets, for_each_last_visit, has_occurrences,
+    VisitedCounts, VisitedPositionLists, VisitedRows, for_each_in_sets, for_each_occurrence, has_occurrences,
     played_at, visited_counts, visited_lists, visits,
 };
 use crate::store::row::{GameId, NameId, Ply, SourceId};
@@ -312,12 +312,12 @@ impl Known {
         has_occurrences(&self.connection, key, count).map_err(|source| self.failed(source))
     }
 
-    /// Shows `see` all games that reached a position, in order, each with the ply where it last arose.
+    /// Shows `see` where games have a key: all games and plies, in order.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn for_each_last_visit(&self, key: PositionKey, see: impl FnMut(GameId, Ply)) -> Result<()> {
-        for_each_last_visit(&self.connection, key, see).map_err(|source| self.failed(source))
+    pub fn for_each_occurrence(&self, key: PositionKey, see: impl FnMut(GameId, Ply)) -> Result<()> {
+        for_each_occurrence(&self.connection, key, see).map_err(|source| self.failed(source))
     }
 
     /// Shows `see` the FEN of a position of a game and the move played there; `None` if it has no row.

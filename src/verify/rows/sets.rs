@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use crate::board::{PositionKey, ShortMove};
 use crate::store::block_set::block_of;
-use crate::store::read::occurrence::visit::{for_each_last_visit, played_at};
+use crate::store::read::occurrence::visit::{for_each_occurrence, played_at};
 use crate::store::visit_set::{PlayedMove, pack_block};
 use crate::store::write::fill::{blocks_with_games, columns_of_games};
 use crate::store::{Cells, GAME_COLUMN, VISIT_SET};
@@ -85,10 +85,17 @@ pub(crate) fn compare_visits(
 ) -> rusqlite::Result<()> {
     let mut visits: BTreeMap<i64, Vec<(u16, PlayedMove)>> = BTreeMap::new();
     let mut places = Vec::new();
-    for_each_last_visit(connection, PositionKey::from_i64(key), |game, ply| places.push((game, ply)))?;
-    for (game, ply) in places {
-        let (block, number) = block_of(game);
-        if let Some(code) = played_at(connection, game, ply, |_, code| code)? {
+    for_each_occurrence(connection, PositionKey::from_i64(key), |game, ply| places.push((game, ply)))?;
+    // A game counts by the last move it made.
+    for places in places.chunk_by(|(game, _), (next, _)| game == next) {
+        let mut last = None;
+        for &(game, ply) in places {
+            if let Some(code) = played_at(connection, game, ply, |_, code| code)? {
+                last = Some(code.or(last.flatten()));
+            }
+        }
+        if let Some(code) = last {
+            let (block, number) = block_of(places[0].0);
             let played = PlayedMove::new(code.map(ShortMove::new));
             visits.entry(block.into()).or_default().push((number, played));
         }

@@ -338,7 +338,7 @@ impl<'v> OccurrenceCounter<'v> {
         }
     }
 
-    /// Counts the game for each position that it reached: once, by its last occurrence.
+    /// Counts the game for each position that it reached: once, by the last move it made there.
     pub(crate) fn end_game(&mut self, game: &StoredGame) {
         if self.hits.is_empty() {
             return;
@@ -346,7 +346,8 @@ impl<'v> OccurrenceCounter<'v> {
         let outcome = Outcome::of(game);
         self.hits.sort_unstable_by_key(|&(slot, ply, ..)| (slot, ply));
         for occurrences in self.hits.chunk_by(|(slot, ..), (next, ..)| slot == next) {
-            let Some(&(slot, _, move_code, _)) = occurrences.last() else { continue };
+            let Some(&(slot, ..)) = occurrences.last() else { continue };
+            let move_code = occurrences.iter().rev().find_map(|&(_, _, move_code, _)| move_code);
             let tally = self.tallies.entry(slot).or_default();
             for &(.., same) in occurrences {
                 *(if same { &mut tally.same_fen } else { &mut tally.other_fen }) += 1;

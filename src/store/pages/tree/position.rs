@@ -42,11 +42,11 @@ impl<'f> PositionReader<'f> {
         Self { trees, way: Vec::new() }
     }
 
-    /// Shows `see` all games that have a key, in order, each with the ply where it has it last.
+    /// Shows `see` where games have a key: all games and plies, in order.
     ///
     /// # Errors
     /// When a page cannot be read, or is not as it should be.
-    pub fn for_each_last_visit(
+    pub fn for_each_occurrence(
         &self,
         key: PositionKey,
         mut see: impl FnMut(GameId, Ply),
@@ -57,17 +57,9 @@ impl<'f> PositionReader<'f> {
         for (&level, next) in levels.iter().zip(nexts) {
             let range = LevelRange::new(level, next, (first, None));
             let mut cursor = OccurrenceCursor::new(file, occurrences, range)?;
-            let mut last: Option<Occurrence> = None;
             while let Some(row) = cursor.row().filter(|row| row.key() == key) {
-                if let Some(last) = last.replace(row)
-                    && last.game() != row.game()
-                {
-                    see(last.game(), last.ply());
-                }
+                see(row.game(), row.ply());
                 cursor.advance()?;
-            }
-            if let Some(last) = last {
-                see(last.game(), last.ply());
             }
         }
         Ok(())

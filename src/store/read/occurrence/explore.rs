@@ -19,7 +19,7 @@ use crate::store::row::{GameId, LISTED_GAMES, Ply, RatedScore, ResultCounts, day
 
 const ACTION: &str = "explore a position";
 
-/// A move played from a position. Of a game that returned to the position, the last move made there counts.
+/// A move played from a position. A game that returned to the position counts by the last move it made there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Continuation {
     /// The move.
@@ -50,7 +50,7 @@ pub struct Exploration {
     /// The moves, the most frequent first, then in the order of their codes.
     pub continuations: Vec<Continuation>,
     /// The games with the highest mean rating, best first, then by number; only games in which both ratings are known. Each
-    /// with its last occurrence of the position.
+    /// with the occurrence of the position that counts.
     pub top_games: Vec<Hit>,
     /// The latest games, the latest first, then by number downwards. What is not known of a date counts as lowest.
     pub recent_games: Vec<Hit>,
@@ -189,7 +189,7 @@ impl Asked<'_> {
         }
         let mut places = BTreeMap::new();
         for &game in top.iter().chain(&recent) {
-            let Some(ply) = self.last_occurrence(game).map_err(self.failed())? else { return Ok(None) };
+            let Some(ply) = self.counted_occurrence(game).map_err(self.failed())? else { return Ok(None) };
             places.insert(game, ply);
         }
         let first = |games: &[GameId], limit: u8| {
@@ -249,7 +249,7 @@ impl Asked<'_> {
                            SELECT 1 FROM position_game AS later
                            CROSS JOIN game_position AS q ON q.game_id = later.game_id AND q.ply = later.ply
                            WHERE later.key = :key AND later.game_id = o.game_id AND later.ply > o.ply
-                               AND q.fen = :fen)
+                               AND q.fen = :fen AND q.move_code IS NOT NULL)
                    LIMIT 1";
         let params = named_params! {
             ":key": self.key.as_i64(),
@@ -265,7 +265,7 @@ impl Asked<'_> {
 
     /// Counts the games of a selection one by one.
     fn count(&self, selection: &Selection, mut tally: Tally) -> Result<(Exploration, Option<Games>)> {
-        self.for_each_last(selection, true, |game| tally.add(&game)).map_err(self.failed())?;
+        self.for_each_game(selection, true, |game| tally.add(&game)).map_err(self.failed())?;
         let exploration = self.exploration(tally)?;
         exploration.ok_or(rusqlite::Error::QueryReturnedNoRows).map_err(self.failed())
     }
@@ -293,9 +293,9 @@ impl Asked<'_> {
         Ok(Some((exploration, games)))
     }
 
-    /// Shows `see` each game of a selection that reached the position, in order, at its last occurrence. If the position `may_be_frequent`,
+    /// Shows `see` each game of a selection that reached the position, in order, at the occurrence that counts. If the position `may_be_frequent`,
     /// the games are looked at first where they are fewer than those that reached it.
-    pub(super) fn for_each_last(
+    pub(super) fn for_each_game(
         &self,
         selection: &Selection,
         may_be_frequent: bool,
@@ -322,11 +322,13 @@ impl Asked<'_> {
         let mut latest: Option<ReachedGame> = None;
         while let Some(row) = rows.next()? {
             let occurrence = read_occurrence(row)?;
-            if let Some(last) = latest.replace(occurrence)
-                && last.game != occurrence.game
-            {
-                see(last);
+            match latest {
+                Some(last) if last.game != occurrence.game => see(last),
+                // The game ended by returning: it counts by the move it had played there before.
+                Some(_) if occurrence.played.is_none() => continue,
+                _ => {}
             }
+            latest = Some(occurrence);
         }
         if let Some(last) = latest {
             see(last);
@@ -334,25 +336,26 @@ impl Asked<'_> {
         Ok(())
     }
 
-    /// Games at their last occurrences; `None` if one of them has none.
+    /// Games at the occurrences that count; `None` if one of them has none.
     fn hits(&self, games: &[GameId]) -> Result<Option<Vec<Hit>>> {
         games.iter().map(|&game| self.hit(game)).collect()
     }
 
-    /// The ply of a game's last occurrence.
-    fn last_occurrence(&self, game: GameId) -> rusqlite::Result<Option<Ply>> {
+    /// The ply of the occurrence by which a game counts: the last one at which it played a move, if it played any there.
+    fn counted_occurrence(&self, game: GameId) -> rusqlite::Result<Option<Ply>> {
         let sql = "SELECT o.ply FROM position_game AS o
                    CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
-                   WHERE o.key = :key AND o.game_id = :game AND p.fen = :fen ORDER BY o.ply DESC LIMIT 1";
+                   WHERE o.key = :key AND o.game_id = :game AND p.fen = :fen
+                   ORDER BY p.move_code IS NULL, o.ply DESC LIMIT 1";
         let params = named_params! { ":key": self.key.as_i64(), ":game": game.0, ":fen": self.fen };
         let mut statement = self.database.connection().prepare_cached(sql)?;
         statement.query_row(params, |row| Cells::new(row, POSITION_GAME).get(0).map(Ply)).optional()
     }
 
-    /// A game at its last occurrence; `None` if it has none.
+    /// A game at the occurrence that counts; `None` if it has none.
     fn hit(&self, game: GameId) -> Result<Option<Hit>> {
         let find = || {
-            let place = self.last_occurrence(game)?.map(|ply| Place::played(game, ply));
+            let place = self.counted_occurrence(game)?.map(|ply| Place::played(game, ply));
             Ok(place.map(|place| self.database.hit(place, None)).transpose()?.flatten())
         };
         find().map_err(self.failed())

@@ -20,7 +20,7 @@ use crate::store::visit_set::{PlayedMove, for_each_visit_within};
 pub struct ReachedGame {
     /// The game.
     pub game: GameId,
-    /// What was played there last; `None` if the game ended there.
+    /// The last move it made there; `None` if it made none.
     pub played: Option<MoveCode>,
     /// Its result.
     pub result: GameResult,
@@ -74,7 +74,7 @@ impl<'d> ReachedGames<'d> {
                 Err(ColumnError::Sql(error)) => return Err(asked.failed()(error)),
             }
         }
-        let visited = asked.for_each_last(self.selection, has_sets, |game| see(&mut made, game));
+        let visited = asked.for_each_game(self.selection, has_sets, |game| see(&mut made, game));
         visited.map_err(asked.failed())?;
         Ok(made)
     }

@@ -72,7 +72,7 @@ impl Tally {
         }
     }
 
-    /// Counts a game by its last occurrence.
+    /// Counts a game by the last move it made.
     pub(super) fn add(&mut self, last: &ReachedGame) {
         if last.result == GameResult::Unknown {
             self.unfinished += 1;

@@ -60,7 +60,7 @@ impl Database {
             return Ok(None);
         }
         let mut games = Games::new();
-        let visited = asked.for_each_last(&Selection::default(), false, |reached| {
+        let visited = asked.for_each_game(&Selection::default(), false, |reached| {
             let (block, number) = block_of(reached.game);
             if some.get(&block).is_some_and(|games| games.contains(number)) {
                 games.entry(block).or_default().insert(number);

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::hit::listed_games;
+use super::hit::{OCCURRENCES, listed_games};
 use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Ply};
 use crate::store::Result;
@@ -140,14 +140,16 @@ pub(crate) fn for_each_in_sets(
     })
 }
 
-/// Shows `see` all games that reached a position, in order, each with the ply where it last arose.
-pub(crate) fn for_each_last_visit(
+/// Shows `see` where games have a key: all games and plies, in order.
+pub(crate) fn for_each_occurrence(
     connection: &Connection,
     key: PositionKey,
     mut see: impl FnMut(GameId, Ply),
 ) -> rusqlite::Result<()> {
-    let sql = "SELECT key, game_id, max(ply) AS ply FROM position_game WHERE key = ?1 GROUP BY game_id";
-    let mut statement = connection.prepare_cached(sql)?;
+    let sql = format!(
+        "SELECT o.key, o.game_id, o.ply FROM {OCCURRENCES} WHERE o.key = ?1 ORDER BY l.level, o.game_id, o.ply"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([key.as_i64()])?;
     while let Some(row) = rows.next()? {
         let cells = Cells::new(row, POSITION_GAME);
