@@ -83,8 +83,10 @@ SELECT
     sum(white_wins)::BIGINT AS white_wins,
     sum(draws)::BIGINT AS draws,
     sum(black_wins)::BIGINT AS black_wins,
-    sum(elo_sum)::BIGINT AS elo_sum,
-    sum(elo_games)::BIGINT AS elo_games,
+    sum(white_elo_sum)::BIGINT AS white_elo_sum,
+    sum(white_elo_games)::BIGINT AS white_elo_games,
+    sum(black_elo_sum)::BIGINT AS black_elo_sum,
+    sum(black_elo_games)::BIGINT AS black_elo_games,
     min(first_year) AS first_year,
     max(last_year) AS last_year
 FROM read_parquet(getvariable('pgndex') || '/continuation/*/*.parquet', hive_partitioning = true)

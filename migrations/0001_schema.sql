@@ -255,8 +255,10 @@ CREATE TABLE visited_position (
     draws        INTEGER NOT NULL,
     black_wins   INTEGER NOT NULL,
     unfinished   INTEGER NOT NULL,              -- games that reached it and have the result '*': counted nowhere else
-    elo_sum      INTEGER NOT NULL,              -- both players' ratings, of games in which both are known ...
-    elo_games    INTEGER NOT NULL,              -- ... and how many these are: the mean is elo_sum / 2.0 / elo_games
+    white_elo_sum   INTEGER NOT NULL,           -- ratings of White's players, of games in which they are known ...
+    white_elo_games INTEGER NOT NULL,           -- ... and how many these are: the mean is 1.0 * white_elo_sum / white_elo_games
+    black_elo_sum   INTEGER NOT NULL,           -- the same of Black's
+    black_elo_games INTEGER NOT NULL,
     top_games    TEXT NOT NULL,                 -- a JSON array of up to 15 game_ids, by the players' mean rating, best first
     recent_games TEXT NOT NULL                  -- the same by date, latest first
 );
@@ -269,8 +271,10 @@ CREATE TABLE continuation (
     white_wins INTEGER NOT NULL,
     draws      INTEGER NOT NULL,
     black_wins INTEGER NOT NULL,
-    elo_sum    INTEGER NOT NULL,
-    elo_games  INTEGER NOT NULL,
+    white_elo_sum   INTEGER NOT NULL,
+    white_elo_games INTEGER NOT NULL,
+    black_elo_sum   INTEGER NOT NULL,
+    black_elo_games INTEGER NOT NULL,
     first_year INTEGER,                         -- of games whose year is known
     last_year  INTEGER,
     PRIMARY KEY (key, move_code)

@@ -272,7 +272,6 @@ def count_continuations(by_key: DataFrame, games: DataFrame, positions: DataFram
     visited = visited.join(_shared_keys(visited, games, positions), "key", "left_anti")
     years = games.select("game_id", f.expr("CASE WHEN date RLIKE '^[0-9]{4}' THEN nullif(int(substr(date, 1, 4)), 0) END").alias("year"))
     counted = last.join(visited, "key").select("key_prefix", "key", "game_id", "last.*").where("move_code IS NOT NULL AND result <> '*'")
-    both = "CASE WHEN white_elo IS NOT NULL AND black_elo IS NOT NULL THEN {} END"
 
     def won(result: str) -> Any:
         return f.expr(f"count(CASE WHEN result = '{result}' THEN 1 END)")
@@ -285,8 +284,10 @@ def count_continuations(by_key: DataFrame, games: DataFrame, positions: DataFram
             won("1-0").alias("white_wins"),
             won("1/2-1/2").alias("draws"),
             won("0-1").alias("black_wins"),
-            f.expr(f"coalesce(sum(bigint({both.format('white_elo + black_elo')})), 0)").alias("elo_sum"),
-            f.expr(f"count({both.format('1')})").alias("elo_games"),
+            f.expr("coalesce(sum(bigint(white_elo)), 0)").alias("white_elo_sum"),
+            f.count("white_elo").alias("white_elo_games"),
+            f.expr("coalesce(sum(bigint(black_elo)), 0)").alias("black_elo_sum"),
+            f.count("black_elo").alias("black_elo_games"),
             f.min("year").alias("first_year"),
             f.max("year").alias("last_year"),
         )

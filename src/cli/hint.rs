@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pgndex::index::Error as IndexError;
 use pgndex::query::Error as QueryError;
@@ -76,8 +76,7 @@ fn of_store(error: &StoreError) -> Option<String> {
             )
         }
         StoreError::DiskFull { path, need, .. } => {
-            let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-            let room = room(*need, directory.unwrap_or(Path::new(".")));
+            let room = room(*need, &directory_written(path));
             format!("{}: no space left to write it{room}; free some, or choose another disk", path.display())
         }
         StoreError::Corrupt { path, .. } => {
@@ -95,6 +94,16 @@ fn is_file_too_large(error: &(dyn Error + 'static)) -> bool {
     anyhow::Chain::new(error)
         .filter_map(|error| error.downcast_ref::<io::Error>())
         .any(|error| error.kind() == io::ErrorKind::FileTooLarge)
+}
+
+/// The directory whose disk has no room for a path: it can be a mount point itself, and a file can be a link to another disk.
+fn directory_written(path: &Path) -> PathBuf {
+    if path.is_dir() {
+        return path.to_owned();
+    }
+    let target = if path.is_symlink() { path.canonicalize().ok() } else { None };
+    let directory = target.as_deref().unwrap_or(path).parent().filter(|parent| !parent.as_os_str().is_empty());
+    directory.unwrap_or(Path::new(".")).to_owned()
 }
 
 /// How much room is needed, and how much is free in a directory, as far as anybody knows.
@@ -143,7 +152,6 @@ fn of_index(error: &IndexError) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
 
     fn directory() -> PathBuf {
         "there".into()

@@ -18,7 +18,7 @@ use crate::board::{FenText, GameResult, MoveCode, Position, PositionKey};
 use crate::id::{GameId, Ply};
 use crate::sort::{Partitions, Record};
 use crate::store::row::virtual_table::Cell;
-use crate::store::row::{ResultCounts, elo_sum};
+use crate::store::row::ResultCounts;
 use crate::store::{Error, Result};
 
 /// One game's coming by at a position, and the move that it played there.
@@ -361,8 +361,10 @@ impl<'c> Counter<'c> {
                 Cell::Integer(counts.white_wins.into()),
                 Cell::Integer(counts.draws.into()),
                 Cell::Integer(counts.black_wins.into()),
-                Cell::Integer(counts.elo_sum.cast_signed()),
-                Cell::Integer(counts.elo_games.into()),
+                Cell::Integer(counts.white_elo.sum.cast_signed()),
+                Cell::Integer(counts.white_elo.games.into()),
+                Cell::Integer(counts.black_elo.sum.cast_signed()),
+                Cell::Integer(counts.black_elo.games.into()),
                 year(counts.first_year),
                 year(counts.last_year),
             ]);
@@ -380,7 +382,7 @@ impl Counts {
         }
         if let Some(code) = self.latest.move_code() {
             let counts = self.moves.entry(code).or_insert(ResultCounts::NONE);
-            counts.count(game.result(), elo_sum(game.elos()), game.year());
+            counts.count(game.result(), game.elos(), game.year());
         }
     }
 }

@@ -214,8 +214,10 @@ tables! {
         int64("white_wins"),
         int64("draws"),
         int64("black_wins"),
-        int64("elo_sum"),
-        int64("elo_games"),
+        int64("white_elo_sum"),
+        int64("white_elo_games"),
+        int64("black_elo_sum"),
+        int64("black_elo_games"),
         int32("first_year").or_null(),
         int32("last_year").or_null(),
     ]

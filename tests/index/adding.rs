@@ -46,7 +46,7 @@ pub(crate) const BY_OFFSET: [&str; 12] = [
     "SELECT byte_offset, p.ply, p.key, halfmove_clock, move_code, fen
      FROM game_position AS p JOIN game USING (game_id) ORDER BY 1, 2",
     "SELECT key, byte_offset, ply FROM position_game JOIN game USING (game_id) ORDER BY 1, 2, 3",
-    "SELECT key, fen, games, white_wins, draws, black_wins, unfinished, elo_sum, elo_games,
+    "SELECT key, fen, games, white_wins, draws, black_wins, unfinished, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games,
         (SELECT group_concat(byte_offset) FROM json_each(top_games) CROSS JOIN game ON game_id = value)
      FROM visited_position ORDER BY 1",
     "SELECT * FROM continuation ORDER BY 1, 2",

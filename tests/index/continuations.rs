@@ -10,15 +10,17 @@ const VISITED: &str = "
 WITH
     last AS (SELECT key, game_id, max(ply) AS ply FROM position_game GROUP BY key, game_id),
     visit AS (
-        SELECT last.*, result, white_elo + black_elo AS elo,
+        SELECT last.*, result, white_elo, black_elo, white_elo + black_elo AS elo,
             CASE WHEN substr(date, 1, 4) GLOB '[0-9][0-9][0-9][0-9]' THEN replace(date, '?', '0') ELSE '' END AS day
         FROM last JOIN game USING (game_id)
     ),
     total AS (
         SELECT key, sum(result <> '*') AS games, sum(result = '1-0') AS white_wins, sum(result = '1/2-1/2') AS draws,
             sum(result = '0-1') AS black_wins, sum(result = '*') AS unfinished,
-            ifnull(sum(elo) FILTER (WHERE result <> '*'), 0) AS elo_sum,
-            count(elo) FILTER (WHERE result <> '*') AS elo_games
+            ifnull(sum(white_elo) FILTER (WHERE result <> '*'), 0) AS white_elo_sum,
+            count(white_elo) FILTER (WHERE result <> '*') AS white_elo_games,
+            ifnull(sum(black_elo) FILTER (WHERE result <> '*'), 0) AS black_elo_sum,
+            count(black_elo) FILTER (WHERE result <> '*') AS black_elo_games
         FROM visit GROUP BY key HAVING count(*) >= ?1
     ),
     place AS (
@@ -29,7 +31,7 @@ WITH
     )
 SELECT key,
     (SELECT fen FROM position_game AS o JOIN game_position AS p USING (game_id, ply) WHERE o.key = total.key LIMIT 1) AS fen,
-    games, white_wins, draws, black_wins, unfinished, elo_sum, elo_games,
+    games, white_wins, draws, black_wins, unfinished, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games,
     (SELECT json_group_array(game_id) FROM (
         SELECT game_id FROM place WHERE place.key = total.key AND elo IS NOT NULL AND top <= 15 ORDER BY top)) AS top_games,
     (SELECT json_group_array(game_id) FROM (
@@ -45,8 +47,9 @@ WITH last AS (
     GROUP BY key, game_id
 )
 SELECT last.key, move_code, count(*) AS games, sum(result = '1-0') AS white_wins, sum(result = '1/2-1/2') AS draws,
-    sum(result = '0-1') AS black_wins, ifnull(sum(white_elo + black_elo), 0) AS elo_sum,
-    count(white_elo + black_elo) AS elo_games, min(year) AS first_year, max(year) AS last_year
+    sum(result = '0-1') AS black_wins, 
+    ifnull(sum(white_elo), 0) AS white_elo_sum, count(white_elo) AS white_elo_games,
+    ifnull(sum(black_elo), 0) AS black_elo_sum, count(black_elo) AS black_elo_games, min(year) AS first_year, max(year) AS last_year
 FROM last JOIN game_position USING (game_id, ply) JOIN (
     SELECT *, CASE WHEN substr(date, 1, 4) GLOB '[0-9][0-9][0-9][0-9]' THEN CAST(substr(date, 1, 4) AS INTEGER) END AS year
     FROM game

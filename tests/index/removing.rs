@@ -21,7 +21,7 @@ const SAID: [&str; 17] = [
     "SELECT file, place.round, moves_hash, prefix_hash FROM game JOIN place USING (game_id) ORDER BY 1, 2",
     "SELECT file, round, p.ply, key, halfmove_clock, move_code, fen FROM game_position AS p JOIN place USING (game_id) ORDER BY 1, 2, 3",
     "SELECT key, file, round, ply FROM position_game JOIN place USING (game_id) ORDER BY 1, 2, 3, 4",
-    "SELECT key, fen, games, white_wins, draws, black_wins, unfinished, elo_sum, elo_games,
+    "SELECT key, fen, games, white_wins, draws, black_wins, unfinished, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games,
          (SELECT group_concat(white_elo + black_elo) FROM json_each(top_games) CROSS JOIN game ON game_id = value),
          (SELECT group_concat(date) FROM json_each(recent_games) CROSS JOIN game ON game_id = value),
          json_array_length(top_games), json_array_length(recent_games) FROM visited_position ORDER BY 1",

@@ -17,7 +17,7 @@ LOOK_UPS = 40
 NUMBERS = {
     "game_position": ["game_id", "ply", "halfmove_clock", "move_code"],
     "position_game": ["game_id", "ply", "move_code", "white_elo", "black_elo"],
-    "continuation": ["move_code", "games", "white_wins", "draws", "black_wins", "elo_sum", "elo_games"],
+    "continuation": ["move_code", "games", "white_wins", "draws", "black_wins", "white_elo_sum", "white_elo_games", "black_elo_sum", "black_elo_games"],
     "variation_move": ["game_id", "line", "ply", "halfmove_clock", "move_code"],
 }
 OF_SQLITE = {

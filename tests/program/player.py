@@ -76,14 +76,12 @@ class Game:
                 board.push(move)
 
     def of(self, name):
-        """As a player saw it: side, own and the other's rating, half points, the other's name."""
-        if name not in self.names:
-            return None
-        side = self.names.index(name)
-        points = {"1-0": 2, "0-1": 0, "1/2-1/2": 1}.get(self.result)
-        if points is not None and side == 1:
-            points = 2 - points
-        return side, self.ratings[side], self.ratings[1 - side], points, self.names[1 - side]
+        """As a player saw it with each side he had: side, own and the other's rating, half points, the other's name."""
+        for side in (side for side in (0, 1) if self.names[side] == name):
+            points = {"1-0": 2, "0-1": 0, "1/2-1/2": 1}.get(self.result)
+            if points is not None and side == 1:
+                points = 2 - points
+            yield side, self.ratings[side], self.ratings[1 - side], points, self.names[1 - side]
 
 
 def record(seen):
@@ -92,7 +90,7 @@ def record(seen):
     own = [rating for _, (_, rating, _, _, _) in seen if rating]
     others = [(rating, points) for _, (_, _, rating, points, _) in seen if rating and points is not None]
     return {
-        "games": len(seen),
+        "games": len({id(game) for game, _ in seen}),
         "wins": points.count(2),
         "draws": points.count(1),
         "losses": points.count(0),
@@ -171,8 +169,8 @@ def main():
             ask = lambda command: subprocess.run(command, check=True, capture_output=True).stdout.decode()
             answer = json.loads(ask([*command, "json"]))
             page.held(ask([*command, "html"]), answer)
-            seen = [(game, game.of(name)) for game in games if not since or game.year and game.year >= since]
-            seen = [game for game in seen if game[1]]
+            chosen = [game for game in games if not since or game.year and game.year >= since]
+            seen = [(game, view) for game in chosen for view in game.of(name)]
             what = (name, since)
             hold(answer["all"], seen, what)
             for side, color in enumerate(["white", "black"]):

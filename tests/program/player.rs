@@ -422,3 +422,55 @@ fn many_records() {
         agree(corpus, 3_000_000, 10);
     }
 }
+
+/// A player against himself, by one spelling and by two.
+const AGAINST_ONESELF: &str = r#"[White "Tal, Mikhail"]
+[Black "Tal, Mikhail"]
+[WhiteElo "2600"]
+[BlackElo "2500"]
+[Date "1960.01.01"]
+[Result "1-0"]
+
+1. e4 e5 1-0
+
+[White "Tal,M"]
+[Black "Tal, Mikhail"]
+[Date "1960.01.01"]
+[Result "1/2-1/2"]
+
+1. d4 d5 1/2-1/2
+
+[White "Keres, Paul"]
+[Black "Tal,M"]
+[Date "1961.01.01"]
+[Result "*"]
+
+1. d4 d5 *
+"#;
+
+#[test]
+fn a_game_against_oneself_counts_once_and_for_both_sides() {
+    let place = Place::asking(&["player", "games.db"]).indexed(AGAINST_ONESELF);
+    let counts = |record: &serde_json::Value| {
+        let fields = ["games", "wins", "draws", "losses", "unfinished"];
+        fields.map(|field| record[field].as_u64().expect("a number"))
+    };
+    let merge = ["players", "games.db", "--quiet", "--merge", "Tal, Mikhail", "Tal,M"];
+    for is_merged in [false, true] {
+        if is_merged {
+            assert_eq!(place.run(&merge).status, 0);
+        }
+        let name = if is_merged { "=Tal, Mikhail" } else { "tal" };
+        let answer = crate::place::json(&place.printed(&[name, "--format", "json"]));
+        assert_eq!(counts(&answer["all"]), [3, 1, 2, 1, 1], "{is_merged}");
+        assert_eq!(counts(&answer["white"]), [2, 1, 1, 0, 0]);
+        assert_eq!(counts(&answer["black"]), [3, 0, 1, 1, 1]);
+        assert_eq!((&answer["white"]["rating"], &answer["black"]["rating"]), (&2600.into(), &2500.into()));
+        assert_eq!(counts(&answer["years"][0]), [2, 1, 2, 1, 0]);
+        let listed = answer["players"].as_array().expect("players").iter();
+        let sides = |name| listed.clone().map(|player| player[name].as_u64().expect("a number")).sum::<u64>();
+        assert_eq!((sides("as_white"), sides("as_black")), (2, 3));
+    }
+    let alone = place.json(&["=Keres, Paul"]);
+    assert_eq!((counts(&alone["all"]), counts(&alone["white"])), ([1, 0, 0, 0, 1], [1, 0, 0, 0, 1]));
+}

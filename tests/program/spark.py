@@ -158,7 +158,7 @@ def hold_job(spark, directory, out, summary, program):
     """The tables of a job: those of a database without duplicates, and what that says of them."""
     database = sqlite3.connect(directory / "unique.db")
     everything = sqlite3.connect(directory / "all.db")
-    columns = "key, move_code, games, white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year"
+    columns = "key, move_code, games, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games, first_year, last_year"
     expected = database.execute(f"SELECT {columns} FROM continuation ORDER BY key, move_code").fetchall()
     table = spark.read.parquet(str(out / "continuation"))
     found = [tuple(row) for row in table.selectExpr(*split(columns)).orderBy("key", "move_code").collect()]

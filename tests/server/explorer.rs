@@ -127,6 +127,91 @@ fn a_player_is_answered_in_one_line() {
     assert_eq!(server.get("/player").status, 400);
 }
 
+/// Accounts whose names begin alike, with ratings that are far apart.
+const ACCOUNTS: &str = r#"[Event "Rated Blitz game"]
+[Site "https://lichess.org/abcdefg1"]
+[Date "2024.01.01"]
+[White "ghost"]
+[Black "x"]
+[Result "0-1"]
+[WhiteElo "1500"]
+[BlackElo "2500"]
+
+1. e4 e5 0-1
+
+[Event "Rated Blitz game"]
+[Site "https://lichess.org/abcdefg2"]
+[Date "2024.01.02"]
+[White "GhostZilla"]
+[WhiteTitle "GM"]
+[Black "y"]
+[Result "1-0"]
+[WhiteElo "2500"]
+[BlackElo "1500"]
+
+1. d4 e5 1-0
+
+[Event "Rated Blitz game"]
+[Site "https://lichess.org/abcdefg3"]
+[Date "2024.??.??"]
+[White "the_ghost"]
+[Black "Ghost"]
+[Result "1-0"]
+[WhiteElo "2000"]
+
+1. e4 e5 1-0
+
+"#;
+
+#[test]
+fn an_account_is_no_other_one() {
+    let server = Serving::of_games(ACCOUNTS);
+    for (player, color, expected) in [
+        ("ghost", "white", 1),
+        ("GHOST", "white", 1),
+        ("%20Ghost%20", "white", 1),
+        ("ghost", "black", 1),
+        ("GhostZilla", "white", 1),
+        ("ghostzilla", "white", 1),
+        ("ghostz", "white", 0),
+        ("GM%20GhostZilla", "white", 0),
+        ("the", "white", 0),
+        ("nobody", "black", 0),
+    ] {
+        let answer = server.get(&format!("/player?player={player}&color={color}"));
+        assert_eq!((answer.status, games(&answer.json())), (200, expected), "{player} {color}");
+    }
+}
+
+#[test]
+fn the_mean_rating_is_that_of_those_who_made_the_move() {
+    let server = Serving::of_games(ACCOUNTS);
+    let ratings = |query: &str| {
+        let answer = server.json(query);
+        let moves = answer["moves"].as_array().expect("moves").clone();
+        moves.iter().map(|played| (played["san"].as_str().expect("a move").to_owned(), played["averageRating"].clone())).collect::<Vec<_>>()
+    };
+    let expected = |moves: &[(&str, u32)]| moves.iter().map(|&(san, elo)| (san.to_owned(), elo.into())).collect::<Vec<_>>();
+    for path in ["/lichess?", "/masters?", "/lichess?since=2024-01&"] {
+        assert_eq!(ratings(path), expected(&[("e4", 1750), ("d4", 2500)]), "{path}");
+        // Of one of these games Black's rating is not known.
+        assert_eq!(ratings(&format!("{path}play=e2e4")), expected(&[("e5", 2500)]), "{path}");
+        assert_eq!(ratings(&format!("{path}play=d2d4")), expected(&[("e5", 1500)]), "{path}");
+    }
+}
+
+#[test]
+fn a_span_that_ends_before_it_begins_has_no_games() {
+    let server = Serving::of_games(ACCOUNTS);
+    for path in ["/lichess?", "/masters?", "/player?player=ghost&color=black&", "/lichess?history=true&"] {
+        for span in ["since=2024-06&until=2024-02", "since=2025&until=2024", "since=3000-12&until=0001-01"] {
+            let answer = server.get(&format!("{path}{span}"));
+            assert_eq!((answer.status, games(&answer.json())), (200, 0), "{path}{span}");
+            assert_eq!(answer.json()["moves"].as_array().map(Vec::len), Some(0), "{path}{span}");
+        }
+    }
+}
+
 #[test]
 fn games_are_had_by_their_ids() {
     let server = Serving::of_games(GAMES);

@@ -24,8 +24,8 @@ ROWS = {
 }
 # What `explore` keeps ready: the same only where no position waits for more games.
 COUNTED = {
-    "visited": "SELECT key, fen, games, white_wins, draws, black_wins, unfinished, elo_sum, elo_games FROM visited_position",
-    "continuations": """SELECT key, move_code, games, white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year
+    "visited": "SELECT key, fen, games, white_wins, draws, black_wins, unfinished, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games FROM visited_position",
+    "continuations": """SELECT key, move_code, games, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games, first_year, last_year
         FROM continuation""",
 }
 

@@ -80,16 +80,16 @@ impl Sample {
     fn last_visits(&self, key: i64, fen: &str, condition: &str) {
         self.run(
             "CREATE TEMP TABLE IF NOT EXISTS last_visit
-                 (game_id, ply, move_code, result, elo_sum, year INTEGER, day TEXT);
+                 (game_id, ply, move_code, result, white_elo, black_elo, year INTEGER, day TEXT);
              DELETE FROM last_visit;
              CREATE TEMP VIEW IF NOT EXISTS top AS SELECT * FROM last_visit
-                 WHERE result <> '*' AND elo_sum IS NOT NULL ORDER BY elo_sum DESC, game_id LIMIT 15;
+                 WHERE result <> '*' AND white_elo + black_elo IS NOT NULL ORDER BY white_elo + black_elo DESC, game_id LIMIT 15;
              CREATE TEMP VIEW IF NOT EXISTS recent AS SELECT * FROM last_visit
                  WHERE result <> '*' ORDER BY day DESC, game_id DESC LIMIT 15;",
         );
         let insert = format!(
             "INSERT INTO last_visit
-            SELECT game_id, visit.ply, move_code, result, white_elo + black_elo,
+            SELECT game_id, visit.ply, move_code, result, white_elo, black_elo,
                 iif(date GLOB '[0-9][0-9][0-9][0-9].*', nullif(substr(date, 1, 4), '0000'), NULL),
                 iif(date GLOB '[0-9][0-9][0-9][0-9].*', substr(date, 1, 4), '0000')
                     || replace(ifnull(substr(date, 5), '.??.??'), '?', '0')
@@ -156,9 +156,10 @@ impl Sample {
         self.last_visits(key, fen, condition);
         let queries = [
             "SELECT 'all', total(result = '1-0'), total(result = '1/2-1/2'), total(result = '0-1'), total(result = '*'),
-                 total(iif(result <> '*', elo_sum, 0)), count(iif(result <> '*', elo_sum, NULL)) FROM last_visit",
-            "SELECT move_code, total(result = '1-0'), total(result = '1/2-1/2'), total(result = '0-1'), total(elo_sum),
-                 count(elo_sum), min(year), max(year)
+                 total(iif(result <> '*', white_elo, 0)), count(iif(result <> '*', white_elo, NULL)),
+                 total(iif(result <> '*', black_elo, 0)), count(iif(result <> '*', black_elo, NULL)) FROM last_visit",
+            "SELECT move_code, total(result = '1-0'), total(result = '1/2-1/2'), total(result = '0-1'), total(white_elo),
+                 count(white_elo), total(black_elo), count(black_elo), min(year), max(year)
              FROM last_visit WHERE result <> '*' AND move_code IS NOT NULL
              GROUP BY move_code ORDER BY count(*) DESC, move_code",
             "SELECT 'top', game_id, ply, move_code FROM top",
@@ -221,15 +222,20 @@ fn lines(connection: &Connection, query: &str) -> Vec<String> {
 /// An answer in the form of [`Sample::expected`].
 fn told(exploration: &Exploration) -> Vec<String> {
     let optional = |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
-    let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games, .. } = exploration.results;
+    let elos = |counts: &ResultCounts| {
+        let [white, black] = [counts.white_elo, counts.black_elo];
+        format!("{} {} {} {}", white.sum, white.games, black.sum, black.games)
+    };
+    let ResultCounts { white_wins, draws, black_wins, .. } = exploration.results;
     let unfinished = exploration.unfinished;
-    let mut lines = vec![format!("all {white_wins} {draws} {black_wins} {unfinished} {elo_sum} {elo_games}")];
+    let elos_of_all = elos(&exploration.results);
+    let mut lines = vec![format!("all {white_wins} {draws} {black_wins} {unfinished} {elos_of_all}")];
     lines.extend(exploration.continuations.iter().map(|continuation| {
-        let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year } =
-            continuation.results;
+        let ResultCounts { white_wins, draws, black_wins, first_year, last_year, .. } = continuation.results;
+        let elos = elos(&continuation.results);
         let code = continuation.code.bits();
         let years = [first_year, last_year].map(|year| optional(year.map(u32::from)));
-        format!("{code} {white_wins} {draws} {black_wins} {elo_sum} {elo_games} {}", years.join(" "))
+        format!("{code} {white_wins} {draws} {black_wins} {elos} {}", years.join(" "))
     }));
     let list = |name, hits: &[Hit]| -> Vec<String> {
         let line = |hit: &Hit| {
@@ -568,20 +574,21 @@ fn visit(game: u32, ply: u32, played: &str) -> (u32, u32, String) {
 }
 
 #[test]
-fn a_game_counts_once_by_its_last_visit_and_not_without_a_result() {
+fn a_game_counts_once_by_its_last_move_and_not_without_a_result() {
     let sample = Sample::of(RETURNS, 1);
     let found = both_ways(&sample, START_KEY, START, ListLengths::MAX);
     let results = ResultCounts {
         white_wins: 2,
         draws: 2,
         black_wins: 1,
-        elo_sum: 9802,
-        elo_games: 2,
+        white_elo: RatingSum { sum: 7400, games: 3 },
+        black_elo: RatingSum { sum: 5002, games: 2 },
         first_year: Some(2020),
         last_year: Some(2020),
     };
     assert_eq!((found.results, found.unfinished), (results, 1));
-    assert_eq!((results.games(), results.mean_elo()), (5, Some(2451)));
+    assert_eq!(results.games(), 5);
+    assert_eq!([Color::White, Color::Black].map(|side| results.mean_elo(side)), [Some(2467), Some(2501)]);
     let moves: Vec<_> = found
         .continuations
         .iter()
@@ -596,11 +603,12 @@ fn a_game_counts_once_by_its_last_visit_and_not_without_a_result() {
         .collect();
     let (knight, pawn) =
         (("Nf3".to_owned(), 2, Some(2020), Some(2020)), ("e4".to_owned(), 2, Some(2020), Some(2020)));
-    assert_eq!(moves, [knight, pawn]);
+    let other_knight = ("Nc3".to_owned(), 1, Some(2020), Some(2020));
+    assert_eq!(moves, [knight, pawn, other_knight]);
     assert_eq!(visits(&found.top_games), [visit(4, 0, "e4"), visit(5, 0, "Nf3")]);
     assert_eq!(
         visits(&found.recent_games),
-        [visit(6, 0, "Nf3"), visit(2, 4, ""), visit(1, 4, "e4"), visit(5, 0, "Nf3"), visit(4, 0, "e4")]
+        [visit(6, 0, "Nf3"), visit(2, 0, "Nc3"), visit(1, 4, "e4"), visit(5, 0, "Nf3"), visit(4, 0, "e4")]
     );
     let found = both_ways(&sample, START_KEY, START, ListLengths { top: 1, recent: 0 });
     assert_eq!((visits(&found.top_games), found.recent_games), (vec![visit(4, 0, "e4")], vec![]));

@@ -1,34 +1,38 @@
 //! What is counted of a game, in one number: its result, ratings and date, so that nobody has to look at its row.
 
 use crate::board::GameResult;
-use crate::store::row::{GameId, GameRow, ResultCounts, day_number, year_of};
+use crate::store::row::{GameId, GameRow, ResultCounts, day_number, elo_sum, year_of};
 
 /// Result, ratings and date of one game.
 ///
-/// Bits 1..0 are the result, 18..2 the sum of both ratings (0: not both are known), 41..19 the date.
+/// Bits 1..0 are the result, 17..2 White's rating and 33..18 Black's (0: not known), 56..34 the date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CountedGame(u64);
 
 impl CountedGame {
-    const DATE: u32 = 19;
+    const WHITE_ELO: u32 = 2;
+    const BLACK_ELO: u32 = 18;
+    const DATE: u32 = 34;
 
     /// A game with this result and these ratings of White and Black, played at a date `YYYY.MM.DD`.
-    pub(crate) fn new(result: GameResult, elos: (Option<u16>, Option<u16>), date: Option<&str>) -> Self {
-        let elo_sum = match elos {
-            (Some(white), Some(black)) => Some(u32::from(white) + u32::from(black)),
-            _ => None,
-        };
-        Self::of_parts(result, elo_sum, date.map_or(0, day_number))
+    pub(crate) fn new(result: GameResult, elos: [Option<u16>; 2], date: Option<&str>) -> Self {
+        Self::of_parts(result, elos, date.map_or(0, day_number))
     }
 
-    /// A game with this result, these ratings added up, if both are known, and the [`day_number`] of its date.
-    pub(crate) fn of_parts(result: GameResult, elo_sum: Option<u32>, day: u32) -> Self {
-        Self(result as u64 | u64::from(elo_sum.unwrap_or(0)) << 2 | u64::from(day) << Self::DATE)
+    /// A game with this result, these ratings of White and Black, and the [`day_number`] of its date.
+    pub(crate) fn of_parts(result: GameResult, elos: [Option<u16>; 2], day: u32) -> Self {
+        let [white, black] = elos.map(|elo| u64::from(elo.unwrap_or(0)));
+        Self(
+            result as u64
+                | white << Self::WHITE_ELO
+                | black << Self::BLACK_ELO
+                | u64::from(day) << Self::DATE,
+        )
     }
 
     /// What is counted of a game; `text` is what its row's texts stand in.
     pub(crate) fn of(row: &GameRow, text: &str) -> Self {
-        Self::new(row.result, (row.white_elo, row.black_elo), row.date.map(|date| date.of(text)))
+        Self::new(row.result, [row.white_elo, row.black_elo], row.date.map(|date| date.of(text)))
     }
 
     pub(crate) const fn result(self) -> GameResult {
@@ -40,12 +44,14 @@ impl CountedGame {
         }
     }
 
+    /// White's and Black's rating, as far as they are known.
+    pub(crate) fn elos(self) -> [Option<u16>; 2] {
+        [Self::WHITE_ELO, Self::BLACK_ELO].map(|at| Some((self.0 >> at) as u16).filter(|&elo| elo != 0))
+    }
+
     /// The sum of both players' ratings, if both are known.
-    pub(crate) const fn elo_sum(self) -> Option<u32> {
-        match (self.0 >> 2) as u32 & 0x1_ffff {
-            0 => None,
-            sum => Some(sum),
-        }
+    pub(crate) fn elo_sum(self) -> Option<u32> {
+        elo_sum(self.elos())
     }
 
     /// A number that grows with the date; what is not known of it counts as 0.
@@ -60,7 +66,7 @@ impl CountedGame {
 
     /// Counts the game.
     pub(crate) fn add_to(self, counts: &mut ResultCounts) {
-        counts.count(self.result(), self.elo_sum(), self.year());
+        counts.count(self.result(), self.elos(), self.year());
     }
 }
 
@@ -114,9 +120,11 @@ mod tests {
             let found = counted_game(result, Some(u16::MAX), Some(u16::MAX), "9999.12.31");
             assert_eq!(found.result(), result);
             assert_eq!(found.elo_sum(), Some(2 * u32::from(u16::MAX)));
+            assert_eq!(found.elos(), [Some(u16::MAX); 2]);
             assert_eq!(found.year(), Some(9999));
         }
-        assert_eq!(counted_game(GameResult::Draw, Some(2500), None, "199?.??.??").elo_sum(), None);
+        let half_known = counted_game(GameResult::Draw, Some(2500), None, "199?.??.??");
+        assert_eq!((half_known.elos(), half_known.elo_sum()), ([Some(2500), None], None));
         assert_eq!(counted_game(GameResult::Draw, None, None, "199?.??.??").year(), None);
         assert_eq!(
             CountedGame::of(&GameRow::default(), ""),

@@ -61,7 +61,7 @@ impl<'t> KnownOutcomes<'t> {
         let (block, number) = block_of(game);
         let outcomes = self.blocks.get(block as usize)?.get()?.as_ref()?;
         let result = outcomes.result(number)?;
-        Some(CountedGame::of_parts(result, outcomes.elo_sum(number), outcomes.day(number)))
+        Some(CountedGame::of_parts(result, outcomes.elos(number), outcomes.day(number)))
     }
 
     /// Reads a block, unless it is kept or there are enough. One thread at a time does: it has the connection.

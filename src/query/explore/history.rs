@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Explore, by_result};
 use crate::board::{GameResult, MoveCode};
 use crate::query::position::san;
-use crate::store::row::{ResultCounts, elo_sum, month_of, year_of};
+use crate::store::row::{ResultCounts, month_of, year_of};
 use crate::store::{self, ReachedGames};
 
 /// What came of the games of a year that reached a position.
@@ -71,7 +71,7 @@ impl Explore<'_> {
                 && game.result != GameResult::Unknown
             {
                 let counted = months.entry((year, month)).or_default();
-                counted.count(game.result, elo_sum(game.elos), Some(year));
+                counted.count(game.result, game.elos, Some(year));
             }
         })?;
         let told =
@@ -94,7 +94,7 @@ impl Explore<'_> {
             }
             let year = year_of(game.day);
             let counted = years.entry(year).or_default();
-            counted.results.count(game.result, elo_sum(game.elos), year);
+            counted.results.count(game.result, game.elos, year);
             if let Some(code) = game.played {
                 *counted.moves.entry(code).or_default() += 1;
             }

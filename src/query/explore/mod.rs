@@ -110,7 +110,7 @@ pub struct ExploredMove {
     pub uci: String,
     /// The move in SAN.
     pub san: String,
-    /// The players' mean rating.
+    /// The mean rating of the players who made the move.
     pub average_rating: Option<u64>,
     /// What came of the games.
     #[serde(flatten, serialize_with = "by_result")]
@@ -330,7 +330,7 @@ impl Explore<'_> {
             code: found.code,
             uci: position.uci(found.code).to_string(),
             san: san(position, found.code),
-            average_rating: found.results.mean_elo(),
+            average_rating: found.results.mean_elo(position.side()),
             results: found.results,
             score: self.score(&found.rated),
             in_variations,

@@ -44,7 +44,7 @@ pub struct ExplorerMove {
     pub uci: String,
     /// The move in SAN.
     pub san: String,
-    /// The players' mean rating; 0 if none is known. It is not told of one player's games.
+    /// The mean rating of the players who made the move; 0 if none is known. It is not told of one player's games.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub average_rating: Option<u64>,
     /// Of one player's games: the opponents' mean rating; 0 if none is known.

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 pub use lines::LineNode;
 
-use crate::board::{Color, Ending};
+use crate::board::{Color, Ending, Endings};
 use crate::id::{GameId, NameId};
 use crate::query::find::as_letter;
 use crate::query::performance::{opponent_rating, performance, rounded};
@@ -87,7 +87,7 @@ pub struct SideRecord {
 #[cfg_attr(feature = "serve", schemars(with = "RecordFields"))]
 #[serde(into = "RecordFields")]
 pub struct Record {
-    /// Games, also those without a result.
+    /// Games, also those without a result. One that the player played against himself counts once here, and below for both sides.
     pub games: u64,
     /// Games won.
     pub wins: u32,
@@ -100,12 +100,14 @@ pub struct Record {
     /// The player's ratings, added up, and how many there are.
     ratings: (u64, u32),
     rated: RatedScore,
+    /// The game that was counted last.
+    last: Option<GameId>,
 }
 
 impl Record {
     /// Counts a game.
     fn count(&mut self, game: &PlayedGame) {
-        self.games += 1;
+        self.games += u64::from(self.last.replace(game.game) != Some(game.game));
         if let Some(rating) = game.rating {
             self.ratings.0 += u64::from(rating);
             self.ratings.1 += 1;
@@ -389,12 +391,14 @@ impl PlayerQuestion<'_> {
     }
 
     fn endings(&self, games: &[PlayedGame]) -> store::Result<Vec<EndingRecord>> {
-        let numbers: Vec<GameId> = games.iter().map(|game| game.game).collect();
+        let mut numbers: Vec<GameId> = games.iter().map(|game| game.game).collect();
+        numbers.dedup();
         let reached = self.database.endings_of(&numbers)?;
+        let reached: HashMap<GameId, Endings> = numbers.into_iter().zip(reached).collect();
         let of_kind = |kind| {
             let mut record = Record::default();
-            let games = games.iter().zip(&reached).filter(|(_, reached)| reached.contains(kind));
-            games.for_each(|(game, _)| record.count(game));
+            let games = games.iter().filter(|game| reached[&game.game].contains(kind));
+            games.for_each(|game| record.count(game));
             EndingRecord { kind, record }
         };
         let mut endings: Vec<_> =

@@ -53,27 +53,32 @@ impl<'c> Asked<'c> {
         start.then_uci(play).map_err(|error| Problem::parameter("play", error))
     }
 
-    /// The whole name, which may have a comma in it.
+    /// The player, by the name of the account; a name from a tournament may have a comma in it.
     pub(super) fn player(self) -> Option<NameFilter> {
-        self.0.text("player")?.parse().ok()
+        let name = self.0.text("player")?.trim();
+        (!name.is_empty()).then(|| NameFilter::Account(name.to_owned()))
     }
 
     /// Which games count, but for their speeds, players, ratings and modes.
     pub(super) fn filter(self, database: &Database) -> Result<GameFilter, Problem> {
-        let date = |name| self.word(name).and_then(|date| date.parse::<DatePrefix>().ok());
-        let filter = GameFilter {
-            since: date("since"),
-            until: date("until"),
+        Ok(GameFilter {
+            since: self.date("since"),
+            until: self.date("until"),
             variant: self.variant(database)?,
             ..GameFilter::default()
-        };
-        // A span that ends before it begins has no games.
-        filter.check().map_err(|error| Problem::parameter("since", error))?;
-        Ok(filter)
+        })
     }
 
-    /// Leaves out games by their ratings and by whether they were rated.
+    fn date(self, name: &'static str) -> Option<DatePrefix> {
+        self.word(name)?.parse().ok()
+    }
+
+    /// Leaves out games by their ratings and by whether they were rated, and all of them if the span of time ends before it begins.
     pub(super) fn narrow(self, database: &Database, selection: &mut Selection) -> Result<(), Problem> {
+        let span = GameFilter { since: self.date("since"), until: self.date("until"), ..GameFilter::default() };
+        if span.check().is_err() {
+            selection.narrow_to_mean_ratings(&[]);
+        }
         let bands = self.bands();
         if !bands.is_empty() {
             selection.narrow_to_mean_ratings(&bands);

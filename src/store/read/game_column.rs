@@ -16,7 +16,7 @@ use crate::store::game_column::{
 };
 use crate::store::read::selection::Selection;
 use crate::store::row::virtual_table::Cell;
-use crate::store::row::{day_number, elo_sum};
+use crate::store::row::day_number;
 
 /// The columns of one block after the other, each of which is read when it is asked for.
 pub(crate) struct BlockColumns<'c> {
@@ -198,12 +198,6 @@ impl Outcomes {
     #[inline]
     pub(crate) fn result(&self, number: u16) -> Option<GameResult> {
         self.results.get(number)
-    }
-
-    /// Both ratings added up, if both are known.
-    #[inline]
-    pub(crate) fn elo_sum(&self, number: u16) -> Option<u32> {
-        elo_sum(self.elos(number))
     }
 
     /// White's and Black's rating.

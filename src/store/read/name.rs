@@ -21,6 +21,8 @@ use crate::store::read::player::name::PlayerMatcher;
 pub enum NameFilter {
     /// This name and no other.
     Exactly(String),
+    /// This name and no other, in capital or small letters: an account's.
+    Account(String),
     /// These letters, folded, at the beginning of a word.
     Word(String),
 }
@@ -55,7 +57,7 @@ impl NameFilter {
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
-            Self::Exactly(text) | Self::Word(text) => text,
+            Self::Exactly(text) | Self::Account(text) | Self::Word(text) => text,
         }
     }
 
@@ -63,6 +65,7 @@ impl NameFilter {
     fn matches_with(&self, name: &str, room: &mut String) -> bool {
         match self {
             Self::Exactly(wanted) => wanted == name,
+            Self::Account(wanted) => is_account(wanted, name),
             Self::Word(wanted) => {
                 fold_into(name, room, char::is_whitespace);
                 let begins_word =
@@ -71,6 +74,12 @@ impl NameFilter {
             }
         }
     }
+}
+
+/// Whether two names differ in nothing but capital and small letters.
+pub(crate) fn is_account(wanted: &str, name: &str) -> bool {
+    let lower = |name: &'_ str| name.chars().flat_map(char::to_lowercase).collect::<String>();
+    wanted.eq_ignore_ascii_case(name) || !(wanted.is_ascii() || name.is_ascii()) && lower(wanted) == lower(name)
 }
 
 /// A name as names are compared: in lower case, without accents, with one blank where there are several and none around commas.
@@ -183,7 +192,7 @@ impl Database {
     pub(crate) fn names(&self, named: Named, filter: &NameFilter) -> Result<Vec<u32>> {
         let exactly = match filter {
             NameFilter::Exactly(name) => Some(name.as_str()),
-            NameFilter::Word(_) => None,
+            NameFilter::Account(_) | NameFilter::Word(_) => None,
         };
         let (mut ids, mut room) = (Vec::new(), String::new());
         self.walk_names(named, exactly, |id, name| {
@@ -279,6 +288,15 @@ mod tests {
             assert!(fits(plain, name) && fits(name, name), "{plain}");
         }
         assert!(!fits("=Muller", "Müller"));
+    }
+
+    #[test]
+    fn accounts_fit_whatever_the_case_of_their_letters() {
+        let fits = |account: &str, name| NameFilter::Account(account.to_owned()).matches_player(name);
+        assert!(fits("GHOST", "ghost") && fits("müller", "MÜLLER") && fits("Carlsen, Magnus", "carlsen, magnus"));
+        for other in ["GhostZilla", "the ghost", "ghos", "ghost,", "ghöst", "Ghost-1"] {
+            assert!(!fits("ghost", other), "{other}");
+        }
     }
 
     /// Names in ASCII are folded in a way of their own.

@@ -52,17 +52,15 @@ pub(crate) fn month_of(day: u32) -> Option<u8> {
 }
 
 impl ResultCounts {
-    /// Counts a game: its result, both ratings added up if both are known, and its year.
+    /// Counts a game: its result, White's and Black's rating, and its year.
     #[inline]
-    pub(crate) fn count(&mut self, result: GameResult, elo_sum: Option<u32>, year: Option<u16>) {
+    pub(crate) fn count(&mut self, result: GameResult, [white, black]: [Option<u16>; 2], year: Option<u16>) {
         // Without branches: nobody can guess a result, and millions are counted for one answer.
         self.white_wins += u32::from(result == GameResult::White);
         self.draws += u32::from(result == GameResult::Draw);
         self.black_wins += u32::from(result == GameResult::Black);
-        if let Some(sum) = elo_sum {
-            self.elo_sum += u64::from(sum);
-            self.elo_games += 1;
-        }
+        self.white_elo.count(white);
+        self.black_elo.count(black);
         if let Some(year) = year {
             self.first_year = Some(self.first_year.map_or(year, |first| first.min(year)));
             self.last_year = self.last_year.max(Some(year));

@@ -2,7 +2,41 @@
 
 use super::description::columns;
 use super::text::Text;
-use crate::board::{MoveCode, PositionKey};
+use crate::board::{Color, MoveCode, PositionKey};
+
+/// Known ratings, added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RatingSum {
+    /// Their sum.
+    pub sum: u64,
+    /// How many they are.
+    pub games: u32,
+}
+
+impl RatingSum {
+    /// None.
+    pub const NONE: Self = Self { sum: 0, games: 0 };
+
+    /// Adds the rating of one game, if it is known.
+    #[inline]
+    pub(crate) fn count(&mut self, elo: Option<u16>) {
+        self.sum += u64::from(elo.unwrap_or(0));
+        self.games += u32::from(elo.is_some());
+    }
+
+    fn add(&mut self, other: Self) {
+        self.sum += other.sum;
+        self.games += other.games;
+    }
+
+    /// Their mean, rounded; `None` if there are none.
+    #[must_use]
+    pub const fn mean(self) -> Option<u64> {
+        // Half the divisor more rounds.
+        let games = self.games as u64;
+        (self.sum + games / 2).checked_div(games)
+    }
+}
 
 /// What came of games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,10 +47,10 @@ pub struct ResultCounts {
     pub draws: u32,
     /// Games that Black won.
     pub black_wins: u32,
-    /// Both players' ratings added up, of the games in which both are known.
-    pub elo_sum: u64,
-    /// How many these are.
-    pub elo_games: u32,
+    /// The ratings of White's players.
+    pub white_elo: RatingSum,
+    /// The ratings of Black's players.
+    pub black_elo: RatingSum,
     /// The earliest year of a game whose year is known.
     pub first_year: Option<u16>,
     /// The latest.
@@ -29,8 +63,8 @@ impl ResultCounts {
         white_wins: 0,
         draws: 0,
         black_wins: 0,
-        elo_sum: 0,
-        elo_games: 0,
+        white_elo: RatingSum::NONE,
+        black_elo: RatingSum::NONE,
         first_year: None,
         last_year: None,
     };
@@ -40,8 +74,8 @@ impl ResultCounts {
         self.white_wins += other.white_wins;
         self.draws += other.draws;
         self.black_wins += other.black_wins;
-        self.elo_sum += other.elo_sum;
-        self.elo_games += other.elo_games;
+        self.white_elo.add(other.white_elo);
+        self.black_elo.add(other.black_elo);
         self.first_year = [self.first_year, other.first_year].into_iter().flatten().min();
         self.last_year = self.last_year.max(other.last_year);
     }
@@ -52,12 +86,13 @@ impl ResultCounts {
         self.white_wins as u64 + self.draws as u64 + self.black_wins as u64
     }
 
-    /// The players' mean rating, rounded; `None` if there is no game in which both are known.
+    /// The mean rating of the players with one side, rounded; `None` if none is known.
     #[must_use]
-    pub const fn mean_elo(&self) -> Option<u64> {
-        // Two players a game; half the divisor more rounds.
-        let games = self.elo_games as u64;
-        (self.elo_sum + games).checked_div(2 * games)
+    pub const fn mean_elo(&self, side: Color) -> Option<u64> {
+        match side {
+            Color::White => self.white_elo.mean(),
+            Color::Black => self.black_elo.mean(),
+        }
     }
 }
 
@@ -89,8 +124,10 @@ columns! {
         "draws" => row.counts.draws,
         "black_wins" => row.counts.black_wins,
         "unfinished" => row.unfinished,
-        "elo_sum" => row.counts.elo_sum,
-        "elo_games" => row.counts.elo_games,
+        "white_elo_sum" => row.counts.white_elo.sum,
+        "white_elo_games" => row.counts.white_elo.games,
+        "black_elo_sum" => row.counts.black_elo.sum,
+        "black_elo_games" => row.counts.black_elo.games,
         "top_games" => row.top_games,
         "recent_games" => row.recent_games,
     }
@@ -117,8 +154,10 @@ columns! {
         "white_wins" => row.counts.white_wins,
         "draws" => row.counts.draws,
         "black_wins" => row.counts.black_wins,
-        "elo_sum" => row.counts.elo_sum,
-        "elo_games" => row.counts.elo_games,
+        "white_elo_sum" => row.counts.white_elo.sum,
+        "white_elo_games" => row.counts.white_elo.games,
+        "black_elo_sum" => row.counts.black_elo.sum,
+        "black_elo_games" => row.counts.black_elo.games,
         "first_year" => row.counts.first_year,
         "last_year" => row.counts.last_year,
     }

@@ -27,13 +27,14 @@ impl BulkLoader<'_> {
     /// What SQLite says, such as [`Error::DiskFull`](crate::store::Error::DiskFull).
     pub fn add_to_visited(&self, batch: &VisitedPositionBatch) -> Result<()> {
         for row in &batch.positions {
-            let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games, .. } = row.counts;
+            let ResultCounts { white_wins, draws, black_wins, white_elo, black_elo, .. } = row.counts;
             self.execute(
                 "write table visited_position",
                 "UPDATE visited_position SET games = games + ?2 + ?3 + ?4, white_wins = white_wins + ?2,
                  draws = draws + ?3, black_wins = black_wins + ?4, unfinished = unfinished + ?5,
-                 elo_sum = elo_sum + ?6, elo_games = elo_games + ?7,
-                 top_games = iif(?8 = '', top_games, ?8), recent_games = iif(?9 = '', recent_games, ?9)
+                 white_elo_sum = white_elo_sum + ?6, white_elo_games = white_elo_games + ?7,
+                 black_elo_sum = black_elo_sum + ?8, black_elo_games = black_elo_games + ?9,
+                 top_games = iif(?10 = '', top_games, ?10), recent_games = iif(?11 = '', recent_games, ?11)
                  WHERE key = ?1",
                 params![
                     row.key.as_i64(),
@@ -41,24 +42,30 @@ impl BulkLoader<'_> {
                     draws,
                     black_wins,
                     row.unfinished,
-                    elo_sum.cast_signed(),
-                    elo_games,
+                    white_elo.sum.cast_signed(),
+                    white_elo.games,
+                    black_elo.sum.cast_signed(),
+                    black_elo.games,
                     row.top_games.of(&batch.text),
                     row.recent_games.of(&batch.text),
                 ],
             )?;
         }
         for row in &batch.continuations {
-            let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year } =
+            let ResultCounts { white_wins, draws, black_wins, white_elo, black_elo, first_year, last_year } =
                 row.counts;
             self.execute(
                 "write table continuation",
-                "INSERT INTO continuation (key, move_code, games, white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year)
-                 VALUES (?1, ?2, ?3 + ?4 + ?5, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                "INSERT INTO continuation (key, move_code, games, white_wins, draws, black_wins,
+                     white_elo_sum, white_elo_games, black_elo_sum, black_elo_games, first_year, last_year)
+                 VALUES (?1, ?2, ?3 + ?4 + ?5, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
                  ON CONFLICT DO UPDATE SET games = games + excluded.games,
                  white_wins = white_wins + excluded.white_wins, draws = draws + excluded.draws,
-                 black_wins = black_wins + excluded.black_wins, elo_sum = elo_sum + excluded.elo_sum,
-                 elo_games = elo_games + excluded.elo_games,
+                 black_wins = black_wins + excluded.black_wins,
+                 white_elo_sum = white_elo_sum + excluded.white_elo_sum,
+                 white_elo_games = white_elo_games + excluded.white_elo_games,
+                 black_elo_sum = black_elo_sum + excluded.black_elo_sum,
+                 black_elo_games = black_elo_games + excluded.black_elo_games,
                  first_year = min(ifnull(first_year, excluded.first_year), ifnull(excluded.first_year, first_year)),
                  last_year = max(ifnull(last_year, excluded.last_year), ifnull(excluded.last_year, last_year))",
                 params![
@@ -67,8 +74,10 @@ impl BulkLoader<'_> {
                     white_wins,
                     draws,
                     black_wins,
-                    elo_sum.cast_signed(),
-                    elo_games,
+                    white_elo.sum.cast_signed(),
+                    white_elo.games,
+                    black_elo.sum.cast_signed(),
+                    black_elo.games,
                     first_year,
                     last_year,
                 ],
@@ -87,12 +96,22 @@ impl BulkLoader<'_> {
         counts: &ResultCounts,
         unfinished: u32,
     ) -> Result<()> {
-        let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games, .. } = *counts;
+        let ResultCounts { white_wins, draws, black_wins, white_elo, black_elo, .. } = *counts;
         let sql = "UPDATE visited_position SET games = games - ?2 - ?3 - ?4, white_wins = white_wins - ?2,
              draws = draws - ?3, black_wins = black_wins - ?4, unfinished = unfinished - ?5,
-             elo_sum = elo_sum - ?6, elo_games = elo_games - ?7 WHERE key = ?1";
-        let elo_sum = elo_sum.cast_signed();
-        let params = params![key.as_i64(), white_wins, draws, black_wins, unfinished, elo_sum, elo_games];
+             white_elo_sum = white_elo_sum - ?6, white_elo_games = white_elo_games - ?7,
+             black_elo_sum = black_elo_sum - ?8, black_elo_games = black_elo_games - ?9 WHERE key = ?1";
+        let params = params![
+            key.as_i64(),
+            white_wins,
+            draws,
+            black_wins,
+            unfinished,
+            white_elo.sum.cast_signed(),
+            white_elo.games,
+            black_elo.sum.cast_signed(),
+            black_elo.games,
+        ];
         self.execute("write table visited_position", sql, params)
     }
 
@@ -107,12 +126,25 @@ impl BulkLoader<'_> {
         counts: &ResultCounts,
     ) -> Result<()> {
         const ACTION: &str = "write table continuation";
-        let ResultCounts { white_wins, draws, black_wins, elo_sum, elo_games, .. } = *counts;
+        let ResultCounts { white_wins, draws, black_wins, white_elo, black_elo, .. } = *counts;
         let sql = "UPDATE continuation SET games = games - ?3 - ?4 - ?5, white_wins = white_wins - ?3,
-             draws = draws - ?4, black_wins = black_wins - ?5, elo_sum = elo_sum - ?6, elo_games = elo_games - ?7
+             draws = draws - ?4, black_wins = black_wins - ?5,
+             white_elo_sum = white_elo_sum - ?6, white_elo_games = white_elo_games - ?7,
+             black_elo_sum = black_elo_sum - ?8, black_elo_games = black_elo_games - ?9
              WHERE key = ?1 AND move_code = ?2";
-        let (key, code, elo_sum) = (key.as_i64(), code.bits(), elo_sum.cast_signed());
-        self.execute(ACTION, sql, params![key, code, white_wins, draws, black_wins, elo_sum, elo_games])?;
+        let (key, code) = (key.as_i64(), code.bits());
+        let params = params![
+            key,
+            code,
+            white_wins,
+            draws,
+            black_wins,
+            white_elo.sum.cast_signed(),
+            white_elo.games,
+            black_elo.sum.cast_signed(),
+            black_elo.games,
+        ];
+        self.execute(ACTION, sql, params)?;
         let sql = "DELETE FROM continuation WHERE key = ?1 AND move_code = ?2 AND games <= 0";
         self.execute(ACTION, sql, params![key, code])
     }

@@ -25,8 +25,9 @@ struct Counts {
     white_wins: i64,
     draws: i64,
     black_wins: i64,
-    elo_sum: i64,
-    elo_games: i64,
+    /// Ratings of White's and of Black's players, added up, and how many they are.
+    elo_sums: [i64; 2],
+    elo_games: [i64; 2],
     first_year: Option<i64>,
     last_year: Option<i64>,
 }
@@ -36,8 +37,10 @@ impl Counts {
         self.white_wins = self.white_wins.saturating_add(other.white_wins);
         self.draws = self.draws.saturating_add(other.draws);
         self.black_wins = self.black_wins.saturating_add(other.black_wins);
-        self.elo_sum = self.elo_sum.saturating_add(other.elo_sum);
-        self.elo_games = self.elo_games.saturating_add(other.elo_games);
+        for side in 0..2 {
+            self.elo_sums[side] = self.elo_sums[side].saturating_add(other.elo_sums[side]);
+            self.elo_games[side] = self.elo_games[side].saturating_add(other.elo_games[side]);
+        }
         self.first_year = [self.first_year, other.first_year].into_iter().flatten().min();
         self.last_year = [self.last_year, other.last_year].into_iter().flatten().max();
     }
@@ -68,14 +71,15 @@ impl Outcome {
             .map(|part| part.parse::<u16>().map_or(0, i64::from));
         let mut next = || parts.next().unwrap_or(0_i64);
         let (year, month, day) = (next(), next(), next());
+        let elos = [game.white_elo, game.black_elo];
         let elo_sum = game.white_elo.zip(game.black_elo).map(|(white, black)| white.saturating_add(black));
         let known_year = Some(year).filter(|&year| year != 0);
         let counts = Counts {
             white_wins: (result == "1-0").into(),
             draws: (result == "1/2-1/2").into(),
             black_wins: (result == "0-1").into(),
-            elo_sum: elo_sum.unwrap_or(0),
-            elo_games: elo_sum.is_some().into(),
+            elo_sums: elos.map(|elo| elo.unwrap_or(0)),
+            elo_games: elos.map(|elo| elo.is_some().into()),
             first_year: known_year,
             last_year: known_year,
         };
@@ -224,9 +228,19 @@ fn compare_position(
     tally: &Tally,
 ) -> rusqlite::Result<()> {
     const TABLE: &str = "visited_position";
-    const NUMBERS: [&str; 7] =
-        ["games", "white_wins", "draws", "black_wins", "unfinished", "elo_sum", "elo_games"];
-    let sql = "SELECT games, white_wins, draws, black_wins, unfinished, elo_sum, elo_games, top_games, recent_games, fen
+    const NUMBERS: [&str; 9] = [
+        "games",
+        "white_wins",
+        "draws",
+        "black_wins",
+        "unfinished",
+        "white_elo_sum",
+        "white_elo_games",
+        "black_elo_sum",
+        "black_elo_games",
+    ];
+    let sql = "SELECT games, white_wins, draws, black_wins, unfinished, white_elo_sum, white_elo_games, black_elo_sum,
+                   black_elo_games, top_games, recent_games, fen
                FROM visited_position WHERE key = ?1";
     let counts = &tally.counts;
     let numbers = [
@@ -235,8 +249,10 @@ fn compare_position(
         counts.draws,
         counts.black_wins,
         tally.unfinished,
-        counts.elo_sum,
-        counts.elo_games,
+        counts.elo_sums[0],
+        counts.elo_games[0],
+        counts.elo_sums[1],
+        counts.elo_games[1],
     ];
     let id = || RowId::of([("key", key)]);
     let mut statement = connection.prepare_cached(sql)?;
@@ -247,7 +263,7 @@ fn compare_position(
                 findings.wrong(Kind::WrongCount, TABLE, id(), name, expected, show(&found));
             }
         }
-        for (column, name, list) in [(7, "top_games", &tally.top), (8, "recent_games", &tally.recent)] {
+        for (column, name, list) in [(9, "top_games", &tally.top), (10, "recent_games", &tally.recent)] {
             let ids: Vec<String> = list.iter().map(|(_, game)| game.to_string()).collect();
             let expected = format!("[{}]", ids.join(","));
             let found: rusqlite::types::Value = row.get(column)?;
@@ -257,7 +273,7 @@ fn compare_position(
             }
         }
         if tally.other_fen > 0 {
-            let found: rusqlite::types::Value = row.get(9)?;
+            let found: rusqlite::types::Value = row.get(11)?;
             let expected = "the one in game_position";
             findings.wrong(Kind::WrongValue, TABLE, id(), "fen", expected, show(&found));
         }
@@ -273,16 +289,26 @@ fn compare_moves(
     tally: &Tally,
 ) -> rusqlite::Result<()> {
     const TABLE: &str = "continuation";
-    const NUMBERS: [&str; 8] =
-        ["games", "white_wins", "draws", "black_wins", "elo_sum", "elo_games", "first_year", "last_year"];
-    let sql =
-        "SELECT games, white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year, move_code
+    const NUMBERS: [&str; 10] = [
+        "games",
+        "white_wins",
+        "draws",
+        "black_wins",
+        "white_elo_sum",
+        "white_elo_games",
+        "black_elo_sum",
+        "black_elo_games",
+        "first_year",
+        "last_year",
+    ];
+    let sql = "SELECT games, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games,
+                   first_year, last_year, move_code
                FROM continuation WHERE key = ?1";
     let mut counted: HashMap<i64, Counts> = tally.moves.iter().copied().collect();
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([key])?;
     while let Some(row) = rows.next()? {
-        let code: i64 = row.get(8)?;
+        let code: i64 = row.get(10)?;
         let id = || RowId::of([("key", key), ("move_code", code)]);
         let Some(counts) = counted.remove(&code) else {
             findings.about(Kind::SurplusRow, TABLE, id(), "no game played this move");
@@ -293,8 +319,10 @@ fn compare_moves(
             Some(counts.white_wins),
             Some(counts.draws),
             Some(counts.black_wins),
-            Some(counts.elo_sum),
-            Some(counts.elo_games),
+            Some(counts.elo_sums[0]),
+            Some(counts.elo_games[0]),
+            Some(counts.elo_sums[1]),
+            Some(counts.elo_games[1]),
             counts.first_year,
             counts.last_year,
         ];

@@ -44,7 +44,7 @@ pub(super) fn write(args: &ExploreArgs, explore: &Explore<'_>, answer: &Explored
         return Ok(());
     }
     let ascii = BoardStyle::new(&args.style).is_ascii();
-    write_moves(answer, explore.side, Bars::new(ascii, answer.in_variations.is_some(), explore.side))?;
+    write_moves(explore, answer, Bars::new(ascii, answer.in_variations.is_some(), explore.side))?;
     write_games("Highest rated", &answer.top_games)?;
     write_games("Latest", &answer.recent_games)
 }
@@ -115,7 +115,8 @@ pub(super) fn won_drawn_lost(results: &ResultCounts, score: Option<&SideScore>) 
     }
 }
 
-fn write_moves(answer: &Explored, side: Option<Color>, bars: Bars) -> anyhow::Result<()> {
+fn write_moves(explore: &Explore<'_>, answer: &Explored, bars: Bars) -> anyhow::Result<()> {
+    let side = explore.side;
     if answer.moves.is_empty() {
         let mut out = stdout();
         writeln!(out, "{}", totals(answer, side, bars))?;
@@ -146,7 +147,7 @@ fn write_moves(answer: &Explored, side: Option<Color>, bars: Bars) -> anyhow::Re
     let sum = Line {
         name: bars.sum(),
         results: &answer.results,
-        average_rating: answer.results.mean_elo(),
+        average_rating: answer.results.mean_elo(explore.query.position.side()),
         score: answer.score.as_ref(),
         in_variations: answer.in_variations,
         opening: None,

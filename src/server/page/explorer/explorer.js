@@ -281,7 +281,7 @@ class Explorer {
       { head: "White, draws, Black", cell: resultBar, kind: "bar-column" },
       answer.color && { head: "Score", title: `Points of ${side} of a hundred`, cell: (move) => score(recordOf(move, answer.color)), kind: "num minor" },
       answer.color && { head: "Perf.", title: `Performance rating of ${side}, of ${FEW} games or more`, cell: (move) => (total(move) >= FEW ? move.performance ?? "–" : "–"), kind: "num minor" },
-      { head: "Rating", title: "Mean rating of both players", cell: (move) => (move.san ? move.averageRating ?? "–" : ""), kind: answer.color ? "num minor3" : "num minor" },
+      { head: "Rating", title: "Mean rating of the players who made the move", cell: (move) => (move.san ? move.averageRating ?? "–" : ""), kind: answer.color ? "num minor3" : "num minor" },
       isLate && { head: "Last", title: "The last year in which it was played", cell: (move) => move.lastYear ?? "–", kind: "num minor" },
       { head: "Opening", cell: (move) => openingCell(move.opening, answer.opening), kind: "text minor2" },
     ].filter(Boolean);

@@ -15,7 +15,7 @@ use crate::store::read::occurrence::reached::ReachedGame;
 use crate::store::read::occurrence::tally::{MoveTally, Tally};
 use crate::store::read::occurrence::transposed::Games;
 use crate::store::read::selection::Selection;
-use crate::store::row::{GameId, LISTED_GAMES, Ply, RatedScore, ResultCounts, day_number};
+use crate::store::row::{GameId, LISTED_GAMES, Ply, RatedScore, RatingSum, ResultCounts, day_number};
 
 const ACTION: &str = "explore a position";
 
@@ -169,8 +169,8 @@ impl Asked<'_> {
     /// What the tables for much visited positions say; `None` if they do not have this one, or have another one of the same key
     /// mixed in: an older program wrote such rows.
     fn visited(&self, lists: ListLengths, wants_games: bool) -> Result<Option<(Exploration, Option<Games>)>> {
-        let sql = "SELECT key, white_wins, draws, black_wins, elo_sum, elo_games, NULL AS first_year,
-                       NULL AS last_year, unfinished, top_games, recent_games
+        let sql = "SELECT key, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games,
+                       NULL AS first_year, NULL AS last_year, unfinished, top_games, recent_games
                    FROM visited_position WHERE key = :key AND fen = :fen";
         let mut statement = self.database.connection().prepare_cached(sql).map_err(self.failed())?;
         let params = named_params! { ":key": self.key.as_i64(), ":fen": self.fen };
@@ -209,7 +209,8 @@ impl Asked<'_> {
     fn visited_continuations(&self) -> Result<Vec<Continuation>> {
         let mut continuations = self.database.all(
             ACTION,
-            "SELECT key, move_code, white_wins, draws, black_wins, elo_sum, elo_games, first_year, last_year
+            "SELECT key, move_code, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games,
+                 first_year, last_year
              FROM continuation WHERE key = :key ORDER BY games DESC, move_code",
             named_params! { ":key": self.key.as_i64() },
             |row| {
@@ -367,8 +368,8 @@ fn results(cells: Cells<'_>) -> rusqlite::Result<ResultCounts> {
         white_wins: cells.get("white_wins")?,
         draws: cells.get("draws")?,
         black_wins: cells.get("black_wins")?,
-        elo_sum: cells.get("elo_sum")?,
-        elo_games: cells.get("elo_games")?,
+        white_elo: RatingSum { sum: cells.get("white_elo_sum")?, games: cells.get("white_elo_games")? },
+        black_elo: RatingSum { sum: cells.get("black_elo_sum")?, games: cells.get("black_elo_games")? },
         first_year: cells.get("first_year")?,
         last_year: cells.get("last_year")?,
     })

@@ -41,7 +41,7 @@ impl MoveTally {
     /// Counts a game.
     #[inline]
     pub(super) fn add(&mut self, game: &ReachedGame, side: Option<Color>) {
-        self.results.count(game.result, elo_sum(game.elos), year_of(game.day));
+        self.results.count(game.result, game.elos, year_of(game.day));
         if let Some(side) = side
             && let Some(half_points) = game.result.half_points(side)
         {

@@ -81,9 +81,10 @@ impl Database {
     /// # Errors
     /// What SQLite says.
     pub(crate) fn count_player_games(&self, ids: &[NameId]) -> Result<u64> {
-        let sql =
-            "SELECT (SELECT count(*) FROM game WHERE white_id IN (SELECT value FROM json_each(:players)))
-                 + (SELECT count(*) FROM game WHERE black_id IN (SELECT value FROM json_each(:players)))";
+        // A game in which both sides are the player's counts once.
+        let sql = "SELECT count(*) FROM (
+                SELECT game_id FROM game WHERE white_id IN (SELECT value FROM json_each(:players))
+                UNION SELECT game_id FROM game WHERE black_id IN (SELECT value FROM json_each(:players)))";
         let count = || {
             let mut statement = self.connection().prepare_cached(sql)?;
             statement.query_row([json(ids.iter().map(|id| &id.0))], |row| Cells::new(row, GAME).get(0))

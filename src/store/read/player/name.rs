@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use memchr::memmem::Finder;
 
-use crate::store::read::name::{NameFilter, fold_into};
+use crate::store::read::name::{NameFilter, fold_into, is_account};
 
 /// A filter on names of players, made ready to be held against many.
 pub(crate) struct PlayerMatcher<'f> {
@@ -17,6 +17,7 @@ pub(crate) struct PlayerMatcher<'f> {
 
 enum Rule<'f> {
     Exactly(&'f str),
+    Account(&'f str),
     Like(Box<Wanted>),
 }
 
@@ -72,6 +73,7 @@ impl<'f> PlayerMatcher<'f> {
     pub(crate) fn new(filter: &'f NameFilter) -> Self {
         let rule = match filter {
             NameFilter::Exactly(name) => Rule::Exactly(name),
+            NameFilter::Account(name) => Rule::Account(name),
             NameFilter::Word(text) => Rule::Like(Box::new(Wanted::new(text))),
         };
         Self { rule, name: PlayerWords::default() }
@@ -81,7 +83,7 @@ impl<'f> PlayerMatcher<'f> {
     pub(crate) const fn only(&self) -> Option<&'f str> {
         match self.rule {
             Rule::Exactly(name) => Some(name),
-            Rule::Like(_) => None,
+            Rule::Account(_) | Rule::Like(_) => None,
         }
     }
 
@@ -89,6 +91,7 @@ impl<'f> PlayerMatcher<'f> {
     pub(crate) fn fits(&mut self, name: &str) -> bool {
         match &self.rule {
             Rule::Exactly(wanted) => *wanted == name,
+            Rule::Account(wanted) => is_account(wanted, name),
             Rule::Like(wanted) => {
                 if name.is_ascii() && !wanted.may_fit(name, &mut self.name.folded) {
                     return false;

@@ -37,7 +37,7 @@ pub struct PlayedGame {
 
 impl Database {
     /// Shows `see` the games of a selection in which one side has one of these names, in the order of their numbers. A game in which both
-    /// sides have is one of White's.
+    /// sides have comes twice: as White's and as Black's.
     ///
     /// # Errors
     /// What SQLite says.
@@ -66,29 +66,28 @@ impl Database {
                     let id: Option<u32> = cells.get(column)?;
                     Ok::<_, rusqlite::Error>(id.is_some_and(|id| names.binary_search(&NameId(id)).is_ok()))
                 };
-                let side = match (is_player(1)?, is_player(2)?) {
-                    (true, _) => Color::White,
-                    (false, true) => Color::Black,
-                    (false, false) => continue,
-                };
-                let of_white = [cells.get(4)?, cells.get(5)?];
-                let [rating, opponent_rating] = match side {
-                    Color::White => of_white,
-                    Color::Black => [of_white[1], of_white[0]],
-                };
-                let (eco, name): (Option<String>, Option<String>) = (cells.get(8)?, cells.get(9)?);
-                see(PlayedGame {
-                    game: GameId(cells.get(0)?),
-                    side,
-                    result: cells.get(3)?,
-                    rating,
-                    opponent: cells.get(if side == Color::White { 12 } else { 11 })?,
-                    opponent_rating,
-                    date: cells.get(6)?,
-                    speed: cells.get(7)?,
-                    opening: eco.zip(name).map(|(eco, name)| OpeningName { eco, name }),
-                    event: cells.get(10)?,
-                });
+                // The columns of the ratings and the names of White and Black.
+                for (side, has_side, [rating, opponent_rating], opponent) in [
+                    (Color::White, is_player(1)?, [4, 5], 12),
+                    (Color::Black, is_player(2)?, [5, 4], 11),
+                ] {
+                    if !has_side {
+                        continue;
+                    }
+                    let (eco, name): (Option<String>, Option<String>) = (cells.get(8)?, cells.get(9)?);
+                    see(PlayedGame {
+                        game: GameId(cells.get(0)?),
+                        side,
+                        result: cells.get(3)?,
+                        rating: cells.get(rating)?,
+                        opponent: cells.get(opponent)?,
+                        opponent_rating: cells.get(opponent_rating)?,
+                        date: cells.get(6)?,
+                        speed: cells.get(7)?,
+                        opening: eco.zip(name).map(|(eco, name)| OpeningName { eco, name }),
+                        event: cells.get(10)?,
+                    });
+                }
             }
             Ok(())
         };
