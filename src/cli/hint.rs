@@ -102,7 +102,8 @@ fn directory_written(path: &Path) -> PathBuf {
         return path.to_owned();
     }
     let target = if path.is_symlink() { path.canonicalize().ok() } else { None };
-    let directory = target.as_deref().unwrap_or(path).parent().filter(|parent| !parent.as_os_str().is_empty());
+    let directory =
+        target.as_deref().unwrap_or(path).parent().filter(|parent| !parent.as_os_str().is_empty());
     directory.unwrap_or(Path::new(".")).to_owned()
 }
 

@@ -17,8 +17,8 @@ use super::schema::{CONTINUATION, GROUP_ROWS, POSITION_GAME};
 use crate::board::{FenText, GameResult, MoveCode, Position, PositionKey};
 use crate::id::{GameId, Ply};
 use crate::sort::{Partitions, Record};
-use crate::store::row::virtual_table::Cell;
 use crate::store::row::ResultCounts;
+use crate::store::row::virtual_table::Cell;
 use crate::store::{Error, Result};
 
 /// One game's coming by at a position, and the move that it played there.

@@ -158,13 +158,14 @@ fn mix(path: &Path, key: i64) {
     let database = Connection::open(path).expect("a database");
     let sql = "INSERT INTO visited_position
         WITH last AS (
-            SELECT game_id, max(ply) AS ply, result, white_elo + black_elo AS elo, date
+            SELECT game_id, max(ply) AS ply, result, white_elo, black_elo, white_elo + black_elo AS elo, date
             FROM position_game JOIN game USING (game_id) WHERE key = ?1 GROUP BY game_id)
         SELECT ?1, (SELECT fen FROM last JOIN game_position USING (game_id, ply) LIMIT 1),
             count(*) FILTER (WHERE result <> '*'), count(*) FILTER (WHERE result = '1-0'),
             count(*) FILTER (WHERE result = '1/2-1/2'), count(*) FILTER (WHERE result = '0-1'),
-            count(*) FILTER (WHERE result = '*'), ifnull(sum(elo) FILTER (WHERE result <> '*'), 0),
-            count(elo) FILTER (WHERE result <> '*'),
+            count(*) FILTER (WHERE result = '*'), ifnull(sum(white_elo) FILTER (WHERE result <> '*'), 0),
+            count(white_elo) FILTER (WHERE result <> '*'), ifnull(sum(black_elo) FILTER (WHERE result <> '*'), 0),
+            count(black_elo) FILTER (WHERE result <> '*'),
             (SELECT json_group_array(game_id) FROM
                 (SELECT game_id FROM last WHERE result <> '*' ORDER BY elo DESC, game_id LIMIT 15)),
             (SELECT json_group_array(game_id) FROM

@@ -138,8 +138,8 @@ fn games_count_by_position_and_those_that_end_or_have_no_result_are_told() {
 
     move  games    share  w/d/b %                         elo  last  opening
     ───────────────────────────────────────────────────────────────────────────────────
-    c4        1   50.0 %  100/0/0  ████████████████████  2222  2024  D06 Queen's Gambit
-    Σ         2  100.0 %  50/0/50  ██████████░░░░░░░░░░  2222  2024
+    c4        1   50.0 %  100/0/0  ████████████████████  2455  2024  D06 Queen's Gambit
+    Σ         2  100.0 %  50/0/50  ██████████░░░░░░░░░░  2455  2024
     2 games: █ White 1 (50.0 %), ▒ draw 0 (0.0 %), ░ Black 1 (50.0 %)
     1 ended here; 1 game without a result is not counted
 
@@ -192,7 +192,7 @@ fn json_has_the_form_of_lichess_explorer() {
         {
           "uci": "c2c4",
           "san": "c4",
-          "averageRating": 2222,
+          "averageRating": 2455,
           "white": 1,
           "draws": 0,
           "black": 0,
@@ -327,8 +327,8 @@ fn some_games_are_counted_when_they_are_asked_for() {
 
     move  games    share  w/d/b %                         elo  last  opening
     ───────────────────────────────────────────────────────────────────────────────────
-    c4        1  100.0 %  100/0/0  ████████████████████  2222  2024  D06 Queen's Gambit
-    Σ         1  100.0 %  100/0/0  ████████████████████  2222  2024
+    c4        1  100.0 %  100/0/0  ████████████████████  2455  2024  D06 Queen's Gambit
+    Σ         1  100.0 %  100/0/0  ████████████████████  2455  2024
     1 game: █ White 1 (100.0 %), ▒ draw 0 (0.0 %), ░ Black 0 (0.0 %)
 
     Highest rated:
@@ -345,7 +345,7 @@ fn some_games_are_counted_when_they_are_asked_for() {
         sample.ok(&["--moves", "1. d4 d5", "--elo-min", "1900", "--opening-eco", "D", "--format", "csv"]),
         @r#"
         uci,san,games,white,draws,black,average_rating,first_year,last_year,eco,opening
-        c2c4,c4,1,1,0,0,2222,2024,2024,D06,Queen's Gambit
+        c2c4,c4,1,1,0,0,2455,2024,2024,D06,Queen's Gambit
         "#
     );
     let object = sample.json(&["--moves", "1. d4 d5", "--result", "0-1"]);
@@ -567,15 +567,15 @@ const BERLIN: [(&str, &str); 12] = {
 
 #[test]
 fn a_game_that_ends_by_returning_counts_by_the_last_move_it_made() {
-    const BEFORE: &str =
-        "1. e4 e5 2. Nf3 Nc6 3. Bb5 Nf6 4. O-O Nxe4 5. d4 Nd6 6. dxe5 Nxb5 7. a4 Nbd4 8. Nxd4 Nxd4 9. Qxd4 d5 10. exd6 Qxd6";
+    const BEFORE: &str = "1. e4 e5 2. Nf3 Nc6 3. Bb5 Nf6 4. O-O Nxe4 5. d4 Nd6 6. dxe5 Nxb5 7. a4 Nbd4 8. Nxd4 Nxd4 9. Qxd4 d5 10. exd6 Qxd6";
     let games = |range: std::ops::Range<usize>| -> String {
         let game = |(moves, result): &(&str, &str)| {
             format!("[White \"A\"]\n[Black \"B\"]\n[Result \"{result}\"]\n\n{BEFORE} {moves} {result}\n\n")
         };
         BERLIN[range].iter().map(game).collect()
     };
-    let place = Place::asking(&["explore", "games.db"]).with("first.pgn", games(0..5)).with("rest.pgn", games(5..12));
+    let place =
+        Place::asking(&["explore", "games.db"]).with("first.pgn", games(0..5)).with("rest.pgn", games(5..12));
     // From rows and from tables and sets, made at once and by adding.
     for threshold in ["64", "12", "6", "1"] {
         let index = ["index", "--quiet", "--duplicates", "keep", "--overwrite", "games.db", "first.pgn"];
@@ -589,13 +589,18 @@ fn a_game_that_ends_by_returning_counts_by_the_last_move_it_made() {
                 let answer = place.json(&[&["--moves", BEFORE], filter].concat());
                 let moves = answer["moves"].as_array().expect("moves").iter();
                 let played = |played: &serde_json::Value| {
-                    let games = ["white", "draws", "black"].map(|name| played[name].as_u64().expect("a number"));
+                    let games =
+                        ["white", "draws", "black"].map(|name| played[name].as_u64().expect("a number"));
                     (played["san"].as_str().expect("a move").to_owned(), games)
                 };
                 let expected = [("Qe4+", [0, 10, 0]), ("Re1+", [0, 0, 1]), ("Qe3+", [1, 0, 0])];
                 let mut moves: Vec<_> = moves.map(played).collect();
                 moves.sort_by_key(|(san, _)| expected.iter().position(|(other, _)| other == san));
-                assert_eq!(moves, expected.map(|(san, games)| (san.to_owned(), games)), "{threshold:?} {filter:?}");
+                assert_eq!(
+                    moves,
+                    expected.map(|(san, games)| (san.to_owned(), games)),
+                    "{threshold:?} {filter:?}"
+                );
                 for list in ["topGames", "recentGames"] {
                     let listed = answer[list].as_array().expect("games");
                     assert!(listed.iter().all(|game| game["uci"].is_string()), "{list}: {listed:?}");
@@ -603,11 +608,16 @@ fn a_game_that_ends_by_returning_counts_by_the_last_move_it_made() {
             }
             assert_eq!(place.run(&["verify", "--quiet", "games.db"]).status, 0);
         }
-        let remove = ["remove", "--quiet", "games.db", "--sql", "SELECT game_id FROM game WHERE game_id % 2 = 0"];
+        let remove =
+            ["remove", "--quiet", "games.db", "--sql", "SELECT game_id FROM game WHERE game_id % 2 = 0"];
         assert_eq!(place.run(&remove).status, 0);
         let left = place.json(&["--moves", BEFORE]);
-        let of = |index: usize| (left["moves"][index]["san"].as_str(), left["moves"][index]["draws"].as_u64());
-        assert_eq!((of(0), of(1), left["moves"].as_array().map(Vec::len)), ((Some("Qe4+"), Some(5)), (Some("Re1+"), Some(0)), Some(2)));
+        let of =
+            |index: usize| (left["moves"][index]["san"].as_str(), left["moves"][index]["draws"].as_u64());
+        assert_eq!(
+            (of(0), of(1), left["moves"].as_array().map(Vec::len)),
+            ((Some("Qe4+"), Some(5)), (Some("Re1+"), Some(0)), Some(2))
+        );
         assert_eq!(place.run(&["verify", "--quiet", "games.db"]).status, 0);
     }
 }
@@ -618,5 +628,12 @@ fn only_games_that_never_moved_from_a_position_ended_there() {
                 [Result \"1/2-1/2\"]\n\n1. Nc3 Nc6 2. Nb1 Nb8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2\n\n\
                 [Result \"1/2-1/2\"]\n\n1/2-1/2\n";
     let place = built(text);
-    insta::assert_snapshot!(place.ok(&["--top", "0", "--recent", "0"]), @"");
+    insta::assert_snapshot!(place.ok(&["--top", "0", "--recent", "0"]), @"
+    move  games    share  w/d/b %                        elo  last  opening
+    ─────────────────────────────────────────────────────────────────────────────────────
+    Nf3       2   66.7 %  0/100/0  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒             A04 Zukertort Opening
+    Σ         3  100.0 %  0/100/0  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒
+    3 games: █ White 0 (0.0 %), ▒ draw 3 (100.0 %), ░ Black 0 (0.0 %)
+    1 ended here
+    ");
 }

@@ -10,7 +10,9 @@ const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 /// Asks what `players` frequent players played, and what was played from `positions`, in the first games of a collection.
 fn agree(corpus: &str, bytes: usize, players: u32, positions: u32) {
     let counts = [players.to_string(), positions.to_string()];
-    let Some(printed) = printed_by("explored.py", corpus, bytes, &["1", &counts[0], &counts[1]]) else { return };
+    let Some(printed) = printed_by("explored.py", corpus, bytes, &["1", &counts[0], &counts[1]]) else {
+        return;
+    };
     assert!(printed.ends_with(" by other moves\n") && !printed.contains(" 0 games"), "{printed}");
 }
 
@@ -97,8 +99,8 @@ fn one_side_sees_its_score() {
     ");
     insta::assert_snapshot!(place.ok(&["--side", "black", "--format", "csv"]), @"
     uci,san,games,white,draws,black,average_rating,average_opponent_rating,performance,first_year,last_year,eco,opening
-    d2d4,d4,3,2,0,1,2350,2400,1600,2001,2003,A40,Queen's Pawn Game
-    c2c4,c4,1,0,1,0,,2310,2310,2003,2003,A10,English Opening
+    d2d4,d4,3,2,0,1,2400,2400,1600,2001,2003,A40,Queen's Pawn Game
+    c2c4,c4,1,0,1,0,2310,2310,2310,2003,2003,A10,English Opening
     e2e4,e4,1,1,0,0,,,,2002,2002,B00,King's Pawn Game
     ");
     // The opponent is the one with the other side, whichever way he is given.
@@ -132,10 +134,10 @@ fn years_are_told_with_those_between() {
     insta::assert_snapshot!(place.ok(&["--history", "--top", "0", "--recent", "0"]), @"
     move  games    share  w/d/b %                          elo  last  opening
     ───────────────────────────────────────────────────────────────────────────────────────
-    d4        3   60.0 %  67/0/33   █████████████░░░░░░░  2350  2003  A40 Queen's Pawn Game
-    c4        1   20.0 %  0/100/0   ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒        2003  A10 English Opening
+    d4        3   60.0 %  67/0/33   █████████████░░░░░░░  2400  2003  A40 Queen's Pawn Game
+    c4        1   20.0 %  0/100/0   ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒  2310  2003  A10 English Opening
     e4        1   20.0 %  100/0/0   ████████████████████        2002  B00 King's Pawn Game
-    Σ         5  100.0 %  60/20/20  ████████████▒▒▒▒░░░░  2350  2003
+    Σ         5  100.0 %  60/20/20  ████████████▒▒▒▒░░░░  2355  2003
     5 games: █ White 3 (60.0 %), ▒ draw 1 (20.0 %), ░ Black 1 (20.0 %)
 
     By year:
@@ -168,15 +170,15 @@ fn a_tree_tells_each_position_once() {
     insta::assert_snapshot!(place.ok(&["--depth", "3", "--least-share", "0"]), @"
     move        games    share  w/d/b %                         elo  last  opening
     ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-    1. d4           3   60.0 %  67/0/33  █████████████░░░░░░░  2350  2003  A40 Queen's Pawn Game
-      1... d5       2   66.7 %  100/0/0  ████████████████████  2350  2001  D00 Queen's Pawn Game
-        2. c4       1   50.0 %  100/0/0  ████████████████████  2350  2001  D06 Queen's Gambit
+    1. d4           3   60.0 %  67/0/33  █████████████░░░░░░░  2400  2003  A40 Queen's Pawn Game
+      1... d5       2   66.7 %  100/0/0  ████████████████████  2300  2001  D00 Queen's Pawn Game
+        2. c4       1   50.0 %  100/0/0  ████████████████████  2400  2001  D06 Queen's Gambit
         2. Nf3      1   50.0 %  100/0/0  ████████████████████              D02 Queen's Pawn Game: Zukertort Variation
-      1... Nf6      1   33.3 %  0/0/100  ░░░░░░░░░░░░░░░░░░░░        2003  A45 Indian Defense
+      1... Nf6      1   33.3 %  0/0/100  ░░░░░░░░░░░░░░░░░░░░  2200  2003  A45 Indian Defense
         2. c4       1  100.0 %  0/0/100  ░░░░░░░░░░░░░░░░░░░░        2003  A50 Indian Defense: Normal Variation
-    1. c4           1   20.0 %  0/100/0  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒        2003  A10 English Opening
+    1. c4           1   20.0 %  0/100/0  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒  2310  2003  A10 English Opening
       1... d5       1  100.0 %  0/100/0  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒        2003  A10 English Opening: Anglo-Scandinavian Defense
-        2. d4       1  100.0 %  0/100/0  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒        2003  D06 Queen's Gambit, as after 1. d4 d5 2. c4
+        2. d4       1  100.0 %  0/100/0  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒  2310  2003  D06 Queen's Gambit, as after 1. d4 d5 2. c4
     1. e4           1   20.0 %  100/0/0  ████████████████████        2002  B00 King's Pawn Game
     5 games: █ White 3 (60.0 %), ▒ draw 1 (20.0 %), ░ Black 1 (20.0 %)
     ");
@@ -190,15 +192,15 @@ fn a_tree_tells_each_position_once() {
     ");
     insta::assert_snapshot!(place.ok(&["--depth", "3", "--least-share", "20", "--format", "csv"]), @r#"
     ply,line,uci,san,games,white,draws,black,average_rating,first_year,last_year,eco,opening,games_before,same_as
-    1,d2d4,d2d4,d4,3,2,0,1,2350,2001,2003,A40,Queen's Pawn Game,5,
-    2,"d2d4,d7d5",d7d5,d5,2,2,0,0,2350,2001,2001,D00,Queen's Pawn Game,3,
-    3,"d2d4,d7d5,c2c4",c2c4,c4,1,1,0,0,2350,2001,2001,D06,Queen's Gambit,2,
+    1,d2d4,d2d4,d4,3,2,0,1,2400,2001,2003,A40,Queen's Pawn Game,5,
+    2,"d2d4,d7d5",d7d5,d5,2,2,0,0,2300,2001,2001,D00,Queen's Pawn Game,3,
+    3,"d2d4,d7d5,c2c4",c2c4,c4,1,1,0,0,2400,2001,2001,D06,Queen's Gambit,2,
     3,"d2d4,d7d5,g1f3",g1f3,Nf3,1,1,0,0,,,,D02,Queen's Pawn Game: Zukertort Variation,2,
-    2,"d2d4,g8f6",g8f6,Nf6,1,0,0,1,,2003,2003,A45,Indian Defense,3,
+    2,"d2d4,g8f6",g8f6,Nf6,1,0,0,1,2200,2003,2003,A45,Indian Defense,3,
     3,"d2d4,g8f6,c2c4",c2c4,c4,1,0,0,1,,2003,2003,A50,Indian Defense: Normal Variation,1,
-    1,c2c4,c2c4,c4,1,0,1,0,,2003,2003,A10,English Opening,5,
+    1,c2c4,c2c4,c4,1,0,1,0,2310,2003,2003,A10,English Opening,5,
     2,"c2c4,d7d5",d7d5,d5,1,0,1,0,,2003,2003,A10,English Opening: Anglo-Scandinavian Defense,1,
-    3,"c2c4,d7d5,d2d4",d2d4,d4,1,0,1,0,,2003,2003,D06,Queen's Gambit,1,1. d4 d5 2. c4
+    3,"c2c4,d7d5,d2d4",d2d4,d4,1,0,1,0,2310,2003,2003,D06,Queen's Gambit,1,1. d4 d5 2. c4
     1,e2e4,e2e4,e4,1,1,0,0,,2002,2002,B00,King's Pawn Game,5,
     "#);
     insta::assert_snapshot!(place.ok(&["--depth", "2", "--least-share", "20", "--format", "dot"]), @r#"

@@ -455,7 +455,7 @@ fn a_game_against_oneself_counts_once_and_for_both_sides() {
         let fields = ["games", "wins", "draws", "losses", "unfinished"];
         fields.map(|field| record[field].as_u64().expect("a number"))
     };
-    let merge = ["players", "games.db", "--quiet", "--merge", "Tal, Mikhail", "Tal,M"];
+    let merge = ["players", "games.db", "--merge", "Tal, Mikhail", "Tal,M"];
     for is_merged in [false, true] {
         if is_merged {
             assert_eq!(place.run(&merge).status, 0);

@@ -1,9 +1,13 @@
 //! What the program says beside its answers: why there is nothing, what was left out, who is meant.
 
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::io::Write as _;
 
 use crate::command::Run;
 use crate::place::{Place, fed};
+#[cfg(target_os = "linux")]
+use crate::support::Mount;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 /// Two persons with one surname, and a name that sounds alike and has many more games.
@@ -496,5 +500,49 @@ fn a_locale_without_other_letters_has_tables_in_ascii() {
         let text = String::from_utf8_lossy(&output.stdout);
         let drawn = |letter: char| !letter.is_ascii() && !letter.is_alphabetic();
         assert!(output.status.success() && !text.contains(drawn), "{arguments:?}: {text}");
+    }
+}
+
+/// The directory of the database is the mount point of a small disk: what is free elsewhere helps nobody.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told_with_what_is_free_on_it() {
+    let place = Place::new().with("games.pgn", FAMOUS);
+    let Some(disk) = Mount::new(place.path("disk"), "24m") else { return };
+    place.index("disk/games.db", std::path::Path::new("games.pgn"));
+    place.index("games.db", std::path::Path::new("games.pgn"));
+    std::fs::copy(place.path("games.pgn"), disk.0.join("games.pgn")).expect("copied");
+    let other = FAMOUS.replace("\n\n[Event", " {comment}\n\n[Event");
+    std::fs::write(place.path("other.pgn"), other.repeat(20)).expect("written");
+    std::os::unix::fs::symlink("disk/games.db", place.path("link.db")).expect("linked");
+    // Nothing is left.
+    let mut fill = std::fs::File::create(disk.0.join("fill")).expect("a file");
+    let piece = [0; 4096];
+    while fill.write_all(&piece).is_ok() {}
+    for work in [
+        "index disk/new.db games.pgn",
+        "index ./disk/new.db games.pgn",
+        "index --duplicates keep link.db other.pgn",
+        "index --duplicates keep disk/games.db other.pgn",
+        "index --parquet disk/tables games.pgn",
+        "backup games.db disk/copy.db",
+        "export games.db --format pgn --output disk/out.pgn",
+        "export games.db --format csv-positions --output disk/out.csv",
+        "export --parquet disk/tables games.db",
+        "optimize disk/games.db",
+        "repair disk/games.db",
+        "remove disk/games.db --games --result 1-0",
+        "remove disk/games.db --shrink",
+        "explore games.db --svg disk/board.svg",
+        "player games.db fischer --format html --output disk/fischer.html",
+    ] {
+        let run = place.run(&work.split(' ').collect::<Vec<_>>());
+        let told = run.stderr.as_str();
+        assert!(run.status == 1 && told.contains("no space left to write it"), "{work}: {told}");
+        for (at, _) in told.match_indices(" MiB are free") {
+            let digits = told[..at].rsplit(|letter: char| !letter.is_ascii_digit()).next();
+            let free: u64 = digits.and_then(|free| free.parse().ok()).expect("a number");
+            assert!(free < 24, "{work}: {told}");
+        }
     }
 }

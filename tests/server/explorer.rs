@@ -53,7 +53,7 @@ fn games(answer: &Value) -> u64 {
 fn the_shape_is_that_of_lichess() {
     let server = Serving::of_games(GAMES);
     let answer = server.json(&format!("/lichess?{BEFORE_CASTLING}"));
-    insta::assert_snapshot!(answer, @r#"{"white":1,"draws":1,"black":0,"opening":{"eco":"C42","name":"Petrov's Defense: Italian Variation"},"moves":[{"uci":"d2d3","san":"d3","averageRating":1900,"white":0,"draws":1,"black":0,"game":{"id":"ABCDEFGH","winner":null,"speed":"rapid","mode":"casual","white":{"name":"berta","rating":2300},"black":{"name":"anna","rating":1500},"year":2024,"month":"2024-11"},"opening":null},{"uci":"e1h1","san":"O-O","averageRating":2000,"white":1,"draws":0,"black":0,"game":{"id":"q7ZvsdUF","winner":"white","speed":"blitz","mode":"rated","white":{"name":"anna","rating":2010},"black":{"name":"berta","rating":1990},"year":2024,"month":"2024-03"},"opening":null}],"topGames":[{"uci":"e1h1","id":"q7ZvsdUF","winner":"white","speed":"blitz","mode":"rated","white":{"name":"anna","rating":2010},"black":{"name":"berta","rating":1990},"year":2024,"month":"2024-03"},{"uci":"d2d3","id":"ABCDEFGH","winner":null,"speed":"rapid","mode":"casual","white":{"name":"berta","rating":2300},"black":{"name":"anna","rating":1500},"year":2024,"month":"2024-11"}],"recentGames":[{"uci":"d2d3","id":"ABCDEFGH","winner":null,"speed":"rapid","mode":"casual","white":{"name":"berta","rating":2300},"black":{"name":"anna","rating":1500},"year":2024,"month":"2024-11"},{"uci":"e1h1","id":"q7ZvsdUF","winner":"white","speed":"blitz","mode":"rated","white":{"name":"anna","rating":2010},"black":{"name":"berta","rating":1990},"year":2024,"month":"2024-03"}]}"#);
+    insta::assert_snapshot!(answer, @r#"{"white":1,"draws":1,"black":0,"opening":{"eco":"C42","name":"Petrov's Defense: Italian Variation"},"moves":[{"uci":"d2d3","san":"d3","averageRating":2300,"white":0,"draws":1,"black":0,"game":{"id":"ABCDEFGH","winner":null,"speed":"rapid","mode":"casual","white":{"name":"berta","rating":2300},"black":{"name":"anna","rating":1500},"year":2024,"month":"2024-11"},"opening":null},{"uci":"e1h1","san":"O-O","averageRating":2010,"white":1,"draws":0,"black":0,"game":{"id":"q7ZvsdUF","winner":"white","speed":"blitz","mode":"rated","white":{"name":"anna","rating":2010},"black":{"name":"berta","rating":1990},"year":2024,"month":"2024-03"},"opening":null}],"topGames":[{"uci":"e1h1","id":"q7ZvsdUF","winner":"white","speed":"blitz","mode":"rated","white":{"name":"anna","rating":2010},"black":{"name":"berta","rating":1990},"year":2024,"month":"2024-03"},{"uci":"d2d3","id":"ABCDEFGH","winner":null,"speed":"rapid","mode":"casual","white":{"name":"berta","rating":2300},"black":{"name":"anna","rating":1500},"year":2024,"month":"2024-11"}],"recentGames":[{"uci":"d2d3","id":"ABCDEFGH","winner":null,"speed":"rapid","mode":"casual","white":{"name":"berta","rating":2300},"black":{"name":"anna","rating":1500},"year":2024,"month":"2024-11"},{"uci":"e1h1","id":"q7ZvsdUF","winner":"white","speed":"blitz","mode":"rated","white":{"name":"anna","rating":2010},"black":{"name":"berta","rating":1990},"year":2024,"month":"2024-03"}]}"#);
     // Where nothing is known, nothing is null that clients need.
     let answer = server.json("/lichess?play=d2d4");
     let game = &answer["recentGames"][0];
@@ -189,9 +189,16 @@ fn the_mean_rating_is_that_of_those_who_made_the_move() {
     let ratings = |query: &str| {
         let answer = server.json(query);
         let moves = answer["moves"].as_array().expect("moves").clone();
-        moves.iter().map(|played| (played["san"].as_str().expect("a move").to_owned(), played["averageRating"].clone())).collect::<Vec<_>>()
+        moves
+            .iter()
+            .map(|played| {
+                (played["san"].as_str().expect("a move").to_owned(), played["averageRating"].clone())
+            })
+            .collect::<Vec<_>>()
     };
-    let expected = |moves: &[(&str, u32)]| moves.iter().map(|&(san, elo)| (san.to_owned(), elo.into())).collect::<Vec<_>>();
+    let expected = |moves: &[(&str, u32)]| {
+        moves.iter().map(|&(san, elo)| (san.to_owned(), elo.into())).collect::<Vec<_>>()
+    };
     for path in ["/lichess?", "/masters?", "/lichess?since=2024-01&"] {
         assert_eq!(ratings(path), expected(&[("e4", 1750), ("d4", 2500)]), "{path}");
         // Of one of these games Black's rating is not known.

@@ -3,9 +3,9 @@
 
 use std::collections::HashSet;
 
-use pgndex::board::{GameResult, MoveCode, Position, PositionKey};
+use pgndex::board::{Color, GameResult, MoveCode, Position, PositionKey};
 use pgndex::index::{Duplicates, IndexOptions, Progress, index};
-use pgndex::store::row::ResultCounts;
+use pgndex::store::row::{RatingSum, ResultCounts};
 use pgndex::store::{Database, Exploration, GameFilter, Hit, ListLengths, Selection};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
@@ -660,5 +660,5 @@ fn a_position_that_no_game_reached_has_an_empty_answer() {
     let sample = Sample::of(RETURNS, 1);
     let found = both_ways(&sample, PositionKey(1), "8/8/8/8/8/8/8/8 w - -", ListLengths::MAX);
     assert_eq!(found, Exploration::default());
-    assert_eq!(found.results.mean_elo(), None);
+    assert_eq!(found.results.mean_elo(Color::White), None);
 }

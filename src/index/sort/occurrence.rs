@@ -90,7 +90,13 @@ impl PlayedOccurrence {
     pub(crate) const fn played(self) -> Played {
         let low = self.0 as u32;
         match (low >> 2) as u16 & ShortMove::MASK {
-            _ if low & Self::LONG != 0 => if low & 4 == 0 { Played::NotKept } else { Played::Nothing },
+            _ if low & Self::LONG != 0 => {
+                if low & 4 == 0 {
+                    Played::NotKept
+                } else {
+                    Played::Nothing
+                }
+            }
             Self::NOTHING => Played::Nothing,
             bits => Played::Move(ShortMove::from_bits(bits)),
         }

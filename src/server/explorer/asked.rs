@@ -75,7 +75,8 @@ impl<'c> Asked<'c> {
 
     /// Leaves out games by their ratings and by whether they were rated, and all of them if the span of time ends before it begins.
     pub(super) fn narrow(self, database: &Database, selection: &mut Selection) -> Result<(), Problem> {
-        let span = GameFilter { since: self.date("since"), until: self.date("until"), ..GameFilter::default() };
+        let span =
+            GameFilter { since: self.date("since"), until: self.date("until"), ..GameFilter::default() };
         if span.check().is_err() {
             selection.narrow_to_mean_ratings(&[]);
         }

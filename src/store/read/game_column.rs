@@ -15,8 +15,8 @@ use crate::store::game_column::{
     BLACK_ELO, BLACK_ID, COLUMNS, ColumnSource, DATE, RESULT, StoredColumn, Test, WHITE_ELO, WHITE_ID,
 };
 use crate::store::read::selection::Selection;
-use crate::store::row::virtual_table::Cell;
 use crate::store::row::day_number;
+use crate::store::row::virtual_table::Cell;
 
 /// The columns of one block after the other, each of which is read when it is asked for.
 pub(crate) struct BlockColumns<'c> {

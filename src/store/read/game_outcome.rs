@@ -12,7 +12,7 @@ pub struct GameOutcome {
     /// The result.
     pub result: GameResult,
     /// White's rating and Black's.
-    pub elos: (Option<u16>, Option<u16>),
+    pub elos: [Option<u16>; 2],
     /// The date.
     pub date: Option<String>,
 }
@@ -23,7 +23,7 @@ impl GameOutcome {
         let sql = "SELECT result, white_elo, black_elo, date, game_id FROM game WHERE game_id = ?1";
         let read = |row: &Row<'_>| {
             let cells = Cells::new(row, GAME);
-            let elos = (cells.get("white_elo")?, cells.get("black_elo")?);
+            let elos = [cells.get("white_elo")?, cells.get("black_elo")?];
             Ok(Self { result: cells.get("result")?, elos, date: cells.get("date")? })
         };
         connection.prepare_cached(sql)?.query_row([game.0], read).optional()

@@ -79,7 +79,8 @@ impl NameFilter {
 /// Whether two names differ in nothing but capital and small letters.
 pub(crate) fn is_account(wanted: &str, name: &str) -> bool {
     let lower = |name: &'_ str| name.chars().flat_map(char::to_lowercase).collect::<String>();
-    wanted.eq_ignore_ascii_case(name) || !(wanted.is_ascii() || name.is_ascii()) && lower(wanted) == lower(name)
+    wanted.eq_ignore_ascii_case(name)
+        || !(wanted.is_ascii() || name.is_ascii()) && lower(wanted) == lower(name)
 }
 
 /// A name as names are compared: in lower case, without accents, with one blank where there are several and none around commas.
@@ -293,7 +294,9 @@ mod tests {
     #[test]
     fn accounts_fit_whatever_the_case_of_their_letters() {
         let fits = |account: &str, name| NameFilter::Account(account.to_owned()).matches_player(name);
-        assert!(fits("GHOST", "ghost") && fits("müller", "MÜLLER") && fits("Carlsen, Magnus", "carlsen, magnus"));
+        assert!(
+            fits("GHOST", "ghost") && fits("müller", "MÜLLER") && fits("Carlsen, Magnus", "carlsen, magnus")
+        );
         for other in ["GhostZilla", "the ghost", "ghos", "ghost,", "ghöst", "Ghost-1"] {
             assert!(!fits("ghost", other), "{other}");
         }

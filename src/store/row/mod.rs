@@ -38,6 +38,8 @@ pub use rated_score::RatedScore;
 #[cfg(feature = "index")]
 pub(crate) use stored::{Misfit, StoredId, StoredRow, read_cell};
 pub use text::Text;
-pub use visited_position::{ContinuationRow, RatingSum, ResultCounts, VisitedPositionBatch, VisitedPositionRow};
+pub use visited_position::{
+    ContinuationRow, RatingSum, ResultCounts, VisitedPositionBatch, VisitedPositionRow,
+};
 
 pub use crate::id::{GameId, Level, NameId, Ply, SourceId};

@@ -45,7 +45,7 @@ pub struct Exploration {
     /// Games that reached it and have no result.
     pub unfinished: u64,
     /// Games with a result that did not have all the positions before that were asked about. `None` if there are none of these, or if one
-    /// has many occurrences and no sets of games, as in a database of an early version: it would take seconds.
+    /// has many occurrences and no sets of games: it would take seconds.
     pub transposed: Option<u64>,
     /// The moves, the most frequent first, then in the order of their codes.
     pub continuations: Vec<Continuation>,

@@ -7,7 +7,6 @@ use rusqlite::params;
 use crate::board::{GameResult, Position};
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{decode_within, game_of};
-use crate::store::cell::VISIT_SET;
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
 use crate::store::read::occurrence::explore::Asked;
 use crate::store::read::occurrence::hit::shares_key;
@@ -30,11 +29,8 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether the position has sets, and no other one's games can be among them. A database of an early version has none.
+    /// Whether the position has sets, and no other one's games can be among them.
     pub(super) fn has_sets(&self) -> rusqlite::Result<bool> {
-        if !self.database.connection().table_exists(Some("main"), VISIT_SET.name)? {
-            return Ok(false);
-        }
         let sql = "SELECT 1 FROM visited_position WHERE key = ?1 AND fen = ?2";
         let mut statement = self.database.connection().prepare_cached(sql)?;
         Ok(statement.exists(params![self.key.as_i64(), self.fen])? && !shares_key(self.fen))

@@ -67,10 +67,9 @@ impl Database {
                     Ok::<_, rusqlite::Error>(id.is_some_and(|id| names.binary_search(&NameId(id)).is_ok()))
                 };
                 // The columns of the ratings and the names of White and Black.
-                for (side, has_side, [rating, opponent_rating], opponent) in [
-                    (Color::White, is_player(1)?, [4, 5], 12),
-                    (Color::Black, is_player(2)?, [5, 4], 11),
-                ] {
+                for (side, has_side, [rating, opponent_rating], opponent) in
+                    [(Color::White, is_player(1)?, [4, 5], 12), (Color::Black, is_player(2)?, [5, 4], 11)]
+                {
                     if !has_side {
                         continue;
                     }
