@@ -98,7 +98,7 @@ def expected(roots, color, names, games):
         last = {}
         for position, move in positions:
             if position in places:
-                last[position] = move
+                last[position] = move or last.get(position)
         for position, move in last.items():
             places[position].score[result] += 1
             if move:

@@ -15,8 +15,8 @@ answer = explorer.get_masters_games(play=["e2e4"], since=1900, until=2020)
 assert answer["moves"][0]["uci"] and answer["topGames"] is not None, answer
 game = explorer.get_otb_master_game("00000001")
 assert "[White" in game, game
-answer = explorer.get_player_games(player="Fischer", color="white", wait_for_indexing=True)
+answer = explorer.get_player_games(player="fischer, robert james", color="white", wait_for_indexing=True)
 assert answer["white"] + answer["draws"] + answer["black"] == 3, answer
-last = list(explorer.stream_player_games(player="Fischer", color="white"))
+last = list(explorer.stream_player_games(player="fischer, robert james", color="white"))
 assert len(last) == 1, last
 print("berserk read it all")
