@@ -37,9 +37,9 @@ impl Counts {
         self.white_wins = self.white_wins.saturating_add(other.white_wins);
         self.draws = self.draws.saturating_add(other.draws);
         self.black_wins = self.black_wins.saturating_add(other.black_wins);
-        for side in 0..2 {
-            self.elo_sums[side] = self.elo_sums[side].saturating_add(other.elo_sums[side]);
-            self.elo_games[side] = self.elo_games[side].saturating_add(other.elo_games[side]);
+        for (counts, others) in [(&mut self.elo_sums, other.elo_sums), (&mut self.elo_games, other.elo_games)]
+        {
+            counts.iter_mut().zip(others).for_each(|(count, other)| *count = count.saturating_add(other));
         }
         self.first_year = [self.first_year, other.first_year].into_iter().flatten().min();
         self.last_year = [self.last_year, other.last_year].into_iter().flatten().max();
