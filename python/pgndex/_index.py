@@ -39,14 +39,14 @@ def index(
     temp_dir: Path | None = None,
     strict: bool = False,
     on_problem: str = "keep",
-    duplicates: str = "skip",
-    annotations: str = "all",
+    duplicates: str | None = None,
+    annotations: str | None = None,
     continuation_threshold: int | None = None,
 ) -> dict[str, Any]:
     """Indexes PGN files into a database, or with `parquet=True` into a directory of Parquet files.
 
     To a database that is there, games are added that it does not have yet, unless `overwrite=True`. The options are those of `pgndex
-    index`. `progress` is called with a `Progress` ten times a second; if it raises an exception, or on Ctrl-C, the work stops, and the
+    index`; `duplicates` and `annotations` are as the database was made, or `skip` and `all`. `progress` is called with a `Progress` ten times a second; if it raises an exception, or on Ctrl-C, the work stops, and the
     database is as it was. Gives back the summary that `pgndex index --json` prints.
     """
     options = SimpleNamespace(

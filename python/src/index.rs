@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{RecvTimeoutError, bounded};
 use pgndex::index::{
-    Annotations, Duplicates, IndexOptions, OnProblem, ParquetOptions, Plan, Progress, Summary,
+    Annotations, Duplicates, IndexOptions, MadeWith, OnProblem, ParquetOptions, Plan, Progress, Summary,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -26,13 +26,14 @@ pub(crate) struct Options {
     overwrite: bool,
     strict: bool,
     on_problem: String,
-    duplicates: String,
-    annotations: String,
+    duplicates: Option<String>,
+    annotations: Option<String>,
     continuation_threshold: Option<u32>,
 }
 
 impl Options {
-    fn read(self) -> PyResult<IndexOptions> {
+    /// `before` counts where nothing is given.
+    fn read(self, before: MadeWith) -> PyResult<IndexOptions> {
         let default = IndexOptions::default();
         let wrong = |name: &str, word: &str, words: &str| {
             PyValueError::new_err(format!("{name}={word:?}: write one of {words}"))
@@ -51,10 +52,12 @@ impl Options {
             strict: self.strict,
             on_problem,
             most_errors,
-            duplicates: Duplicates::parse(&self.duplicates)
-                .ok_or_else(|| wrong("duplicates", &self.duplicates, "keep, skip, moves"))?,
-            annotations: Annotations::parse(&self.annotations)
-                .ok_or_else(|| wrong("annotations", &self.annotations, "all, numbers, none"))?,
+            duplicates: self.duplicates.map_or(Ok(before.duplicates), |word| {
+                Duplicates::parse(&word).ok_or_else(|| wrong("duplicates", &word, "keep, skip, moves"))
+            })?,
+            annotations: self.annotations.map_or(Ok(before.annotations), |word| {
+                Annotations::parse(&word).ok_or_else(|| wrong("annotations", &word, "all, numbers, none"))
+            })?,
             any_threshold: self.continuation_threshold.is_none(),
             continuation_threshold: self.continuation_threshold.unwrap_or(default.continuation_threshold),
             ..default
@@ -73,7 +76,8 @@ pub(crate) fn index(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let overwrite = options.overwrite;
-    let options = options.read()?;
+    let before = if overwrite || is_parquet { MadeWith::default() } else { MadeWith::of(&target) };
+    let options = options.read(before)?;
     let told = Arc::new(Progress::default());
     let of_thread = Arc::clone(&told);
     let (sender, done) = bounded(1);

@@ -62,7 +62,7 @@ pub(super) fn tell_several(
     Ok(!several.is_empty())
 }
 
-/// Says that a name fits several players: how many, and those with the most games.
+/// Says that a name fits several names, perhaps of several players: how many, and those with the most games.
 pub(super) fn tell_fitting(name: &str, players: u64, most: &[(&str, u64)]) {
     let shown = most.iter().take(SHOWN);
     let mut names: Vec<_> =
@@ -73,8 +73,8 @@ pub(super) fn tell_fitting(name: &str, players: u64, most: &[(&str, u64)]) {
     let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
     let first = most.first().map_or("NAME".to_owned(), |(name, _)| printable(name));
     note(&format!(
-        "{name} fits {}, all of whose games count{names}; for one of them: {}",
-        counted(players, "player"),
+        "{name} fits {}, whose games all count{names}; for one of them: {}",
+        counted(players, "name"),
         shell_word(&format!("={first}"))
     ));
 }

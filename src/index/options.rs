@@ -1,10 +1,10 @@
 //! What a run is asked to do.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::opening::OpeningBook;
-use crate::store::PlayerAlias;
+use crate::store::{Database, PlayerAlias};
 
 /// Options of a run.
 #[derive(Clone, Debug)]
@@ -65,6 +65,9 @@ pub enum Duplicates {
 }
 
 impl Duplicates {
+    /// The name of the setting in a database.
+    pub(crate) const SETTING: &str = "duplicates";
+
     /// The rule that the word means.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
@@ -95,6 +98,9 @@ pub enum Annotations {
 }
 
 impl Annotations {
+    /// The name of the setting in a database.
+    pub(crate) const SETTING: &str = "annotations";
+
     const ALL: [Self; 3] = [Self::All, Self::Numbers, Self::None];
 
     /// The word on the command line and in the database.
@@ -111,6 +117,29 @@ impl Annotations {
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|value| value.as_str() == word)
+    }
+}
+
+/// What a database was made with, and additions go on with unless they say otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MadeWith {
+    /// What becomes of games that repeat an earlier one.
+    pub duplicates: Duplicates,
+    /// Which annotations are kept.
+    pub annotations: Annotations,
+}
+
+impl MadeWith {
+    /// What the database with this path was made with. The default if there is none, or if it cannot be read: whoever adds to it hears of
+    /// that.
+    #[must_use]
+    pub fn of(path: &Path) -> Self {
+        let Ok(database) = Database::open_read_only(path) else { return Self::default() };
+        let word = |name| database.setting::<String>(name).unwrap_or_default();
+        Self {
+            duplicates: Duplicates::parse(&word(Duplicates::SETTING)).unwrap_or_default(),
+            annotations: Annotations::parse(&word(Annotations::SETTING)).unwrap_or_default(),
+        }
     }
 }
 

@@ -90,7 +90,7 @@ pub use repertoire::{
     RepertoireQuestion, Score, TooLong,
 };
 pub use replay::{DamagedGame, replay};
-pub use suggest::suggest_aliases;
+pub use suggest::{LeftOut, Reason, SpellingGames, SuggestedAlias, SuggestedAliases, suggest_aliases};
 pub use survey::{
     Counted, FoundNames, FoundProblem, FoundProblems, LengthCount, OpeningList, OpeningShare, RatingCount,
     SqlLimits, SqlRows, Statistics, YearCount, find_names,

@@ -1,107 +1,449 @@
 //! Names that are probably those of one player.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt;
+use std::ops::RangeInclusive;
 
 use crate::id::NameId;
 use crate::query::aliases::Aliases;
-use crate::store::{self, Database, Named, PlayerAlias, PlayerWords, can_be_one_person};
+use crate::store::{self, Database, GamePlayers, Named, PlayerWords, can_be_one_person, have_same_words};
+
+/// A player has games in no more years than these.
+const YEARS: u16 = 80;
+/// Ratings of the same years that are further apart than this are those of two players.
+const RATINGS_APART: u16 = 400;
+/// How many names that are left out are named.
+const NAMED: usize = 3;
+
+/// Names that are probably those of one player, and how many were left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SuggestedAliases {
+    /// By name and then by alias.
+    pub aliases: Vec<SuggestedAlias>,
+    /// Names that can be those of several players.
+    pub unclear: LeftOut,
+    /// Names whose games have several FIDE numbers.
+    pub several_fide_ids: LeftOut,
+}
+
+/// Names of which nothing is suggested.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// How many they are.
+    pub names: u64,
+    /// Those with the most games, most games first.
+    pub most: Vec<(String, u64)>,
+}
+
+/// A name that is probably another spelling of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SuggestedAlias {
+    /// The player's name.
+    pub name: String,
+    /// The other spelling.
+    pub alias: String,
+    /// The player's number at FIDE.
+    pub fide_id: Option<u32>,
+    /// Why they are probably those of one player.
+    pub reason: Reason,
+    /// The games with the name.
+    pub name_games: SpellingGames,
+    /// The games with the other spelling.
+    pub alias_games: SpellingGames,
+}
+
+/// Why two names are probably those of one player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// They have one number at FIDE.
+    FideNumber,
+    /// They have one number at FIDE, but do not fit each other.
+    FideNumberOnly,
+    /// They have the same words.
+    SameWords,
+    /// A given name is the beginning of the other, or one in the middle is missing, and no other player's name fits.
+    ShorterGivenNames,
+    /// They are like other names that have one number at FIDE.
+    LikeOthers,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::FideNumber => "same FIDE number",
+            Self::FideNumberOnly => "same FIDE number, but the names differ",
+            Self::SameWords => "same name, written differently",
+            Self::ShorterGivenNames => "given names shortened, no other name fits",
+            Self::LikeOthers => "fits another spelling with the same FIDE number",
+        })
+    }
+}
+
+/// What the games with a spelling say of the player.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpellingGames {
+    /// How many they are.
+    pub games: u64,
+    /// The first year and the last one, of the games whose year is known.
+    pub years: Option<RangeInclusive<u16>>,
+    /// The lowest rating and the highest one.
+    pub ratings: Option<RangeInclusive<u16>>,
+}
+
+impl SpellingGames {
+    fn add(&mut self, year: Option<u16>, rating: Option<u16>) {
+        self.games += 1;
+        widen(&mut self.years, year);
+        widen(&mut self.ratings, rating);
+    }
+
+    /// Whether one player can have played these games and those.
+    fn can_be_of_one(&self, other: &Self) -> bool {
+        let Some((one, other_years)) = self.years.as_ref().zip(other.years.as_ref()) else { return true };
+        let of_one_time = one.start().max(other_years.start()) <= one.end().min(other_years.end());
+        let are_near = match self.ratings.as_ref().zip(other.ratings.as_ref()) {
+            Some((one, other)) if of_one_time => {
+                let gap = one.start().max(other.start()).saturating_sub(*one.end().min(other.end()));
+                gap <= RATINGS_APART
+            }
+            _ => true,
+        };
+        one.end().max(other_years.end()) - one.start().min(other_years.start()) < YEARS && are_near
+    }
+}
+
+fn widen(range: &mut Option<RangeInclusive<u16>>, value: Option<u16>) {
+    if let Some(value) = value {
+        *range = Some(match range.take() {
+            Some(range) => value.min(*range.start())..=value.max(*range.end()),
+            None => value..=value,
+        });
+    }
+}
 
 /// A name and what is known of it.
 struct Candidate {
+    id: NameId,
     name: String,
+    words: PlayerWords,
     /// The player's name, if somebody has said which names are one player's, and this is one of them.
     player: Option<String>,
-    words: PlayerWords,
-    games: u64,
+    games: SpellingGames,
+    /// The numbers at FIDE of its games or, if somebody has said it, of the player.
+    fide_ids: BTreeSet<u32>,
 }
 
-/// Groups of names that are probably those of one player: names that can be, where none of them can be that of somebody else too. The name
-/// of a group is the one with the most games. Of names of which something is said already nothing more is.
+/// Names that are one player's, for their FIDE number or because somebody has said so.
+#[derive(Default)]
+struct Unit {
+    members: Vec<usize>,
+    fide_ids: BTreeSet<u32>,
+    player: Option<String>,
+}
+
+/// Groups of names that are probably those of one player. Names with one FIDE number are; others are if they can be, and none of them can
+/// be that of somebody else too. The name of a group is the one with the most games. Of names of which something is said already nothing
+/// more is.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn suggest_aliases(database: &Database) -> store::Result<Vec<PlayerAlias>> {
-    let candidates = candidates(database)?;
-    let mut blocks: HashMap<(&str, char), Vec<usize>> = HashMap::new();
-    for (index, candidate) in candidates.iter().enumerate() {
-        for key in keys(&candidate.words) {
-            blocks.entry(key).or_default().push(index);
+pub fn suggest_aliases(database: &Database) -> store::Result<SuggestedAliases> {
+    let snapshot = database.snapshot()?;
+    let mut candidates = candidates(database)?;
+    let mut alike = Alike::of(&candidates);
+    add_games(database, &mut candidates, &mut alike)?;
+    drop(snapshot);
+    let units = units(&candidates);
+    let mut all = Groups { candidates, alike, units, near: Vec::new() };
+    all.near = all.find_near();
+    Ok(all.suggest())
+}
+
+/// The pairs of names that can be those of one player, by their places, the smaller one first.
+struct Alike(HashSet<(usize, usize)>);
+
+impl Alike {
+    fn of(candidates: &[Candidate]) -> Self {
+        let mut blocks: HashMap<(&str, char), Vec<usize>> = HashMap::new();
+        for (index, candidate) in candidates.iter().enumerate() {
+            for key in keys(&candidate.words) {
+                blocks.entry(key).or_default().push(index);
+            }
         }
-    }
-    let mut suggested = vec![None; candidates.len()];
-    for block in blocks.values() {
-        suggest_in(&candidates, block, &mut suggested);
-    }
-    let rows = (0..candidates.len()).filter_map(|alias| {
-        let mut name = suggested[alias]?;
-        while let Some(next) = suggested[name] {
-            name = next; // Each has a smaller number than the one before.
+        let mut pairs = HashSet::new();
+        for block in blocks.values() {
+            for (place, &one) in block.iter().enumerate() {
+                let words = &candidates[one].words;
+                let fits = |other: &&usize| {
+                    let other = &candidates[**other].words;
+                    words.marks == other.marks
+                        && can_be_one_person(words, other)
+                        && !is_whole_beside(words, other)
+                        && !is_whole_beside(other, words)
+                };
+                pairs.extend(block[place + 1..].iter().filter(fits).map(|&other| (one, other)));
+            }
         }
-        let (alias, name) = (&candidates[alias], &candidates[name]);
-        let fits = can_be_one_person(&alias.words, &name.words);
-        let (alias, name) = (alias.name.clone(), name.player.as_ref().unwrap_or(&name.name).clone());
-        fits.then_some(PlayerAlias { alias, name, fide_id: None })
-    });
-    let mut rows: Vec<_> = rows.collect();
-    rows.sort_by(|one, other| (&one.name, &one.alias).cmp(&(&other.name, &other.alias)));
-    Ok(rows)
+        Self(pairs)
+    }
+
+    fn has(&self, one: usize, other: usize) -> bool {
+        one == other || self.0.contains(&(one.min(other), one.max(other)))
+    }
+
+    fn remove(&mut self, one: usize, other: usize) {
+        self.0.remove(&(one.min(other), one.max(other)));
+    }
 }
 
 /// The first word of the surname and the first initial, for each way to read a name: spellings of one person share such a pair.
 fn keys(words: &PlayerWords) -> BTreeSet<(&str, char)> {
     let key = |surname: usize, given: usize| Some((words.word(surname), words.word(given).chars().next()?));
     match words.surname() {
-        Some(length) => key(0, length).into_iter().collect(),
+        Some(length) => {
+            let particles = words.len() - words.particles();
+            [key(0, length), key(particles % words.len(), length)].into_iter().flatten().collect()
+        }
         None => (1..words.len()).flat_map(|index| [key(0, index), key(index, 0)]).flatten().collect(),
     }
 }
 
-/// The names of two words or more, each of one player, most games first.
+/// Whether a Chinese name has a whole word that is only the beginning of one in the other: `Xu,Yi` is not short for `Xu,Yinglun`.
+fn is_whole_beside(words: &PlayerWords, other: &PlayerWords) -> bool {
+    let all = |words: &'_ PlayerWords| 0..words.len();
+    let is_shorter = |word: &str| {
+        let others = || all(other).map(|index| other.word(index));
+        others().all(|other| other != word)
+            && others().any(|other| other.len() > word.len() && other.starts_with(word))
+    };
+    all(words).all(|index| is_pinyin_syllable(words.word(index)))
+        && all(words).any(|index| is_shorter(words.word(index)))
+}
+
+/// Whether a word is one syllable of Chinese in Latin letters, by its initial and its final.
+fn is_pinyin_syllable(word: &str) -> bool {
+    const FINALS: [&str; 34] = [
+        "a", "ai", "an", "ang", "ao", "e", "ei", "en", "eng", "er", "i", "ia", "ian", "iang", "iao", "ie",
+        "in", "ing", "iong", "iu", "o", "ong", "ou", "u", "ua", "uai", "uan", "uang", "ue", "ui", "un", "uo",
+        "v", "ve",
+    ];
+    let begin = word.find(['a', 'e', 'i', 'o', 'u', 'v']).unwrap_or(word.len());
+    let (initial, end) = word.split_at(begin);
+    let is_initial = match initial {
+        "zh" | "ch" | "sh" => true,
+        _ => initial.len() < 2 && !initial.starts_with('v'),
+    };
+    word.len() > 1 && is_initial && FINALS.contains(&end)
+}
+
+/// The names of one person each, of two words or more, by their letters.
 fn candidates(database: &Database) -> store::Result<Vec<Candidate>> {
     let aliases = Aliases::read(database)?;
-    let known = aliases.rows();
-    let known: HashSet<&str> = known.iter().flat_map(|row| [row.alias.as_str(), row.name.as_str()]).collect();
-    let (mut ids, mut candidates) = (Vec::new(), Vec::new());
+    let known: HashMap<String, (String, Option<u32>)> = aliases
+        .rows()
+        .into_iter()
+        .flat_map(|row| [row.alias, row.name.clone()].map(|name| (name, (row.name.clone(), row.fide_id))))
+        .collect();
+    let mut candidates = Vec::new();
     database.walk_names(Named::Player, None, |id, name| {
         let mut words = PlayerWords::default();
         words.read(name);
-        // A colon stands between players who consulted each other.
-        if words.len() > 1 && !name.contains(':') {
-            let player = known.contains(name).then(|| aliases.name_of(name).to_owned());
-            ids.push(vec![NameId(id)]);
-            candidates.push(Candidate { name: name.to_owned(), player, words, games: 0 });
+        let known = known.get(name);
+        if known.is_some() || can_be_of_one_person(name, &words) {
+            candidates.push(Candidate {
+                id: NameId(id),
+                name: name.to_owned(),
+                words,
+                player: known.map(|(player, _)| player.clone()),
+                games: SpellingGames::default(),
+                fide_ids: known.and_then(|(_, fide_id)| *fide_id).into_iter().collect(),
+            });
         }
         true
     })?;
-    for (candidate, count) in candidates.iter_mut().zip(database.player_games(&ids)?) {
-        candidate.games = count.games;
-    }
-    // Those of whom something is said come first: others may be theirs.
-    candidates.sort_by(|one, other| {
-        let key = |candidate: &Candidate| (candidate.player.is_some(), candidate.games);
-        key(other).cmp(&key(one)).then_with(|| one.name.cmp(&other.name))
-    });
     Ok(candidates)
 }
 
-/// Suggests names among those that share a word. They are in the order of their games.
-fn suggest_in(candidates: &[Candidate], block: &[usize], suggested: &mut [Option<usize>]) {
-    let fits = |&one: &usize, &other: &usize| {
-        let (one, other) = (&candidates[one], &candidates[other]);
-        let is_known = one.player.is_some() && one.player == other.player;
-        is_known || can_be_one_person(&one.words, &other.words)
-    };
-    for alias in block.iter().filter(|&&alias| candidates[alias].player.is_none()) {
-        let near: Vec<usize> =
-            block.iter().copied().filter(|other| other != alias && fits(alias, other)).collect();
-        let Some(&first) = near.first() else { continue };
-        // Whoever else fits must be the same person: an initial may be that of two.
-        let is_clear = near
+/// Whether a name looks like that of one person: not like that of a program, of a team or of players who consulted each other.
+fn can_be_of_one_person(name: &str, words: &PlayerWords) -> bool {
+    let is_name =
+        |word: &str| word.starts_with(char::is_alphabetic) && !matches!(word, "and" | "und" | "team");
+    words.len() > 1
+        && !name.contains([':', ';', '&', '+', '/', '\\', '@', '#', '_'])
+        && (0..words.len()).all(|index| is_name(words.word(index)))
+}
+
+/// Reads what games say of the candidates. Two names that met are not those of one player.
+fn add_games(database: &Database, candidates: &mut [Candidate], alike: &mut Alike) -> store::Result<()> {
+    let places: HashMap<NameId, usize> =
+        candidates.iter().enumerate().map(|(place, candidate)| (candidate.id, place)).collect();
+    database.visit_game_players(|game: &GamePlayers| {
+        let found = game.names.map(|name| name.and_then(|name| places.get(&name).copied()));
+        for (side, place) in found.iter().enumerate() {
+            let Some(candidate) = place.map(|place| &mut candidates[place]) else { continue };
+            candidate.games.add(game.year, game.ratings[side]);
+            if candidate.player.is_none() || candidate.fide_ids.is_empty() {
+                candidate.fide_ids.extend(game.fide_ids[side]);
+            }
+        }
+        if let [Some(white), Some(black)] = found {
+            alike.remove(white, black);
+        }
+    })
+}
+
+/// Names together that are surely one player's.
+fn units(candidates: &[Candidate]) -> Vec<Unit> {
+    let (mut units, mut of_player, mut of_number) = (Vec::<Unit>::new(), HashMap::new(), HashMap::new());
+    let mut order: Vec<_> = (0..candidates.len()).collect();
+    order.sort_by_key(|&place| candidates[place].player.is_none());
+    for place in order {
+        let candidate = &candidates[place];
+        let number = candidate.fide_ids.first().filter(|_| candidate.fide_ids.len() == 1);
+        let known = candidate
+            .player
+            .as_ref()
+            .map_or_else(|| number.and_then(|number| of_number.get(number)), |player| of_player.get(player));
+        let unit = known.copied().unwrap_or_else(|| {
+            units.push(Unit::default());
+            units.len() - 1
+        });
+        units[unit].members.push(place);
+        units[unit].fide_ids.extend(&candidate.fide_ids);
+        units[unit].player = units[unit].player.take().or_else(|| candidate.player.clone());
+        of_player.extend(candidate.player.as_ref().map(|player| (player, unit)));
+        if let Some(&number) = number {
+            of_number.entry(number).or_insert(unit);
+        }
+    }
+    units
+}
+
+/// Units, and which of them can be one player.
+struct Groups {
+    candidates: Vec<Candidate>,
+    alike: Alike,
+    units: Vec<Unit>,
+    /// The units that each unit fits.
+    near: Vec<BTreeSet<usize>>,
+}
+
+impl Groups {
+    fn find_near(&self) -> Vec<BTreeSet<usize>> {
+        let mut unit_of = vec![0; self.candidates.len()];
+        for (unit, Unit { members, .. }) in self.units.iter().enumerate() {
+            members.iter().for_each(|&member| unit_of[member] = unit);
+        }
+        let mut near = vec![BTreeSet::new(); self.units.len()];
+        for &(one, other) in &self.alike.0 {
+            let units = [unit_of[one], unit_of[other]];
+            if units[0] != units[1] && self.fits(units, [one, other]) {
+                near[units[0]].insert(units[1]);
+                near[units[1]].insert(units[0]);
+            }
+        }
+        near
+    }
+
+    /// Whether two units can be one player because of two names that can. A short name fits too much: what it fits must fit too.
+    fn fits(&self, units: [usize; 2], [one, other]: [usize; 2]) -> bool {
+        let [one_unit, other_unit] = units.map(|unit| &self.units[unit]);
+        let differs =
+            |one: Option<&u32>, other: Option<&u32>| one.zip(other).is_some_and(|(one, other)| one != other);
+        // Names with several numbers can be those of the one or of the other.
+        let is_several = one_unit.fide_ids.len() > 1 || other_unit.fide_ids.len() > 1;
+        let all_like = |unit: &Unit, name: usize, other: usize| {
+            let like = unit.members.iter().filter(|&&member| self.alike.has(member, name));
+            like.copied().all(|member| self.alike.has(member, other))
+        };
+        (is_several || !differs(one_unit.fide_ids.first(), other_unit.fide_ids.first()))
+            && !(one_unit.player.is_some() && other_unit.player.is_some())
+            && self.candidates[one].games.can_be_of_one(&self.candidates[other].games)
+            && all_like(one_unit, one, other)
+            && all_like(other_unit, other, one)
+    }
+
+    /// Whether all units that a unit fits can be one player.
+    fn is_clear(&self, unit: usize) -> bool {
+        let near: Vec<usize> = self.near[unit].iter().copied().chain([unit]).collect();
+        let fit = |one: usize, other: usize| self.near[one].contains(&other);
+        let all_fit = || {
+            near.iter().enumerate().all(|(place, &one)| near[..place].iter().all(|&other| fit(one, other)))
+        };
+        near.iter().all(|&unit| self.units[unit].fide_ids.len() < 2) && all_fit()
+    }
+
+    fn suggest(&self) -> SuggestedAliases {
+        let is_clear: Vec<bool> = (0..self.units.len()).map(|unit| self.is_clear(unit)).collect();
+        let mut suggested = SuggestedAliases::default();
+        let (mut unclear, mut several) = (Vec::new(), Vec::new());
+        for (unit, Unit { members, fide_ids, player }) in self.units.iter().enumerate() {
+            if !is_clear[unit] && player.is_none() {
+                let left_out = if fide_ids.len() > 1 { &mut several } else { &mut unclear };
+                left_out.extend(members.iter().filter(|_| members.len() == 1));
+            }
+            let others = self.near[unit].iter().copied().filter(|&other| is_clear[unit] && is_clear[other]);
+            let group: BTreeSet<usize> = others.chain([unit]).collect();
+            // Each group once.
+            if group.first() == Some(&unit) {
+                suggested.aliases.extend(self.aliases_of(&group));
+            }
+        }
+        suggested.aliases.sort_by(|one, other| (&one.name, &one.alias).cmp(&(&other.name, &other.alias)));
+        suggested.unclear = self.left_out(unclear);
+        suggested.several_fide_ids = self.left_out(several);
+        suggested
+    }
+
+    fn left_out(&self, names: Vec<usize>) -> LeftOut {
+        let mut most: Vec<_> = names
             .iter()
-            .enumerate()
-            .all(|(index, one)| near[index + 1..].iter().all(|other| fits(one, other)));
-        if is_clear && first < *alias && suggested[*alias].is_none() {
-            suggested[*alias] = Some(first);
+            .map(|&place| &self.candidates[place])
+            .map(|candidate| (candidate.name.clone(), candidate.games.games))
+            .collect();
+        most.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        most.truncate(NAMED);
+        LeftOut { names: names.len() as u64, most }
+    }
+
+    /// The rows of a group.
+    fn aliases_of(&self, group: &BTreeSet<usize>) -> Vec<SuggestedAlias> {
+        let units = || group.iter().map(|&unit| &self.units[unit]);
+        let members =
+            || units().flat_map(|unit| &unit.members).map(|&place| (place, &self.candidates[place]));
+        // The name that somebody gave, or else that with the most games.
+        let Some((head, first)) = members().min_by(|(_, one), (_, other)| {
+            let key = |candidate: &Candidate| {
+                let is_name = candidate.player.as_ref() == Some(&candidate.name);
+                (candidate.player.is_none(), !is_name, std::cmp::Reverse(candidate.games.games))
+            };
+            key(one).cmp(&key(other)).then_with(|| one.name.cmp(&other.name))
+        }) else {
+            return Vec::new();
+        };
+        let fide_ids: BTreeSet<u32> = units().flat_map(|unit| unit.fide_ids.iter().copied()).collect();
+        let fide_id = fide_ids.first().copied().filter(|_| fide_ids.len() == 1);
+        let aliases = members().filter(|&(place, alias)| place != head && alias.player.is_none());
+        let row = |(place, alias): (usize, &Candidate)| SuggestedAlias {
+            name: first.player.as_ref().unwrap_or(&first.name).clone(),
+            alias: alias.name.clone(),
+            fide_id,
+            reason: self.reason(head, place),
+            name_games: first.games.clone(),
+            alias_games: alias.games.clone(),
+        };
+        aliases.map(row).collect()
+    }
+
+    fn reason(&self, name: usize, alias: usize) -> Reason {
+        let [one, other] = [name, alias].map(|place| &self.candidates[place]);
+        let has_number = !one.fide_ids.is_empty() && one.fide_ids == other.fide_ids;
+        match (has_number, self.alike.has(name, alias)) {
+            (true, true) => Reason::FideNumber,
+            (true, false) => Reason::FideNumberOnly,
+            (false, true) if have_same_words(&one.words, &other.words) => Reason::SameWords,
+            (false, true) => Reason::ShorterGivenNames,
+            (false, false) => Reason::LikeOthers,
         }
     }
 }

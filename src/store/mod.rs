@@ -77,8 +77,9 @@ pub use read::occurrence::search::{HitCount, OccurrenceCount, Search};
 pub use read::occurrence::variation::VariationMoves;
 pub use read::occurrence::visit::VisitedCounts;
 pub use read::player::alias::PlayerAlias;
+pub(crate) use read::player::games::GamePlayers;
 pub use read::player::games::PlayerGames;
-pub(crate) use read::player::name::{PlayerWords, can_be_one_person, is_initial};
+pub(crate) use read::player::name::{PlayerWords, can_be_one_person, have_same_words, is_initial};
 pub use read::player::record::PlayedGame;
 pub use read::removal::{SkippedDuplicate, SkippedSource};
 #[cfg(feature = "index")]

@@ -232,6 +232,7 @@ impl<'a> Check<'a> {
         self.sources = Sources::read(connection)?;
         self.problems = Problems::read(connection)?;
         self.threshold = structure::threshold(connection, &self.findings)?;
+        structure::words(connection, &self.findings)?;
         let mut statement = connection.prepare("SELECT key, opening_id, fen FROM opening")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {

@@ -105,7 +105,7 @@ fn a_record_is_told_with_what_it_is_of() {
     ───────────────────────────────────────────────────────────────────────────────
        1  White  Short, Nigel    2650  2001.02.03         C40 King's Knight Opening
     ");
-    insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name fits 2 players, all of whose games count: "Polgar, Judit" (2), "Polgar, J" (1); for one of them: "=Polgar, Judit""#);
+    insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name fits 2 names, whose games all count: "Polgar, Judit" (2), "Polgar, J" (1); for one of them: "=Polgar, Judit""#);
     let run = place.ask(&["polgar", "--format", "md", "--depth", "0", "-n", "1"]);
     insta::assert_snapshot!(run.stdout, @"
     # Polgar, Judit and 2 other players: 4 games, 2001 to 2003, 1 without a result
@@ -157,7 +157,7 @@ fn a_record_is_told_with_what_it_is_of() {
     |-----:|-------|--------------|-------:|------------|-------|---------------------------|
     |    1 | White | Short, Nigel |   2650 | 2001.02.03 |       | C40 King's Knight Opening |
     ");
-    insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name fits 3 players, all of whose games count: "Polgar, Judit" (2), "Polgar, J" (1), "Polgar, Zsuzsa" (1); for one of them: "=Polgar, Judit""#);
+    insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name fits 3 names, whose games all count: "Polgar, Judit" (2), "Polgar, J" (1), "Polgar, Zsuzsa" (1); for one of them: "=Polgar, Judit""#);
     let answer = place.json(&["=Polgar, J"]);
     assert_eq!(answer["black"]["games"], 1);
     assert_eq!(answer["all"]["opponent_rating"], 2640);

@@ -297,7 +297,7 @@ fn another_spelling_with_many_more_games_is_told() {
     let place = place();
     let run = place.run(&["export", "games.db", "--format", "csv", "--player", "korchnoi"]);
     insta::assert_snapshot!(run.stderr, @r#"
-    pgndex: note: --player fits 2 players, all of whose games count: "Korchnoi, Viktor" (1), "Korchnoi,V" (1); for one of them: "=Korchnoi, Viktor"
+    pgndex: note: --player fits 2 names, whose games all count: "Korchnoi, Viktor" (1), "Korchnoi,V" (1); for one of them: "=Korchnoi, Viktor"
     pgndex: note: --player fits 2 games ("Korchnoi, Viktor"), and "Kortschnoj, Viktor" has 6 games; if this is the same player: pgndex players games.db --merge "Kortschnoj, Viktor" "Korchnoi, Viktor"
     "#);
     for name in ["kortschnoj", "carlsen", "ding", "caruana"] {
@@ -309,18 +309,18 @@ fn another_spelling_with_many_more_games_is_told() {
 #[test]
 fn names_are_suggested_only_where_they_can_be_those_of_one_person() {
     let place = place();
-    let suggested = ok(&place, &["--suggest"]);
+    let suggested = ask(&place, &["--suggest"]).stdout;
     insta::assert_snapshot!(suggested, @r#"
-    name,alias,fide_id
-    "Caruana, Fabiano",Fabiano Caruana,
-    Ding Liren,"Ding, Liren",
-    Ding Liren,Liren Ding,
-    "Korchnoi, Viktor","Korchnoi,V",
-    "Vachier Lagrave,M","Vachier-Lagrave, Maxime",
+    name,alias,fide_id,why,name_games,name_years,name_ratings,alias_games,alias_years,alias_ratings
+    "Caruana, Fabiano",Fabiano Caruana,,"same name, written differently",1,1960,,1,1971,
+    Ding Liren,"Ding, Liren",,"same name, written differently",1,1990,,1,2010,
+    Ding Liren,Liren Ding,,"same name, written differently",1,1990,,1,1991,
+    "Korchnoi, Viktor","Korchnoi,V",,"given names shortened, no other name fits",1,1960,,1,1980,
+    "Vachier Lagrave,M","Vachier-Lagrave, Maxime",,"given names shortened, no other name fits",1,2010,,1,1980,
     "#);
     place.write("suggested.csv", suggested);
     assert_eq!(ask(&place, &["--aliases", "suggested.csv"]).status, 0);
-    assert_eq!(ok(&place, &["--suggest"]), "name,alias,fide_id\n");
+    assert_eq!(suggested_pairs(&place), "");
 }
 
 /// "Adams, Michael" and a game that he played together with somebody.
@@ -331,8 +331,151 @@ fn players_who_consulted_each_other_are_not_suggested() {
         ("Adams, Michael", "Carlsen, Magnus", 2002),
         ("Adams,Michael:Mortazavi,Ali", "Carlsen,M", 2003),
     ]));
-    let suggested = ok(&place, &["--suggest"]);
-    assert_eq!(suggested, "name,alias,fide_id\n\"Carlsen, Magnus\",\"Carlsen,M\",\n");
+    assert_eq!(suggested_pairs(&place), "Carlsen, Magnus < Carlsen,M");
+}
+
+/// What is suggested: `name < alias`, one after the other.
+#[track_caller]
+fn suggested_pairs(place: &Place) -> String {
+    let run = ask(place, &["--suggest"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    let mut rows = csv::Reader::from_reader(run.stdout.as_bytes());
+    let pairs = rows.records().map(|row| {
+        let row = row.expect("a row");
+        format!("{} < {}", &row[0], &row[1])
+    });
+    pairs.collect::<Vec<_>>().join("; ")
+}
+
+/// Games of these names against somebody else, one each, with the year and, if not 0, rating and FIDE number.
+fn suggested_for(names: &[(&str, u32, u32, u32)]) -> (String, String) {
+    let mut pgn = String::new();
+    for (number, (name, year, rating, fide_id)) in names.iter().enumerate() {
+        let tag = |tag: &str, value: u32| {
+            if value > 0 { format!("[{tag} \"{value}\"]\n") } else { String::new() }
+        };
+        let _ = write!(
+            pgn,
+            "[White \"{name}\"]\n[Black \"Opp {number}\"]\n[Date \"{year}.??.??\"]\n{}{}\n1. e4 *\n\n",
+            tag("WhiteElo", *rating),
+            tag("WhiteFideId", *fide_id)
+        );
+    }
+    let place = Place::new().indexed(&pgn);
+    (suggested_pairs(&place), ask(&place, &["--suggest"]).stderr)
+}
+
+#[test]
+fn names_that_exclude_each_other_are_in_no_group() {
+    for (names, expected, left_out) in [
+        (&["Smith, D.", "Smith, David", "Smith,Dan"][..], "", "\"Smith, D.\""),
+        (&["Anand,V", "Anand, Viswanathan", "Anand,Vignesh"], "", "\"Anand,V\""),
+        (
+            &["Aronian,L", "Aronian, Levon", "Aronian,Lev", "Aronian,Laurel"],
+            "Aronian, Levon < Aronian,Lev",
+            "\"Aronian,L\"",
+        ),
+        (
+            &["Karpov, Anatoly", "Karpov,Ana", "Karpov,An", "Anatoly Karpov"],
+            "Anatoly Karpov < Karpov, Anatoly; Anatoly Karpov < Karpov,An; Anatoly Karpov < Karpov,Ana",
+            "",
+        ),
+        (
+            &["Nielsen, Peter Heine", "Nielsen,PH", "Nielsen, P.H."],
+            "Nielsen, P.H. < Nielsen, Peter Heine; Nielsen, P.H. < Nielsen,PH",
+            "",
+        ),
+        (
+            &["Capablanca, Jose", "Capablanca, Jose Raul", "Capablanca, Jose Maria"],
+            "",
+            "\"Capablanca, Jose\"",
+        ),
+        // Whole names, one of which begins like the other.
+        (&["Xu,Yi", "Xu,Yinglun"], "", ""),
+        (&["Wang Yu", "Wang, Yue"], "", ""),
+        (&["Li,Chao2", "Li,Chao1"], "", ""),
+        (&["Li,Chao2", "Li Chao2"], "Li Chao2 < Li,Chao2", ""),
+        (&["Smith, John Jr.", "Smith Jr., John", "Smith, John"], "Smith Jr., John < Smith, John Jr.", ""),
+        (&["Wely, Loek van", "Van Wely,L"], "Van Wely,L < Wely, Loek van", ""),
+        // Programs and teams.
+        (&["Fritz 6", "Fritz 16", "Fritz 16.1"], "", ""),
+        (&["Smith & Jones", "Smith, J", "Smith/Jones", "Team Smith, A", "Smith and Jones"], "", ""),
+    ] {
+        let games: Vec<_> = names.iter().map(|name| (*name, 2001, 0, 0)).collect();
+        let (pairs, notes) = suggested_for(&games);
+        assert_eq!(pairs, expected, "{names:?}");
+        assert!(notes.contains(left_out) && notes.is_empty() == left_out.is_empty(), "{names:?}: {notes}");
+    }
+}
+
+#[test]
+fn fide_numbers_join_names_and_separate_them() {
+    for (games, expected) in [
+        (
+            &[("Kasparov, Garry", 2001, 0, 18), ("Kasparov, Gary", 2002, 0, 18)][..],
+            "Kasparov, Garry < Kasparov, Gary",
+        ),
+        (&[("Wang, Wei", 2001, 0, 1), ("Wang, W", 2002, 0, 2)], ""),
+        (&[("Wang, Wei", 2001, 0, 1), ("Wang, Wei", 2002, 0, 2), ("Wang, W", 2003, 0, 0)], ""),
+        // Whose number is known, and who is not known.
+        (&[("Wang, Wei", 2001, 0, 1), ("Wang,Wei", 2002, 0, 2), ("Wang, W", 2003, 0, 0)], ""),
+        (
+            &[("Kasparov, Garry", 2001, 0, 18), ("Kasparov, Gary", 2002, 0, 18), ("Kasparov, G", 2003, 0, 0)],
+            "Kasparov, Garry < Kasparov, G; Kasparov, Garry < Kasparov, Gary",
+        ),
+        // `Smith, D` has the number of David, so Dan does not come with it.
+        (
+            &[("Smith, David", 2001, 0, 5), ("Smith, D", 2002, 0, 5), ("Smith,Dan", 2003, 0, 0)],
+            "Smith, D < Smith, David",
+        ),
+        (
+            &[("Kosintseva, Nadezhda", 2001, 0, 7), ("Ivanova, Nadezhda", 2012, 0, 7)],
+            "Ivanova, Nadezhda < Kosintseva, Nadezhda",
+        ),
+    ] {
+        assert_eq!(suggested_for(games).0, expected, "{games:?}");
+    }
+}
+
+#[test]
+fn games_tell_players_with_like_names_apart() {
+    for (games, expected) in [
+        (&[("Smith, John", 2001, 2500, 0), ("Smith, J", 2001, 1400, 0)][..], ""),
+        // The rating of another time says nothing.
+        (&[("Smith, John", 2001, 2500, 0), ("Smith, J", 1990, 1400, 0)], "Smith, J < Smith, John"),
+        (&[("Smith, John", 1870, 0, 0), ("Smith, J", 2001, 0, 0)], ""),
+    ] {
+        assert_eq!(suggested_for(games).0, expected, "{games:?}");
+    }
+    let place = Place::new().indexed(&games(&[("Smith, John", "Smith, J", 2001)]));
+    assert_eq!(suggested_pairs(&place), "");
+}
+
+#[test]
+fn shortened_given_names_are_found() {
+    let place = Place::new().indexed(&games(&[
+        ("Karpov, Anatoly", "X", 1999),
+        ("Karpov,Ana", "Nielsen, Peter Heine", 2003),
+        ("Karpov,A", "Nielsen,PH", 2004),
+        ("Xu,Yi", "Xu,Yinglun", 2020),
+        ("GM Wely, Loek van", "Nielsen,Ph", 2005),
+    ]));
+    for (name, count) in [
+        ("Karpov, Anatoly", 3),
+        ("Karpov,Ana", 3),
+        ("anatoly karpov", 3),
+        ("Nielsen, Peter Heine", 2),
+        ("Nielsen,PH", 2),
+        ("nielsen,ph", 2),
+        ("Xu,Yinglun", 1),
+        ("van Wely, Loek", 1),
+    ] {
+        // What begins with these letters is found as well.
+        let begins_so = usize::from(name.eq_ignore_ascii_case("nielsen,ph"));
+        assert_eq!(found(&place, "--player", name), count + begins_so, "{name}");
+    }
+    let run = place.run(&["find", "games.db", "--player", "Xu,Yinglun", "--format", "csv"]);
+    assert!(run.stderr.contains("\"Xu,Yi\" (1), \"Xu,Yinglun\" (1)"), "{run:?}");
 }
 
 /// A player of the large collection: spellings with their games, and names that must find all of them. By hand: all names like these were

@@ -207,7 +207,7 @@ fn a_full_standard_output_is_named_and_leaves_no_picture() {
 #[test]
 fn a_name_of_several_players_is_told_everywhere() {
     let place = Place::new().indexed(&club()).with("mine.pgn", "1. e4 e5 *\n");
-    let fits = "fits 2 players, all of whose games count: \"Polgar, Judit\" (3), \"Polgar, Zsuzsa\" (2); for one of them: \"=Polgar, Judit\"\n";
+    let fits = "fits 2 names, whose games all count: \"Polgar, Judit\" (3), \"Polgar, Zsuzsa\" (2); for one of them: \"=Polgar, Judit\"\n";
     for arguments in [
         &["find", "games.db"][..],
         &["explore", "games.db"],

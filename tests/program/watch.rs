@@ -175,3 +175,56 @@ fn it_runs_until_it_is_told_to_end_and_systemd_hears_of_it() {
         assert_eq!(place.run(&["verify", "--all", "games.db"]).status, 0);
     }
 }
+
+#[test]
+fn additions_go_on_as_the_database_was_made() {
+    let place = Place::new().with("a.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {a} e5 *\n");
+    fs::create_dir(place.path("in")).unwrap();
+    place.write("my.tsv", "eco\tname\tpgn\nC20\tOurs\t1. e4 e5\n");
+    let made = [
+        "--annotations",
+        "none",
+        "--duplicates",
+        "keep",
+        "--openings",
+        "my.tsv",
+        "--continuation-threshold",
+        "1",
+    ];
+    place.printed(&[&["index", "--quiet", "games.db", "a.pgn"], &made[..]].concat());
+    let told = |database: &str| {
+        let sql = "SELECT count(*) || ' ' || (SELECT count(*) FROM comment) || ' ' || count(DISTINCT opening) || ' ' || min(opening) FROM games";
+        place.connection(database).query_row(sql, [], |row| row.get::<_, String>(0)).unwrap()
+    };
+    // The same game with another comment: a duplicate, if they are looked for.
+    place.write("b.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {b} e5 *\n");
+    place.printed(&["index", "--quiet", "games.db", "b.pgn"]);
+    assert_eq!(told("games.db"), "2 0 1 Ours");
+    place.write("in/c.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {c} e5 *\n");
+    once(&place);
+    assert_eq!(told("games.db"), "3 0 1 Ours");
+    // What is given counts for one run.
+    place.write("d.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {d} e5 *\n");
+    place.printed(&["index", "--quiet", "games.db", "d.pgn", "--annotations", "all"]);
+    assert_eq!(told("games.db"), "4 1 1 Ours");
+    place.write("e.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {e} e5 *\n");
+    place.printed(&["index", "--quiet", "games.db", "e.pgn", "--duplicates", "skip"]);
+    assert_eq!(told("games.db"), "4 1 1 Ours");
+    place.write("f.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {f} e5 *\n");
+    place.printed(&["index", "--quiet", "games.db", "f.pgn"]);
+    assert_eq!(told("games.db"), "5 1 1 Ours");
+    assert_eq!(place.run(&["verify", "--all", "games.db"]).status, 0);
+    // A database that `watch` makes is as it is asked for, and remains so.
+    place.write("in/g.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {g} e5 *\n");
+    let watched = ["watch", "new.db", "in", "--once", "--settle", "0"];
+    place.printed(&[&watched[..], &made].concat());
+    assert_eq!(told("new.db"), "2 0 1 Ours");
+    place.write("in/h.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {h} e5 *\n");
+    place.printed(&watched);
+    assert_eq!(told("new.db"), "3 0 1 Ours");
+    let other = place.run(&[&watched[..], &["--continuation-threshold", "5"]].concat());
+    assert_eq!(other.status, 0, "nothing is to be added: {other:?}");
+    place.write("in/i.pgn", TWO);
+    let other = place.run(&[&watched[..], &["--continuation-threshold", "5"]].concat());
+    assert!(other.status == 1 && other.stderr.contains("--continuation-threshold"), "{other:?}");
+}

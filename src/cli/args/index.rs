@@ -8,8 +8,10 @@ use crate::cli::args::parquet::{PARQUET, ParquetLayoutArgs};
 use crate::cli::args::within;
 use clap::Args;
 use clap::ValueEnum;
-use pgndex::index::Writer;
+use pgndex::index::{Annotations, Duplicates, IndexOptions, MadeWith, Writer};
+use pgndex::opening::OpeningBook;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Index PGN files, packed or not, into a database
 #[derive(Args, Debug)]
@@ -77,22 +79,8 @@ pub(crate) struct IndexArgs {
     /// Fail, and write no database, if there are more errors than this
     #[arg(help_heading = WRONG, long, value_name = "N", value_parser = within(0..=u64::MAX))]
     pub(crate) max_problems: Option<u64>,
-    /// What to do with a game that repeats an earlier one
-    #[arg(
-        long,
-        value_name = "RULE",
-        value_enum,
-        default_value = "skip",
-        default_value_if("reread", "true", None)
-    )]
-    pub(crate) duplicates: Option<DuplicatesArg>,
-    /// Keep the counts for `explore` ready for positions that this many games reached [default: 64, or as the database was
-    /// made]
-    #[arg(long, value_name = "GAMES", value_parser = within(1..=u32::MAX))]
-    pub(crate) continuation_threshold: Option<u32>,
-    /// Which annotations to keep: what the PGN says about the moves of a game
-    #[arg(long, value_name = "WHICH", value_enum, default_value = "all")]
-    pub(crate) annotations: AnnotationsArg,
+    #[command(flatten)]
+    pub(crate) made_with: MadeWithArgs,
     /// Threads that parse and sort, at most 256 [default: one for each processor]
     #[arg(long, short = 'j', value_name = "N", value_parser = within(1..=256_u16))]
     pub(crate) threads: Option<u16>,
@@ -103,10 +91,6 @@ pub(crate) struct IndexArgs {
     /// Directory for temporary files; they take about 20 bytes for each position [default: the database's]
     #[arg(long, value_name = "DIR")]
     pub(crate) temp_dir: Option<PathBuf>,
-    /// Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a PGN file with ECO and
-    /// Opening tags, or a directory of such files [default: the names that Lichess gives]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) openings: Option<PathBuf>,
     /// Size of the pieces that input is cut into for the threads
     #[arg(long, value_name = "SIZE", hide = true)]
     pub(crate) chunk_size: Option<ByteSize>,
@@ -121,6 +105,63 @@ pub(crate) struct IndexArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) log: LogArgs,
+}
+
+/// What a database is made with. Additions go on with it unless they are told otherwise.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct MadeWithArgs {
+    /// What to do with a game that repeats an earlier one [default: skip, or as the database was made]
+    #[arg(long, value_name = "RULE", value_enum)]
+    duplicates: Option<DuplicatesArg>,
+    /// Keep the counts for `explore` ready for positions that this many games reached [default: 64, or as the database was
+    /// made]
+    #[arg(long, value_name = "GAMES", value_parser = within(1..=u32::MAX))]
+    continuation_threshold: Option<u32>,
+    /// Which annotations to keep: what the PGN says about the moves of a game [default: all, or as the database was made]
+    #[arg(long, value_name = "WHICH", value_enum)]
+    annotations: Option<AnnotationsArg>,
+    /// Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a PGN file with ECO and
+    /// Opening tags, or a directory of such files [default: the names that Lichess gives, or as the database was made]
+    #[arg(long, value_name = "FILE")]
+    openings: Option<PathBuf>,
+}
+
+impl MadeWithArgs {
+    /// These options with what is given here.
+    ///
+    /// # Errors
+    /// When the list of openings cannot be read.
+    pub(crate) fn given(&self, options: IndexOptions) -> anyhow::Result<IndexOptions> {
+        let options = self.or(options, MadeWith::default());
+        Ok(IndexOptions {
+            continuation_threshold: self.continuation_threshold.unwrap_or(options.continuation_threshold),
+            any_threshold: self.continuation_threshold.is_none(),
+            openings: match &self.openings {
+                Some(path) => Arc::new(OpeningBook::read(path)?),
+                None => options.openings,
+            },
+            ..options
+        })
+    }
+
+    /// These options for a database that was made with something, which counts where nothing is given.
+    pub(crate) fn or(&self, options: IndexOptions, before: MadeWith) -> IndexOptions {
+        IndexOptions {
+            duplicates: match self.duplicates {
+                Some(DuplicatesArg::Keep) => Duplicates::Keep,
+                Some(DuplicatesArg::Skip) => Duplicates::Skip,
+                Some(DuplicatesArg::Moves) => Duplicates::Moves,
+                None => before.duplicates,
+            },
+            annotations: match self.annotations {
+                Some(AnnotationsArg::All) => Annotations::All,
+                Some(AnnotationsArg::Numbers) => Annotations::Numbers,
+                Some(AnnotationsArg::None) => Annotations::None,
+                None => before.annotations,
+            },
+            ..options
+        }
+    }
 }
 
 /// Heading of the options on what is wrong with the input.

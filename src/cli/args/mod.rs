@@ -42,7 +42,7 @@ pub(crate) use explore::{ExploreArgs, ExploreFormat};
 pub(crate) use export::{ExportArgs, ExportFormat};
 pub(crate) use find::{FindArgs, FindFormat, FindTargetArgs};
 pub(crate) use game::{BoardPly, GameArgs, GameFormat};
-pub(crate) use index::{AnnotationsArg, DuplicatesArg, IndexArgs, OnProblemArg};
+pub(crate) use index::{IndexArgs, OnProblemArg};
 pub(crate) use info::{InfoArgs, InfoFormat};
 pub(crate) use key::KeyArgs;
 pub(crate) use log::LogFormat;

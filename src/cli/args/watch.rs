@@ -3,6 +3,7 @@
 use clap::Args;
 use std::path::PathBuf;
 
+use crate::cli::args::index::MadeWithArgs;
 use crate::cli::args::log::LogArgs;
 use crate::cli::args::upkeep::WorkArgs;
 use crate::cli::args::within;
@@ -37,6 +38,8 @@ pub(crate) struct WatchArgs {
     /// Add what is ready, and end
     #[arg(long)]
     pub(crate) once: bool,
+    #[command(flatten)]
+    pub(crate) made_with: MadeWithArgs,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
     /// Tell only what is wrong

@@ -12,16 +12,15 @@ use anyhow::bail;
 #[cfg(feature = "parquet")]
 use pgndex::index::ParquetOptions;
 use pgndex::index::{
-    Annotations, Duplicates, Estimate, IndexOptions, OnProblem, Phase, Plan, Progress, Summary,
+    Annotations, Duplicates, Estimate, IndexOptions, MadeWith, OnProblem, Phase, Plan, Progress, Summary,
 };
-use pgndex::opening::OpeningBook;
 use pgndex::source::has_name_of_games;
 use pgndex::store::Database;
 use pgndex::store::row::Severity;
 
 use crate::cli::Status;
 use crate::cli::args::Memory;
-use crate::cli::args::{AnnotationsArg, DuplicatesArg, IndexArgs, OnProblemArg};
+use crate::cli::args::{IndexArgs, OnProblemArg};
 use crate::cli::render::done::{Done, Telling};
 use crate::cli::render::number::bytes;
 use crate::cli::render::summary::Report;
@@ -33,8 +32,8 @@ use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
 /// # Errors
 /// When nothing can be read, the database cannot be written, or somebody stops it.
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
-    let progress = stoppable_progress(args)?;
     let options = options(args)?;
+    let progress = stoppable_progress(args, options.duplicates)?;
     let inputs = if args.reread { files_of(&args.database)? } else { inputs(args) };
     if args.dry_run && is_database(&args.database) {
         for path in options.problems.iter().chain(&options.rejects) {
@@ -95,9 +94,9 @@ pub(crate) fn status(summary: &Summary) -> Status {
 }
 
 /// A progress that announces what is about to be written, and that a signal stops.
-fn stoppable_progress(args: &IndexArgs) -> anyhow::Result<Arc<Progress>> {
+fn stoppable_progress(args: &IndexArgs, duplicates: Duplicates) -> anyhow::Result<Arc<Progress>> {
     let (announced, is_parquet) = (!args.quiet && !args.dry_run, parquet(args).is_some());
-    let skips = !matches!(args.duplicates, Some(DuplicatesArg::Keep));
+    let skips = duplicates != Duplicates::Keep;
     let progress = Arc::new(Progress::default().on_estimate(move |estimate| {
         if announced {
             announce(estimate, is_parquet, skips);
@@ -170,20 +169,13 @@ fn games_in_place_of_database(args: &IndexArgs) -> Option<&Path> {
     database.filter(|path| is_exchanged && has_name_of_games(path))
 }
 
-/// The options that a database was made with and its tables depend on.
+/// The options that a database was made with and is made again with.
 fn options_of(database: &Path) -> anyhow::Result<IndexOptions> {
     let known = Database::open_read_only(database)?;
-    let last: serde_json::Value =
-        known.last_options()?.and_then(|options| serde_json::from_str(&options).ok()).unwrap_or_default();
-    let duplicates = last["duplicates"].as_str().and_then(Duplicates::parse).unwrap_or_default();
-    let continuation_threshold = known.continuation_threshold()?;
-    let openings = Arc::new(known.opening_book()?);
-    let player_aliases = known.player_aliases()?;
     Ok(IndexOptions {
-        duplicates,
-        continuation_threshold,
-        openings,
-        player_aliases,
+        continuation_threshold: known.continuation_threshold()?,
+        openings: Arc::new(known.opening_book()?),
+        player_aliases: known.player_aliases()?,
         ..IndexOptions::default()
     })
 }
@@ -261,7 +253,7 @@ fn announce(estimate: &Estimate, is_parquet: bool, skips_duplicates: bool) {
 fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
     let default = IndexOptions::default();
     let before = if args.reread { options_of(&args.database)? } else { default.clone() };
-    Ok(IndexOptions {
+    let options = IndexOptions {
         threads: args.threads.map_or(default.threads, usize::from),
         memory: args.memory.map_or(default.memory, |Memory(size)| size.0),
         temp_dir: args.temp_dir.clone(),
@@ -271,30 +263,18 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
         most_errors: if args.on_problem == OnProblemArg::Stop { Some(0) } else { args.max_problems },
         problems: args.problems.clone(),
         rejects: args.rejects.clone(),
-        duplicates: match args.duplicates {
-            Some(DuplicatesArg::Keep) => Duplicates::Keep,
-            Some(DuplicatesArg::Skip) => Duplicates::Skip,
-            Some(DuplicatesArg::Moves) => Duplicates::Moves,
-            None => before.duplicates,
-        },
-        continuation_threshold: args.continuation_threshold.unwrap_or(before.continuation_threshold),
-        any_threshold: args.continuation_threshold.is_none(),
-        small_level: default.small_level,
-        player_aliases: before.player_aliases,
-        openings: match &args.openings {
-            Some(path) => Arc::new(OpeningBook::read(path)?),
-            None => before.openings,
-        },
-        annotations: match args.annotations {
-            AnnotationsArg::All => Annotations::All,
-            AnnotationsArg::Numbers => Annotations::Numbers,
-            AnnotationsArg::None => Annotations::None,
-        },
         chunk_size: args
             .chunk_size
             .map_or(default.chunk_size, |size| usize::try_from(size.0).unwrap_or(usize::MAX)),
         writer: args.writer.into(),
-    })
+        ..before
+    };
+    let options = args.made_with.given(options)?;
+    let is_made_anew = args.overwrite || parquet(args).is_some();
+    let made_with = if is_made_anew { MadeWith::default() } else { MadeWith::of(&args.database) };
+    // What an earlier run left out is read again, unless this one leaves it out too.
+    let annotations = if args.reread { Annotations::All } else { made_with.annotations };
+    Ok(args.made_with.or(options, MadeWith { annotations, ..made_with }))
 }
 
 pub(in crate::cli) fn snapshot(progress: &Progress) -> Snapshot {

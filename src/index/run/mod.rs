@@ -15,7 +15,7 @@ use crate::id::{GameId, ImportId, SourceId};
 use crate::index::error::{Error, Result};
 use crate::index::number::prefixes::Prefixes;
 use crate::index::number::sequence::{SourceCount, SourceStart};
-use crate::index::options::{Duplicates, IndexOptions};
+use crate::index::options::{Annotations, Duplicates, IndexOptions};
 use crate::index::plan::{Plan, occurrence_memory};
 use crate::index::progress::{Phase, Progress};
 use crate::index::read::stream::SourceEnd;
@@ -193,6 +193,10 @@ impl<'r> Run<'r> {
             options: options.to_string(),
             continuation_threshold: self.options.continuation_threshold,
             openings: &self.options.openings,
+            settings: [
+                (Duplicates::SETTING, self.options.duplicates.as_str()),
+                (Annotations::SETTING, self.options.annotations.as_str()),
+            ],
             sources: self.intake.ids().zip(&self.intake.sources.files).map(source).collect(),
         }
     }

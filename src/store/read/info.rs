@@ -275,18 +275,6 @@ impl Database {
     }
 }
 
-impl Database {
-    /// What the last run was asked to do: a JSON object.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn last_options(&self) -> Result<Option<String>> {
-        let sql = "SELECT import_id, options FROM import ORDER BY import_id DESC LIMIT 1";
-        let read = |row: &Row<'_>| Cells::new(row, IMPORT).get("options");
-        Ok(self.all("read table import", sql, [], read)?.pop())
-    }
-}
-
 fn source(row: &Row<'_>) -> rusqlite::Result<SourceInfo> {
     let cells = Cells::new(row, SOURCE);
     Ok(SourceInfo {

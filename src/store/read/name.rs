@@ -23,7 +23,7 @@ pub enum NameFilter {
     Exactly(String),
     /// This name and no other, in capital or small letters: an account's.
     Account(String),
-    /// These letters, folded, at the beginning of a word.
+    /// These letters, as they were typed, at the beginning of a word.
     Word(String),
 }
 
@@ -33,27 +33,35 @@ impl FromStr for NameFilter {
     fn from_str(text: &str) -> Result<Self, FilterError> {
         let filter = match text.strip_prefix('=') {
             Some(name) => Self::Exactly(name.to_owned()),
-            None => Self::Word(fold(text)),
+            None => Self::Word(text.trim().to_owned()),
         };
-        if filter.text().is_empty() { Err(FilterError::EmptyName) } else { Ok(filter) }
+        if filter.is_empty() { Err(FilterError::EmptyName) } else { Ok(filter) }
     }
 }
 
 impl NameFilter {
+    /// Whether it has no letters.
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Exactly(text) | Self::Account(text) => text.is_empty(),
+            Self::Word(text) => fold(text).is_empty(),
+        }
+    }
+
     /// Whether a name of an event, a site or an opening fits.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
-        self.matches_with(name, &mut String::new())
+        self.matcher()(name)
     }
 
     /// Whether a name of a player fits. Hyphens, dots and apostrophes are blanks here. A spelling that can be one of the same
-    /// person fits too: with first and last name in either order, and with initials for given names.
+    /// person fits too: with first and last name in either order, and with initials or other beginnings for given names.
     #[must_use]
     pub fn matches_player(&self, name: &str) -> bool {
         PlayerMatcher::new(self).fits(name)
     }
 
-    /// The letters that are looked for.
+    /// The letters that are looked for, as they were typed.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
@@ -61,16 +69,21 @@ impl NameFilter {
         }
     }
 
-    /// Whether a name fits; `room` is for its folded letters.
-    fn matches_with(&self, name: &str, room: &mut String) -> bool {
-        match self {
-            Self::Exactly(wanted) => wanted == name,
-            Self::Account(wanted) => is_account(wanted, name),
-            Self::Word(wanted) => {
-                fold_into(name, room, char::is_whitespace);
+    /// Tells of many names whether they fit.
+    fn matcher(&self) -> impl FnMut(&str) -> bool {
+        let wanted = match self {
+            Self::Exactly(wanted) | Self::Account(wanted) => wanted.clone(),
+            Self::Word(wanted) => fold(wanted),
+        };
+        let mut folded = String::new();
+        move |name| match self {
+            Self::Exactly(_) => wanted == name,
+            Self::Account(_) => is_account(&wanted, name),
+            Self::Word(_) => {
+                fold_into(name, &mut folded, char::is_whitespace);
                 let begins_word =
-                    |at: usize| !room[..at].chars().next_back().is_some_and(char::is_alphanumeric);
-                room.match_indices(wanted.as_str()).any(|(at, _)| begins_word(at))
+                    |at: usize| !folded[..at].chars().next_back().is_some_and(char::is_alphanumeric);
+                folded.match_indices(wanted.as_str()).any(|(at, _)| begins_word(at))
             }
         }
     }
@@ -195,9 +208,9 @@ impl Database {
             NameFilter::Exactly(name) => Some(name.as_str()),
             NameFilter::Account(_) | NameFilter::Word(_) => None,
         };
-        let (mut ids, mut room) = (Vec::new(), String::new());
+        let (mut ids, mut fits) = (Vec::new(), filter.matcher());
         self.walk_names(named, exactly, |id, name| {
-            if filter.matches_with(name, &mut room) {
+            if fits(name) {
                 ids.push(id);
             }
             true

@@ -111,6 +111,8 @@ pub(crate) struct NewRun<'r> {
     /// How many games a visited position has at least, and the openings: of a new database.
     pub(crate) continuation_threshold: u32,
     pub(crate) openings: &'r OpeningBook,
+    /// Names and values of other settings of a new database.
+    pub(crate) settings: [(&'static str, &'static str); 2],
     /// Each source's number, its path, and the byte from which it is read.
     pub(crate) sources: Vec<(SourceId, &'r Path, u64)>,
 }
@@ -234,6 +236,9 @@ fn begin(loader: &mut BulkLoader<'_>, run: &NewRun<'_>, is_new: bool) -> Result<
     if is_new {
         loader.add_setting("continuation_threshold", run.continuation_threshold)?;
         loader.add_setting("openings", run.openings.digest())?;
+        for (name, value) in run.settings {
+            loader.add_setting(name, value)?;
+        }
         loader.add_openings(run.openings)?;
     }
     for &(id, path, first_byte) in &run.sources {

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::board::Position;
 use crate::id::{ImportId, OpeningId, SourceId};
+use crate::index::options::{Annotations, Duplicates};
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
 use crate::store::{self, Cells, Database, OPENING, schema_of, version_of};
 use crate::verify::file::definition::is_extension;
@@ -175,6 +176,30 @@ pub(crate) fn threshold(connection: &Connection, findings: &Collector) -> rusqli
         None => findings.about(Kind::MissingRow, "setting", row(), "the row is missing"),
     }
     Ok(None)
+}
+
+/// Whether the settings that are words have one that there is.
+pub(crate) fn words(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+    let duplicates: fn(&str) -> bool = |word| Duplicates::parse(word).is_some();
+    let annotations: fn(&str) -> bool = |word| Annotations::parse(word).is_some();
+    for (name, is_known, expected) in [
+        (Duplicates::SETTING, duplicates, "keep, skip or moves"),
+        (Annotations::SETTING, annotations, "all, numbers or none"),
+    ] {
+        let row = || RowId(vec![("name", Id::Text(name.to_owned()))]);
+        let sql = "SELECT value FROM setting WHERE name = ?1";
+        let value =
+            connection.query_row(sql, [name], |row| row.get::<_, rusqlite::types::Value>(0)).optional()?;
+        match value {
+            Some(rusqlite::types::Value::Text(word)) if is_known(&word) => {}
+            Some(other) => {
+                let found = tell((&other).into());
+                findings.wrong(Kind::WrongValue, "setting", row(), "value", expected, found);
+            }
+            None => findings.about(Kind::MissingRow, "setting", row(), "the row is missing"),
+        }
+    }
+    Ok(())
 }
 
 /// Holds the list of openings against its digest, and their keys against their positions.

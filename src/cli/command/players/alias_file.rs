@@ -1,17 +1,21 @@
 //! Lists of names as CSV.
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
 use csv::{ErrorKind, Position, ReaderBuilder, StringRecord};
-use pgndex::query::AliasError;
+use pgndex::query::{AliasError, SpellingGames, SuggestedAlias};
 use pgndex::store::PlayerAlias;
 
 use crate::cli::args::RowFormat;
 use crate::cli::render::output::{RowWriter, Value};
 
 const COLUMNS: [&str; 3] = ["name", "alias", "fide_id"];
+/// What a suggestion has besides: for those who look it through. Ignored when a list is read.
+const SUGGESTED: [&str; 7] =
+    ["why", "name_games", "name_years", "name_ratings", "alias_games", "alias_years", "alias_ratings"];
 
 /// A list that was read.
 pub(super) struct AliasFile {
@@ -97,7 +101,8 @@ impl Columns {
             .iter()
             .map(|name| name.trim_start_matches('\u{feff}').trim().to_ascii_lowercase())
             .collect();
-        if let Some(other) = names.iter().find(|name| !COLUMNS.contains(&name.as_str())) {
+        let is_known = |name: &&String| COLUMNS.iter().chain(&SUGGESTED).any(|column| column == name);
+        if let Some(other) = names.iter().find(|name| !is_known(name)) {
             bail!("there is no column \"{other}\"; {LINE}");
         }
         let place = |column: &str| names.iter().position(|name| name == column);
@@ -151,8 +156,34 @@ impl Columns {
 pub(super) fn write(rows: &[PlayerAlias]) -> anyhow::Result<()> {
     let mut writer = RowWriter::stdout(RowFormat::Csv, &COLUMNS)?;
     for row in rows {
-        let fide_id = row.fide_id.map_or(Value::Null, Value::from);
-        writer.row(&[Value::from(row.name.as_str()), Value::from(row.alias.as_str()), fide_id])?;
+        writer.row(&said(&row.name, &row.alias, row.fide_id))?;
     }
     writer.finish(|_| None)
+}
+
+/// Writes suggestions to standard output, each with what speaks for it.
+///
+/// # Errors
+/// Of writing.
+pub(super) fn write_suggested(rows: &[SuggestedAlias]) -> anyhow::Result<()> {
+    let mut writer = RowWriter::stdout(RowFormat::Csv, &[&COLUMNS[..], &SUGGESTED].concat())?;
+    for row in rows {
+        let mut values = said(&row.name, &row.alias, row.fide_id).to_vec();
+        values.push(row.reason.to_string().into());
+        for SpellingGames { games, years, ratings } in [&row.name_games, &row.alias_games] {
+            values.push(Value::Integer((*games).try_into().unwrap_or(i64::MAX)));
+            values.extend([years, ratings].map(|range| range.as_ref().map_or(Value::Null, shown)));
+        }
+        writer.row(&values)?;
+    }
+    writer.finish(|_| None)
+}
+
+fn said<'a>(name: &'a str, alias: &'a str, fide_id: Option<u32>) -> [Value<'a>; 3] {
+    [Value::from(name), Value::from(alias), fide_id.map_or(Value::Null, Value::from)]
+}
+
+fn shown(range: &RangeInclusive<u16>) -> Value<'static> {
+    let (first, last) = (range.start(), range.end());
+    if first == last { first.to_string().into() } else { format!("{first}-{last}").into() }
 }

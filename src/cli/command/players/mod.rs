@@ -6,13 +6,14 @@ mod change;
 use std::io::Write as _;
 
 use pgndex::query::{
-    Aliases, ListedPlayer, ListedPlayers, PlayerOrder, Players, near_names, suggest_aliases,
+    Aliases, LeftOut, ListedPlayer, ListedPlayers, PlayerOrder, Players, near_names, suggest_aliases,
 };
 use pgndex::store::{Database, GameFilter};
 
 use crate::cli::args::{PlayerSortArg, PlayersArgs, RowFormat};
 use crate::cli::filter_note::{tell_near, tell_unknown};
 use crate::cli::note;
+use crate::cli::render::board::sign;
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::{RowWriter, Value, stdout, write_json};
 use crate::cli::render::text::printable;
@@ -42,9 +43,36 @@ pub(crate) fn run(args: &PlayersArgs) -> anyhow::Result<()> {
         return alias_file::write(&Aliases::read(&database)?.rows());
     }
     if args.suggest {
-        return alias_file::write(&suggest_aliases(&database)?);
+        return suggest(&database);
     }
     list(args, &database)
+}
+
+/// Writes what is suggested, and says what is left out.
+fn suggest(database: &Database) -> anyhow::Result<()> {
+    let suggested = suggest_aliases(database)?;
+    for (LeftOut { names, most }, why) in [
+        (&suggested.unclear, "could belong to several players"),
+        (&suggested.several_fide_ids, "have games with several FIDE numbers"),
+    ] {
+        let mut named: Vec<_> = most
+            .iter()
+            .map(|(name, games)| format!("\"{}\" ({})", printable(name), grouped(*games)))
+            .collect();
+        if *names > most.len() as u64 {
+            named.push(sign("…", "...").to_owned());
+        }
+        if *names > 0 {
+            let count = counted(*names, "name");
+            let why = if *names == 1 { why.replacen("have", "has", 1) } else { why.to_owned() };
+            note(&format!(
+                "{count} {why} and {} left out: {}",
+                if *names == 1 { "is" } else { "are" },
+                named.join(", ")
+            ));
+        }
+    }
+    alias_file::write_suggested(&suggested.aliases)
 }
 
 fn list(args: &PlayersArgs, database: &Database) -> anyhow::Result<()> {

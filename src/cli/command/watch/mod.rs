@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use crossbeam_channel::{Receiver, bounded};
-use pgndex::index::{Error, IndexOptions, Plan, Progress, Summary};
+use pgndex::index::{Error, IndexOptions, MadeWith, Plan, Progress, Summary};
 use pgndex::store::{self, Database, FileId};
 
 use crate::cli::args::WatchArgs;
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Status> {
     let watchdog = Watchdog::new(Arc::clone(&notifier));
     let mut watch = Watch {
         args,
-        options: args.work.options(),
+        options: args.made_with.given(args.work.options())?,
         folder: Folder::default(),
         stop,
         watchdog,
@@ -170,9 +170,10 @@ impl Watch<'_> {
         let progress = self.stop.begin();
         let shown = Arc::clone(&progress);
         let display = Display::start(self.args.quiet, move || snapshot(&shown));
+        let made_with = MadeWith::of(&self.args.database);
+        let options = self.args.made_with.or(self.options.clone(), made_with);
         let added = self.watchdog.during(&progress, || {
-            Plan::new(ready, &self.options, &progress)
-                .and_then(|plan| plan.run(&self.args.database, &progress))
+            Plan::new(ready, &options, &progress).and_then(|plan| plan.run(&self.args.database, &progress))
         });
         display.stop();
         match added {

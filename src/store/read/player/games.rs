@@ -27,6 +27,14 @@ pub struct PlayerGames {
     pub last_year: Option<u16>,
 }
 
+/// What a game says of its players, White first.
+pub(crate) struct GamePlayers {
+    pub(crate) names: [Option<NameId>; 2],
+    pub(crate) ratings: [Option<u16>; 2],
+    pub(crate) fide_ids: [Option<u32>; 2],
+    pub(crate) year: Option<u16>,
+}
+
 impl PlayerGames {
     fn add_year(&mut self, year: Option<u16>) {
         self.first_year =
@@ -74,6 +82,32 @@ impl Database {
         };
         count().map_err(|source| Error::sqlite(self.path(), ACTION, source))?;
         Ok(counts)
+    }
+
+    /// What all games say of their players.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn visit_game_players(&self, mut visit: impl FnMut(&GamePlayers)) -> Result<()> {
+        let sql = "SELECT game_id, white_id, black_id, white_elo, black_elo, white_fide_id, black_fide_id, date FROM game";
+        let mut read = || {
+            let mut statement = self.connection().prepare_cached(sql)?;
+            let mut rows = statement.raw_query();
+            while let Some(row) = rows.next()? {
+                let cells = Cells::new(row, GAME);
+                visit(&GamePlayers {
+                    names: [
+                        cells.get::<Option<u32>>(1)?.map(NameId),
+                        cells.get::<Option<u32>>(2)?.map(NameId),
+                    ],
+                    ratings: [cells.get(3)?, cells.get(4)?],
+                    fide_ids: [cells.get(5)?, cells.get(6)?],
+                    year: cells.get::<Option<&str>>(7)?.and_then(year),
+                });
+            }
+            Ok(())
+        };
+        read().map_err(|source| Error::sqlite(self.path(), "read what games say of their players", source))
     }
 
     /// How many games a player has, by the indexes alone.

@@ -1,10 +1,12 @@
 //! Names of players: which spellings can be those of one person.
 //!
-//! Surnames must be equal, given names may be initials. First and last name stand in either order.
+//! Surnames must be equal. Of two given names, one may be the beginning of the other: an initial, or `Ana` for `Anatoly`. First and last name
+//! stand in either order. Titles are ignored; `Jr.` and numbers (`Li,Chao2`) only contradict others.
 
 use std::ops::Range;
 
 use memchr::memmem::Finder;
+use unicode_normalization::char::canonical_combining_class;
 
 use crate::store::read::name::{NameFilter, fold_into, is_account};
 
@@ -43,7 +45,7 @@ impl Wanted {
             Some(length) => (0..length).max_by_key(|&index| words.word(index).len()).into_iter().collect(),
             None => vec![0, words.len() - 1],
         };
-        let full = candidates.into_iter().map(|index| words.word(index)).filter(|word| !is_initial(word));
+        let full = candidates.into_iter().map(|index| words.word(index)).filter(|word| is_full(word));
         let surnames = full.map(|word| Finder::new(word).into_owned()).collect();
         let longest = (0..words.len()).map(|index| words.word(index)).max_by_key(|word| word.len());
         let longest = Finder::new(longest.unwrap_or_default()).into_owned();
@@ -58,11 +60,12 @@ impl Wanted {
         std::iter::once(&self.longest).chain(&self.surnames).any(|word| word.find(room.as_bytes()).is_some())
     }
 
-    fn fits(&self, name: &mut PlayerWords) -> bool {
+    /// Whether a name fits whose letters are folded already.
+    fn fits(&self, original: &str, name: &mut PlayerWords) -> bool {
         name.has_word_like(&self.words, &self.beginning) || {
             let text = name.folded.as_bytes();
             self.surnames.iter().any(|surname| surname.find(text).is_some()) && {
-                name.split();
+                name.split(original);
                 can_be_one_person(&self.words, name)
             }
         }
@@ -97,26 +100,66 @@ impl<'f> PlayerMatcher<'f> {
                     return false;
                 }
                 fold_player(name, &mut self.name.folded);
-                wanted.fits(&mut self.name)
+                wanted.fits(name, &mut self.name)
             }
         }
     }
 }
 
-/// A name of a player in words.
+/// How a word is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Case {
+    Upper,
+    Lower,
+    Mixed,
+}
+
+impl Case {
+    fn of(word: &str) -> Self {
+        let has = |is_so: fn(char) -> bool| word.chars().any(is_so);
+        match (has(char::is_uppercase), has(char::is_lowercase)) {
+            (true, false) => Self::Upper,
+            (false, true) => Self::Lower,
+            _ => Self::Mixed,
+        }
+    }
+}
+
+/// A word of a name.
+#[derive(Clone, Debug)]
+struct Word {
+    /// Where it is in the folded name.
+    letters: Range<usize>,
+    case: Case,
+}
+
+/// A name of a player in words, without titles and what tells namesakes apart.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlayerWords {
     folded: String,
-    words: Vec<Range<usize>>,
+    words: Vec<Word>,
     /// How many words stand before the first comma.
     before_comma: Option<usize>,
+    /// Whether there are capitals and small letters: in such a name the case of a word says something.
+    has_both_cases: bool,
+    /// `Jr.`, and the number of a given name, if there are such.
+    pub(crate) marks: [Option<Mark>; 2],
+}
+
+/// What tells namesakes apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Mark {
+    /// `Sr.`, `Jr.` and `II`, `III`, ...: which one of the family.
+    Generation(u8),
+    /// As in `Li,Chao2`.
+    Number(u32),
 }
 
 impl PlayerWords {
     /// Reads a name.
     pub(crate) fn read(&mut self, name: &str) {
         fold_player(name, &mut self.folded);
-        self.split();
+        self.split(name);
     }
 
     /// Whether the letters wanted stand at the beginning of a word.
@@ -126,15 +169,22 @@ impl PlayerWords {
     }
 
     /// Finds the words of the folded name.
-    fn split(&mut self) {
+    fn split(&mut self, original: &str) {
         self.words.clear();
+        self.marks = [None; 2];
         self.before_comma = None;
+        let is_mark = |letter: char| canonical_combining_class(letter) != 0;
+        let written = original.split(|letter: char| !letter.is_alphanumeric() && !is_mark(letter));
+        let mut cases = written.filter(|word| !word.is_empty()).map(Case::of);
         let mut begin = None;
+        let mut push = |words: &mut Vec<Word>, letters| {
+            words.push(Word { letters, case: cases.next().unwrap_or(Case::Mixed) });
+        };
         for (at, letter) in self.folded.char_indices() {
             match (letter.is_alphanumeric(), begin) {
                 (true, None) => begin = Some(at),
                 (false, Some(first)) => {
-                    self.words.push(first..at);
+                    push(&mut self.words, first..at);
                     begin = None;
                 }
                 _ => {}
@@ -143,7 +193,55 @@ impl PlayerWords {
                 self.before_comma = Some(self.words.len());
             }
         }
-        self.words.extend(begin.map(|first| first..self.folded.len()));
+        if let Some(first) = begin {
+            push(&mut self.words, first..self.folded.len());
+        }
+        let has = |case| self.words.iter().any(|word| word.case == case || word.case == Case::Mixed);
+        self.has_both_cases = has(Case::Upper) && has(Case::Lower);
+        if self.words.len() > 1 {
+            self.take_out_titles();
+            self.take_out_number();
+        }
+    }
+
+    /// Removes titles and generations where a surname and a given name are left.
+    fn take_out_titles(&mut self) {
+        let mut index = 0;
+        while index < self.words.len() && self.words.len() > 2 {
+            let Word { letters, case } = self.words[index].clone();
+            let word = &self.folded[letters];
+            let generation = generation(word).filter(|_| index > 0);
+            let is_title = match word {
+                "dr" | "prof" => true,
+                "gm" | "im" | "fm" | "cm" | "nm" | "wgm" | "wim" | "wfm" | "wcm" | "wnm" => {
+                    case == Case::Upper || !self.has_both_cases
+                }
+                _ => generation.is_some(),
+            };
+            let is_only = self.before_comma.is_some_and(|surname| {
+                surname > 0 && if index < surname { surname == 1 } else { self.words.len() == surname + 1 }
+            });
+            if !is_title || is_only {
+                index += 1;
+                continue;
+            }
+            self.words.remove(index);
+            self.before_comma = self.before_comma.map(|words| words - usize::from(index < words));
+            self.marks[0] = generation.map(Mark::Generation).or(self.marks[0]);
+        }
+    }
+
+    /// Removes the number behind the last word that has letters.
+    fn take_out_number(&mut self) {
+        let has_letters =
+            |word: &&mut Word| self.folded[word.letters.clone()].starts_with(char::is_alphabetic);
+        let Some(word) = self.words.iter_mut().rev().find(has_letters) else { return };
+        let text = &self.folded[word.letters.clone()];
+        let name = text.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        if let Ok(number) = text[name.len()..].parse() {
+            word.letters.end = word.letters.start + name.len();
+            self.marks[1] = Some(Mark::Number(number));
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -151,7 +249,7 @@ impl PlayerWords {
     }
 
     pub(crate) fn word(&self, index: usize) -> &str {
-        &self.folded[self.words[index].clone()]
+        &self.folded[self.words[index].letters.clone()]
     }
 
     /// How many words the surname has, if a comma tells it.
@@ -159,12 +257,30 @@ impl PlayerWords {
         self.before_comma.filter(|&words| (1..self.len()).contains(&words))
     }
 
+    /// How many words at the end belong to the surname: `Wely, Loek van`.
+    pub(crate) fn particles(&self) -> usize {
+        let Some(surname) = self.surname().filter(|_| self.has_both_cases) else { return 0 };
+        let given = surname + 1..self.len();
+        let is_particle =
+            |&index: &usize| self.words[index].case == Case::Lower && PARTICLES.contains(&self.word(index));
+        given.rev().take_while(is_particle).count()
+    }
+
+    /// Whether a word may be several initials that are written as one word: `PH`. It surely is where the case tells it.
+    fn may_be_initials(&self, index: usize) -> bool {
+        let word = &self.words[index];
+        let letters = self.word(index);
+        (2..=4).contains(&letters.chars().count())
+            && letters.chars().all(char::is_alphabetic)
+            && (!self.has_both_cases || word.case == Case::Upper)
+    }
+
     /// The name with a surname of so many words, at the beginning or at the end.
     fn part(&self, surname: usize, is_last: bool) -> Person<'_> {
         let rest = self.len() - surname;
         let (surname, given) =
             if is_last { (rest..self.len(), 0..rest) } else { (0..surname, surname..self.len()) };
-        Person { name: self, surname, given }
+        Person { name: self, particles: 0..0, surname, given }
     }
 
     /// All ways to read the name with a surname of so many words.
@@ -174,13 +290,42 @@ impl PlayerWords {
             None if surname < self.len() => &[false, true],
             _ => &[],
         };
-        ends.iter().map(move |&is_last| self.part(surname, is_last))
+        let with_particles = self.surname().filter(|&words| words < surname).and_then(|words| {
+            let begin = self.len() - self.particles();
+            (words + self.particles() == surname).then(|| Person {
+                name: self,
+                particles: begin..self.len(),
+                surname: 0..words,
+                given: words..begin,
+            })
+        });
+        ends.iter().map(move |&is_last| self.part(surname, is_last)).chain(with_particles)
+    }
+}
+
+/// Words in small letters behind given names that belong to the surname.
+const PARTICLES: [&str; 32] = [
+    "van", "von", "vom", "de", "den", "der", "het", "ter", "ten", "te", "da", "do", "dos", "das", "di",
+    "del", "della", "du", "la", "le", "los", "las", "el", "al", "ul", "bin", "ibn", "zu", "zum", "zur", "af",
+    "av",
+];
+
+/// Which one of the family a word says: 1 is `Sr.`
+fn generation(word: &str) -> Option<u8> {
+    match word {
+        "sr" | "senior" => Some(1),
+        "jr" | "jun" | "junior" | "ii" => Some(2),
+        "iii" => Some(3),
+        "iv" => Some(4),
+        _ => None,
     }
 }
 
 /// One way to read a name.
 struct Person<'n> {
     name: &'n PlayerWords,
+    /// What stands at the end and belongs to the surname.
+    particles: Range<usize>,
     surname: Range<usize>,
     given: Range<usize>,
 }
@@ -188,7 +333,7 @@ struct Person<'n> {
 impl<'n> Person<'n> {
     fn surname(&self) -> impl Iterator<Item = &'n str> + use<'n> {
         let name = self.name;
-        self.surname.clone().map(|index| name.word(index))
+        self.particles.clone().chain(self.surname.clone()).map(|index| name.word(index))
     }
 
     fn given(&self) -> impl Iterator<Item = &'n str> + use<'n> {
@@ -196,16 +341,37 @@ impl<'n> Person<'n> {
         self.given.clone().map(|index| name.word(index))
     }
 
+    /// The given names, with letters of their own where a word may be several initials.
+    fn given_letters(&self) -> impl Iterator<Item = &'n str> + use<'n> {
+        let name = self.name;
+        self.given.clone().flat_map(move |index| {
+            let word = name.word(index);
+            let (letters, whole) = if name.may_be_initials(index) { (word, None) } else { ("", Some(word)) };
+            letters.split_inclusive(|_: char| true).chain(whole)
+        })
+    }
+
     fn fits(&self, other: &Self) -> bool {
         self.surname().eq(other.surname())
-            && self.surname().any(|word| !is_initial(word))
-            // Names in the middle may be missing.
-            && self.given().zip(other.given()).all(|(one, other)| given_names_fit(one, other))
+            && self.surname().any(is_full)
+            && (all_given_names_fit(self.given(), other.given())
+                || self.fits_by_letters(other)
+                || other.fits_by_letters(self))
+    }
+
+    /// Whether given names fit if words of this name are several initials each.
+    fn fits_by_letters(&self, other: &Self) -> bool {
+        if !self.given.clone().any(|index| self.name.may_be_initials(index)) {
+            return false;
+        }
+        // Where the case does not tell initials from a short name, there must be a name for each.
+        let is_sure = self.name.has_both_cases && self.name.surname().is_some();
+        all_given_names_fit(self.given_letters(), other.given())
+            && (is_sure || self.given_letters().count() <= other.given().count())
     }
 
     /// Whether surname and given names have changed places.
     fn is_turned(&self, other: &Self) -> bool {
-        let is_full = |word| !is_initial(word);
         self.surname().eq(other.given())
             && self.given().eq(other.surname())
             && self.surname().chain(self.given()).all(is_full)
@@ -215,25 +381,54 @@ impl<'n> Person<'n> {
 /// Whether two names can be those of one person.
 pub(crate) fn can_be_one_person(one: &PlayerWords, other: &PlayerWords) -> bool {
     let most = one.len().min(other.len());
-    let fits = (1..most).any(|surname| {
-        one.readings(surname).any(|one| other.readings(surname).any(|other| one.fits(&other)))
-    });
-    fits || one
-        .surname()
-        .zip(other.surname())
-        .is_some_and(|(words, other_words)| one.part(words, false).is_turned(&other.part(other_words, false)))
+    let fits = || {
+        (1..most).any(|surname| {
+            one.readings(surname).any(|one| other.readings(surname).any(|other| one.fits(&other)))
+        })
+    };
+    let is_turned = || {
+        let surnames = one.surname().zip(other.surname());
+        surnames.is_some_and(|(words, other_words)| {
+            one.part(words, false).is_turned(&other.part(other_words, false))
+        })
+    };
+    // What one of them does not say may be so.
+    let contradict = |(one, other): (&Option<Mark>, &Option<Mark>)| {
+        one.zip(*other).is_some_and(|(one, other)| one != other)
+    };
+    !one.marks.iter().zip(&other.marks).any(contradict) && (fits() || is_turned())
 }
 
+/// Whether two names have the same words, in whatever order.
+pub(crate) fn have_same_words(one: &PlayerWords, other: &PlayerWords) -> bool {
+    let sorted = |name: &PlayerWords| {
+        let mut words: Vec<_> = (0..name.len()).map(|index| name.word(index).to_owned()).collect();
+        words.sort();
+        words
+    };
+    sorted(one) == sorted(other)
+}
+
+/// Names in the middle may be missing.
+fn all_given_names_fit<'n>(one: impl Iterator<Item = &'n str>, other: impl Iterator<Item = &'n str>) -> bool {
+    one.zip(other).all(|(one, other)| given_names_fit(one, other))
+}
+
+/// Whether one is the beginning of the other. Numbers are no names.
 fn given_names_fit(one: &str, other: &str) -> bool {
-    one == other
-        || (is_initial(one) && other.starts_with(one))
-        || (is_initial(other) && one.starts_with(other))
+    let is_name = || one.starts_with(char::is_alphabetic);
+    one == other || (is_name() && (one.starts_with(other) || other.starts_with(one)))
 }
 
 /// Whether a word is one letter.
 pub(crate) fn is_initial(word: &str) -> bool {
     let mut letters = word.chars();
-    letters.next().is_some() && letters.next().is_none()
+    letters.next().is_some_and(char::is_alphabetic) && letters.next().is_none()
+}
+
+/// Whether a word is a name of more than a letter.
+fn is_full(word: &str) -> bool {
+    word.starts_with(char::is_alphabetic) && !is_initial(word)
 }
 
 /// A name as names of players are compared: hyphens, dots and apostrophes are blanks, and the rest is as in [`fold`].
@@ -279,6 +474,31 @@ mod tests {
         &["Müller, Karsten", "Muller,K", "Karsten Muller"],
         &["Capablanca, José Raúl", "Capablanca,J", "Jose Raul Capablanca", "J. R. Capablanca"],
         &["Nimzowitsch, Aaron", "Aaron Nimzowitsch"],
+        &["Karpov, Anatoly", "Karpov,Ana", "Karpov,An", "Karpov,A", "Anatoly Karpov", "KARPOV, ANATOLY"],
+        &["Nielsen, Peter Heine", "Nielsen,PH", "Nielsen, P.H.", "P.H. Nielsen", "Nielsen, P. Heine"],
+        &["Nielsen,PH", "Nielsen,Pet", "Nielsen, Peter"],
+        &["Peter Heine Nielsen", "NIELSEN,PH", "nielsen,ph", "Nielsen PH"],
+        &["Krishna,CRG", "Krishna, C.R.G.", "C. R. G. Krishna"],
+        &["Le Roux, Jean-Pierre", "Le Roux,JP", "Le Roux, Jean Pierre", "Jean-Pierre Le Roux"],
+        &["Li,Chao2", "Li Chao2", "Li, Chao", "Chao Li"],
+        &["Volkov,Sergey1", "Volkov,S1", "Volkov, Sergey"],
+        &["Van Wely, Loek", "Wely, Loek van", "Loek van Wely", "Wely,L van"],
+        &["van der Wiel, John", "Wiel, John van der", "Van der Wiel,J"],
+        &["GM Carlsen, Magnus", "Carlsen, Magnus GM", "GM Magnus Carlsen", "Carlsen,M", "Carlsen, GM Magnus"],
+        &["Dr. Tarrasch, Siegbert", "Tarrasch,S", "Prof. Dr. Siegbert Tarrasch"],
+        &[
+            "Smith, John Jr.",
+            "Smith Jr., John",
+            "Smith, Jr., John",
+            "Smith, John",
+            "John Smith Jr",
+            "Smith,J II",
+        ],
+        &["Praggnanandhaa, R", "R Praggnanandhaa", "Praggnanandhaa R", "R. Praggnanandhaa"],
+        &["Al-Modiahki, Mohamad", "Al Modiahki,M", "Mohamad Al-Modiahki"],
+        &["Vallejo Pons, Francisco", "Vallejo Pons,F", "Vallejo-Pons, Fran", "Francisco Vallejo Pons"],
+        &["Xu,Yinglun", "Xu,Yi", "Xu,Y"],
+        &["Im, Sung", "Sung Im", "Im,S"],
     ];
 
     /// Names that fit neither way.
@@ -298,7 +518,21 @@ mod tests {
         ["C, Fabiano", "Caruana, Fabiano"],
         ["Polgar, Judit", "Polgar, Zsofia"],
         ["Capablanca, Jose Raul", "Capablanca, Jose Maria"],
-        ["Wang, Yue", "Wang, Yu"],
+        ["Wang, Yue", "Wang, Yun"],
+        ["Xu,Yinglun", "Xu,Yining"],
+        ["Nielsen, Peter Heine", "Nielsen,Ph"],
+        ["Nielsen, Peter Heine", "Nielsen,PJ"],
+        ["NIELSEN,PH", "Nielsen, Paul"],
+        ["Krishna,CRG", "Krishna, C.S."],
+        ["xu,yi", "Xu,Yan"],
+        ["Opp 10", "Opp 1"],
+        ["Opp 1", "Oppenheimer 1"],
+        ["Fritz 6", "Fritz 16"],
+        ["Li,Chao2", "Li,Chao1"],
+        ["Smith, John Jr.", "Smith, John Sr."],
+        ["Smith, John III", "Smith, John II"],
+        ["Wiel, John van der", "van den Wiel, John"],
+        ["Zhang, Xiao Bin", "Bin Zhang, Xiao"],
         ["van Wely, Loek", "Wely, Kees van"],
     ];
 
