@@ -266,7 +266,7 @@ impl PlayerWords {
         given.rev().take_while(is_particle).count()
     }
 
-    /// Whether a word may be several initials that are written as one word: `PH`. It surely is where the case tells it.
+    /// Whether a word may be several initials that are written as one word: `PH`.
     fn may_be_initials(&self, index: usize) -> bool {
         let word = &self.words[index];
         let letters = self.word(index);
@@ -336,18 +336,19 @@ impl<'n> Person<'n> {
         self.particles.clone().chain(self.surname.clone()).map(|index| name.word(index))
     }
 
+    /// The given names. Initials that are surely written as one word are letters.
     fn given(&self) -> impl Iterator<Item = &'n str> + use<'n> {
-        let name = self.name;
-        self.given.clone().map(|index| name.word(index))
+        self.given_where(self.name.has_both_cases && self.name.surname().is_some())
     }
 
-    /// The given names, with letters of their own where a word may be several initials.
-    fn given_letters(&self) -> impl Iterator<Item = &'n str> + use<'n> {
+    /// The given names, with letters in place of words that may be several initials.
+    fn given_where(&self, are_letters: bool) -> impl Iterator<Item = &'n str> + use<'n> {
         let name = self.name;
         self.given.clone().flat_map(move |index| {
             let word = name.word(index);
-            let (letters, whole) = if name.may_be_initials(index) { (word, None) } else { ("", Some(word)) };
-            letters.split_inclusive(|_: char| true).chain(whole)
+            let is_whole = !are_letters || !name.may_be_initials(index);
+            let (whole, letters) = if is_whole { (Some(word), "") } else { (None, word) };
+            whole.into_iter().chain(letters.split_inclusive(|_: char| true))
         })
     }
 
@@ -359,15 +360,12 @@ impl<'n> Person<'n> {
                 || other.fits_by_letters(self))
     }
 
-    /// Whether given names fit if words of this name are several initials each.
+    /// Whether given names fit if words of this name are several initials, with a name of the other for each.
     fn fits_by_letters(&self, other: &Self) -> bool {
-        if !self.given.clone().any(|index| self.name.may_be_initials(index)) {
-            return false;
-        }
-        // Where the case does not tell initials from a short name, there must be a name for each.
-        let is_sure = self.name.has_both_cases && self.name.surname().is_some();
-        all_given_names_fit(self.given_letters(), other.given())
-            && (is_sure || self.given_letters().count() <= other.given().count())
+        let letters = || self.given_where(true);
+        self.given.clone().any(|index| self.name.may_be_initials(index))
+            && letters().count() <= other.given().count()
+            && all_given_names_fit(letters(), other.given())
     }
 
     /// Whether surname and given names have changed places.
