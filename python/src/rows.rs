@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyDict, PyTuple};
 
 use crate::capsule;
 use crate::error::QuestionError;
@@ -167,10 +167,18 @@ impl Drop for Source {
     }
 }
 
+/// Says how rows are read, to somebody who takes them for something else.
+fn not_so() -> PyErr {
+    PyTypeError::new_err(
+        "the rows are an Arrow stream, and its batches are Arrow arrays. Write pandas.DataFrame.from_arrow(rows) (pandas 3 or newer), \
+         polars.DataFrame(rows), duckdb.sql(\"FROM rows\") or pyarrow.table(rows); pyarrow.table(rows).to_pylist() gives a dict for each row",
+    )
+}
+
 /// Rows of a table, made while they are taken: an Arrow stream.
 ///
-/// Whatever reads Arrow streams takes them, once: `polars.DataFrame(rows)`, `pyarrow.table(rows)`, `duckdb.sql("FROM rows")`. Iterating
-/// gives batches. `close()`, or the end of a `with` block, ends the work before all rows have come.
+/// Whatever reads Arrow streams takes them, once: `polars.DataFrame(rows)`, `pandas.DataFrame.from_arrow(rows)`, `pyarrow.table(rows)`,
+/// `duckdb.sql("FROM rows")`. Iterating gives batches of rows. `close()`, or the end of a `with` block, ends the work before all rows have come.
 #[pyclass(module = "pgndex")]
 #[derive(Debug)]
 pub(crate) struct Rows {
@@ -299,6 +307,18 @@ impl Rows {
         }
     }
 
+    /// What pandas.DataFrame(rows) and numpy look for: they would take the batches for values.
+    #[pyo3(signature = (*_arguments, **_keywords))]
+    fn __array__(&self, _arguments: &Bound<'_, PyTuple>, _keywords: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        Err(not_so())
+    }
+
+    /// What functions such as pandas.read_json look for. Rows are not a file.
+    #[pyo3(signature = (*_arguments))]
+    fn read(&self, _arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
+        Err(not_so())
+    }
+
     /// Ends the work.
     fn close(&self, py: Python<'_>) {
         py.detach(|| drop(self.take()));
@@ -333,6 +353,20 @@ impl Batch {
 
     fn __len__(&self) -> usize {
         self.0.num_rows()
+    }
+
+    /// As for rows.
+    #[pyo3(signature = (*_arguments, **_keywords))]
+    fn __array__(&self, _arguments: &Bound<'_, PyTuple>, _keywords: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        Err(not_so())
+    }
+
+    fn __iter__(&self) -> PyResult<Py<PyAny>> {
+        Err(not_so())
+    }
+
+    fn __getitem__(&self, _index: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(not_so())
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {

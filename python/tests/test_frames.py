@@ -45,6 +45,28 @@ def test_pandas(path: Path) -> None:
     assert len(frame) == 53 and frame["white"][0] == "Légal, Kermur de"
 
 
+def test_what_is_no_reader_of_arrow_is_told(path: Path) -> None:
+    import numpy
+
+    batch = next(iter(pgndex.games(path)))
+    for take in (
+        lambda: pandas.DataFrame(pgndex.games(path)),
+        lambda: pandas.DataFrame(list(pgndex.games(path))),
+        lambda: pandas.DataFrame(batch),
+        lambda: pandas.Series(pgndex.games(path)),
+        lambda: pandas.read_json(pgndex.games(path)),
+        lambda: pandas.read_csv(pgndex.games(path)),
+        lambda: numpy.array(pgndex.games(path)),
+        lambda: list(batch),
+        lambda: batch["white"],
+        lambda: dict(batch),
+    ):
+        with pytest.raises(TypeError, match="pandas.DataFrame.from_arrow"):
+            take()
+    assert len(pandas.DataFrame.from_arrow(batch)) == len(polars.DataFrame(batch)) == 53
+    assert pyarrow.table(pgndex.games(path)).to_pylist()[0]["white"] == "Légal, Kermur de"
+
+
 def test_duckdb(path: Path) -> None:
     rows = pgndex.positions(path)  # noqa: F841  DuckDB looks it up by its name
     assert duckdb.sql("SELECT count(*), count(DISTINCT key) FROM rows").fetchall() == [(3288, 3053)]

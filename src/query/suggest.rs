@@ -411,11 +411,12 @@ impl Groups {
         let units = || group.iter().map(|&unit| &self.units[unit]);
         let members =
             || units().flat_map(|unit| &unit.members).map(|&place| (place, &self.candidates[place]));
-        // The name that somebody gave, or else that with the most games.
+        // The name that somebody gave, or else that with the most games, or the longest.
         let Some((head, first)) = members().min_by(|(_, one), (_, other)| {
             let key = |candidate: &Candidate| {
                 let is_name = candidate.player.as_ref() == Some(&candidate.name);
-                (candidate.player.is_none(), !is_name, std::cmp::Reverse(candidate.games.games))
+                let most = (candidate.games.games, candidate.name.len());
+                (candidate.player.is_none(), !is_name, std::cmp::Reverse(most))
             };
             key(one).cmp(&key(other)).then_with(|| one.name.cmp(&other.name))
         }) else {

@@ -710,7 +710,7 @@ fn nothing_to_write_leaves_files_as_they_are() {
     }
     let run = place.ask(&["--format", "csv", "--white", "Hasti", "-o", "none.csv"]);
     insta::assert_snapshot!(run.stderr, @r#"
-    pgndex: note: no player has a name that fits "hasti" (--white); did you mean "Hasty, H"?
+    pgndex: note: no player has a name that fits "Hasti" (--white); did you mean "Hasty, H"?
     pgndex: note: no game fits; none.csv is not written
     "#);
 }

@@ -168,22 +168,22 @@ fn names_that_nothing_bears_are_told_with_those_like_them() {
         run.stderr
     };
     insta::assert_snapshot!(told(&["--opening", "Sicilain Defense"]), @r#"
-    pgndex: note: no opening has a name that fits "sicilain defense" (--opening); did you mean "Sicilian Defense", "Sicilian Defense: Amazon Attack" or "Sicilian Defense: Big Clamp Formation"?
+    pgndex: note: no opening has a name that fits "Sicilain Defense" (--opening); did you mean "Sicilian Defense", "Sicilian Defense: Amazon Attack" or "Sicilian Defense: Big Clamp Formation"?
     pgndex: note: 8 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(told(&["--site", "Linarse"]), @r#"
-    pgndex: note: no site has a name that fits "linarse" (--site); did you mean "Linares ESP"?
+    pgndex: note: no site has a name that fits "Linarse" (--site); did you mean "Linares ESP"?
     pgndex: note: 8 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(told(&["--player", "anand", "--opponent", "Polgra"]), @r#"
     pgndex: note: --player fits 2 names, whose games all count: "Anand, V" (6), "Anand, Akhil" (2); for one of them: "=Anand, V"
-    pgndex: note: no player has a name that fits "polgra" (--opponent (the second --player)); did you mean "Polgar, Judit" or "Polgar, Sofia"?
+    pgndex: note: no player has a name that fits "Polgra" (--opponent (the second --player)); did you mean "Polgar, Judit" or "Polgar, Sofia"?
     pgndex: note: 8 games reached the position, and none fits the filters
     pgndex: note: there would be 6 games without --opponent (the second --player)
     "#);
     insta::assert_snapshot!(told(&["--player", "annad", "--player", "Polgra, J"]), @r#"
     pgndex: note: no player has a name that fits "annad" (--player); did you mean "Anand, V" or "Anand, Akhil"?
-    pgndex: note: no player has a name that fits "polgra,j" (--opponent (the second --player)); did you mean "Polgar, Judit" or "Polgar, Sofia"?
+    pgndex: note: no player has a name that fits "Polgra, J" (--opponent (the second --player)); did you mean "Polgar, Judit" or "Polgar, Sofia"?
     pgndex: note: 8 games reached the position, and none fits the filters
     "#);
 }

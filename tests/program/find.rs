@@ -522,7 +522,7 @@ fn a_name_that_nobody_bears_is_told_with_those_like_it() {
     let sample = odd();
     let nothing = |option, name| sample.told(0, &["--fen", START, option, name]);
     insta::assert_snapshot!(nothing("--white", "Argen"), @r#"
-    pgndex: note: no player has a name that fits "argen" (--white); did you mean "Ågren, Åsa"?
+    pgndex: note: no player has a name that fits "Argen" (--white); did you mean "Ågren, Åsa"?
     pgndex: note: 3 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(nothing("--player", "=knight, b"), @r#"
@@ -530,7 +530,7 @@ fn a_name_that_nobody_bears_is_told_with_those_like_it() {
     pgndex: note: 3 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(nothing("--player", "B Knigth"), @r#"
-    pgndex: note: no player has a name that fits "b knigth" (--player); did you mean "Knight, B" or "Knight, A"?
+    pgndex: note: no player has a name that fits "B Knigth" (--player); did you mean "Knight, B" or "Knight, A"?
     pgndex: note: 3 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(nothing("--event", "club reti fnal"), @r#"

@@ -327,7 +327,7 @@ fn a_page_tells_the_filters_and_where_a_few_games_have_no_result() {
     let place = Place::asking(&["player", "games.db"]).indexed(&transposing());
     let filters = ["pirc", "--since", "1990", "--time-control", "600+0", "--opponent", "OTHER"];
     let text = place.printed(&[&filters[..], &["--format", "html"]].concat());
-    let told = "<p>Filters: opponent other; since 1990; time control 600+0</p>";
+    let told = "<p>Filters: opponent OTHER; since 1990; time control 600+0</p>";
     assert!(text.contains(told), "{text}");
     assert!(text.contains("Some games have no result") && !text.contains("no result</th>"), "{text}");
     assert!(
