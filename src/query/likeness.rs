@@ -10,6 +10,8 @@ const LOOKED_AT: usize = 12;
 /// One way to read a name, its words by their sounds.
 struct Sounds {
     surname: String,
+    /// The first word of the surname: a second surname may be missing, as in Spanish names.
+    first_surname: String,
     given: Vec<String>,
 }
 
@@ -99,7 +101,8 @@ fn readings(words: &PlayerWords) -> Vec<Sounds> {
             push_sounds(words.word(index).chars(), usize::MAX, &mut sounds);
             sounds
         };
-        Sounds { surname: surname.map(sounds).collect(), given: given.map(sounds).collect() }
+        let first_surname = sounds(surname.start);
+        Sounds { surname: surname.map(sounds).collect(), first_surname, given: given.map(sounds).collect() }
     };
     let count = words.len();
     let splits: Vec<_> = match words.surname() {
@@ -117,7 +120,8 @@ fn are_like(one: &Sounds, other: &Sounds) -> bool {
     }
     // Initials say too little for surnames that differ by more than their letters.
     let is_full = [one, other].iter().all(|name| name.given.first().is_some_and(|given| !is_initial(given)));
-    (is_equal || (is_full && differ_little(&one.surname, &other.surname, 6)))
+    let is_first = one.surname == other.first_surname || other.surname == one.first_surname;
+    (is_equal || (is_full && (is_first || differ_little(&one.surname, &other.surname, 6))))
         && one.given.iter().zip(&other.given).all(|(one, other)| given_are_like(one, other))
 }
 
@@ -196,6 +200,7 @@ mod tests {
             &["Vachier Lagrave,M", "Vachier-Lagrave, Maxime"],
             &["Vachier Lagrave, Mexime", "Vachier-Lagrave, Maxime"],
             &["Karlsen, Magnus", "Carlsen,M"],
+            &["Vallejo Pons, Francisco", "Vallejo, Francisco"],
         ] {
             for one in spellings {
                 for other in spellings {
@@ -223,6 +228,8 @@ mod tests {
             ["Carlsen", "Carlsen, Magnus"],
             ["Korchnoi, Viktor", "Korchnoi, Igor"],
             ["Lee, A", "Li, A"],
+            ["Vallejo Pons,F", "Vallejo,F"],
+            ["Vallejo Pons, Francisco", "Vallejo, Felipe"],
             ["", ""],
             ["a, b", "a, b"],
         ] {

@@ -202,7 +202,9 @@ fn keys(words: &PlayerWords) -> BTreeSet<(&str, char)> {
     match words.surname() {
         Some(length) => {
             let particles = words.len() - words.particles();
-            [key(0, length), key(particles % words.len(), length)].into_iter().flatten().collect()
+            // First and last name may have changed places.
+            let keys = [key(0, length), key(particles % words.len(), length), key(length, 0)];
+            keys.into_iter().flatten().collect()
         }
         None => (1..words.len()).flat_map(|index| [key(0, index), key(index, 0)]).flatten().collect(),
     }

@@ -397,6 +397,7 @@ fn names_that_exclude_each_other_are_in_no_group() {
         (&["Li,Chao2", "Li Chao2"], "Li Chao2 < Li,Chao2", ""),
         (&["Smith, John Jr.", "Smith Jr., John", "Smith, John"], "Smith Jr., John < Smith, John Jr.", ""),
         (&["Wely, Loek van", "Van Wely,L"], "Wely, Loek van < Van Wely,L", ""),
+        (&["Wei Yi", "Wei,Yi", "Yi, Wei"], "Yi, Wei < Wei Yi; Yi, Wei < Wei,Yi", ""),
         // Programs and teams.
         (&["Fritz 6", "Fritz 16", "Fritz 16.1"], "", ""),
         (&["Smith & Jones", "Smith, J", "Smith/Jones", "Team Smith, A", "Smith and Jones"], "", ""),
