@@ -309,7 +309,11 @@ impl Rows {
 
     /// What pandas.DataFrame(rows) and numpy look for: they would take the batches for values.
     #[pyo3(signature = (*_arguments, **_keywords))]
-    fn __array__(&self, _arguments: &Bound<'_, PyTuple>, _keywords: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    fn __array__(
+        &self,
+        _arguments: &Bound<'_, PyTuple>,
+        _keywords: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
         Err(not_so())
     }
 
@@ -357,7 +361,11 @@ impl Batch {
 
     /// As for rows.
     #[pyo3(signature = (*_arguments, **_keywords))]
-    fn __array__(&self, _arguments: &Bound<'_, PyTuple>, _keywords: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    fn __array__(
+        &self,
+        _arguments: &Bound<'_, PyTuple>,
+        _keywords: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
         Err(not_so())
     }
 

@@ -53,7 +53,6 @@ def test_what_is_no_reader_of_arrow_is_told(path: Path) -> None:
         lambda: pandas.DataFrame(pgndex.games(path)),
         lambda: pandas.DataFrame(list(pgndex.games(path))),
         lambda: pandas.DataFrame(batch),
-        lambda: pandas.Series(pgndex.games(path)),
         lambda: pandas.read_json(pgndex.games(path)),
         lambda: pandas.read_csv(pgndex.games(path)),
         lambda: numpy.array(pgndex.games(path)),

@@ -122,7 +122,8 @@ mod help {
                   Only read and replay the games, and write no database
 
               --duplicates <RULE>
-                  What to do with a game that repeats an earlier one
+                  What to do with a game that repeats an earlier one [default: skip, or as the database was
+                  made]
 
                   Possible values:
                   - keep:  Keep all games, and do not look for duplicates
@@ -130,22 +131,24 @@ mod help {
                     table `duplicate` names both
                   - moves: Also skip a game of 20 plies or more with the same moves as an earlier one,
                     whoever played
-                  
-                  [default: skip]
 
               --continuation-threshold <GAMES>
                   Keep the counts for `explore` ready for positions that this many games reached [default:
                   64, or as the database was made]
 
               --annotations <WHICH>
-                  Which annotations to keep: what the PGN says about the moves of a game
+                  Which annotations to keep: what the PGN says about the moves of a game [default: all, or
+                  as the database was made]
 
                   Possible values:
                   - all:     Clocks, times, evaluations, comments, glyphs, commands and variations
                   - numbers: Clocks, times and evaluations of the main line
                   - none:    Moves only
-                  
-                  [default: all]
+
+              --openings <FILE>
+                  Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a
+                  PGN file with ECO and Opening tags, or a directory of such files [default: the names that
+                  Lichess gives, or as the database was made]
 
           -j, --threads <N>
                   Threads that parse and sort, at most 256 [default: one for each processor]
@@ -159,11 +162,6 @@ mod help {
               --temp-dir <DIR>
                   Directory for temporary files; they take about 20 bytes for each position [default: the
                   database's]
-
-              --openings <FILE>
-                  Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a
-                  PGN file with ECO and Opening tags, or a directory of such files [default: the names that
-                  Lichess gives]
 
           -q, --quiet
                   Show no progress and no summary; errors are still shown
@@ -401,23 +399,77 @@ mod help {
         Usage: pgndex watch [OPTIONS] <DB> <DIR>
 
         Arguments:
-          <DB>   Database to make, or to add to
-          <DIR>  Directory to watch, with those below it
+          <DB>
+                  Database to make, or to add to
+
+          <DIR>
+                  Directory to watch, with those below it
 
         Options:
-              --settle <SECONDS>     Seconds for which a file has stayed the same when it is read [default:
-                                     5]
-              --interval <SECONDS>   Seconds between two looks [default: 5]
-              --once                 Add what is ready, and end
-          -j, --threads <N>          Threads, at most 256 [default: one for each processor] [env:
-                                     PGNDEX_THREADS]
-              --memory <SIZE>        Memory to use, such as 512M or 4G [default: a quarter of the machine's,
-                                     at most 4G]
-              --temp-dir <DIR>       Directory for temporary files [default: the database's]
-          -q, --quiet                Tell only what is wrong
-              --log-format <FORMAT>  How to write notes, errors and progress to standard error; json is one
-                                     object a line [default: text] [possible values: text, json]
-          -h, --help                 Print help
+              --settle <SECONDS>
+                  Seconds for which a file has stayed the same when it is read
+                  
+                  [default: 5]
+
+              --interval <SECONDS>
+                  Seconds between two looks
+                  
+                  [default: 5]
+
+              --once
+                  Add what is ready, and end
+
+              --duplicates <RULE>
+                  What to do with a game that repeats an earlier one [default: skip, or as the database was
+                  made]
+
+                  Possible values:
+                  - keep:  Keep all games, and do not look for duplicates
+                  - skip:  Skip a game with the same moves, players, date and result as an earlier one; the
+                    table `duplicate` names both
+                  - moves: Also skip a game of 20 plies or more with the same moves as an earlier one,
+                    whoever played
+
+              --continuation-threshold <GAMES>
+                  Keep the counts for `explore` ready for positions that this many games reached [default:
+                  64, or as the database was made]
+
+              --annotations <WHICH>
+                  Which annotations to keep: what the PGN says about the moves of a game [default: all, or
+                  as the database was made]
+
+                  Possible values:
+                  - all:     Clocks, times, evaluations, comments, glyphs, commands and variations
+                  - numbers: Clocks, times and evaluations of the main line
+                  - none:    Moves only
+
+              --openings <FILE>
+                  Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a
+                  PGN file with ECO and Opening tags, or a directory of such files [default: the names that
+                  Lichess gives, or as the database was made]
+
+          -j, --threads <N>
+                  Threads, at most 256 [default: one for each processor]
+                  
+                  [env: PGNDEX_THREADS]
+
+              --memory <SIZE>
+                  Memory to use, such as 512M or 4G [default: a quarter of the machine's, at most 4G]
+
+              --temp-dir <DIR>
+                  Directory for temporary files [default: the database's]
+
+          -q, --quiet
+                  Tell only what is wrong
+
+              --log-format <FORMAT>
+                  How to write notes, errors and progress to standard error; json is one object a line
+                  
+                  [default: text]
+                  [possible values: text, json]
+
+          -h, --help
+                  Print help (see a summary with '-h')
 
         Examples:
           pgndex watch games.db incoming/
