@@ -96,15 +96,12 @@ fn is_file_too_large(error: &(dyn Error + 'static)) -> bool {
         .any(|error| error.kind() == io::ErrorKind::FileTooLarge)
 }
 
-/// The directory whose disk has no room for a path: it can be a mount point itself, and a file can be a link to another disk.
+/// The directory whose disk has no room for a path: it can be a mount point itself, a file can be a link to another disk, and directories
+/// that were made for a file may be gone.
 fn directory_written(path: &Path) -> PathBuf {
-    if path.is_dir() {
-        return path.to_owned();
-    }
     let target = if path.is_symlink() { path.canonicalize().ok() } else { None };
-    let directory =
-        target.as_deref().unwrap_or(path).parent().filter(|parent| !parent.as_os_str().is_empty());
-    directory.unwrap_or(Path::new(".")).to_owned()
+    let path = target.as_deref().unwrap_or(path);
+    path.ancestors().find(|directory| directory.is_dir()).unwrap_or(Path::new(".")).to_owned()
 }
 
 /// How much room is needed, and how much is free in a directory, as far as anybody knows.
@@ -128,7 +125,7 @@ fn of_index(error: &IndexError) -> Option<String> {
             "{}: about {} MiB are needed here, but only {} MiB are free; free some space, choose another place for the \
              database, or one for temporary files with --temp-dir",
             directory.display(),
-            needed >> 20,
+            needed.div_ceil(1 << 20),
             free >> 20
         ),
         IndexError::OtherOpenings { database } => format!(

@@ -203,23 +203,6 @@ impl Output {
         files.sort_by(|one, other| one.path.cmp(&other.path));
         let manifest = Manifest::path(&self.directory, self.shard);
         let failed = |source| store::Error::io(&self.directory, "write into", source);
-        if manifest.exists() {
-            fs::remove_file(&manifest).map_err(failed)?;
-            self.remove_parts_but(|name| name.ends_with(PARTIAL))?;
-        }
-        sync_files(&self.directory, &files).map_err(failed)?;
-        let mut directories = Vec::new();
-        for file in &files {
-            let path = self.directory.join(&file.path);
-            fs::rename(format!("{}{PARTIAL}", path.display()), &path).map_err(failed)?;
-            let parents = path.ancestors().skip(1).take_while(|parent| parent.starts_with(&self.directory));
-            directories.extend(parents.map(Path::to_owned));
-        }
-        directories.sort();
-        directories.dedup();
-        for directory in directories.iter().rev() {
-            sync_directory(directory).map_err(failed)?;
-        }
         let of_table = |table: &&Table| {
             let files = files.iter().filter(|file| file.table == table.name);
             let (rows, bytes) =
@@ -236,16 +219,33 @@ impl Output {
             tables: TABLES.iter().map(of_table).collect(),
             files,
         };
+        // All that takes space is written before an earlier shard is replaced.
         let text = serde_json::to_string_pretty(&written).map_err(|error| failed(error.into()))?;
-        let temporary = self.lock.as_ref().expect("until the end").temporary("manifest");
+        let temporary = self.temporary_manifest();
         let write = || {
             let mut file = fs::File::create(&temporary)?;
             writeln!(file, "{text}")?;
             file.sync_all()?;
-            fs::rename(&temporary, &manifest)?;
-            sync_directory(&self.directory)
+            sync_files(&self.directory, &written.files)
         };
         write().map_err(failed)?;
+        if manifest.exists() {
+            fs::remove_file(&manifest).map_err(failed)?;
+            self.remove_parts_but(|name| name.ends_with(PARTIAL))?;
+        }
+        let mut directories = Vec::new();
+        for file in &written.files {
+            let path = self.directory.join(&file.path);
+            fs::rename(format!("{}{PARTIAL}", path.display()), &path).map_err(failed)?;
+            let parents = path.ancestors().skip(1).take_while(|parent| parent.starts_with(&self.directory));
+            directories.extend(parents.map(Path::to_owned));
+        }
+        directories.sort();
+        directories.dedup();
+        for directory in directories.iter().rev() {
+            sync_directory(directory).map_err(failed)?;
+        }
+        fs::rename(&temporary, &manifest).and_then(|()| sync_directory(&self.directory)).map_err(failed)?;
         self.is_finished = true;
         let rows = |name: &str| {
             written.tables.iter().find(|totals| totals.table == name).map_or(0, |totals| totals.rows)
@@ -256,6 +256,11 @@ impl Output {
             files: written.files.len() as u64,
             bytes: written.files.iter().map(|file| file.bytes).sum(),
         })
+    }
+
+    /// The manifest's name until it is put into place.
+    fn temporary_manifest(&self) -> PathBuf {
+        self.lock.as_ref().expect("until the end").temporary("manifest")
     }
 
     /// Removes files of this shard, only those that are not complete if `partial`.
@@ -277,8 +282,9 @@ impl Output {
 impl Drop for Output {
     fn drop(&mut self) {
         if !self.is_finished {
-            // The next run removes what cannot be removed now.
-            let _ = self.remove_parts_but(|name| !name.ends_with(PARTIAL));
+            // The next run removes what cannot be removed now. Without a manifest, complete files are of no use either.
+            let _ = fs::remove_file(self.temporary_manifest());
+            let _ = self.remove_parts(Manifest::path(&self.directory, self.shard).exists());
             self.lock = None;
             let _ = fs::remove_dir(&self.directory);
         }

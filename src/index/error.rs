@@ -43,7 +43,7 @@ pub enum Error {
     /// There is too little space for what the run will write.
     #[error(
         "{}: about {} MiB are needed here, but only {} MiB are free; free some space, or choose another place for the database \
-         or for temporary files", directory.display(), needed >> 20, free >> 20
+         or for temporary files", directory.display(), needed.div_ceil(1 << 20), free >> 20
     )]
     Space {
         /// The directory.

@@ -148,7 +148,7 @@ pub enum Error {
     /// There is too little space for a copy.
     #[error(
         "{}: {} MiB are needed here, but only {} MiB are free; free some space, or choose another disk",
-        directory.display(), needed >> 20, free >> 20
+        directory.display(), needed.div_ceil(1 << 20), free >> 20
     )]
     Space {
         /// The directory.

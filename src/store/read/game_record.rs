@@ -176,7 +176,7 @@ impl GameRecord {
             ("White", game.white.as_deref()),
             ("Black", game.black.as_deref()),
             // As it is written if that is not one of PGN's four words.
-            ("Result", others.get("Result").is_none().then_some(game.result.as_str())),
+            ("Result", (!others.contains_key("Result")).then_some(game.result.as_str())),
         ];
         let mut tags = Vec::with_capacity(roster.len() + others.len());
         for (name, value) in roster {
