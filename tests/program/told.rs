@@ -555,7 +555,7 @@ fn parquet_files_are_replaced_when_all_is_written() {
     let Some(disk) = Mount::new(place.path("disk"), "24m") else { return };
     let free = || pgndex::store::free_bytes(&disk.0).expect("a file system");
     let export = |directory: &str, option: &str| {
-        place.run(&["export", "--parquet", directory, "games.db", "--quiet", option])
+        place.run(&["export", "--parquet", directory, "games.db", option])
     };
     let before = free();
     assert_eq!(export("disk/tables", "--overwrite").status, 0);

@@ -171,6 +171,7 @@ fn an_account_is_no_other_one() {
         ("GHOST", "white", 1),
         ("%20Ghost%20", "white", 1),
         ("ghost", "black", 1),
+        ("ghost", "BLACK", 1),
         ("GhostZilla", "white", 1),
         ("ghostzilla", "white", 1),
         ("ghostz", "white", 0),

@@ -88,7 +88,8 @@ fn player(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let asked = Asked(call);
     let name = asked.player().ok_or_else(|| Problem::parameter("player", "give the name of a player"))?;
     let filter = GameFilter { speeds: speeds(asked), player: Some(name), ..asked.filter(database)? };
-    let side = if asked.word("color") == Some("black") { Color::Black } else { Color::White };
+    let is_black = asked.word("color").is_some_and(|word| word.eq_ignore_ascii_case("black"));
+    let side = if is_black { Color::Black } else { Color::White };
     let filter = filter.of_side(side).map_err(|error| Problem::parameter("player", error))?;
     let mut answer = explore(asked, database, &filter, Some(side), ListLengths { top: 0, recent: 8 })?;
     answer.queue_position = Some(0);
