@@ -173,7 +173,7 @@ FROM (
         (p.move_code >> 28) & 1 AS is_check,
         (p.move_code >> 29) & 1 AS is_mate,
         after_move.clock,
-        coalesce(after_move.elapsed, earlier.clock - after_move.clock + 100 * g.time_increment) AS elapsed,
+        coalesce(after_move.elapsed, earlier.clock - after_move.clock + g.time_increment_cs) AS elapsed,
         before_move.eval_cp AS eval_cp_before,
         before_move.eval_mate AS eval_mate_before,
         after_move.eval_cp,

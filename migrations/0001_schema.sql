@@ -176,7 +176,8 @@ CREATE TABLE game (
     started_at   TEXT,                          -- UTC, YYYY-MM-DDTHH:MM:SSZ, from the tags UTCDate and UTCTime
     time_initial INTEGER,                       -- seconds on each clock at the start, from the tag TimeControl; the first
                                                 -- period, if there are several
-    time_increment INTEGER,                     -- seconds added for each move
+    time_increment INTEGER,                     -- seconds added for each move, rounded
+    time_increment_cs INTEGER,                  -- the same in centiseconds: 10 of '10+0.1'
     speed        TEXT,                          -- 'ultraBullet', 'bullet', 'blitz', 'rapid', 'classical': by
                                                 -- initial + 40 * increment below 30, 180, 480, 1500 seconds or
                                                 -- more; 'correspondence': an hour or more for each move
@@ -521,7 +522,7 @@ FROM (
         p.move_code >> 28 & 1 AS is_check,
         p.move_code >> 29 & 1 AS is_mate,
         after_move.clock,
-        COALESCE(after_move.elapsed, earlier.clock - after_move.clock + 100 * g.time_increment) AS elapsed,
+        COALESCE(after_move.elapsed, earlier.clock - after_move.clock + g.time_increment_cs) AS elapsed,
         before_move.eval_cp AS eval_cp_before,
         before_move.eval_mate AS eval_mate_before,
         after_move.eval_cp,

@@ -54,6 +54,7 @@ impl San {
                 Self::simple(Kind::from_letter(token[0]), ANYWHERE, &token[2..])
             }
             [b'O' | b'0' | b'o' | b'-' | b'Z' | b'@', ..] => Self::parse_special(token),
+            b"null" | b"Null" | b"NULL" => Ok(Self::Null),
             _ => Self::parse_general(token),
         }
     }
@@ -173,16 +174,36 @@ impl Position {
     /// # Errors
     /// When the text cannot be read, or fits no legal move, or more than one.
     pub fn resolve(&self, token: &[u8]) -> Result<MoveCode, SanError> {
-        match San::parse(token)? {
+        let san = match San::parse(token) {
+            Ok(san) => san,
+            Err(error) => return self.resolve_novelty(token, error),
+        };
+        match san {
             San::Null if self.is_check() => Err(SanError::Illegal),
             San::Null => Ok(MoveCode::NULL),
             San::Castle { short } => self.castling_move(short).ok_or(SanError::Illegal),
+            // Only a pawn on the last rank becomes something.
+            San::Move { kind, to, promotion: Some(Kind::Knight), .. }
+                if kind != Some(Kind::Pawn) || matches!(to.rank(), 1..=6) =>
+            {
+                self.resolve_novelty(token, SanError::Illegal)
+            }
             San::Move { kind: Some(Kind::Pawn), origins, to, promotion } => {
                 self.resolve_pawn(origins, to, promotion)
             }
             San::Move { promotion: Some(_), .. } => Err(SanError::Illegal),
             San::Move { kind: Some(kind), origins, to, .. } => self.resolve_piece(kind, origins, to),
             San::Move { kind: None, origins, to, .. } => self.resolve_long(origins, to),
+        }
+    }
+
+    /// Finds the move before an `N` or `TN` without a space, which calls it a novelty: `Nbd7N`, `O-ON`.
+    #[cold]
+    fn resolve_novelty(&self, token: &[u8], error: SanError) -> Result<MoveCode, SanError> {
+        let plain = token.strip_suffix(b"TN").or_else(|| token.strip_suffix(b"N"));
+        match plain.map(San::parse) {
+            Some(Ok(_)) => self.resolve(plain.unwrap_or_default()),
+            _ => Err(error),
         }
     }
 

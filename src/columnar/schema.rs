@@ -139,6 +139,7 @@ tables! {
         text("started_at").or_null(),
         int32("time_initial").or_null(),
         int32("time_increment").or_null(),
+        int32("time_increment_cs").or_null(),
         text("speed").or_null(),
         text("termination").or_null(),
         int32("white_rating_diff").or_null(),

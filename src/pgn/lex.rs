@@ -333,19 +333,29 @@ impl<'a> Lexer<'a> {
             Class::Other if byte == b':' && self.at > 0 => {
                 return Some(self.scores(self.at - 1).unwrap_or_else(|| Token::Junk(self.word())));
             }
-            _ => return Some(Token::Junk(self.word())),
+            _ => {
+                let word = self.word();
+                return Some(if word == b"null" { Token::Move(word) } else { Token::Junk(word) });
+            }
         }
         None
     }
 
-    /// One dash means nothing, two are a null move, more are a line drawn in some text.
+    /// One dash means nothing, two are a null move, and three that do not fill their line. More are a line drawn in some text.
     fn dashes(&mut self) -> Option<Token<'a>> {
-        let rest = &self.text[self.at..];
+        let (before, rest) = self.text.split_at(self.at);
         let dashes = &rest[..rest.iter().take_while(|&&byte| byte == b'-').count()];
         self.at += dashes.len();
+        let is_line_end = |byte: Option<&u8>| matches!(byte, None | Some(b'\n' | b'\r'));
+        let fills_line = || {
+            let mut after = rest[dashes.len()..].iter().filter(|byte| !matches!(byte, b' ' | b'\t'));
+            let mut before = before.iter().rev().filter(|byte| !matches!(byte, b' ' | b'\t'));
+            is_line_end(after.next()) && is_line_end(before.next())
+        };
         match dashes.len() {
             1 => None,
             2 => Some(Token::Move(dashes)),
+            3 if !fills_line() => Some(Token::Move(dashes)),
             _ => Some(Token::Junk(dashes)),
         }
     }
@@ -711,7 +721,8 @@ mod tests {
     #[test]
     fn lines_of_dashes_are_no_null_moves() {
         assert_eq!(tokens("1. e4 -- 2. d4 - d5"), ["e4", "--", "d4", "d5"]);
-        assert_eq!(tokens("--- ----- x"), ["junk:---", "junk:-----", "junk:x"]);
+        assert_eq!(tokens("1. e4 --- 2. d4 null"), ["e4", "---", "d4", "null"]);
+        assert_eq!(tokens("x\n --- \n----- x"), ["junk:x", "junk:---", "junk:-----", "junk:x"]);
     }
 
     #[test]

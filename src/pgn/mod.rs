@@ -9,6 +9,7 @@ mod lex;
 mod reader;
 mod split;
 mod tags;
+mod time_control;
 mod value;
 mod word;
 
@@ -19,8 +20,9 @@ pub use lex::{Annotation, Lexer, Token, Variation};
 pub use reader::{FrameProblem, MOST_TAGS, Reader};
 pub use split::{LOOK_BACK, boundary_in, chunks, next_boundary};
 pub use tags::{LOOK_AHEAD, TagPair, decode, starts_tag_pair};
+pub use time_control::TimeControl;
 #[cfg(feature = "index")]
 pub(crate) use value::date;
 pub(crate) use value::is_known_variant;
-pub use value::{GameFacts, Speed, TimeControl};
-pub use word::{is_foreign_move, is_misspelt_move, looks_like_move};
+pub use value::{GameFacts, Speed};
+pub use word::{is_foreign_move, is_misspelt_move, is_remark, looks_like_move};

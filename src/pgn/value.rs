@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::time_control::TimeControl;
+
 /// How fast a game is, in the classes of Lichess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Speed {
@@ -46,7 +48,7 @@ impl Speed {
 
     /// The class of a game in which each player has so many seconds for 40 moves
     /// ([Lichess's time controls](https://lichess.org/faq#time-controls)).
-    fn of_seconds(seconds: f64) -> Self {
+    pub(super) fn of_seconds(seconds: f64) -> Self {
         match seconds {
             ..30.0 => Self::UltraBullet,
             ..180.0 => Self::Bullet,
@@ -60,68 +62,6 @@ impl Speed {
 impl fmt::Display for Speed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-/// What a `TimeControl` tag says, as far as it can be read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TimeControl {
-    /// Seconds on each clock at the start; of several periods, those of the first.
-    pub initial: Option<u32>,
-    /// Seconds added for each move of that period.
-    pub increment: Option<u32>,
-    /// How fast the game is.
-    pub speed: Option<Speed>,
-}
-
-impl TimeControl {
-    /// All ways to write what a tag says if it is one period for all moves, the text itself first: `600` is `600+0`. Of other texts, only
-    /// the text itself.
-    #[must_use]
-    pub fn spellings(value: &str) -> Vec<String> {
-        let mut spellings = vec![value.to_owned()];
-        let (initial, increment) = value.split_once('+').unwrap_or((value, "0"));
-        if let (Some(initial), Some(increment)) = (seconds(initial), seconds(increment)) {
-            spellings.extend((increment == 0.0).then(|| initial.to_string()));
-            spellings.push(format!("{initial}+{increment}"));
-        }
-        spellings.dedup();
-        spellings
-    }
-
-    /// Reads the value of a tag: `180+2`, `600`, `40/7200:3600`, `*180` (a sandclock), `1/259200` (days for each move), `-` (no clock).
-    /// Of what it cannot read nothing is known.
-    #[must_use]
-    pub fn parse(value: &str) -> Self {
-        /// Seconds for a move from which on a game is played by correspondence.
-        const SLOW: f64 = 3600.0;
-        let value = value.trim();
-        let slow = Self { speed: Some(Speed::Correspondence), ..Self::default() };
-        if value == "-" {
-            return slow;
-        }
-        let period = value.split(':').next().unwrap_or_default();
-        let (moves, time) = match period.split_once('/') {
-            Some((moves, time)) => (Some(moves), time),
-            None => (None, period.strip_prefix('*').unwrap_or(period)),
-        };
-        let moves = match moves.map(|moves| moves.trim().parse::<u32>()) {
-            None => None,
-            Some(Ok(moves)) if moves > 0 => Some(moves),
-            _ => return Self::default(),
-        };
-        let (initial, increment) = time.split_once('+').unwrap_or((time, "0"));
-        let (Some(initial), Some(increment)) = (seconds(initial), seconds(increment)) else {
-            return Self::default();
-        };
-        if moves.is_some_and(|moves| initial / f64::from(moves) >= SLOW) {
-            return slow;
-        }
-        Self {
-            initial: Some(initial.round() as u32),
-            increment: Some(increment.round() as u32),
-            speed: Some(Speed::of_seconds(40.0_f64.mul_add(increment, initial))),
-        }
     }
 }
 
@@ -143,23 +83,22 @@ pub struct GameFacts {
 }
 
 impl GameFacts {
-    /// The facts in a game's site, its time control, and its other tag pairs.
+    /// The facts in a game's site, its time control, and its other tag pairs; its first clock, in centiseconds, is read only if it
+    /// is needed.
     #[must_use]
     pub fn of<'t>(
         site: Option<&str>,
         time_control: Option<&str>,
         tags: impl IntoIterator<Item = (&'t str, &'t str)>,
+        first_clock: impl FnOnce() -> Option<u32>,
     ) -> Self {
-        let mut facts = Self {
-            lichess_id: site.and_then(lichess_id_of_address).map(str::to_owned),
-            time: time_control.map(TimeControl::parse).unwrap_or_default(),
-            ..Self::default()
-        };
-        let (mut id, mut link, mut date, mut time) = (None, None, None, None);
+        let mut facts =
+            Self { lichess_id: site.and_then(lichess_id_of_address).map(str::to_owned), ..Self::default() };
+        let (mut id, mut address, mut date, mut time) = (None, None, None, None);
         for (name, value) in tags {
             match name {
                 "GameId" => id = lichess_id(value),
-                "Link" => link = lichess_id_of_address(value),
+                "Link" => address = Some(value),
                 "UTCDate" => date = Some(value),
                 "UTCTime" => time = Some(value),
                 "Termination" => {
@@ -173,24 +112,31 @@ impl GameFacts {
                 _ => {}
             }
         }
-        facts.lichess_id = facts.lichess_id.or_else(|| id.or(link).map(str::to_owned));
+        facts.lichess_id =
+            facts.lichess_id.or_else(|| id.or(address.and_then(lichess_id_of_address)).map(str::to_owned));
+        if let Some(control) = time_control {
+            let is_lichess = facts.lichess_id.is_some();
+            let writes_seconds =
+                || is_lichess || [site, address].into_iter().flatten().any(is_site_of_seconds);
+            facts.time = TimeControl::parse(control, writes_seconds, first_clock);
+        }
         facts.started_at = date.zip(time).and_then(|(date, time)| utc_time(date, time));
         facts
     }
 }
 
+/// Whether a site or an address is that of a server whose time controls are in seconds. Lichess also has games of others, which have no
+/// id there.
+fn is_site_of_seconds(site: &str) -> bool {
+    let site = site.to_ascii_lowercase();
+    ["chess.com", "freechess.org", "fics", "chessclub.com", "internet chess club"]
+        .iter()
+        .any(|name| site.contains(name))
+}
+
 /// A player's number with FIDE; 0 is nobody's.
 fn fide_id(value: &str) -> Option<u32> {
     value.trim().parse().ok().filter(|&id| id > 0)
-}
-
-/// A number of seconds; engines are given parts of one.
-fn seconds(text: &str) -> Option<f64> {
-    const MOST: f64 = 1e9;
-    let text = text.trim();
-    let is_number = text.starts_with(|first: char| first.is_ascii_digit())
-        && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    text.parse().ok().filter(|&seconds| is_number && seconds <= MOST)
 }
 
 /// The id of the game that an address leads to: `https://lichess.org/q7ZvsdUF`, with a side or a ply behind it or not.
@@ -216,60 +162,143 @@ fn lichess_id(text: &str) -> Option<&str> {
     (is_id && !PAGES.contains(&text)).then_some(text)
 }
 
-/// Names under which standard chess and Chess960 go.
+/// Whether a tag `Variant` names standard chess or Chess960, in whatever letters, with or without the word chess: so do servers, other
+/// programs and books. Some write how fast the game was, or that it began from a set-up.
 pub(crate) fn is_known_variant(name: &str) -> bool {
-    const NAMES: [&str; 13] = [
+    const NAMES: [&str; 36] = [
+        "",
         "standard",
+        "std",
         "normal",
-        "chess",
+        "regular",
         "classical",
+        "classic",
         "orthodox",
+        "fide",
+        "western",
+        "international",
+        "none",
+        "na",
         "fromposition",
-        "chess960",
+        "setup",
+        "setupposition",
+        "rapid",
+        "blitz",
+        "bullet",
+        "ultrabullet",
+        "lightning",
+        "correspondence",
         "960",
+        "9lx",
+        "frc",
+        "dfrc",
+        "wildfr",
+        "freestyle",
         "fischerandom",
         "fischerrandom",
-        "fischerrandomchess",
-        "fischerandomchess",
-        "freestyle",
+        "fischerandom960",
+        "fischerrandom960",
+        "960fischerandom",
+        "960fischerrandom",
+        "doublefischerandom",
+        "doublefischerrandom",
     ];
-    let plain = || name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase);
-    NAMES.iter().any(|known| known.chars().eq(plain()))
+    let plain: String =
+        name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    NAMES.contains(&plain.replace("chess", "").as_str())
 }
 
-/// A date as `YYYY.MM.DD` with `?` for what is not known; `None` if nothing is.
-pub(crate) fn date(value: &str) -> Result<Option<Cow<'_, str>>, &'static str> {
-    const REASON: &str = "no date that can be read (YYYY.MM.DD)";
+const NO_DATE: &str = "no date that can be read (YYYY.MM.DD)";
+const IMPOSSIBLE_DATE: &str = "there is no such day: only what can be right of the date is kept";
+const AMBIGUOUS_DATE: &str = "it may begin with the day or the month: only the year is kept";
+
+/// A date as `YYYY.MM.DD` with `?` for what is not known, `None` if nothing is; and what is wrong with it.
+pub(crate) fn date(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static str>) {
     let value = value.trim();
-    if value.chars().all(|letter| matches!(letter, '?' | '.' | '-' | '/')) {
-        return Ok(None);
+    let day =
+        value.split_once(['T', ' ']).filter(|(_, time)| time.contains(':')).map_or(value, |(day, _)| day);
+    let [year, month, day] = match date_fields(day) {
+        Ok(fields) => fields,
+        Err(reason) => return (None, Err(reason)),
+    };
+    let is_ambiguous = month == "/";
+    let month = if is_ambiguous { "" } else { month };
+    let (Some(month), Some(day), true) = (part(month), part(day), is_year(year)) else {
+        return (None, Err(NO_DATE));
+    };
+    let (mut fields, mut read) = ([month, day], if is_ambiguous { Err(AMBIGUOUS_DATE) } else { Ok(()) });
+    if month.is_some_and(|month| month > 12) {
+        (fields, read) = ([None, None], Err(IMPOSSIBLE_DATE));
+    } else if day.is_some_and(|day| day > days(year.parse().ok(), month)) {
+        (fields, read) = ([month, None], Err(IMPOSSIBLE_DATE));
+    }
+    let year = if year == "0000" { "????" } else { year };
+    let mut text = *b"????.??.??";
+    text[..4].copy_from_slice(year.as_bytes());
+    for (at, field) in [5, 8].into_iter().zip(fields) {
+        if let Some(number) = field {
+            text[at..at + 2].copy_from_slice(&[b'0' + (number / 10) as u8, b'0' + (number % 10) as u8]);
+        }
+    }
+    let date = match std::str::from_utf8(&text) {
+        Ok("????.??.??") | Err(_) => None,
+        Ok(text) if text == value => Some(Cow::Borrowed(value)),
+        Ok(text) => Some(Cow::Owned(text.to_owned())),
+    };
+    (date, read)
+}
+
+/// Year, month and day of a date; a month `/`: it cannot be told from the day.
+fn date_fields(value: &str) -> Result<[&str; 3], &'static str> {
+    if value.len() == 8 && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Ok([&value[..4], &value[4..6], &value[6..]]);
     }
     let mut fields = value.split(['.', '-', '/']);
-    let year = fields.next().unwrap_or_default();
-    let month = fields.next().unwrap_or("??");
-    let day = fields.next().unwrap_or("??");
-    let digits = |text: &str, most: u32| {
-        let number = text.parse::<u32>().ok().filter(|number| (1..=most).contains(number));
-        text.bytes().all(|letter| letter == b'?')
-            || (number.is_some() && text.len() <= 2 && text.bytes().all(|letter| letter.is_ascii_digit()))
-    };
-    let years = year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit() || byte == b'?');
-    if fields.next().is_some() || !years || !digits(month, 12) || !digits(day, 31) {
-        return Err(REASON);
+    let mut next = || fields.next().unwrap_or_default();
+    let (first, second, third) = (next(), next(), next());
+    if fields.next().is_some() {
+        return Err(NO_DATE);
     }
-    if value.len() == 10 && value.as_bytes()[4] == b'.' && value.as_bytes()[7] == b'.' {
-        return Ok(Some(Cow::Borrowed(value)));
+    if first.trim_matches('?').is_empty() && third.len() < 4 || is_year(first) {
+        return Ok([if first.len() == 4 { first } else { "????" }, second, third]);
     }
-    let two = |text: &str| {
-        if text.contains('?') || text.is_empty() { "??".to_owned() } else { format!("{text:0>2}") }
-    };
-    Ok(Some(Cow::Owned(format!("{year}.{}.{}", two(month), two(day)))))
+    let is_month = |text: &str| text.parse().is_ok_and(|number: u32| number <= 12);
+    match (is_month(first), is_month(second)) {
+        _ if third.is_empty() && is_year(second) => Ok([second, first, ""]),
+        (true, false) if second.trim_matches('?') != "" => Ok([third, first, second]),
+        // With slashes, half of the world writes the month first.
+        (true, true) if value.contains('/') && first.parse() != second.parse::<u32>() => Ok([third, "/", ""]),
+        _ => Ok([third, second, first]),
+    }
+}
+
+/// Whether it has the form of a year, of which not all digits need be known.
+fn is_year(text: &str) -> bool {
+    text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'?')
+}
+
+/// A month or a day, `Some(None)` if it is not known; `None` if it is neither.
+fn part(text: &str) -> Option<Option<u32>> {
+    if text.len() > 2 || !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'?') {
+        return None;
+    }
+    Some(text.parse().ok().filter(|&number| number > 0))
+}
+
+/// How many days a month has, at most.
+fn days(year: Option<u32>, month: Option<u32>) -> u32 {
+    match month {
+        Some(2) if year.is_some_and(|year| year % 4 != 0 || (year % 100 == 0 && year % 400 != 0)) => 28,
+        Some(2) => 29,
+        Some(4 | 6 | 9 | 11) => 30,
+        _ => 31,
+    }
 }
 
 /// A point in time as SQL has it, `YYYY-MM-DDTHH:MM:SSZ`, from the values of `UTCDate` and `UTCTime`; `None` if not all of it is known.
 fn utc_time(day: &str, time: &str) -> Option<String> {
     // A year below 1000 is a slip.
-    let day = date(day).ok()?.filter(|day| !day.contains('?') && **day >= *"1000")?;
+    let day = date(day).0.filter(|day| !day.contains('?') && **day >= *"1000")?;
     let mut fields = time.trim().trim_end_matches('Z').split(':');
     let mut field = |end: u32| {
         let field = fields.next()?;
@@ -284,78 +313,6 @@ fn utc_time(day: &str, time: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn time_controls_are_read_as_pgn_and_the_sites_write_them() {
-        let known = |initial, increment, speed| TimeControl {
-            initial: Some(initial),
-            increment: Some(increment),
-            speed: Some(speed),
-        };
-        for (text, expected) in [
-            ("180+2", known(180, 2, Speed::Blitz)),
-            ("600", known(600, 0, Speed::Rapid)),
-            ("15+0", known(15, 0, Speed::UltraBullet)),
-            ("60+0", known(60, 0, Speed::Bullet)),
-            ("120+1", known(120, 1, Speed::Bullet)),
-            ("1500", known(1500, 0, Speed::Classical)),
-            ("1499", known(1499, 0, Speed::Rapid)),
-            ("*180", known(180, 0, Speed::Blitz)),
-            ("40/9000", known(9000, 0, Speed::Classical)),
-            ("40/7200:20/3600:900+30", known(7200, 0, Speed::Classical)),
-            ("5400+30", known(5400, 30, Speed::Classical)),
-            (" 10+0.1 ", known(10, 0, Speed::UltraBullet)),
-        ] {
-            assert_eq!(TimeControl::parse(text), expected, "{text}");
-        }
-        for text in ["-", "1/86400", "1/259200", "10/360000"] {
-            let slow = TimeControl { speed: Some(Speed::Correspondence), ..TimeControl::default() };
-            assert_eq!(TimeControl::parse(text), slow, "{text}");
-        }
-        for text in
-            ["", "?", "90 min", "0/60", "x/60", "+2", "180+", "1e9", "-5", "nan", "99999999999", "G/60"]
-        {
-            assert_eq!(TimeControl::parse(text), TimeControl::default(), "{text}");
-        }
-    }
-
-    #[test]
-    fn one_time_control_has_many_spellings() {
-        for (text, expected) in [
-            ("600", &["600", "600+0"][..]),
-            ("600+0", &["600+0", "600", "600+0"]),
-            ("0600 + 0", &["0600 + 0", "600", "600+0"]),
-            ("180+2", &["180+2"]),
-            ("10+0.10", &["10+0.10", "10+0.1"]),
-            ("40/7200", &["40/7200"]),
-            ("*180", &["*180"]),
-            ("-", &["-"]),
-            ("90 min", &["90 min"]),
-        ] {
-            assert_eq!(TimeControl::spellings(text), expected, "{text}");
-        }
-    }
-
-    /// The classes of <https://lichess.org/faq#time-controls>.
-    #[test]
-    fn speeds_are_those_of_lichess() {
-        for (seconds, speed) in [
-            (29, Speed::UltraBullet),
-            (30, Speed::Bullet),
-            (179, Speed::Bullet),
-            (180, Speed::Blitz),
-            (479, Speed::Blitz),
-            (480, Speed::Rapid),
-            (1499, Speed::Rapid),
-            (1500, Speed::Classical),
-        ] {
-            assert_eq!(TimeControl::parse(&seconds.to_string()).speed, Some(speed), "{seconds}");
-        }
-        assert_eq!(TimeControl::parse("0+1").speed, Some(Speed::Bullet));
-        assert_eq!(TimeControl::parse("300+3").speed, Some(Speed::Blitz));
-        assert_eq!(TimeControl::parse("300+5").speed, Some(Speed::Rapid));
-        assert!(Speed::ALL.is_sorted());
-    }
 
     #[test]
     fn ids_of_lichess_are_told_from_other_addresses() {
@@ -395,40 +352,102 @@ mod tests {
             ("WhiteFideId", "1503014"),
             ("BlackFideId", "0"),
         ];
-        let facts = GameFacts::of(Some("https://lichess.org/q7ZvsdUF"), Some("180+2"), tags);
+        let facts = GameFacts::of(Some("https://lichess.org/q7ZvsdUF"), Some("180+2"), tags, || None);
         assert_eq!(facts.lichess_id.as_deref(), Some("q7ZvsdUF"));
         assert_eq!(facts.started_at.as_deref(), Some("2026-03-04T05:06:07Z"));
         assert_eq!(facts.time.speed, Some(Speed::Blitz));
         assert_eq!(facts.termination.as_deref(), Some("Time forfeit"));
         assert_eq!((facts.rating_diffs, facts.fide_ids), ([Some(5), Some(-11)], [Some(1_503_014), None]));
-        assert_eq!(GameFacts::of(None, None, tags).lichess_id.as_deref(), Some("abcdefgh"));
+        assert_eq!(GameFacts::of(None, None, tags, || None).lichess_id.as_deref(), Some("abcdefgh"));
         let link = [("Link", "https://lichess.org/abcdefgh"), ("Termination", "?"), ("UTCTime", "05:06:07")];
-        let facts = GameFacts::of(Some("Paris"), Some("?"), link);
+        let facts = GameFacts::of(Some("Paris"), Some("?"), link, || None);
         assert_eq!(facts.lichess_id.as_deref(), Some("abcdefgh"));
         assert_eq!(GameFacts { lichess_id: None, ..facts }, GameFacts::default());
     }
 
     #[test]
     fn dates_are_brought_into_pgn_form() {
-        let read = |text| date(text).map(|date| date.map(Cow::into_owned));
+        let read = |text| (date(text).0.map(Cow::into_owned), date(text).1.is_ok());
         for (text, expected) in [
             ("1992.11.04", "1992.11.04"),
             ("1992.??.??", "1992.??.??"),
             ("1992.5.1", "1992.05.01"),
             ("2014-03-01", "2014.03.01"),
             ("2014/3/1", "2014.03.01"),
+            ("20140301", "2014.03.01"),
+            ("2014-03-01T10:00:00Z", "2014.03.01"),
             ("1851", "1851.??.??"),
+            ("1851.7", "1851.07.??"),
             ("199?.??.??", "199?.??.??"),
+            ("1988.00.00", "1988.??.??"),
+            ("1988.06.00", "1988.06.??"),
+            ("1988.1?.??", "1988.??.??"),
+            ("2024.02.29", "2024.02.29"),
+            ("2000.02.29", "2000.02.29"),
+            // Where dots or dashes part them, the day comes first, unless it cannot.
+            ("31.12.1999", "1999.12.31"),
+            ("01.02.1992", "1992.02.01"),
+            ("??.02.1992", "1992.02.??"),
+            ("12-31-1999", "1999.12.31"),
+            ("31/12/1999", "1999.12.31"),
+            ("12/31/1999", "1999.12.31"),
+            ("05/05/1999", "1999.05.05"),
+            ("12.1999", "1999.12.??"),
         ] {
-            assert_eq!(read(text), Ok(Some(expected.to_owned())), "{text}");
+            assert_eq!(read(text), (Some(expected.to_owned()), true), "{text}");
         }
-        for text in ["????.??.??", "", "?", "-"] {
-            assert_eq!(read(text), Ok(None), "{text}");
+        for text in ["????.??.??", "", "?", "-", "??", "??.??.????", "0000.00.00"] {
+            assert_eq!(read(text), (None, true), "{text}");
         }
-        for text in
-            ["yesterday", "1992.13.01", "1992.01.32", "92.1.1", "1992.+1.01", "1992.01.01.01", "01.02.1992"]
-        {
-            assert!(read(text).is_err(), "{text}");
+        for (text, expected) in [
+            ("2021.02.30", "2021.02.??"),
+            ("2023.02.29", "2023.02.??"),
+            ("1900.02.29", "1900.02.??"),
+            ("2021.04.31", "2021.04.??"),
+            ("1992.01.32", "1992.01.??"),
+            ("1992.13.01", "1992.??.??"),
+            ("05/06/1999", "1999.??.??"),
+        ] {
+            assert_eq!(read(text), (Some(expected.to_owned()), false), "{text}");
+        }
+        for text in ["yesterday", "92.1.1", "1992.+1.01", "1992.01.01.01", "1992.001.01", "31 Dec 1999"] {
+            assert_eq!(read(text), (None, false), "{text}");
+        }
+    }
+
+    #[test]
+    fn standard_chess_and_chess960_have_many_names() {
+        for name in [
+            "Standard",
+            "Standard Chess",
+            "CHESS",
+            "Regular",
+            "-",
+            "None",
+            "FIDE",
+            "Setup",
+            "Rapid",
+            "From Position",
+            "Chess 9LX",
+            "Freestyle Chess",
+            "wild/fr",
+            "chess 960",
+            "Fischer Random",
+            "Chess960 (Fischer Random)",
+        ] {
+            assert!(is_known_variant(name), "{name}");
+        }
+        for name in [
+            "Antichess",
+            "Atomic",
+            "King of the Hill",
+            "Three-check",
+            "Crazyhouse",
+            "wild/5",
+            "Horde",
+            "xiangqi",
+        ] {
+            assert!(!is_known_variant(name), "{name}");
         }
     }
 

@@ -72,9 +72,30 @@ pub(super) fn is_numeric_move(number: &[u8]) -> bool {
     matches!(number.len(), 4 | 5) && number.iter().all(|byte| matches!(byte, b'1'..=b'8'))
 }
 
-/// Novelties, and en-passant remarks that stand apart from their move.
-fn is_remark(word: &[u8]) -> bool {
-    matches!(word, b"N" | b"e.p." | b"e.p" | b"ep" | [])
+/// Words that annotators write in movetext and that say nothing about which moves were played: novelties (`N`), editorial remarks (`RR`),
+/// diagrams (`D`), checks in old books (`dbl ch`), en passant.
+#[must_use]
+pub fn is_remark(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"" | b"N"
+            | b"TN"
+            | b"D"
+            | b"RR"
+            | b"e.p."
+            | b"e.p"
+            | b"ep"
+            | b"ch"
+            | b"chk"
+            | b"check"
+            | b"dbl"
+            | b"dis"
+            | b"disch"
+            | b"mate"
+            | b"checkmate"
+            | b"^"
+            | b"%"
+    )
 }
 
 #[cfg(test)]
@@ -142,7 +163,9 @@ mod tests {
         for word in ["Sf3", "e4e5d", "exd", "Nf", "Kg9e4", "Qh9", "Nf33", "K", "d", "O", "Nx", "xf4"] {
             assert!(looks_like_move(word.as_bytes()), "{word}");
         }
-        for word in ["hello", "N", "mate", "e.p.", "ep", "D", "check", "Boleslavsky1", "r23", "12th", ""] {
+        for word in
+            ["hello", "N", "RR", "ch", "mate", "e.p.", "ep", "D", "check", "Boleslavsky1", "r23", "12th", ""]
+        {
             assert!(!looks_like_move(word.as_bytes()), "{word}");
         }
     }

@@ -137,3 +137,245 @@ fn results() {
         ),
     ]);
 }
+
+const TIME: &str = "SELECT time_initial, time_increment, speed FROM game";
+
+/// The time a player used for each move.
+const ELAPSED: &str = "SELECT elapsed FROM moves WHERE elapsed IS NOT NULL ORDER BY game_id, ply";
+
+#[test]
+fn time_controls() {
+    check(&[
+        (
+            "a broadcast writes minutes, and the first clock shows it",
+            "[TimeControl \"90+30\"]\n\n1. e4 {[%clk 1:30:00]} e5 {[%clk 1:30:00]} *\n",
+            TIME,
+            &["5400|30|classical"],
+        ),
+        (
+            "the first clock shows seconds",
+            "[TimeControl \"60+1\"]\n\n1. e4 {[%clk 0:01:00]} e5 {[%clk 0:00:59]} *\n",
+            TIME,
+            &["60|1|bullet"],
+        ),
+        (
+            "the first clock shows minutes, though Lichess's own games are in seconds",
+            "[Site \"https://lichess.org/q7ZvsdUF\"]\n[TimeControl \"60+30\"]\n\n1. e4 {[%clk 1:00:25]} *\n",
+            TIME,
+            &["3600|30|classical"],
+        ),
+        (
+            "no clock: a game on Lichess has seconds, as PGN asks for",
+            "[Site \"https://lichess.org/q7ZvsdUF\"]\n[TimeControl \"60+0\"]\n\n1. e4 *\n",
+            TIME,
+            &["60|0|bullet"],
+        ),
+        (
+            "no clock: FICS has seconds",
+            "[Site \"FICS freechess.org\"]\n[TimeControl \"120+12\"]\n\n1. e4 *\n",
+            TIME,
+            &["120|12|rapid"],
+        ),
+        (
+            "no clock, no server: Lichess takes small numbers for minutes",
+            "[TimeControl \"25+10\"]\n\n1. e4 *\n",
+            TIME,
+            &["1500|10|classical"],
+        ),
+        (
+            "three minutes are played often, three hours hardly ever",
+            "[TimeControl \"180+2\"]\n\n1. e4 *\n",
+            TIME,
+            &["180|2|blitz"],
+        ),
+        (
+            "the clock of an engine game is in TCEC's words",
+            "[TimeControl \"120+1\"]\n\n1. e4 {d=20, mt=1000, tl=119000, wv=0.31} *\n",
+            TIME,
+            &["120|1|bullet"],
+        ),
+        (
+            "hours, minutes and seconds",
+            "[TimeControl \"1:30:00+30\"]\n\n1. e4 *\n",
+            TIME,
+            &["5400|30|classical"],
+        ),
+        ("minutes and seconds", "[TimeControl \"5:00\"]\n\n1. e4 *\n", TIME, &["300|0|blitz"]),
+        ("three minutes", "[TimeControl \"0:03:00\"]\n\n1. e4 *\n", TIME, &["180|0|blitz"]),
+        ("two hours for 40 moves", "[TimeControl \"40/2:00:00\"]\n\n1. e4 *\n", TIME, &["7200|0|classical"]),
+        (
+            "time before moves",
+            "[TimeControl \"5400/40+30:1800+30\"]\n\n1. e4 *\n",
+            TIME,
+            &["5400|30|classical"],
+        ),
+        (
+            "an hour and a half, or a minute and a half: without a clock nobody knows",
+            "[TimeControl \"1:30\"]\n\n1. e4 *\n",
+            TIME,
+            &["-|-|-"],
+        ),
+        (
+            "as federations write it",
+            "[TimeControl \"90 min / 40 moves + 30 min + 30 sec / move\"]\n\n1. e4 *\n",
+            TIME,
+            &["5400|30|classical"],
+        ),
+        ("in the United States", "[TimeControl \"G/60;d5\"]\n\n1. e4 *\n", TIME, &["3600|0|classical"]),
+        ("a sandclock", "[TimeControl \"*180\"]\n\n1. e4 *\n", TIME, &["180|0|blitz"]),
+        ("days", "[TimeControl \"3 days\"]\n\n1. e4 *\n", TIME, &["-|-|correspondence"]),
+        ("nothing known", "[TimeControl \"?\"]\n\n1. e4 *\n", TIME, &["-|-|-"]),
+        (
+            "a tenth of a second is added for each move: 10.00 + 0.10 - 10.05, 10.00 + 0.10 - 9.60, 10.05 + 0.10 - 9.00",
+            "[TimeControl \"10+0.1\"]\n\n1. e4 {[%clk 0:00:10.0]} e5 {[%clk 0:00:10.0]} 2. Nf3 {[%clk 0:00:10.05]} Nc6 \
+             {[%clk 0:00:09.6]} 3. Bc4 {[%clk 0:00:09.0]} *\n",
+            ELAPSED,
+            &["5", "50", "115"],
+        ),
+        (
+            "a second and a half is added",
+            "[TimeControl \"180+1.5\"]\n\n1. e4 {[%clk 0:03:00]} e5 {[%clk 0:03:00]} 2. Nf3 {[%clk 0:02:58.5]} Nc6 \
+             {[%clk 0:02:55]} *\n",
+            ELAPSED,
+            &["300", "650"],
+        ),
+    ]);
+}
+
+const DATES: &str = "SELECT date, iso_date, started_at FROM games";
+
+#[test]
+fn dates() {
+    check(&[
+        (
+            "February never has 30 days; the tag is kept as it is written",
+            "[Date \"2021.02.30\"]\n[UTCDate \"2021.02.30\"]\n[UTCTime \"12:00:00\"]\n\n1. e4 *\n",
+            DATES,
+            &["2021.02.??|-|-"],
+        ),
+        (
+            "there is a warning, and the text stays",
+            "[Date \"2021.02.30\"]\n\n1. e4 *\n",
+            "SELECT kind, value FROM problem JOIN tag USING (game_id) WHERE name = 'Date'",
+            &["invalid-tag|2021.02.30"],
+        ),
+        (
+            "29 February in a year that has it",
+            "[Date \"2024.02.29\"]\n\n1. e4 *\n",
+            DATES,
+            &["2024.02.29|2024-02-29|-"],
+        ),
+        ("29 February in 1900", "[Date \"1900.02.29\"]\n\n1. e4 *\n", DATES, &["1900.02.??|-|-"]),
+        ("zeros say that it is not known", "[Date \"1988.00.00\"]\n\n1. e4 *\n", DATES, &["1988.??.??|-|-"]),
+        ("the month is known", "[Date \"1988.06.00\"]\n\n1. e4 *\n", DATES, &["1988.06.??|-|-"]),
+        ("nothing is known", "[Date \"0000.00.00\"]\n\n1. e4 *\n", DATES, &["-|-|-"]),
+        (
+            "a time of day that does not exist",
+            "[Date \"2021.02.28\"]\n[UTCDate \"2021.02.28\"]\n[UTCTime \"23:59:61\"]\n\n1. e4 *\n",
+            DATES,
+            &["2021.02.28|2021-02-28|-"],
+        ),
+        ("the day first", "[Date \"31.12.1999\"]\n\n1. e4 *\n", DATES, &["1999.12.31|1999-12-31|-"]),
+        ("with slashes", "[Date \"1999/12/31\"]\n\n1. e4 *\n", DATES, &["1999.12.31|1999-12-31|-"]),
+        ("5 June or 6 May", "[Date \"05/06/1999\"]\n\n1. e4 *\n", DATES, &["1999.??.??|-|-"]),
+    ]);
+}
+
+const GAME: &str = "SELECT ply_count, status, (SELECT count(*) FROM variation_move), (SELECT count(*) FROM problem) FROM game";
+
+#[test]
+fn null_moves_and_remarks() {
+    check(&[
+        (
+            "three dashes are a null move: the variation goes on with Nxe5 Nf6",
+            "[Result \"*\"]\n\n1. e4 e5 2. Nf3 Nc6 (2... --- {Black must not pass} 3. Nxe5 Nf6) 3. Bb5 *\n",
+            GAME,
+            &["5|ok|3|0"],
+        ),
+        (
+            "null moves in other writing",
+            "[Result \"*\"]\n\n1. e4 (1. Z0 e5) (1. -- e5) (1. @@@@ e5) (1. null e5) (1. 0000 e5) (1. --- e5) e5 *\n",
+            GAME,
+            &["2|ok|12|0"],
+        ),
+        ("in the main line", "[Result \"*\"]\n\n1. e4 --- 2. d4 null 3. c4 *\n", GAME, &["5|ok|0|0"]),
+        ("RR is an editorial remark", "[Result \"*\"]\n\n1. e4 e5 RR 2. Nf3 Nc6 *\n", GAME, &["4|ok|0|0"]),
+        (
+            "old books write ch for check",
+            "[Result \"*\"]\n\n1. e4 e5 2. Qh5 Nc6 3. Qxf7 ch Kxf7 *\n",
+            GAME,
+            &["6|ok|0|0"],
+        ),
+        (
+            "with a full stop, and for double check",
+            "[Result \"*\"]\n\n1. e4 e5 2. Qh5 Nc6 3. Qxf7 ch. Kxf7 4. d4 dbl ch a6 5. d5 dis. ch. a5 *\n",
+            GAME,
+            &["10|ok|0|0"],
+        ),
+        (
+            "a novelty without a space",
+            "[Result \"*\"]\n\n1. d4 Nf6 2. c4 e6 3. Nf3 d5 4. Nc3 Be7 5. Bg5 O-ON 6. e3 Nbd7N 7. a3TN a6N 8. cxd5N *\n",
+            GAME,
+            &["15|ok|0|0"],
+        ),
+        (
+            "a pawn on the last rank becomes a knight",
+            "[FEN \"8/P6k/8/8/8/8/7K/8 w - - 0 1\"]\n[Result \"*\"]\n\n1. a8N *\n",
+            "SELECT uci FROM moves",
+            &["a7a8n"],
+        ),
+        (
+            "remarks between moves",
+            "[Result \"*\"]\n\n1. e4 D e5 N 2. Nf3 !N Nc6 = 3. Bb5 +- a6 TN 4. Bxc6 mate dxc6 e.p. *\n",
+            GAME,
+            &["8|ok|0|0"],
+        ),
+        (
+            "the same in a variation",
+            "[Result \"*\"]\n\n1. e4 e5 (1... c5 RR 2. Nf3 ch d6N 3. d4) *\n",
+            GAME,
+            &["2|ok|4|0"],
+        ),
+        (
+            "a word that nobody knows is reported in a variation too",
+            "[Result \"*\"]\n\n1. e4 e5 (1... c5 blah 2. Nf3 diagram d6) *\n",
+            "SELECT kind, severity, token FROM problem ORDER BY 3",
+            &["unknown-token|warning|blah", "unknown-token|warning|diagram"],
+        ),
+        (
+            "a variation whose first move is not legal has no moves and is not kept",
+            "[Result \"*\"]\n\n1. e4 e5 (1... Qa1) () (1... c5 (2. Ke5)) *\n",
+            "SELECT line, parent_line, ply, (SELECT count(*) FROM problem) FROM variation",
+            &["1|0|1|2"],
+        ),
+    ]);
+}
+
+#[test]
+fn variants() {
+    const NAMES: [&str; 14] = [
+        "Standard Chess",
+        "Regular",
+        "-",
+        "None",
+        "FIDE",
+        "Setup",
+        "Rapid",
+        "standard",
+        "From Position",
+        "CHESS",
+        "Chess 9LX",
+        "Freestyle Chess",
+        "wild/fr",
+        "chess 960",
+    ];
+    let pgn: String = NAMES.map(|name| format!("[Variant \"{name}\"]\n\n1. e4 e5 1-0\n\n")).concat();
+    let found = lines(&Indexed::new(&pgn).open(), "SELECT variant, ply_count, status FROM game");
+    assert_eq!(found, NAMES.map(|name| format!("{name}|2|ok")));
+    check(&[(
+        "other rules",
+        "[Variant \"Atomic\"]\n\n1. e4 e5 1-0\n",
+        "SELECT ply_count, status FROM game",
+        &["0|skipped"],
+    )]);
+}

@@ -256,8 +256,8 @@ impl Place<'_> {
         let [before, _, after] = self.evals;
         let said = after.and_then(|row| row.elapsed).map(i64::from);
         let told = || {
-            let increment = self.game.batch.games[self.game.row].time_increment?;
-            Some(i64::from(before?.clock?) - i64::from(after?.clock?) + 100 * i64::from(increment))
+            let increment = self.game.batch.games[self.game.row].time_increment_cs?;
+            Some(i64::from(before?.clock?) - i64::from(after?.clock?) + i64::from(increment))
         };
         said.or_else(told).filter(|elapsed| *elapsed >= 0).and_then(|elapsed| i32::try_from(elapsed).ok())
     }

@@ -1,10 +1,10 @@
 //! Comments, glyphs and variations of a game to rows.
 
-use crate::board::{Color, FenText, MAX_CANONICAL_FEN, MoveCode, Position};
-use crate::index::game::word::{glued_move, is_annotation, is_meant_as_move, shown};
+use crate::board::{Color, FenText, MAX_CANONICAL_FEN, MoveCode, Position, SanError};
+use crate::index::game::word::{glued_move, is_meant_as_move, shown};
 use crate::index::options::Annotations;
 use crate::index::problem::Kind;
-use crate::pgn::{Annotation, CommentReader, Eval, MoveNumbers, Token, Variation};
+use crate::pgn::{Annotation, CommentReader, Eval, MoveNumbers, Token, Variation, is_remark};
 use crate::store::MOST_DEPTH;
 use crate::store::row::{
     CommandRow, CommentRow, EvalRow, GameId, HeaderBatch, NagRow, Ply, Text, VariationMoveRow, VariationRow,
@@ -13,6 +13,9 @@ use crate::store::row::{
 /// The most bytes of one game's annotations that are kept, with 32 for each row: garbage must not fill the memory.
 const MOST_BYTES: usize = 64 << 20;
 const BYTES_A_ROW: usize = 32;
+
+/// The most problems of one game's annotations after which no further unknown words are reported.
+const MOST_PROBLEMS: usize = 100;
 
 /// What is told when a part of the annotations is left out.
 const TOO_MUCH: &str = "only 64 MiB of the annotations of a game are kept, and variations up to 1,000 deep";
@@ -58,6 +61,8 @@ struct Level {
     last_move: Option<usize>,
     /// A move could not be played: the rest is passed over.
     is_broken: bool,
+    /// How many rows there were when it was opened.
+    rows: Rows,
 }
 
 /// Turns the annotations of one game after the other into rows.
@@ -81,7 +86,7 @@ pub(crate) struct Annotator {
 }
 
 /// How many rows a batch has.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Rows {
     evals: usize,
     comments: usize,
@@ -325,8 +330,9 @@ impl Annotator {
                 }
                 Token::Annotation(Annotation::Closing) if passed > 0 => passed -= 1,
                 Token::Annotation(Annotation::Closing) => {
-                    level.close(headers);
-                    levels.pop();
+                    if let Some(level) = levels.pop() {
+                        self.close(level, headers);
+                    }
                 }
                 _ if passed > 0 || level.is_broken => {}
                 Token::Annotation(Annotation::Comment(comment)) => {
@@ -336,18 +342,22 @@ impl Annotator {
                 }
                 Token::Annotation(Annotation::Nag(nag)) => self.nag(nag, end, level.place, headers),
                 Token::Move(word) => {
-                    if let Err(glued) = self.play(level, word, end, headers) {
+                    if let Err(glued) = self.play(level, word, (text, end), headers) {
                         lexer.unread(word.len() - glued);
-                        _ = self.play(level, &word[..glued], end - word.len() + glued, headers);
+                        let end = end - word.len() + glued;
+                        _ = self.play(level, &word[..glued], (text, end), headers);
                     }
                 }
                 Token::Junk(word) if is_meant_as_move(word, text, end) => {
                     self.break_off(level, word, end, None)
                 }
+                Token::Junk(word) => self.unknown_word(level, word, end),
                 _ => {}
             }
         }
-        levels.drain(..).for_each(|mut level| level.close(headers));
+        while let Some(level) = levels.pop() {
+            self.close(level, headers);
+        }
         self.levels = levels;
     }
 
@@ -363,10 +373,24 @@ impl Annotator {
             return None;
         }
         self.lines += 1;
-        let (line, ply) = (self.lines, from.1);
+        let (line, ply, rows) = (self.lines, from.1, Rows::of(headers));
         headers.variations.push(VariationRow { game: self.game, line, parent_line, ply: Ply(ply) });
         let place = Place { line, ply, ..Place::default() };
-        Some(Level { place, position: from.0.clone(), before: from, last_move: None, is_broken: false })
+        Some(Level { place, position: from.0.clone(), before: from, last_move: None, is_broken: false, rows })
+    }
+
+    /// Closes a variation. One without moves about which nothing is said is not kept.
+    fn close(&mut self, level: Level, headers: &mut HeaderBatch) {
+        let Level { place, position, last_move, rows, .. } = level;
+        if let Some(last) = last_move {
+            if position.is_check() && !position.has_legal_move() {
+                let row = &mut headers.variation_moves[last];
+                row.move_code = row.move_code.with_mate();
+            }
+        } else if rows == Rows::of(headers) && self.lines == place.line {
+            headers.variations.pop();
+            self.lines -= 1;
+        }
     }
 
     /// Plays a move of a variation. `Err`: the word is a move and something else without a space between; how long the move is.
@@ -374,7 +398,7 @@ impl Annotator {
         &mut self,
         level: &mut Level,
         word: &[u8],
-        end: usize,
+        (text, end): (&[u8], usize),
         headers: &mut HeaderBatch,
     ) -> Result<(), usize> {
         const FEN: usize = 80;
@@ -403,7 +427,10 @@ impl Annotator {
             }
             Err(error) => match glued_move(word).filter(|&length| length < word.len()) {
                 Some(length) => Err(length),
-                None if is_annotation(word) => Ok(()),
+                None if error == SanError::Unreadable && !is_meant_as_move(word, text, end) => {
+                    self.unknown_word(level, word, end);
+                    Ok(())
+                }
                 None => {
                     self.break_off(level, word, end, Some(error.to_string()));
                     Ok(())
@@ -412,12 +439,23 @@ impl Annotator {
         }
     }
 
+    /// Reports a word that is not part of movetext, unless annotators often write it.
+    fn unknown_word(&mut self, level: &Level, word: &[u8], end: usize) {
+        if is_remark(word) || self.problems.len() >= MOST_PROBLEMS {
+            return;
+        }
+        let (kind, offset, ply) = (Kind::UnknownToken, end - word.len(), level.place.ply as usize);
+        let message =
+            format!("in a variation: \"{}\" is not part of movetext: ignored", shown(word).escape_debug());
+        self.problems.push(AnnotationProblem { kind, offset, ply, word_end: Some(end), message });
+    }
+
     /// Ends a line at a word that cannot be played.
     fn break_off(&mut self, level: &mut Level, word: &[u8], end: usize, reason: Option<String>) {
         level.is_broken = true;
         let position = &level.position;
         let dots = if position.side() == Color::White { "." } else { "..." };
-        let reason = reason.unwrap_or_else(|| crate::board::SanError::Unreadable.to_string());
+        let reason = reason.unwrap_or_else(|| SanError::Unreadable.to_string());
         let message = format!(
             "in a variation: {}{dots}{}: {reason} in {}; the variation ends before it",
             position.fullmove_number(),
@@ -427,19 +465,6 @@ impl Annotator {
         let (offset, ply) = (end - word.len(), level.place.ply as usize);
         let kind = Kind::VariationMove;
         self.problems.push(AnnotationProblem { kind, offset, ply, word_end: Some(end), message });
-    }
-}
-
-impl Level {
-    /// Tells of the last move that it is mate.
-    fn close(&mut self, headers: &mut HeaderBatch) {
-        if let Some(last) = self.last_move.take()
-            && self.position.is_check()
-            && !self.position.has_legal_move()
-        {
-            let row = &mut headers.variation_moves[last];
-            row.move_code = row.move_code.with_mate();
-        }
     }
 }
 

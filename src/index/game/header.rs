@@ -3,7 +3,7 @@
 use crate::board::GameResult;
 use crate::index::game::batch::GameBatch;
 use crate::index::problem::Kind;
-use crate::pgn::{GameFacts, Speed, TagPair, date};
+use crate::pgn::{Annotation, CommentReader, GameFacts, MoveNumbers, Reader, Speed, TagPair, Token, date};
 use crate::store::row::{GameId, GameNames, GameRow, TagRow, Text};
 
 /// What a game's tags say beyond its row.
@@ -23,9 +23,10 @@ pub(crate) struct Header {
 pub(crate) type TagProblem = (usize, Kind, String, &'static str);
 
 impl Header {
-    /// Reads the tags of the game numbered `game` within its batch. Tags without a column go to the batch's `tag` rows, by name.
+    /// Reads the tags of the game numbered `game` within its batch; `moves` is at the beginning of its movetext. Tags without a column go to the batch's `tag` rows, by name.
     pub(crate) fn read(
         tags: &[TagPair<'_>],
+        moves: &Reader<'_>,
         game: GameId,
         batch: &mut GameBatch,
         problems: &mut Vec<TagProblem>,
@@ -55,7 +56,7 @@ impl Header {
             }
         }
         sort_tags(batch, first_tag);
-        header.set_facts(first_tag, batch);
+        header.set_facts(first_tag, moves, batch);
         header.row.date = header.row.date.or(header.utc_date);
         header
     }
@@ -69,9 +70,13 @@ impl Header {
             b"White" => self.names.white = known(value, batch),
             b"Black" => self.names.black = known(value, batch),
             b"Round" => row.round = known(value, batch),
-            b"Date" => row.date = date(value).map_err(Some)?.map(|date| batch.headers.push_text(&date)),
+            b"Date" => {
+                let (date, read) = date(value);
+                row.date = date.map(|date| batch.headers.push_text(&date));
+                read.map_err(Some)?;
+            }
             b"UTCDate" => {
-                self.utc_date = date(value).ok().flatten().map(|date| batch.headers.push_text(&date));
+                self.utc_date = date(value).0.map(|date| batch.headers.push_text(&date));
                 return Err(None);
             }
             b"Result" if is_unknown(value) => {}
@@ -102,16 +107,18 @@ impl Header {
     }
 
     /// Sets the columns that are told from others and from the tags that are kept, `first_tag` and all after it.
-    fn set_facts(&mut self, first_tag: usize, batch: &mut GameBatch) {
+    fn set_facts(&mut self, first_tag: usize, moves: &Reader<'_>, batch: &mut GameBatch) {
         let (text, row) = (&batch.headers.text, &mut self.row);
         let tags = batch.headers.tags[first_tag..].iter().map(|tag| (tag.name.of(text), tag.value.of(text)));
         let of = |value: Option<Text>| value.map(|value| value.of(text));
-        let facts = GameFacts::of(of(self.names.site), of(row.time_control), tags);
+        let facts =
+            GameFacts::of(of(self.names.site), of(row.time_control), tags, || first_clock(moves.clone()));
         let mut push = |value: Option<String>| value.map(|value| batch.headers.push_text(&value));
         row.lichess_id = push(facts.lichess_id);
         row.started_at = push(facts.started_at);
         row.termination = push(facts.termination);
         (row.time_initial, row.time_increment) = (facts.time.initial, facts.time.increment);
+        row.time_increment_cs = facts.time.increment_cs;
         row.speed = facts.time.speed.map(Speed::as_str);
         [row.white_rating_diff, row.black_rating_diff] = facts.rating_diffs;
         [row.white_fide_id, row.black_fide_id] = facts.fide_ids;
@@ -122,6 +129,27 @@ impl Header {
         let value = batch.headers.push_text(value);
         batch.headers.tags.push(TagRow { game: self.row.game, name, value });
     }
+}
+
+/// The first clock of a game, in centiseconds, if its first moves have one.
+fn first_clock(mut reader: Reader<'_>) -> Option<u32> {
+    const MOST_MOVES: usize = 8;
+    let (mut comments, mut moves) = (CommentReader::default(), 0);
+    while moves < MOST_MOVES {
+        match reader.next::<true>() {
+            Token::Annotation(Annotation::Comment(comment)) => {
+                let mut numbers = MoveNumbers::default();
+                comments.read(comment, None, Some(&mut numbers), |_, _| {});
+                if let Some(clock) = numbers.clock {
+                    return Some(clock);
+                }
+            }
+            Token::Move(_) => moves += 1,
+            Token::Result(_) | Token::End => break,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The most that is kept of a tag's value, and of all tags of a game, in bytes.
@@ -214,7 +242,7 @@ mod tests {
         let mut tags = vec![tag(&b"Event"[..], long.as_bytes()), tag(b"Latin", &[0xe9; MOST_VALUE + 1])];
         tags.extend([b"A", b"B", b"C", b"D"].map(|name| tag(&name[..], &long.as_bytes()[..MOST_VALUE - 1])));
         let (mut batch, mut problems) = (GameBatch::default(), Vec::new());
-        let header = Header::read(&tags, GameId(0), &mut batch, &mut problems);
+        let header = Header::read(&tags, &Reader::new(b""), GameId(0), &mut batch, &mut problems);
         let text = &batch.headers.text;
         assert_eq!(header.names.event.unwrap().of(text), "\u{20ac}".repeat(MOST_VALUE / 3));
         let latin = batch.headers.tags.iter().find(|tag| tag.name.of(text) == "Latin").unwrap();
@@ -222,7 +250,7 @@ mod tests {
         assert_eq!((problems.len(), problems[0].1), (2, Kind::LongTags));
         let many = vec![tag(&b"X"[..], &[b'x'; MOST_VALUE][..]); 100];
         let (mut batch, mut problems) = (GameBatch::default(), Vec::new());
-        Header::read(&many, GameId(0), &mut batch, &mut problems);
+        Header::read(&many, &Reader::new(b""), GameId(0), &mut batch, &mut problems);
         assert!(batch.headers.text.len() <= MOST_TEXT);
         assert_eq!((batch.headers.tags.len(), problems.len()), (1, 1));
     }
@@ -238,7 +266,7 @@ mod tests {
             tag(b"WhiteElo", b"none"),
         ];
         let (mut batch, mut problems) = (GameBatch::default(), Vec::new());
-        let header = Header::read(&tags, GameId(0), &mut batch, &mut problems);
+        let header = Header::read(&tags, &Reader::new(b""), GameId(0), &mut batch, &mut problems);
         let text = &batch.headers.text;
         let rows: Vec<_> =
             batch.headers.tags.iter().map(|row| (row.name.of(text), row.value.of(text))).collect();

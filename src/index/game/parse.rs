@@ -7,13 +7,13 @@ use crate::index::game::batch::{Extent, GameBatch, ReadGame, Start};
 use crate::index::game::header::Header;
 use crate::index::game::signature::{Comparison, Pairing};
 use crate::index::game::signature::{PREFIX_PLIES, mix, mix_text};
-use crate::index::game::word::{glued_move, is_annotation, is_meant_as_move, may_be_move, shorten, shown};
+use crate::index::game::word::{glued_move, is_meant_as_move, may_be_move, shorten, shown};
 use crate::index::options::Annotations;
 use crate::index::problem::Kind;
 use crate::index::read::lines::LineCounter;
 use crate::index::visited_position::counted_game::CountedGame;
 use crate::opening::OpeningBook;
-use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_known_variant};
+use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_known_variant, is_remark};
 use crate::store::row::{GameId, GameNames, GameRow, GameStatus, Ply, ProblemRow, SourceId};
 
 /// Parses the games of one chunk, batch by batch.
@@ -152,7 +152,7 @@ impl<'a> ChunkParser<'a> {
         assert!(!self.text[begin..].starts_with(crate::index::tests::PANIC.as_bytes()), "a test asks for it");
         let game = GameId(batch.game_count());
         let mut tag_problems = Vec::new();
-        let mut header = Header::read(&self.tags, game, batch, &mut tag_problems);
+        let mut header = Header::read(&self.tags, &self.reader, game, batch, &mut tag_problems);
         for (offset, kind, token, reason) in tag_problems {
             self.problem(batch, kind, offset, Some(game), None, Some(&token), &format!("{token}: {reason}"));
         }
@@ -445,7 +445,7 @@ impl<'a> ChunkParser<'a> {
     }
 
     fn unknown_token(&mut self, token: &[u8], game: GameId, ply: usize, batch: &mut GameBatch) -> bool {
-        if !is_annotation(token) {
+        if !is_remark(token) {
             let shown = shown(token);
             if self.doubtful.is_none() && may_be_move(&shown) {
                 let offset = self.reader.offset() - token.len();

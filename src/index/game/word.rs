@@ -67,11 +67,6 @@ pub(crate) fn shown(token: &[u8]) -> Cow<'_, str> {
     format!("{}…", decode(begin)).into()
 }
 
-/// Words that annotators write in movetext and that say nothing about the moves.
-pub(crate) fn is_annotation(token: &[u8]) -> bool {
-    matches!(token, b"N" | b"D" | b"TN" | b"RR" | b"e.p." | b"e.p" | b"ep" | b"ch" | b"mate" | b"^" | b"%")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

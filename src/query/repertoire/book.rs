@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use crate::board::{Color, MoveCode, Position, SanError};
-use crate::pgn::{Annotation, Reader, TagPair, Token, Variation, decode, is_known_variant, is_misspelt_move};
+use crate::pgn::{
+    Annotation, Reader, TagPair, Token, Variation, decode, is_known_variant, is_misspelt_move, is_remark,
+};
 use crate::query::position::number_before;
 use crate::query::text::cut;
 
@@ -15,8 +17,6 @@ const MOST_DEPTH: usize = 1000;
 const MOST_PROBLEMS: usize = 1000;
 /// Letters of a word that a message quotes.
 const QUOTED: usize = 40;
-/// Words that annotators write among moves and that say nothing about these.
-const REMARKS: [&[u8]; 9] = [b"N", b"D", b"TN", b"RR", b"e.p.", b"e.p", b"ep", b"ch", b"mate"];
 
 /// A part of a text that could not be read; the rest of its line is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -263,7 +263,7 @@ impl<'t> Reading<'t> {
                 let node = self.child(at.node, code, position)?;
                 (at.before, at.node) = (at.node, node);
             }
-            Err(SanError::Unreadable) if REMARKS.contains(&word) => {}
+            Err(SanError::Unreadable) if is_remark(word) => {}
             Err(error) => self.break_off(at, word, end, error),
         }
         Ok(())
@@ -273,7 +273,7 @@ impl<'t> Reading<'t> {
     /// position.
     fn pass_over(&mut self, at: &mut At, word: &[u8], end: usize) {
         let is_word = || decode(word).contains(char::is_alphanumeric);
-        if !at.is_broken && is_word() && !REMARKS.contains(&word) {
+        if !at.is_broken && is_word() && !is_remark(word) {
             self.break_off(at, word, end, SanError::Unreadable);
         }
     }

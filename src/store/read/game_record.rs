@@ -161,7 +161,7 @@ impl GameRecord {
     /// All tag pairs in the order of PGN's export format: the seven of the roster (`?`, or `????.??.??`, where unknown),
     /// then the others by name. Each name stands there once.
     ///
-    /// A value that could not be read takes the place of the unknown one. A game that is not all in the database has the
+    /// A value that could not be read, or not as it is written, is the one written. A game that is not all in the database has the
     /// tag [`TRUNCATED`](Self::TRUNCATED).
     #[must_use]
     pub fn tags(&self) -> Vec<(String, String)> {
@@ -175,14 +175,13 @@ impl GameRecord {
             ("Round", game.round.as_deref()),
             ("White", game.white.as_deref()),
             ("Black", game.black.as_deref()),
-            // As it is written if that is not one of PGN's four words.
-            ("Result", (!others.contains_key("Result")).then_some(game.result.as_str())),
+            ("Result", Some(game.result.as_str())),
         ];
         let mut tags = Vec::with_capacity(roster.len() + others.len());
         for (name, value) in roster {
-            let unreadable = others.remove(name);
+            let written = others.remove(name);
             let unknown = if name == "Date" { "????.??.??" } else { "?" };
-            let value = value.map(str::to_owned).or(unreadable).unwrap_or_else(|| unknown.to_owned());
+            let value = written.or(value.map(str::to_owned)).unwrap_or_else(|| unknown.to_owned());
             tags.push((name.to_owned(), value));
         }
         let columns = [
@@ -224,8 +223,9 @@ impl GameRecord {
     pub fn is_chess960(&self) -> bool {
         let named = self.variant.as_deref().map(str::to_ascii_lowercase);
         let start = self.start_fen.as_deref().and_then(|fen| Position::from_fen(fen.as_bytes()).ok());
-        named.is_some_and(|name| ["960", "fischer", "freestyle"].iter().any(|word| name.contains(word)))
-            || start.is_some_and(|(position, _)| !position.has_standard_castling())
+        named.is_some_and(|name| {
+            ["960", "9lx", "fischer", "freestyle", "frc", "wild/fr"].iter().any(|word| name.contains(word))
+        }) || start.is_some_and(|(position, _)| !position.has_standard_castling())
     }
 }
 

@@ -65,8 +65,10 @@ table_row! {
         "started_at" pub started_at: Option<Text>,
         /// Seconds on each clock at the start.
         "time_initial" pub time_initial: Option<u32>,
-        /// Seconds added for each move.
+        /// Seconds added for each move, rounded.
         "time_increment" pub time_increment: Option<u32>,
+        /// The same in centiseconds.
+        "time_increment_cs" pub time_increment_cs: Option<u32>,
         /// How fast it is: a word of [`Speed`](crate::pgn::Speed).
         "speed" pub speed: Option<&'static str>,
         /// How it ended, in the words of its site.
