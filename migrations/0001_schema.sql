@@ -317,7 +317,8 @@ CREATE TABLE nag (
     PRIMARY KEY (game_id, line, ply, nag)
 ) WITHOUT ROWID;
 
--- A command of a comment, '[%name value]', that is not stored in move_eval: arrows ('cal'), coloured squares ('csl') and others.
+-- A command of a comment, '[%name value]', that is not stored in move_eval: arrows ('cal'), coloured squares ('csl') and others. One whose
+-- number is in move_eval has a row only if it is written in an unusual way, such as '[%emt 3.2]' for '[%emt 0:00:03.2]'.
 CREATE TABLE command (
     game_id INTEGER NOT NULL REFERENCES game,
     line    INTEGER NOT NULL,

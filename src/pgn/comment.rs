@@ -7,8 +7,10 @@
 //! | `[%timestamp 32]` | chess.com | time used in tenths of a second |
 //! | `[%eval 0.35]`, `[%eval -1.2,22]`, `[%eval #-3]` | Lichess | White's view in pawns, moves to mate, depth |
 //! | `[%eval 35,22]`, `[%eval -#3,22]` | ChessBase | the mover's view in centipawns, a whole number with a depth; in games with such values also in moves to mate |
-//! | `+0.35/22 1.2s`, `-M9/30 0.5s, some text` | Cutechess, CCRL | the mover's view in pawns or plies to mate, depth, time used |
+//! | `+0.35/22 1.2s`, `-M9/30 0.5s, some text` | Cutechess, CCRL, fastchess | the mover's view in pawns or plies to mate, depth, time used |
+//! | `+0.35/22 1:05`, `(e7e5) +0.35/22 12 1234567` | XBoard, Arena, BanksiaGUI | the same, the time in seconds or as a clock, nodes |
 //! | `d=20, mt=3000, tl=60000, wv=0.31` | TCEC | depth, milliseconds used and left, White's view in pawns or plies to mate |
+//! | `ev=-0.31, d=20, mt=00:00:03, tl=01:00:00` | TCEC until 2013 | the mover's view; times as clocks |
 
 use super::eval::Eval;
 use super::tags::decode;
@@ -33,6 +35,8 @@ pub struct CommentReader {
     text: String,
     /// The present game has values in the manner of ChessBase.
     is_chessbase: bool,
+    /// The last value is White's view as it is written.
+    is_own_view: bool,
 }
 
 impl CommentReader {
@@ -42,8 +46,9 @@ impl CommentReader {
     }
 
     /// Reads a comment. `numbers`, if numbers are wanted, are those that are known already at its place, and are added to; `mover` is
-    /// the side that has just moved. `command` is given the name and the value of all other commands. Gives back the text that is left:
-    /// each run of blanks is one, and none stand around it.
+    /// the side that has just moved. `command` is given the name and the value of each command that does not follow from the numbers:
+    /// of those with a number, only if it is written in another way than [`MoveNumbers::commands`] writes it. Returns the text without
+    /// commands: each run of blanks is one, and none stand around it.
     pub fn read(
         &mut self,
         comment: &[u8],
@@ -69,12 +74,13 @@ impl CommentReader {
             // Where a command stood, words are apart.
             self.push(" ");
             has_taken_out = true;
+            self.is_own_view = true;
             let taken = numbers.as_deref_mut().is_some_and(|numbers| match read.name {
                 "eval" if numbers.eval.is_some() => false,
-                "eval" => numbers.take_eval(eval(read.value.as_bytes(), mover, &mut self.is_chessbase)),
+                "eval" => numbers.take_eval(self.eval(read.value.as_bytes(), mover)),
                 name => numbers.take(name, read.value.as_bytes()),
             });
-            if !taken {
+            if !taken || !(self.is_own_view && is_usual(read.name, read.value)) {
                 match joined(read.value) {
                     None => command(read.name, read.value),
                     Some(value) => command(read.name, &value),
@@ -88,12 +94,20 @@ impl CommentReader {
         }
         let length = self.text.trim_end_matches(' ').len();
         self.text.truncate(length);
-        let Some(numbers) = numbers.filter(|_| length > 0) else { return &self.text };
-        let taken = numbers.take_cutechess(&self.text, mover);
-        if taken.is_none() {
-            numbers.take_tcec(&self.text);
+        if let Some(numbers) = numbers.filter(|_| length > 0)
+            && !numbers.take_score(&self.text, mover)
+        {
+            numbers.take_tcec(&self.text, mover);
         }
-        &self.text[taken.unwrap_or(0)..]
+        &self.text
+    }
+
+    /// Reads the value of a command `eval`.
+    fn eval(&mut self, value: &[u8], mover: Option<Color>) -> Option<(Eval, Option<u32>)> {
+        let plain = eval(value, None, &mut self.is_chessbase);
+        let read = eval(value, mover, &mut self.is_chessbase);
+        self.is_own_view = plain == read;
+        read
     }
 
     /// Parts the brackets of what is a command only since another was taken out of it, as in `[%a[%b] c]`: read again, it is text.
@@ -185,8 +199,18 @@ impl MoveNumbers {
         true
     }
 
-    /// Takes what a comment in the manner of Cutechess tells, if nothing of that is known. Gives back how many bytes of the text it takes.
-    fn take_cutechess(&mut self, text: &str, mover: Option<Color>) -> Option<usize> {
+    /// Takes what a comment in the manner of Cutechess, XBoard or Arena says: a score, a depth, and perhaps a time, nodes, and words after
+    /// a comma. Returns whether it is such a comment.
+    fn take_score(&mut self, text: &str, mover: Option<Color>) -> bool {
+        self.read_score(text, mover).is_some()
+    }
+
+    fn read_score(&mut self, text: &str, mover: Option<Color>) -> Option<()> {
+        // The moves that were expected, or a move before it.
+        let text = match text.strip_prefix('(') {
+            Some(moves) => moves.split_once(") ")?.1,
+            None => text,
+        };
         let (score, rest) = text.split_once('/')?;
         if !score.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | 'M')) {
             return None;
@@ -194,57 +218,77 @@ impl MoveNumbers {
         let is_written_so = score.contains(['.', 'M']);
         let eval = score_or_plies(score).filter(|_| is_written_so && self.eval.is_none())?;
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let depth = rest[..digits].parse().ok()?;
-        let mut end = score.len() + 1 + digits;
-        let mut elapsed = None;
-        if let Some(time) = text[end..].strip_prefix(' ') {
-            let length = time.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
-            time[length..].strip_prefix('s')?;
-            elapsed = Some(unsigned(decimal(&time.as_bytes()[..length], 2))?);
-            end += 1 + length + 1;
-        }
-        if elapsed.is_some() && self.elapsed.is_some() {
+        let (depth, rest) = rest.split_at(digits);
+        let depth = depth.parse().ok()?;
+        let time = rest.strip_prefix(", ").or_else(|| rest.strip_prefix(' ')).unwrap_or_default();
+        let (time, words) = time.split_once(", ").map_or((time, None), |(time, words)| (time, Some(words)));
+        let mut items = time.split(' ');
+        let first = items.next().unwrap_or_default();
+        let elapsed = time_used(first);
+        // Words stand after a comma, and after a time there are only numbers.
+        let is_numbers = items.all(|item| number(item.as_bytes()).is_some());
+        let fits = rest.is_empty() || elapsed.is_some() && is_numbers || rest.starts_with(", ");
+        let repeats = elapsed.is_some() && self.elapsed.is_some();
+        // `1.5/2 and a half` is not such a comment, nor is `0.5/1, which won the match`.
+        let is_signed = score.starts_with(['+', '-', 'M']) || score == "0.00" || elapsed.is_some();
+        if !fits || repeats || (words.is_some() || !first.is_empty()) && !is_signed {
             return None;
-        }
-        match &text[end..] {
-            "" => {}
-            rest => end += rest.strip_prefix(", ").map(|_| 2)?,
         }
         self.eval = Some(if mover? == Color::White { eval } else { eval.turned() });
         self.depth = Some(depth);
         self.elapsed = self.elapsed.or(elapsed);
-        Some(end)
+        Some(())
     }
 
-    /// Takes what a comment in the manner of TCEC tells and is not known.
-    fn take_tcec(&mut self, text: &str) {
+    /// Takes what a comment in the manner of TCEC says and is not known: `ev`, the mover's view, only without `wv`, White's.
+    fn take_tcec(&mut self, text: &str, mover: Option<Color>) {
         fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
-            text.split(',').filter_map(|pair| pair.trim_ascii().split_once('='))
+            let pairs = text.split(',').filter_map(|pair| pair.trim_ascii().split_once('='));
+            pairs.map(|(key, value)| (key.trim_ascii_end(), value.trim_ascii_start()))
         }
         let is_key = |key: &str| !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        let begins =
-            text.find(['=', ',']).is_some_and(|end| text[end..].starts_with('=') && is_key(&text[..end]));
+        let begins = text
+            .find(['=', ','])
+            .is_some_and(|end| text[end..].starts_with('=') && is_key(text[..end].trim_ascii_end()));
         if !begins {
             return;
         }
-        let (mut value, mut depth) = (None, None);
-        for (key, number) in pairs(text) {
-            let number = || number.as_bytes();
+        let time = |text: &str| clock(text.as_bytes()).or_else(|| unsigned(decimal(text.as_bytes(), -1)));
+        let (mut value, mut own, mut depth) = (None, None, None);
+        for (key, text) in pairs(text) {
             match key {
-                "d" => depth = depth.or_else(|| unsigned(decimal(number(), 0))),
-                "wv" => value = value.or_else(|| score_or_plies(std::str::from_utf8(number()).ok()?)),
-                "mt" => _ = fill(&mut self.elapsed, unsigned(decimal(number(), -1))),
-                "tl" => _ = fill(&mut self.clock, unsigned(decimal(number(), -1))),
+                "d" | "Depth" => depth = depth.or_else(|| unsigned(decimal(text.as_bytes(), 0))),
+                "wv" => value = value.or_else(|| score_or_plies(text)),
+                "ev" | "Eval" => own = own.or_else(|| score_or_plies(text)),
+                "mt" | "MoveTime" => _ = fill(&mut self.elapsed, time(text)),
+                "tl" | "TimeLeft" => _ = fill(&mut self.clock, time(text)),
                 _ => {}
             }
         }
-        self.take_eval(value.map(|value| (value, depth)));
+        let own = own.zip(mover).map(|(own, mover)| if mover == Color::White { own } else { own.turned() });
+        self.take_eval(value.or(own).map(|value| (value, depth)));
     }
 
     /// Whether nothing is said.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// These numbers without those that are also in others; a value goes with its depth.
+    #[must_use]
+    pub fn without(self, others: Self) -> Self {
+        let eval = if (self.eval, self.depth) == (others.eval, others.depth) {
+            (None, None)
+        } else {
+            (self.eval, self.depth)
+        };
+        Self {
+            clock: self.clock.filter(|_| self.clock != others.clock),
+            elapsed: self.elapsed.filter(|_| self.elapsed != others.elapsed),
+            eval: eval.0,
+            depth: eval.1,
+        }
     }
 
     /// The commands that say the same, each with its name and value.
@@ -342,6 +386,52 @@ fn score_or_plies(text: &str) -> Option<Eval> {
     Some(Eval::Centipawns(i32::try_from(sign * decimal(rest, 2)?).ok()?))
 }
 
+/// `1.2s`, `45`, `1:05` or `0:01:05`, in centiseconds.
+fn time_used(text: &str) -> Option<u32> {
+    let text = text.strip_suffix('s').unwrap_or(text);
+    match text.matches(':').count() {
+        0 if text.starts_with(|first: char| first.is_ascii_digit()) => unsigned(decimal(text.as_bytes(), 2)),
+        1 => clock(format!("0:{text}").as_bytes()),
+        2 => clock(text.as_bytes()),
+        _ => None,
+    }
+}
+
+/// Whether a command with a number is written as [`MoveNumbers::commands`] writes it.
+fn is_usual(name: &str, value: &str) -> bool {
+    let is_number = |text: &[u8]| {
+        text == b"0" || matches!(text, [b'1'..=b'9', rest @ ..] if rest.iter().all(u8::is_ascii_digit))
+    };
+    let value = value.as_bytes();
+    if name == "eval" {
+        let comma = memchr::memchr(b',', value);
+        let (score, depth) =
+            comma.map_or((value, None), |comma| (&value[..comma], Some(&value[comma + 1..])));
+        let is_score = match score {
+            [b'#', b'-', moves @ ..] => is_number(moves) && moves != b"0",
+            [b'#', moves @ ..] => is_number(moves),
+            [whole @ .., b'.', tenth, hundredth] if tenth.is_ascii_digit() && hundredth.is_ascii_digit() => {
+                let zero = (b"0", b'0', b'0');
+                match whole {
+                    [b'-', whole @ ..] => {
+                        is_number(whole) && (whole, *tenth, *hundredth) != (&zero.0[..], zero.1, zero.2)
+                    }
+                    whole => is_number(whole),
+                }
+            }
+            _ => false,
+        };
+        return is_score && depth.is_none_or(is_number);
+    }
+    let Some(hours) = memchr::memchr(b':', value).filter(|_| matches!(name, "clk" | "emt")) else {
+        return false;
+    };
+    let is_sixty = |tens: u8, ones: u8| matches!(tens, b'0'..=b'5') && ones.is_ascii_digit();
+    let [b':', m, n, b':', s, t, part @ ..] = &value[hours..] else { return false };
+    let is_part = matches!(part, [] | [b'.', b'1'..=b'9'] | [b'.', b'0'..=b'9', b'1'..=b'9']);
+    is_number(&value[..hours]) && is_sixty(*m, *n) && is_sixty(*s, *t) && is_part
+}
+
 /// A whole number without a sign.
 fn number(text: &[u8]) -> Option<i64> {
     const MOST: usize = 18;
@@ -406,19 +496,22 @@ mod tests {
         for (comment, white) in [
             (" [%eval 0.12] [%clk 0:03:00] ", "eval 0.12 clk 0:03:00||"),
             ("[%clk 0:02:59.9]", "clk 0:02:59.9||"),
-            ("[%clk 0:02:59.9][%timestamp 1]", "clk 0:02:59.9 emt 0:00:00.1||"),
-            ("[%emt 1.549]", "emt 0:00:01.55||"),
-            ("[%emt 0.0]", "emt 0:00:00||"),
-            ("[%emt 1.]", "emt 0:00:01||"),
-            ("[%emt 00:01:44]", "emt 0:01:44||"),
-            ("[%eval -1.2,22]", "eval -1.20,22||"),
+            ("[%clk 0:02:59.9][%timestamp 1]", "clk 0:02:59.9 emt 0:00:00.1|timestamp=1|"),
+            ("[%emt 1.549]", "emt 0:00:01.55|emt=1.549|"),
+            ("[%emt 0.0]", "emt 0:00:00|emt=0.0|"),
+            ("[%emt 1.]", "emt 0:00:01|emt=1.|"),
+            ("[%emt 00:01:44]", "emt 0:01:44|emt=00:01:44|"),
+            ("[%eval -1.2,22]", "eval -1.20,22|eval=-1.2,22|"),
             ("[%eval #-3]", "eval #-3||"),
-            ("[%eval -#26,30]", "eval #-26,30||"),
-            ("[%eval 3]", "eval 3.00||"),
-            ("(Rb8) [%eval -77,23] [%emt 00:02:50]", "eval -0.77,23 emt 0:02:50||(Rb8)"),
-            ("+0.35/22 1.2s", "eval 0.35,22 emt 0:00:01.2||"),
-            ("-M9/30 0.5s, White mates", "eval #-5,30 emt 0:00:00.5||White mates"),
-            ("0.00/1", "eval 0.00,1||"),
+            ("[%eval -#26,30]", "eval #-26,30|eval=-#26,30|"),
+            ("[%eval 3]", "eval 3.00|eval=3|"),
+            (
+                "(Rb8) [%eval -77,23] [%emt 00:02:50]",
+                "eval -0.77,23 emt 0:02:50|eval=-77,23 emt=00:02:50|(Rb8)",
+            ),
+            ("+0.35/22 1.2s", "eval 0.35,22 emt 0:00:01.2||+0.35/22 1.2s"),
+            ("-M9/30 0.5s, White mates", "eval #-5,30 emt 0:00:00.5||-M9/30 0.5s, White mates"),
+            ("0.00/1", "eval 0.00,1||0.00/1"),
             (
                 "d=20, mt=3005, tl=60000, wv=-0.31, pv=e4 e5,",
                 "eval -0.31,20 clk 0:01:00 emt 0:00:03.01||d=20, mt=3005, tl=60000, wv=-0.31, pv=e4 e5,",
@@ -428,10 +521,41 @@ mod tests {
         ] {
             assert_eq!(told(comment, Color::White), white, "{comment}");
         }
-        assert_eq!(told("+0.35/22 1.2s", Color::Black), "eval -0.35,22 emt 0:00:01.2||");
+        assert_eq!(told("+0.35/22 1.2s", Color::Black), "eval -0.35,22 emt 0:00:01.2||+0.35/22 1.2s");
         assert_eq!(told("wv=0.35", Color::Black), "eval 0.35||wv=0.35");
-        assert_eq!(told("[%eval -77,23]", Color::Black), "eval 0.77,23||");
+        assert_eq!(told("[%eval -77,23]", Color::Black), "eval 0.77,23|eval=-77,23|");
         assert_eq!(told("[%eval #-3,20]", Color::Black), "eval #-3,20||");
+    }
+
+    #[test]
+    fn scores_of_engines_are_read_as_programs_write_them() {
+        for (comment, said) in [
+            ("+0.25/12 2.3", "eval 0.25,12 emt 0:00:02.3"),
+            ("-0.10/11", "eval -0.10,11"),
+            ("+0.31/13 45", "eval 0.31,13 emt 0:00:45"),
+            ("+0.12/12 1:05", "eval 0.12,12 emt 0:01:05"),
+            ("+0.12/12 0:01:05", "eval 0.12,12 emt 0:01:05"),
+            ("+0.28/10, 0.104s", "eval 0.28,10 emt 0:00:00.1"),
+            ("+0.28/10 0.104s, n=12345, sd=20, nps=1234567", "eval 0.28,10 emt 0:00:00.1"),
+            ("+0.28/10, 0.104s, nodes,12345, seldepth, 20, nps, 1234567", "eval 0.28,10 emt 0:00:00.1"),
+            ("0.00/20 0.1s, Draw by 3-fold repetition", "eval 0.00,20 emt 0:00:00.1"),
+            ("+M5/20 0.1s, White mates", "eval #3,20 emt 0:00:00.1"),
+            ("(e7e5 Ng1f3) +0.12/13 15", "eval 0.12,13 emt 0:00:15"),
+            ("0.31/25 12.5 123456789", "eval 0.31,25 emt 0:00:12.5"),
+            ("ev=0.31, d=20, mt=00:01:26, tl=01:57:05, s=1 kN/s", "eval 0.31,20 clk 1:57:05 emt 0:01:26"),
+            ("ev=-0.38, d=34, mt=00:01:20, tl=01:56:15, wv=0.38,", "eval 0.38,34 clk 1:56:15 emt 0:01:20"),
+            (
+                "Eval = 0.31, Depth = 20, MoveTime = 00:01:26, TimeLeft = 01:57:05",
+                "eval 0.31,20 clk 1:57:05 emt 0:01:26",
+            ),
+            ("1.5/2 and a half", ""),
+            ("0.5/1, which won the match", ""),
+            ("(see above) 12/13", ""),
+            ("book", ""),
+        ] {
+            assert_eq!(told(comment, Color::White), format!("{said}||{comment}"));
+        }
+        assert_eq!(told("ev=-0.38, d=34", Color::Black), "eval 0.38,34||ev=-0.38, d=34");
     }
 
     #[test]
@@ -460,14 +584,13 @@ mod tests {
             ("[%clk -1:00:00]", "|clk=-1:00:00|"),
             ("[%clk 99999999:00:00]", "|clk=99999999:00:00|"),
             ("[%eval 1.2.3] [%eval x,3] [%eval 1,]", "|eval=1.2.3 eval=x,3 eval=1,|"),
-            ("[%eval 0.1][%eval 0.2]", "eval 0.10|eval=0.2|"),
+            ("[%eval 0.1][%eval 0.2]", "eval 0.10|eval=0.1 eval=0.2|"),
             ("a[%cal Ga1b2,\n Re4e5]b", "|cal=Ga1b2, Re4e5|a b"),
             ("  many\r\n\tblanks  ", "||many blanks"),
             ("[%] [% x] [%a", "||[%] [% x] [%a"),
             ("1/2-1/2 Hunt,H 1996", "||1/2-1/2 Hunt,H 1996"),
-            ("+0.35/22 1.2", "||+0.35/22 1.2"),
             ("+0.35/22 1.2s or so", "||+0.35/22 1.2s or so"),
-            ("[%eval 0.1] +0.35/22 1.2s", "eval 0.10||+0.35/22 1.2s"),
+            ("[%eval 0.1] +0.35/22 1.2s", "eval 0.10|eval=0.1|+0.35/22 1.2s"),
             ("[%empty]", "|empty=|"),
             ("[%cal \u{1}a\u{1}]", "|cal=a|"),
             ("[%cal\u{1}] [%{[%a\u{1}]", "|cal= a=|[%{"),
@@ -526,12 +649,14 @@ mod tests {
         for centiseconds in [0, 1, 10, 99, 100, 6_000, 359_999, 360_000, u32::MAX] {
             let text = time(centiseconds);
             assert_eq!(clock(text.as_bytes()), Some(centiseconds), "{text}");
+            assert!(is_usual("clk", &text) && !is_usual("clk", &format!("0{text}")), "{text}");
         }
         for value in [0, 1, -1, 99, -100, 12_345, i32::MAX, i32::MIN] {
             for eval in [Eval::Centipawns(value), Eval::Mate(value)] {
                 for depth in [None, Some(0), Some(u32::MAX)] {
                     let numbers = MoveNumbers { eval: Some(eval), depth, ..MoveNumbers::default() };
                     let (_, text) = numbers.commands().next().expect("one");
+                    assert!(is_usual("eval", &text), "{text}");
                     let read = super::eval(text.as_bytes(), Some(Color::Black), &mut false);
                     assert_eq!(read, Some((eval, depth)), "{text}");
                 }

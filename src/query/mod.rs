@@ -78,7 +78,7 @@ pub use names::{NearNames, near_names};
 pub use near_players::{FittingPlayer, NearPlayer, SeveralPlayers, near_players, several_players};
 pub use novelty::{NewMove, Novelty, novelty};
 pub use pasted::MovesNote;
-pub use pgn::{variation_text, write_pgn};
+pub use pgn::{variation_text, write_normalized_pgn, write_pgn};
 pub use player::{
     EndingRecord, LineNode, OpeningRecord, OpponentRecord, PlayerGame, PlayerQuestion, PlayerRecord,
     RatingRecord, Record, SideRecord, SpeedRecord, YearRecord,

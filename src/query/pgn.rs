@@ -1,16 +1,16 @@
 //! Stored games as PGN.
 
-use crate::board::{MoveCode, Position};
+use crate::board::{Color, MoveCode, Position};
 use crate::id::Ply;
-use crate::pgn::GameWriter;
+use crate::pgn::{CommentReader, GameWriter, MoveNumbers};
 use crate::query::replay::{DamagedGame, replay};
 use crate::store::{GameAnnotations, GameRecord, Remarks, StoredVariation};
 
 /// Writes a game in PGN's export format, and a blank line, to the end of `text`, with what is said about its moves. The same game gives
 /// the same bytes.
 ///
-/// Read again, the text gives the same moves and annotations; clocks, times and values are written as `%clk`, `%emt` and `%eval`, whatever
-/// way they were written in. Of a game that is not all in the database, the tag [`GameRecord::TRUNCATED`] says so.
+/// Read again, the text gives the same moves and annotations. Nothing is added to what the PGN said: clocks, times and values are as they
+/// were written. Of a game that is not all in the database, the tag [`GameRecord::TRUNCATED`] says so.
 ///
 /// # Errors
 /// When a stored position or move does not fit; `text` is then as before.
@@ -19,13 +19,35 @@ pub fn write_pgn(
     record: &GameRecord,
     annotations: &GameAnnotations,
 ) -> Result<(), DamagedGame> {
+    write(text, record, annotations, false)
+}
+
+/// The same with all clocks, times and values as `%clk`, `%emt` and `%eval`, whatever way the PGN wrote them.
+///
+/// # Errors
+/// As [`write_pgn`].
+pub fn write_normalized_pgn(
+    text: &mut String,
+    record: &GameRecord,
+    annotations: &GameAnnotations,
+) -> Result<(), DamagedGame> {
+    write(text, record, annotations, true)
+}
+
+fn write(
+    text: &mut String,
+    record: &GameRecord,
+    annotations: &GameAnnotations,
+    is_normalized: bool,
+) -> Result<(), DamagedGame> {
     let before = text.len();
     let mut game = GameWriter::new(text);
     for (name, value) in record.tags() {
         game.tag(&name, &value);
     }
-    let mut writer = Writer { game, annotations, failed: Ok(()) };
-    writer.remarks(0, Ply(0));
+    let mut writer =
+        Writer { game, annotations, is_normalized, reader: CommentReader::default(), failed: Ok(()) };
+    writer.remarks(0, Ply(0), None);
     let played = replay(record, |position, stored| match stored.move_code {
         Some(code) => writer.play(0, stored.ply, position, code, record),
         // They leave the game before its first move, and there is none.
@@ -54,7 +76,8 @@ pub fn variation_text(
 ) -> Result<String, DamagedGame> {
     let mut text = String::new();
     let game = GameWriter::for_reading(&mut text, columns);
-    let mut writer = Writer { game, annotations, failed: Ok(()) };
+    let reader = CommentReader::default();
+    let mut writer = Writer { game, annotations, is_normalized: false, reader, failed: Ok(()) };
     writer.variation(variation, ply, position, record);
     writer.failed?;
     Ok(text)
@@ -63,6 +86,10 @@ pub fn variation_text(
 struct Writer<'t, 'a> {
     game: GameWriter<'t>,
     annotations: &'a GameAnnotations,
+    /// Numbers are commands, whatever way they were written.
+    is_normalized: bool,
+    /// Reads what is written, to see what it says.
+    reader: CommentReader,
     /// The first move of a variation that is not legal.
     failed: Result<(), DamagedGame>,
 }
@@ -71,28 +98,41 @@ impl Writer<'_, '_> {
     /// A move from a position at a ply, what is said of it, and the variations that replace it.
     fn play(&mut self, line: u32, ply: Ply, position: &Position, code: MoveCode, record: &GameRecord) {
         self.game.play(position.fullmove_number(), position.side(), &position.san(code));
-        self.remarks(line, Ply(ply.0 + 1));
+        self.remarks(line, Ply(ply.0 + 1), Some(position.side()));
         self.variations(line, ply, position, record);
     }
 
-    fn remarks(&mut self, line: u32, ply: Ply) {
-        let Some(Remarks { numbers, nags, comments, commands }) = self.annotations.at(line, ply) else {
-            return;
+    fn remarks(&mut self, line: u32, ply: Ply, mover: Option<Color>) {
+        let annotations = self.annotations;
+        let Some(remarks) = annotations.at(line, ply) else { return };
+        remarks.nags.iter().for_each(|&nag| self.game.nag(nag));
+        let comments = if line == 0 {
+            self.main_comments(remarks, mover)
+        } else {
+            comments(MoveNumbers::default(), remarks)
         };
-        nags.iter().for_each(|&nag| self.game.nag(nag));
-        let numbers = numbers.commands().map(|(name, value)| format!("[%{name} {value}]"));
-        let others = commands.iter().map(|(name, value)| match value.as_str() {
-            "" => format!("[%{name}]"),
-            value => format!("[%{name} {value}]"),
-        });
-        // Numbers come first: what is said of time and value once more is a command like others.
-        let mut parts: Vec<String> = numbers.chain(others).collect();
-        let mut comments = comments.iter();
-        parts.extend(comments.next().cloned());
-        if !parts.is_empty() {
-            self.game.comment(&parts.join(" "));
+        comments.iter().for_each(|comment| self.game.comment(comment));
+    }
+
+    /// The comments at a place of the main line, with those numbers as commands that nothing else says.
+    fn main_comments(&mut self, remarks: &Remarks, mover: Option<Color>) -> Vec<String> {
+        if self.is_normalized {
+            let is_number = |name: &str| matches!(name, "eval" | "clk" | "emt" | "timestamp");
+            let commands = remarks.commands.iter().filter(|(name, _)| !is_number(name)).cloned().collect();
+            return comments(remarks.numbers, &Remarks { commands, ..remarks.clone() });
         }
-        comments.for_each(|comment| self.game.comment(comment));
+        let mut said = MoveNumbers::default();
+        if !remarks.numbers.is_empty() {
+            said = said_by(&mut self.reader.clone(), &comments(said, remarks), mover).0;
+        }
+        // What is not said otherwise, and, if what is said is read differently then, all of it.
+        let left = remarks.numbers.without(said);
+        let (least, all) = (comments(left, remarks), || comments(remarks.numbers, remarks));
+        let mut trial = self.reader.clone();
+        let reads_back = said_by(&mut trial, &least, mover) == (remarks.numbers, remarks.commands.clone());
+        let written = if reads_back { least } else { all() };
+        said_by(&mut self.reader, &written, mover);
+        written
     }
 
     fn variations(&mut self, line: u32, ply: Ply, position: &Position, record: &GameRecord) {
@@ -104,7 +144,7 @@ impl Writer<'_, '_> {
     fn variation(&mut self, variation: &StoredVariation, ply: Ply, position: &Position, record: &GameRecord) {
         let StoredVariation { line, ref moves } = *variation;
         self.game.open();
-        self.remarks(line, ply);
+        self.remarks(line, ply, None);
         let mut next = position.clone();
         for (at, &code) in (ply.0..).zip(moves) {
             let before = next.clone();
@@ -120,4 +160,35 @@ impl Writer<'_, '_> {
         }
         self.game.close();
     }
+}
+
+/// The comments at a place: the first has all commands before its text.
+fn comments(numbers: MoveNumbers, remarks: &Remarks) -> Vec<String> {
+    let Remarks { comments, commands, .. } = remarks;
+    let numbers = numbers.commands().map(|(name, value)| format!("[%{name} {value}]"));
+    let others = commands.iter().map(|(name, value)| match value.as_str() {
+        "" => format!("[%{name}]"),
+        value => format!("[%{name} {value}]"),
+    });
+    // Numbers come first: what is said of time and value once more is a command like others.
+    let mut parts: Vec<String> = numbers.chain(others).collect();
+    let mut comments = comments.iter();
+    parts.extend(comments.next().cloned());
+    let first = (!parts.is_empty()).then(|| parts.join(" "));
+    first.into_iter().chain(comments.cloned()).collect()
+}
+
+/// What comments say when they are read: numbers, and commands that do not follow from these.
+fn said_by(
+    reader: &mut CommentReader,
+    comments: &[String],
+    mover: Option<Color>,
+) -> (MoveNumbers, Vec<(String, String)>) {
+    let (mut numbers, mut commands) = (MoveNumbers::default(), Vec::new());
+    for comment in comments {
+        reader.read(comment.as_bytes(), mover, Some(&mut numbers), |name, value| {
+            commands.push((name.to_owned(), value.to_owned()));
+        });
+    }
+    (numbers, commands)
 }

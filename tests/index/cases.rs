@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::annotations::round_trip::comes_back;
+use super::annotations::round_trip::{comes_back, exported};
 use crate::support::*;
 
 /// Why the answer is right, the PGN, a query and its rows.
@@ -378,4 +378,79 @@ fn variants() {
         "SELECT ply_count, status FROM game",
         &["0|skipped"],
     )]);
+}
+
+const NUMBERS: &str =
+    "SELECT ply, eval_cp, eval_mate, depth, clock, elapsed FROM move_eval ORDER BY game_id, ply";
+
+#[test]
+fn engine_comments() {
+    check(&[
+        (
+            "XBoard: the mover's view, depth, time in seconds or as a clock",
+            "[Result \"*\"]\n\n1. e4 {+0.25/12 2.3} e5 {-0.10/11} 2. Nf3 {+0.31/13 45} Nc6 {+0.12/12 1:05} *\n",
+            NUMBERS,
+            &["1|25|-|12|-|230", "2|10|-|11|-|-", "3|31|-|13|-|4500", "4|-12|-|12|-|6500"],
+        ),
+        (
+            "all four have a value",
+            "[Result \"*\"]\n\n1. e4 {+0.25/12 2.3} e5 {-0.10/11} 2. Nf3 {+0.31/13 45} Nc6 {+0.12/12 1:05} *\n",
+            "SELECT eval_count FROM game",
+            &["4"],
+        ),
+        (
+            "fastchess of 2023 and of 2024",
+            "[Result \"1-0\"]\n\n1. e4 {+0.28/10, 0.104s, nodes,12345, nps, 118701} e5 {-0.31/12 0.2s, n=12345, sd=20} 2. Nf3 \
+             {book} Nc6 {-M4/12 0.021s, White mates} 1-0\n",
+            NUMBERS,
+            &["1|28|-|10|-|10", "2|31|-|12|-|20", "4|-|2|12|-|2"],
+        ),
+        (
+            "Arena writes the line that it expects before the value",
+            "[Result \"*\"]\n\n1. e4 {(e7e5 Ng1f3) +0.12/13 15} *\n",
+            NUMBERS,
+            &["1|12|-|13|-|1500"],
+        ),
+        (
+            "the first seasons of TCEC: ev is the mover's view, times are clocks",
+            "[Result \"*\"]\n\n1. e4 { ev=0.34, d=25, mt=00:02:01, tl=01:54:50, s=17533 kN/s, tb=0, } e5 { ev=-0.38, d=34, \
+             mt=00:01:20, tl=01:56:15, tb=0, wv=0.38, } 2. Nf3 {Eval = 0.31, Depth = 20, MoveTime = 00:01:26, TimeLeft = \
+             01:53:00} Nc6 {ev=-0.40,d=21,tl=01:55:00} *\n",
+            NUMBERS,
+            &[
+                "1|34|-|25|689000|12100",
+                "2|38|-|34|697500|8000",
+                "3|31|-|20|678000|8600",
+                "4|40|-|21|690000|-",
+            ],
+        ),
+        (
+            "the score of a match is no value",
+            "[Result \"*\"]\n\n1. e4 {1.5/2 and a half} e5 {1/2-1/2 Hunt,H 1996} *\n",
+            NUMBERS,
+            &[],
+        ),
+    ]);
+}
+
+#[test]
+fn what_is_exported_is_as_it_was_written() {
+    for comment in [
+        "d=20, mt=3000, tl=60000, wv=0.31, pv=e4 e5,",
+        "+0.25/12 2.3",
+        "-M9/30 0.5s, White mates",
+        "[%eval 35,22] [%emt 00:02:50] (Rb8)",
+        "[%emt 1.549]",
+        "[%clk 0:02:59.9] [%timestamp 32]",
+        "[%eval 0.35] [%clk 0:03:00]",
+        "[%eval 0.35] [%eval 0.35]",
+        "[%clk 01:30:00]",
+        "[%clk 0:01:00] d=20, tl=59000, pv=e4",
+        "[%eval #-3]",
+    ] {
+        let pgn = format!("[Result \"*\"]\n\n1. e4 {{{comment}}} *\n");
+        assert_eq!(comes_back(pgn.as_bytes(), &options()), None, "{comment}");
+        let exported = exported(&Indexed::new(&pgn).database()).replace('\n', " ");
+        assert!(exported.contains(&format!("1. e4 {{{comment}}} *")), "{comment}: {exported}");
+    }
 }

@@ -51,6 +51,9 @@ pub(crate) struct ExportArgs {
     /// Write moves only: no comments, glyphs, variations, clocks and evaluations
     #[arg(long)]
     pub(crate) plain: bool,
+    /// Write all clocks, times and evaluations as [%clk], [%emt] and [%eval], however the PGN wrote them
+    #[arg(long, conflicts_with = "plain")]
+    pub(crate) normalize: bool,
     /// Order of the games: by their numbers, by the players' mean rating (best first), or by date (latest first)
     #[arg(long, value_name = "ORDER", value_enum, default_value = "game", conflicts_with = "sql")]
     pub(crate) sort: SortArg,
@@ -127,6 +130,11 @@ impl ExportArgs {
         if self.plain && self.format.format != Some(ExportFormat::Pgn) {
             return Err(WrongValue(anyhow!(
                 "--plain leaves out what PGN says of moves; it goes with --format pgn"
+            )));
+        }
+        if self.normalize && self.format.format != Some(ExportFormat::Pgn) {
+            return Err(WrongValue(anyhow!(
+                "--normalize is about what PGN says of moves; it goes with --format pgn"
             )));
         }
         let of_positions = [

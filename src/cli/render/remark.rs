@@ -46,7 +46,11 @@ pub(crate) fn move_time(numbers: MoveNumbers) -> Option<String> {
 
 /// The comments that are shown: lists of an engine's values are left out.
 pub(crate) fn comments(remarks: &Remarks) -> impl Iterator<Item = String> {
-    remarks.comments.iter().filter(|text| !is_list_of_values(text)).map(|text| printable(text))
+    remarks
+        .comments
+        .iter()
+        .filter(|text| !is_list_of_values(text) && !is_score(text))
+        .map(|text| printable(text))
 }
 
 /// Whether a comment is a list such as `d=33, sd=33, mt=37918, wv=0.60`.
@@ -61,6 +65,16 @@ fn is_list_of_values(text: &str) -> bool {
         pairs += usize::from(is_pair(item));
     }
     pairs > 0 && pairs * 2 >= items
+}
+
+/// Whether a comment is only an engine's score, such as `+0.25/12 2.3s`.
+fn is_score(text: &str) -> bool {
+    let score =
+        text.strip_prefix('(').and_then(|text| text.split_once(") ")).map_or(text, |(_, score)| score);
+    let is_sign = |byte: u8| {
+        byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b':' | b'/' | b' ' | b',' | b's' | b'M')
+    };
+    score.contains('/') && score.contains(['.', 'M']) && score.bytes().all(is_sign)
 }
 
 /// A text in lines of at most so many columns; a longer word has a line of its own.
@@ -118,6 +132,12 @@ mod tests {
         for text in ["d=33, sd=33, mt=37918, wv=0.60,", "book, mb=+0+0+0+0+0,", "d=1, pv=e4 e5, White mates"]
         {
             assert!(is_list_of_values(text), "{text}");
+        }
+        for text in ["+0.25/12 2.3s", "-M9/30", "(e7e5) +0.12/13 1:05"] {
+            assert!(is_score(text), "{text}");
+        }
+        for text in ["1/2", "1.5/2 for him", "+0.25/12 2.3s, White mates"] {
+            assert!(!is_score(text), "{text}");
         }
         for text in ["a good move", "after x=y, this, that and more", "12.Nd4, 13.Qxc6", ""] {
             assert!(!is_list_of_values(text), "{text}");

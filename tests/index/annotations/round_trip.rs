@@ -73,7 +73,7 @@ fn difference(left: &Path, right: &Path) -> Option<String> {
 }
 
 /// All games of a database as PGN.
-fn exported(database: &Path) -> String {
+pub(crate) fn exported(database: &Path) -> String {
     let games: Vec<u32> = column(&open(database), "SELECT game_id FROM game ORDER BY 1");
     let database = Database::open_read_only(database).expect("a database");
     let mut text = String::new();

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use anyhow::ensure;
 use pgndex::query::{
     Choice, Course, Draw, GameFields, PositionFields, PositionFormat, PositionQuery, Positions, Sample,
-    WantedPositions, choose_games, near_names, write_pgn, write_positions,
+    WantedPositions, choose_games, near_names, write_normalized_pgn, write_pgn, write_positions,
 };
 use pgndex::store::row::{GameId, GameStatus, Ply};
 use pgndex::store::{Database, GameAnnotations, GameFilter, GameRecord, GameSet, Lines};
@@ -217,7 +217,7 @@ impl Counts {
 
 #[derive(Clone, Copy)]
 enum Format {
-    Pgn { plain: bool },
+    Pgn { plain: bool, normalize: bool },
     Csv,
     Positions(PositionFormat),
     CsvPositions,
@@ -231,7 +231,7 @@ impl Format {
             Some(ExportFormat::Csv) => Self::Csv,
             Some(ExportFormat::CsvPositions) => Self::CsvPositions,
             // None: clap asks for one where no Parquet files are written.
-            Some(ExportFormat::Pgn) | None => Self::Pgn { plain: args.plain },
+            Some(ExportFormat::Pgn) | None => Self::Pgn { plain: args.plain, normalize: args.normalize },
         }
     }
 
@@ -314,6 +314,9 @@ impl Exporter<'_> {
         let (record, annotations) = self.read(game)?;
         self.text.clear();
         match self.format {
+            Format::Pgn { normalize: true, .. } => {
+                write_normalized_pgn(&mut self.text, &record, &annotations)?;
+            }
             Format::Pgn { .. } => write_pgn(&mut self.text, &record, &annotations)?,
             Format::Csv => self.text += &csv_lines([GameFields::of(&record)?])?,
             Format::Positions(_) | Format::CsvPositions => {
@@ -337,7 +340,7 @@ impl Exporter<'_> {
     fn read(&self, game: GameId) -> anyhow::Result<(GameRecord, GameAnnotations)> {
         self.check_stop()?;
         let needs_annotations = match self.format {
-            Format::Pgn { plain } => !plain,
+            Format::Pgn { plain, .. } => !plain,
             Format::Csv => false,
             Format::Positions(_) => self.wanted.evaluated,
             Format::CsvPositions => true,
