@@ -208,7 +208,7 @@ ANALYZE setting;
 -- The tag pairs that have no column of their own.
 CREATE TABLE tag (
     game_id INTEGER NOT NULL REFERENCES game,
-    name    TEXT NOT NULL,
+    name    TEXT NOT NULL COLLATE NOCASE,
     value   TEXT NOT NULL,
     PRIMARY KEY (game_id, name)
 ) WITHOUT ROWID;

@@ -70,6 +70,12 @@ kinds! {
     UnclosedTag => "unclosed-tag",
     /// A tag whose value cannot be read, or a line among the tags that is none.
     InvalidTag => "invalid-tag",
+    /// A tag that a game has twice.
+    DuplicateTag => "duplicate-tag",
+    /// Text in an unknown encoding, or with some bytes of another one.
+    InvalidText => "invalid-text",
+    /// A start position with more than 16 pieces of one side.
+    ManyPieces => "many-pieces",
     /// Text that belongs to no game.
     OutsideText => "outside-text",
     /// A file has text and no game.

@@ -23,9 +23,11 @@ pub(super) fn read(text: &[u8]) -> Found<Vec<NamedPosition>> {
     }
     match problems.first() {
         None => Ok(openings),
-        Some(&(FrameProblem::UnclosedTag { offset } | FrameProblem::DamagedTag { offset })) => {
-            Err((offset, LineError::UnclosedTag))
-        }
+        Some(
+            &(FrameProblem::UnclosedTag { offset }
+            | FrameProblem::UnquotedTag { offset }
+            | FrameProblem::DamagedTag { offset }),
+        ) => Err((offset, LineError::UnclosedTag)),
         Some(&(FrameProblem::Outside { offset } | FrameProblem::TooManyTags { offset })) => {
             Err((offset, LineError::Outside))
         }

@@ -13,7 +13,7 @@
 //! | `ev=-0.31, d=20, mt=00:00:03, tl=01:00:00` | TCEC until 2013 | the mover's view; times as clocks |
 
 use super::eval::Eval;
-use super::tags::decode;
+use super::text::decode;
 use crate::board::Color;
 
 /// What a PGN says of a move's time and value.

@@ -48,7 +48,8 @@ impl<'a> GameWriter<'a> {
         for letter in value.chars() {
             match letter {
                 '"' | '\\' => self.text.extend(['\\', letter]),
-                _ if letter.is_control() => self.text.push(' '),
+                // A line end would end the tag pair.
+                '\n' | '\r' => self.text.push(' '),
                 _ => self.text.push(letter),
             }
         }

@@ -2,6 +2,7 @@
 
 use memchr::{memchr, memchr2};
 
+use super::entity::entity;
 use super::tags::{BOM, is_blank, starts_tag_pair};
 use super::word::is_numeric_move;
 use crate::board::GameResult;
@@ -61,12 +62,18 @@ impl Variation {
         self.end - self.start
     }
 
+    /// Its text, a part of `text`.
+    #[must_use]
+    pub fn text(self, text: &[u8]) -> &[u8] {
+        &text[self.start..self.end]
+    }
+
     /// A lexer for the variation, which stands in `text`. Its tokens are [annotated](Lexer::next_annotated); brackets are
     /// [`Annotation::Opening`] and [`Annotation::Closing`], as many of these as of those.
     #[must_use]
     pub fn lexer(self, text: &[u8]) -> Lexer<'_> {
         let text = &text[..self.end];
-        Lexer { text, at: self.start, odd: self.start, moved: true, searched: 0, inner: true }
+        Lexer { text, at: self.start, odd: self.start, moved: true, searched: 0, inner: true, square: 0 }
     }
 }
 
@@ -145,18 +152,20 @@ pub struct Lexer<'a> {
     searched: usize,
     /// The text is that of a variation.
     inner: bool,
+    /// How many square brackets are open in it that begin variations.
+    square: u32,
 }
 
 impl<'a> Lexer<'a> {
     /// A lexer for `text` from byte `at` on. The text before is looked at only to tell whether a line begins.
     #[must_use]
     pub const fn new(text: &'a [u8], at: usize) -> Self {
-        Self { text, at, odd: at, moved: false, searched: 0, inner: false }
+        Self { text, at, odd: at, moved: false, searched: 0, inner: false, square: 0 }
     }
 
     /// The same, after another lexer has read what stands before.
     pub(super) const fn after(other: &Self, text: &'a [u8], at: usize) -> Self {
-        Self { text, at, odd: at, moved: false, searched: other.searched, inner: false }
+        Self { text, at, odd: at, moved: false, searched: other.searched, inner: false, square: 0 }
     }
 
     /// The same lexer `bytes` bytes before, within the word just read.
@@ -205,10 +214,10 @@ impl<'a> Lexer<'a> {
                         return token;
                     }
                 }
-                Class::OpenBrace => match memchr(b'}', &self.text[self.at..]) {
+                Class::OpenBrace => match comment_length(&self.text[self.at + 1..]) {
                     Some(length) => {
-                        let comment = &self.text[self.at + 1..self.at + length];
-                        self.at += length + 1;
+                        let comment = &self.text[self.at + 1..self.at + 1 + length];
+                        self.at += length + 2;
                         if ANNOTATED {
                             return Token::Annotation(Annotation::Comment(comment));
                         }
@@ -235,16 +244,9 @@ impl<'a> Lexer<'a> {
     /// One or two of `!` and `?`.
     fn mark(&mut self) -> Token<'a> {
         let rest = &self.text[self.at..];
-        let (nag, length) = match (rest[0], rest.get(1)) {
-            (b'!', Some(b'!')) => (3, 2),
-            (b'!', Some(b'?')) => (5, 2),
-            (b'!', _) => (1, 1),
-            (_, Some(b'?')) => (4, 2),
-            (_, Some(b'!')) => (6, 2),
-            _ => (2, 1),
-        };
-        self.at += length;
-        Token::Annotation(Annotation::Nag(nag))
+        let second = rest.get(1).filter(|byte| matches!(byte, b'!' | b'?')).copied().map(char::from);
+        self.at += 1 + usize::from(second.is_some());
+        Token::Annotation(Annotation::Nag(nag_of(char::from(rest[0]), second)))
     }
 
     /// Looks at the start of a line: passes over a `%` line and a byte order mark, tells whether a tag pair begins.
@@ -304,6 +306,11 @@ impl<'a> Lexer<'a> {
                 self.at += 1;
                 return Some(Token::Annotation(Annotation::Opening));
             }
+            Class::Bracket if self.inner && byte == b'[' && begins_moves(&self.text[self.at + 1..]) => {
+                self.at += 1;
+                self.square += 1;
+                return Some(Token::Annotation(Annotation::Opening));
+            }
             Class::OpenParenthesis => return self.variation::<ANNOTATED>(),
             Class::Closing => {
                 self.at += 1;
@@ -325,8 +332,23 @@ impl<'a> Lexer<'a> {
                 if self.moved && !self.inner && starts_tag_pair(&self.text[self.at..]) {
                     return Some(Token::NextGame);
                 }
+                if byte == b']' {
+                    self.at += 1;
+                    self.square = self.square.checked_sub(1)?;
+                    return Some(Token::Annotation(Annotation::Closing));
+                }
+                if self.moved && begins_moves(&self.text[self.at + 1..]) {
+                    return self.variation::<ANNOTATED>();
+                }
+                if self.moved
+                    && let Some((comment, length)) = bracketed_comment(&self.text[self.at..])
+                {
+                    self.at += length;
+                    return ANNOTATED.then_some(Token::Annotation(Annotation::Comment(comment)));
+                }
                 self.at += 1;
             }
+            Class::Other if byte == b'&' => return self.entity::<ANNOTATED>(),
             Class::Dash => return self.dashes(),
             Class::High => return self.high::<ANNOTATED>(),
             // `+:-`: the sign before has been passed over.
@@ -339,6 +361,42 @@ impl<'a> Lexer<'a> {
             }
         }
         None
+    }
+
+    /// A character in HTML, such as `&excl;`: a sign, a result, or junk.
+    #[cold]
+    fn entity<const ANNOTATED: bool>(&mut self) -> Option<Token<'a>> {
+        let text = self.text;
+        let rest = &text[self.at..];
+        let Some((letter, length)) = entity(rest) else { return Some(Token::Junk(self.word())) };
+        self.at += length;
+        let next = |at: usize| match text.get(at) {
+            Some(b'&') => entity(&text[at..]),
+            Some(&byte) if byte.is_ascii() => Some((char::from(byte), 1)),
+            _ => None,
+        };
+        match letter {
+            '!' | '?' => {
+                let second = next(self.at).filter(|(letter, _)| matches!(letter, '!' | '?'));
+                self.at += second.map_or(0, |(_, length)| length);
+                let nag = nag_of(letter, second.map(|(letter, _)| letter));
+                ANNOTATED.then_some(Token::Annotation(Annotation::Nag(nag)))
+            }
+            '*' => Some(Token::Result(GameResult::Unknown)),
+            '\u{bd}' => {
+                let dash = next(self.at).filter(|(letter, _)| matches!(letter, '-' | '\u{2013}'));
+                if let Some((_, dash)) = dash
+                    && let Some(('\u{bd}', half)) = next(self.at + dash)
+                {
+                    self.at += dash + half;
+                }
+                Some(Token::Result(GameResult::Draw))
+            }
+            '+' | '#' | '=' | '-' | '.' | ',' | '/' | '<' | '>' | '"' | '\'' | '\u{2013}' | '\u{2014}'
+            | '\u{2026}' => None,
+            letter if letter.is_whitespace() => None,
+            _ => Some(Token::Junk(&rest[..length])),
+        }
     }
 
     /// One dash means nothing, two are a null move, and three that do not fill their line. More are a line drawn in some text.
@@ -519,17 +577,19 @@ impl<'a> Lexer<'a> {
     /// Passes over a variation with all that is nested in it. Gives back whether it is closed.
     fn skip_variation(&mut self) -> bool {
         let mut depth = 0_usize;
+        let (open, close) = if self.text[self.at] == b'(' { (b'(', b')') } else { (b'[', b']') };
         while let Some(&byte) = self.text.get(self.at) {
             let offset = self.at;
             self.at += 1;
             match byte {
-                b'(' => depth += 1,
-                b')' if depth == 1 => return true,
-                b')' => depth -= 1,
-                b'{' => match memchr(b'}', &self.text[self.at..]) {
+                byte if byte == open => depth += 1,
+                byte if byte == close && depth == 1 => return true,
+                byte if byte == close => depth -= 1,
+                b'{' => match comment_length(&self.text[self.at..]) {
                     Some(length) => self.at += length + 1,
                     None => self.at = self.text.len(),
                 },
+                b'&' => self.at = offset + entity(&self.text[offset..]).map_or(1, |(_, length)| length),
                 b';' => self.skip_line(),
                 b'\n' | b'\r' if self.starts_line() => {
                     // The game ends here; the line, with its byte order mark, is read again as the start of one.
@@ -543,11 +603,76 @@ impl<'a> Lexer<'a> {
     }
 }
 
+/// How long the comment is that begins here, after its opening brace; `None` if nothing closes it. It ends at the first closing brace, but
+/// if others are opened in it that are closed right after that one, at the last of these.
+#[inline]
+fn comment_length(text: &[u8]) -> Option<usize> {
+    let brace = memchr2(b'{', b'}', text)?;
+    if text[brace] == b'}' { Some(brace) } else { nested_comment_length(text) }
+}
+
+#[cold]
+fn nested_comment_length(text: &[u8]) -> Option<usize> {
+    let first = memchr(b'}', text)?;
+    let mut end = first;
+    for _ in memchr::memchr_iter(b'{', &text[..first]) {
+        match memchr2(b'{', b'}', &text[end + 1..]) {
+            Some(next) if text[end + 1 + next] == b'}' => end += 1 + next,
+            _ => return Some(first),
+        }
+    }
+    Some(end)
+}
+
+/// The comment that square brackets hold on one line, and the length of both. A command, such as `[%clk 0:01:00]`, keeps them.
+#[cold]
+fn bracketed_comment(text: &[u8]) -> Option<(&[u8], usize)> {
+    const LONGEST: usize = 200;
+    let rest = &text[1..];
+    let end = rest
+        .iter()
+        .take(LONGEST)
+        .position(|byte| matches!(byte, b'[' | b']' | b'{' | b'}' | b'\n' | b'\r'))?;
+    let comment = &rest[..end];
+    let is_comment = rest[end] == b']' && comment.iter().any(u8::is_ascii_alphabetic);
+    let shown = if comment.starts_with(b"%") { &text[..end + 2] } else { comment };
+    is_comment.then_some((shown, end + 2))
+}
+
+/// The glyph of one or two of `!` and `?`.
+const fn nag_of(first: char, second: Option<char>) -> u32 {
+    match (first, second) {
+        ('!', None) => 1,
+        ('!', Some('!')) => 3,
+        ('!', Some(_)) => 5,
+        (_, None) => 2,
+        (_, Some('!')) => 6,
+        (_, Some(_)) => 4,
+    }
+}
+
+/// Whether a text in brackets begins as moves do: with the number of a move, a move, or something said about moves.
+#[cold]
+pub(super) fn begins_moves(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let word = &text[..text.iter().take_while(|&&byte| IN_WORD[usize::from(byte)]).count()];
+    match text.first() {
+        Some(b'0'..=b'9') if text.get(digits) == Some(&b'.') => true,
+        Some(b'{') => true,
+        _ => crate::board::Position::is_san(word),
+    }
+}
+
 /// Whether the last line with anything on it is followed by a blank one.
 #[cold]
 fn follows_blank_line(before: &[u8]) -> bool {
-    let blank = &before[before.iter().rposition(|&byte| !is_blank(byte)).map_or(0, |last| last + 1)..];
-    let count = |end| blank.iter().filter(|&&byte| byte == end).count();
+    has_blank_line(&before[before.iter().rposition(|&byte| !is_blank(byte)).map_or(0, |last| last + 1)..])
+}
+
+/// Whether blanks that follow the end of some line have a whole line among them.
+pub(super) fn has_blank_line(blanks: &[u8]) -> bool {
+    let count = |end| blanks.iter().filter(|&&byte| byte == end).count();
     count(b'\n').max(count(b'\r')) > 1
 }
 
@@ -671,6 +796,9 @@ mod tests {
             "1. e4! {a ( ; 1-0 } $1 (1. d4 (1. c4 {)} ) d5 ; ) not yet\n) e5?! ; } 2. d4\n2. Nf3 $255 !? *";
         assert_eq!(tokens(text), ["e4", "e5", "Nf3", "result:*"]);
         assert_eq!(tokens("1. e4 {; not a line} e5"), ["e4", "e5"]);
+        assert_eq!(tokens("1. e4 {a {b {c} d} e} e5 {a {b} d5 {c} d6"), ["e4", "e5", "d5", "d6"]);
+        assert_eq!(tokens("1. e4&excl; e5&#x3f;&excl; (2. d4&excl; ) &nbsp;Nf3"), ["e4", "e5", "Nf3"]);
+        assert_eq!(tokens("1. e4 & e5 &amp; &half;"), ["e4", "junk:&", "e5", "junk:&amp;", "result:1/2-1/2"]);
         assert_eq!(tokens("1. e4\n% d5 hidden\ne5 % 2. d4"), ["e4", "e5", "junk:%", "d4"]);
     }
 
@@ -683,7 +811,10 @@ mod tests {
         assert_eq!(tokens("1. e4 ) e5 }"), ["e4", "StrayClosing", "e5", "StrayClosing"]);
         assert_eq!(tokens("1. e4 (d4\n[Event \"b\"]"), ["e4", "UnclosedVariation", "NextGame"]);
         assert_eq!(tokens("1. e4\n[Event \"b\"]"), ["e4", "NextGame"]);
-        assert_eq!(tokens("1. e4\n[%clk 1]"), ["e4", "junk:%clk"]);
+        assert_eq!(tokens("1. e4\n[%clk 1]"), ["e4"]);
+        assert_eq!(tokens("1. e4 [%clk 1"), ["e4", "junk:%clk"]);
+        assert_eq!(tokens("1. e4 [2. d4 (]) d5"), ["e4", "StrayClosing", "d5"]);
+        assert_eq!(tokens("1. e4 [2. d4 ( d5"), ["e4", "UnclosedVariation"]);
     }
 
     #[test]

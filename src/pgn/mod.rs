@@ -3,12 +3,14 @@
 //! Parsing works on bytes; nothing here knows of files or of the rules of chess beyond the form of a move.
 
 mod comment;
+mod entity;
 mod eval;
 mod export;
 mod lex;
 mod reader;
 mod split;
 mod tags;
+mod text;
 mod time_control;
 mod value;
 mod word;
@@ -19,7 +21,8 @@ pub use export::{GameWriter, nag_sign};
 pub use lex::{Annotation, Lexer, Token, Variation};
 pub use reader::{FrameProblem, MOST_TAGS, Reader};
 pub use split::{LOOK_BACK, boundary_in, chunks, next_boundary};
-pub use tags::{LOOK_AHEAD, TagPair, decode, starts_tag_pair};
+pub use tags::{LOOK_AHEAD, TagPair, starts_tag_pair};
+pub use text::{TextFlaw, decode};
 pub use time_control::TimeControl;
 #[cfg(feature = "index")]
 pub(crate) use value::date;

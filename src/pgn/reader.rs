@@ -1,15 +1,21 @@
 //! Text to games, one after the other.
 
-use super::lex::{Lexer, Token, skip_blanks};
-use super::split::boundary_in;
-use super::tags::{TagPair, damaged_tag, read_tag};
+use super::lex::{Annotation, Lexer, Token, begins_moves, has_blank_line, skip_blanks};
+use super::split::Boundaries;
+use super::tags::{ReadTag, TagPair, damaged_tag, is_blank, read_tag, starts_tag_pair, unquoted_tag};
 use super::word::is_foreign_move;
+use crate::board::GameResult;
 
 /// Something wrong in a game's frame; the game goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameProblem {
     /// A tag pair's line ended before it was closed.
     UnclosedTag {
+        /// Where the tag pair begins.
+        offset: usize,
+    },
+    /// A tag pair has no quotes.
+    UnquotedTag {
         /// Where the tag pair begins.
         offset: usize,
     },
@@ -43,8 +49,9 @@ fn note(problems: &mut Vec<FrameProblem>, problem: FrameProblem) {
 
 /// Reads the games of a text that begins with a game (a whole file, or a chunk of one).
 ///
-/// [`next_game`](Self::next_game) goes to the next game and reads its tags; [`next_token`](Self::next_token) then gives its
-/// movetext. What is not read of a game is passed over.
+/// [`next_game`](Self::next_game) goes to the next game and reads its tags; [`leading`](Self::leading) has the comments that come before
+/// and between these. [`next_token`](Self::next_token) then gives its movetext, and [`trailing`](Self::trailing) what is said after its
+/// result. What is not read of a game is passed over.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     text: &'a [u8],
@@ -53,8 +60,14 @@ pub struct Reader<'a> {
     limit: usize,
     /// There are no boundaries from here on.
     boundaries_end: usize,
+    boundaries: Boundaries,
     in_game: bool,
+    /// A result ended the game that was read last.
+    has_result: bool,
     start: usize,
+    leading: Vec<Annotation<'a>>,
+    /// Up to here annotations belong to the game that was read last.
+    trailing_end: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -70,8 +83,20 @@ impl<'a> Reader<'a> {
     pub fn of_chunk(text: &'a [u8], size: usize) -> Self {
         // Of a boundary's line a few bytes are looked at.
         let boundaries_end = size.saturating_add(8).min(text.len());
-        let limit = boundary_in(text, 0..boundaries_end).unwrap_or(text.len());
-        Self { text, lexer: Lexer::new(&text[..limit], 0), limit, boundaries_end, in_game: false, start: 0 }
+        let mut boundaries = Boundaries::default();
+        let limit = boundaries.next_in(text, 0..boundaries_end).unwrap_or(text.len());
+        Self {
+            text,
+            lexer: Lexer::new(&text[..limit], 0),
+            limit,
+            boundaries_end,
+            boundaries,
+            in_game: false,
+            has_result: false,
+            start: 0,
+            leading: Vec::new(),
+            trailing_end: 0,
+        }
     }
 
     /// Where the present game's text begins, in bytes.
@@ -98,6 +123,9 @@ impl<'a> Reader<'a> {
         while self.in_game {
             self.next_token();
         }
+        while self.trailing().is_some() {}
+        self.has_result = false;
+        self.leading.clear();
         tags.clear();
         loop {
             let at = skip_blanks(&self.text[..self.limit], self.lexer.offset());
@@ -106,7 +134,7 @@ impl<'a> Reader<'a> {
                     return false;
                 }
                 let rest = self.limit..self.boundaries_end.max(self.limit);
-                self.limit = boundary_in(self.text, rest).unwrap_or(self.text.len());
+                self.limit = self.boundaries.next_in(self.text, rest).unwrap_or(self.text.len());
                 self.lexer = Lexer::after(&self.lexer, &self.text[..self.limit], at);
                 continue;
             }
@@ -118,11 +146,49 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads tag pairs until something else stands there. Gives back whether there was one.
+    /// What is said before and between the tag pairs of the present game.
+    #[must_use]
+    pub fn leading(&self) -> &[Annotation<'a>] {
+        &self.leading
+    }
+
+    /// The next comment, glyph or variation after the result of the present game. Those after a blank line that the next game follows
+    /// without one belong to that.
+    #[inline]
+    pub fn trailing(&mut self) -> Option<Annotation<'a>> {
+        if !self.has_result {
+            return None;
+        }
+        let at = skip_blanks(&self.text[..self.limit], self.lexer.offset());
+        match self.text[..self.limit].get(at) {
+            None | Some(b'[') => None,
+            _ => self.next_trailing(),
+        }
+    }
+
+    #[cold]
+    fn next_trailing(&mut self) -> Option<Annotation<'a>> {
+        let text = &self.text[..self.limit];
+        let end = self.lexer.offset();
+        let mut next = self.lexer.clone();
+        let annotation = next_annotation(text, &mut next, end)?;
+        if end >= self.trailing_end {
+            let begin = skip_blanks(text, end);
+            let (run_end, is_followed) = annotations_end(text, &next);
+            if is_followed && has_blank_line(&text[end..begin]) && begins_game(text, run_end) {
+                return None;
+            }
+            self.trailing_end = run_end;
+        }
+        self.lexer = next;
+        Some(annotation)
+    }
+
+    /// Reads tag pairs, with the comments before and between them, until something else is there. Gives back whether there was one.
     fn read_tags(&mut self, tags: &mut Vec<TagPair<'a>>, problems: &mut Vec<FrameProblem>) -> bool {
         let text = &self.text[..self.limit];
         self.start = self.lexer.offset();
-        let (mut end, mut told) = (self.start, false);
+        let (mut end, mut is_reported) = (self.start, false);
         loop {
             let at = skip_blanks(text, end);
             let starts_line = at == self.start || matches!(text[at - 1], b'\n' | b'\r');
@@ -130,7 +196,16 @@ impl<'a> Reader<'a> {
                 end = at + line_length(&text[at..]);
                 continue;
             }
-            let Some(tag) = read_tag(text, at) else {
+            if matches!(text.get(at), Some(b'{' | b'(' | b';' | b'$')) {
+                let first = self.leading.len();
+                let Some(next) = self.comments_before_tag(text, at, tags, end) else { break };
+                if tags.is_empty() && first == 0 {
+                    self.start = at;
+                }
+                end = next;
+                continue;
+            }
+            let Some((tag, problem)) = self.tag_at(text, at, starts_line, tags) else {
                 let Some(length) = damaged_line(&text[at..], !tags.is_empty()).filter(|_| starts_line) else {
                     break;
                 };
@@ -138,20 +213,18 @@ impl<'a> Reader<'a> {
                 end = at + length;
                 continue;
             };
-            if is_next_game(tags, &tag.pair, &text[end..at]) {
+            if is_next_game(tags, &tag.pair, has_blank_line(&text[end..at])) {
                 break;
             }
-            if tag.unclosed {
-                note(problems, FrameProblem::UnclosedTag { offset: at });
-            }
-            if tags.is_empty() {
+            problem.into_iter().for_each(|problem| note(problems, problem));
+            if tags.is_empty() && self.leading.is_empty() {
                 self.start = at;
             }
             match tags.len() {
-                MOST_TAGS if told => {}
+                MOST_TAGS if is_reported => {}
                 MOST_TAGS => {
                     note(problems, FrameProblem::TooManyTags { offset: at });
-                    told = true;
+                    is_reported = true;
                 }
                 _ => tags.push(tag.pair),
             }
@@ -161,24 +234,74 @@ impl<'a> Reader<'a> {
         !tags.is_empty()
     }
 
+    /// Reads the tag pair that begins here, and what is wrong with it.
+    fn tag_at(
+        &self,
+        text: &'a [u8],
+        at: usize,
+        starts_line: bool,
+        tags: &[TagPair<'a>],
+    ) -> Option<(ReadTag<'a>, Option<FrameProblem>)> {
+        if let Some(tag) = read_tag(text, at) {
+            let problem = tag.unclosed.then_some(FrameProblem::UnclosedTag { offset: at });
+            return Some((tag, problem));
+        }
+        let tag = unquoted_tag(text, at).filter(|_| starts_line)?;
+        // Only a tag that each game has may be the first, if another follows it.
+        let is_tag = !tags.is_empty()
+            || is_of_roster(tag.pair.name) && text.get(skip_blanks(text, tag.end)) == Some(&b'[');
+        is_tag.then_some((tag, Some(FrameProblem::UnquotedTag { offset: at })))
+    }
+
+    /// Takes the comments and glyphs that begin at `at`, if another tag pair of the same game follows them. Gives back where they end.
+    /// `before` is where the last tag pair ends.
+    #[cold]
+    fn comments_before_tag(
+        &mut self,
+        text: &'a [u8],
+        at: usize,
+        tags: &[TagPair<'a>],
+        before: usize,
+    ) -> Option<usize> {
+        let first = self.leading.len();
+        let mut lexer = Lexer::after(&self.lexer, text, at);
+        let mut end = at;
+        while let Some(annotation) = next_annotation(text, &mut lexer, end) {
+            self.leading.push(annotation);
+            end = lexer.offset();
+        }
+        let next = skip_blanks(text, end);
+        let blank_lines =
+            [before..at, end..next].into_iter().filter(|gap| has_blank_line(&text[gap.clone()])).count();
+        let belongs = read_tag(text, next).is_some_and(|tag| {
+            tags.is_empty() || blank_lines < 2 && !is_next_game(tags, &tag.pair, blank_lines > 0)
+        });
+        if !belongs {
+            self.leading.truncate(first);
+        }
+        belongs.then_some(end)
+    }
+
     /// Looks for moves before the next tag pair. Gives back whether there are any: then a game without tags begins.
     fn find_untagged_game(&mut self, problems: &mut Vec<FrameProblem>) -> bool {
         let offset = self.lexer.offset();
         let mut outside = false;
+        // Where the comments begin that come right before.
+        let mut comments = None;
         loop {
             let before = self.lexer.clone();
-            match self.lexer.next_token() {
+            match self.lexer.next_annotated() {
                 Token::Move(word) | Token::Junk(word) if begins_untagged_game(word) => {
                     if outside {
                         note(problems, FrameProblem::Outside { offset });
                     }
                     let text = &self.text[..self.limit];
-                    self.start = skip_blanks(text, before.offset());
+                    self.start = skip_blanks(text, comments.unwrap_or(before.offset()));
                     // Cut out, the game must not begin with what would be a tag pair at the start of a line. A line of '%' is no part of it.
                     loop {
-                        let passed = match text[self.start] {
-                            b'[' => 1,
-                            b'%' => line_length(&text[self.start..]),
+                        let passed = match text.get(self.start) {
+                            Some(b'[') => 1,
+                            Some(b'%') => line_length(&text[self.start..]),
                             _ => break,
                         };
                         self.start = skip_blanks(text, self.start + passed);
@@ -188,13 +311,22 @@ impl<'a> Reader<'a> {
                     return damaged_line(&text[self.start..], false).is_none();
                 }
                 Token::End | Token::NextGame => {
-                    if outside {
+                    if outside || comments.is_some() {
                         note(problems, FrameProblem::Outside { offset });
                     }
                     return false;
                 }
-                Token::Result(_) => {}
-                _ => outside = true,
+                // A game that begins with a square bracket would be read otherwise by itself.
+                Token::Annotation(_)
+                    if self.text.get(skip_blanks(self.text, before.offset())) != Some(&b'[') =>
+                {
+                    comments.get_or_insert(before.offset());
+                }
+                Token::Result(_) => comments = None,
+                _ => {
+                    outside = true;
+                    comments = None;
+                }
             }
         }
     }
@@ -202,6 +334,11 @@ impl<'a> Reader<'a> {
     /// Gives back the last `bytes` bytes of the token just read: the next one begins with them.
     pub fn unread(&mut self, bytes: usize) {
         self.lexer.unread(bytes);
+    }
+
+    /// Ends the present game: the word just read is its result.
+    pub(crate) const fn end_game(&mut self) {
+        (self.in_game, self.has_result) = (false, true);
     }
 
     /// Whether nothing but annotations follows in the present game.
@@ -225,6 +362,7 @@ impl<'a> Reader<'a> {
         let token = self.lexer.next::<ANNOTATED>();
         if matches!(token, Token::Result(_) | Token::End | Token::NextGame) {
             self.in_game = false;
+            self.has_result = matches!(token, Token::Result(_));
             if token == Token::NextGame {
                 return Token::End;
             }
@@ -262,13 +400,70 @@ fn begins_untagged_game(word: &[u8]) -> bool {
     is_move && !matches!(word[0], b'-' | b'0' | b'O' | b'o' | b'Z' | b'@')
 }
 
-/// Whether a tag pair begins another game right after the tags of one without moves: an `Event` tag after a blank line where
-/// there has been one.
-fn is_next_game(tags: &[TagPair<'_>], tag: &TagPair<'_>, between: &[u8]) -> bool {
-    let is_event = |name: &[u8]| name.eq_ignore_ascii_case(b"Event");
-    let lines = between.iter().filter(|&&byte| byte == b'\n').count();
-    let lines = lines.max(between.iter().filter(|&&byte| byte == b'\r').count());
-    lines > 1 && is_event(tag.name) && tags.iter().any(|tag| is_event(tag.name))
+/// Whether a tag pair begins another game right after the tags of one without moves: a second `Event` tag, or after a blank line any
+/// that there has been.
+fn is_next_game(tags: &[TagPair<'_>], tag: &TagPair<'_>, after_blank_line: bool) -> bool {
+    (after_blank_line || tag.name.eq_ignore_ascii_case(b"Event"))
+        && tags.iter().any(|other| other.name.eq_ignore_ascii_case(tag.name))
+}
+
+/// Whether a name is one of the seven tags that each game has.
+fn is_of_roster(name: &[u8]) -> bool {
+    const ROSTER: [&[u8]; 7] = [b"Event", b"Site", b"Date", b"Round", b"White", b"Black", b"Result"];
+    ROSTER.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// The next comment, glyph or closed variation outside the movetext, before which only blanks, lines of `%` and results come. What is in
+/// parentheses and is not a variation is a comment.
+fn next_annotation<'a>(text: &'a [u8], lexer: &mut Lexer<'a>, from: usize) -> Option<Annotation<'a>> {
+    let mut at = skip_blanks(text, from);
+    loop {
+        let rest = &text[at..];
+        let length = match rest {
+            [b'%', ..] if at == 0 || matches!(text[at - 1], b'\n' | b'\r') => line_length(rest),
+            // Another result.
+            [b'*' | b'0' | b'1', ..] => {
+                let word = &rest[..rest.iter().take_while(|&&byte| !is_blank(byte)).count()];
+                GameResult::parse(word).map(|_| word.len())?
+            }
+            _ => break,
+        };
+        at = skip_blanks(text, at + length);
+    }
+    if !matches!(text.get(at)?, b'{' | b';' | b'$' | b'(' | b'!' | b'?' | b'&') {
+        return None;
+    }
+    let mut next = Lexer::after(lexer, text, at);
+    let Token::Annotation(annotation) = next.next_annotated() else { return None };
+    *lexer = next;
+    Some(match annotation {
+        Annotation::Variation(variation) if !begins_moves(variation.text(text)) => {
+            Annotation::Comment(variation.text(text))
+        }
+        annotation => annotation,
+    })
+}
+
+/// Where annotations end that follow one without a blank line between, after `lexer` has read that one, and whether something else
+/// follows in the same way.
+fn annotations_end(text: &[u8], lexer: &Lexer<'_>) -> (usize, bool) {
+    let mut lexer = Lexer::after(lexer, text, lexer.offset());
+    loop {
+        let end = lexer.offset();
+        let begin = skip_blanks(text, end);
+        if begin == text.len() || has_blank_line(&text[end..begin]) {
+            return (end, false);
+        }
+        if next_annotation(text, &mut lexer, end).is_none() {
+            return (end, true);
+        }
+    }
+}
+
+/// Whether another game begins here, with a tag pair or a move.
+fn begins_game(text: &[u8], at: usize) -> bool {
+    let rest = &text[skip_blanks(text, at)..];
+    starts_tag_pair(rest) || begins_moves(rest)
 }
 
 #[cfg(test)]

@@ -2,17 +2,18 @@
 
 use std::ops::Range;
 
-use memchr::memmem;
+use memchr::{memchr2, memmem, memrchr2};
 
-use super::tags::{BOM, is_blank, read_tag, starts_tag_pair};
+use super::tags::{BOM, LOOK_AHEAD, is_blank, read_tag, starts_tag_pair};
 
 /// How many bytes before a place are looked at to tell whether a game begins there. A longer line is taken for no tag pair.
 pub const LOOK_BACK: usize = 64 << 10;
 
 /// The first game boundary after `from`, or the end of the text.
 ///
-/// A boundary is a tag-pair line after a blank line, where the nearest non-blank line before it does not end in a tag
-/// pair. It can be told from the text around it alone, so cutting anywhere gives the same games as reading from the start.
+/// A boundary is a tag-pair line after a blank line that does not follow another tag pair, be it with comments right after that, nor
+/// comments alone from the start of the text on, and is not within a comment of up to [`LOOK_AHEAD`] bytes. It depends on the text
+/// around it alone, so cutting anywhere gives the same games as reading from the start.
 #[must_use]
 pub fn next_boundary(text: &[u8], from: usize) -> usize {
     boundary_in(text, from..text.len()).unwrap_or(text.len())
@@ -20,22 +21,57 @@ pub fn next_boundary(text: &[u8], from: usize) -> usize {
 
 /// The first game boundary after `range.start` and a few bytes before `range.end`.
 ///
-/// It depends on nothing but the text from [`LOOK_BACK`] bytes before it to [`LOOK_AHEAD`](super::LOOK_AHEAD) bytes after its start.
+/// It depends on nothing but the text from [`LOOK_BACK`] bytes before it to [`LOOK_AHEAD`] bytes after its start.
 #[must_use]
 pub fn boundary_in(text: &[u8], range: Range<usize>) -> Option<usize> {
-    let find = |range: Range<usize>, line: &[u8]| {
-        let window = text.get(range.start..range.end.min(text.len()))?;
-        let tag = line.len() - 2;
-        memmem::find_iter(window, line)
-            .map(|found| range.start + found + 1)
-            .find(|&at| starts_tag_pair(&text[at + tag..]) && follows_a_game(&text[..at]))
-    };
-    let plain = find(range.clone(), b"\n[");
-    // Files were put together: one with a byte order mark may follow another.
-    find(range.start..plain.unwrap_or(range.end), b"\n\xef\xbb\xbf[").or(plain)
+    Boundaries::default().next_in(text, range)
 }
 
-/// Whether the text before a tag pair ends in a blank line, and its last non-blank line does not end in a tag pair.
+/// Finds the boundaries of a text one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Boundaries {
+    /// There is no brace in this part of the text.
+    without_braces: Range<usize>,
+}
+
+impl Boundaries {
+    /// The same as [`boundary_in`].
+    pub(super) fn next_in(&mut self, text: &[u8], range: Range<usize>) -> Option<usize> {
+        let mut find = |range: Range<usize>, line: &[u8]| {
+            let window = text.get(range.start..range.end.min(text.len()))?;
+            let tag = line.len() - 2;
+            memmem::find_iter(window, line).map(|found| range.start + found + 1).find(|&at| {
+                starts_tag_pair(&text[at + tag..])
+                    && follows_a_game(&text[..at])
+                    && !self.is_in_comment(text, at)
+            })
+        };
+        let plain = find(range.clone(), b"\n[");
+        // Files were put together: one with a byte order mark may follow another.
+        find(range.start..plain.unwrap_or(range.end), b"\n\xef\xbb\xbf[").or(plain)
+    }
+
+    /// Whether the last brace before a place opens and the next one closes a comment of at most [`LOOK_AHEAD`] bytes. All places between
+    /// two braces are told alike.
+    fn is_in_comment(&mut self, text: &[u8], at: usize) -> bool {
+        let most = text.len().min(at + LOOK_AHEAD);
+        let known = &mut self.without_braces;
+        if !(known.start..=known.end).contains(&at) {
+            *known = at..at;
+        }
+        if known.end < most {
+            known.end += memchr2(b'{', b'}', &text[known.end..most]).unwrap_or(most - known.end);
+        }
+        let next = known.end;
+        if next >= most || text[next] != b'}' {
+            return false;
+        }
+        let first = (next + 1).saturating_sub(LOOK_AHEAD);
+        memrchr2(b'{', b'}', &text[first..at]).is_some_and(|last| text[first + last] == b'{')
+    }
+}
+
+/// Whether the text before a tag pair ends in a blank line, and neither in a tag pair nor in comments that belong to the tags after it.
 fn follows_a_game(before: &[u8]) -> bool {
     let seen = &before[before.len().saturating_sub(LOOK_BACK)..];
     let is_cut = seen.len() < before.len();
@@ -44,24 +80,92 @@ fn follows_a_game(before: &[u8]) -> bool {
     {
         return false;
     }
-    match (last, last.and_then(|last| memchr::memrchr2(b'\n', b'\r', &seen[..last]))) {
-        (Some(last), Some(line_break)) => !is_tag_line(&seen[line_break + 1..=last]),
-        (Some(last), None) if !is_cut => !is_tag_line(&seen[..=last]),
-        _ => true,
+    let Some(last) = last else { return true };
+    let text = &seen[..=last];
+    match line_start(text, is_cut) {
+        Some(start) if seen[last] == b'}' || matches!(text.get(start), Some(b';' | b'%')) => {
+            !belongs_to_tags(text, is_cut)
+        }
+        Some(start) => !ends_in_tag_pair(text, start, is_cut),
+        None => true,
     }
 }
 
-/// Whether a line ends in a tag pair, or is one that nothing closes. What stands before the tag pair does not count: a whole game, or
-/// the end of one, may stand on its line.
-fn is_tag_line(line: &[u8]) -> bool {
-    let line = line.trim_ascii();
-    let line = line.strip_prefix(BOM).unwrap_or(line);
-    if !(line.starts_with(b"[") || line.ends_with(b"]")) {
-        return false;
+/// Where the last line of a text begins, after its byte order mark if it has one; `None` if the text is cut off before.
+fn line_start(text: &[u8], is_cut: bool) -> Option<usize> {
+    let start = match memrchr2(b'\n', b'\r', text) {
+        Some(line_break) => line_break + 1,
+        None if is_cut => return None,
+        None => 0,
+    };
+    Some(if text[start..].starts_with(BOM) { start + BOM.len() } else { start })
+}
+
+/// Whether the comments that a text ends with follow a tag pair without a blank line between, or nothing but comments.
+#[cold]
+fn belongs_to_tags(mut text: &[u8], is_cut: bool) -> bool {
+    let mut has_blank_line = false;
+    loop {
+        let Some(start) = line_start(text, is_cut) else { return false };
+        let comment = if matches!(text.get(start), Some(b';' | b'%')) {
+            start
+        } else if text.ends_with(b"}") {
+            match memrchr2(b'{', b'}', &text[..text.len() - 1]) {
+                Some(open) if text[open] == b'{' => open,
+                _ => return false,
+            }
+        } else {
+            return !has_blank_line && ends_in_tag_pair(text, start, is_cut);
+        };
+        let rest = without_blanks(&text[..comment]);
+        if rest.is_empty() {
+            return !is_cut;
+        }
+        has_blank_line |= super::lex::has_blank_line(&text[rest.len()..comment]);
+        text = rest;
     }
-    let last = memchr::memrchr_iter(b'[', line).find(|&at| starts_tag_pair(&line[at..]));
-    last.and_then(|at| read_tag(line, at))
-        .is_some_and(|tag| tag.end == line.len() && (!tag.unclosed || tag.pair.offset == 0))
+}
+
+/// A text without the blanks and byte order marks at its end.
+fn without_blanks(mut text: &[u8]) -> &[u8] {
+    loop {
+        text = &text[..text.iter().rposition(|&byte| !is_blank(byte)).map_or(0, |last| last + 1)];
+        match text.strip_suffix(BOM) {
+            Some(rest) => text = rest,
+            None => return text,
+        }
+    }
+}
+
+/// Whether a text, of which the last line begins at `start`, ends in a tag pair, or in a line that begins with one and that nothing
+/// closes. What comes before the tag pair on its line does not count: a whole game, or the end of one, may be there. A tag pair may go
+/// over some lines.
+fn ends_in_tag_pair(text: &[u8], mut start: usize, is_cut: bool) -> bool {
+    /// The most lines of one tag pair.
+    const LINES: usize = 4;
+    let ends_with_tag = |start: usize| {
+        let line = text[start..].trim_ascii_start();
+        let last = memchr::memrchr_iter(b'[', line).find(|&at| starts_tag_pair(&line[at..]));
+        let last = last.map(|at| at - line[..at].iter().rev().take_while(|&&byte| byte == b'[').count());
+        last.and_then(|at| read_tag(line, at))
+            .is_some_and(|tag| tag.end == line.len() && (!tag.unclosed || tag.pair.offset == 0))
+    };
+    if !text.ends_with(b"]") {
+        return text[start..].trim_ascii_start().starts_with(b"[") && ends_with_tag(start);
+    }
+    for _ in 0..LINES {
+        if memchr::memchr(b'[', &text[start..]).is_some() {
+            return ends_with_tag(start);
+        }
+        // The bracket that is closed may be in a line before, if that is not blank.
+        let before = text[..start].strip_suffix(b"\n").unwrap_or(&text[..start]);
+        let before = before.strip_suffix(b"\r").unwrap_or(before);
+        match line_start(before, is_cut) {
+            Some(previous) if !before[previous..].trim_ascii().is_empty() => start = previous,
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// Cuts a text into chunks of whole games, each of about `size` bytes or one game, whichever is longer.
@@ -83,7 +187,6 @@ pub fn chunks(text: &[u8], size: usize) -> impl Iterator<Item = Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pgn::LOOK_AHEAD;
     use crate::properties::cases;
     use proptest::prelude::*;
 

@@ -1,6 +1,9 @@
 //! Tag pairs.
 
 use std::borrow::Cow;
+use std::ops::Range;
+
+use super::text::decode;
 
 /// A byte order mark, which stands where files were put together too.
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -11,19 +14,109 @@ pub(super) const fn is_blank(byte: u8) -> bool {
     byte <= b' '
 }
 
-/// How many bytes from a place on are looked at to tell whether a game begins there.
-pub const LOOK_AHEAD: usize = 1 << 10;
+/// How many bytes from a place on are looked at to decide whether a game begins there.
+pub const LOOK_AHEAD: usize = 16 << 10;
 
-/// Whether a tag pair begins here: `[Name "`, within [`LOOK_AHEAD`] bytes.
+/// The longest beginning of a tag pair, up to its value's quote, in bytes. The same limits a damaged tag pair.
+const MOST_HEAD: usize = 1 << 10;
+
+/// Whether a tag pair begins here: `[Name "`, within [`LOOK_AHEAD`] bytes. The bracket may be doubled; a name that begins with a capital
+/// letter may be followed by another kind of quote.
 #[must_use]
 pub fn starts_tag_pair(text: &[u8]) -> bool {
-    let head = &text[..text.len().min(LOOK_AHEAD - BOM.len())];
-    let Some((b'[', rest)) = head.split_first() else { return false };
-    let rest = rest.trim_ascii_start();
-    let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-    let rest = &rest[name..];
-    let blanks = rest.iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
-    name > 0 && rest.get(blanks) == Some(&b'"')
+    text.first() == Some(&b'[') && read_head(text).is_some()
+}
+
+/// The first part of a tag pair.
+struct Head {
+    name: Range<usize>,
+    /// Where the value begins.
+    value: usize,
+    quote: Quote,
+}
+
+/// What encloses a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quote {
+    Plain,
+    /// A single or typographic quote, or an HTML entity.
+    Other,
+}
+
+/// Reads `[Name "`. Between name and quote may be one line end.
+fn read_head(text: &[u8]) -> Option<Head> {
+    let head = &text[..text.len().min(MOST_HEAD - BOM.len())];
+    let open = head.iter().take_while(|&&byte| byte == b'[').count();
+    let blanks = head[open..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let start = open + blanks;
+    let in_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    let end = start + head[start..].iter().take_while(in_name).count();
+    let at = end + blanks_over_line(&head[end..]);
+    let name = start..end;
+    if name.is_empty() || open == 0 {
+        return None;
+    }
+    if head.get(at) == Some(&b'"') {
+        return Some(Head { name, value: at + 1, quote: Quote::Plain });
+    }
+    let length = odd_quote(head.get(at..)?).filter(|_| head[start].is_ascii_uppercase())?;
+    Some(Head { name, value: at + length, quote: Quote::Other })
+}
+
+/// How many blanks there are, of which one line end may be a part.
+fn blanks_over_line(text: &[u8]) -> usize {
+    let blanks =
+        |from: usize| from + text[from..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+    let end = blanks(0);
+    blanks(end + line_end_length(&text[end..]))
+}
+
+/// The length of the line end that is here; 0 if there is none.
+fn line_end_length(text: &[u8]) -> usize {
+    match text {
+        [b'\r', b'\n', ..] => 2,
+        [b'\n' | b'\r', ..] => 1,
+        _ => 0,
+    }
+}
+
+/// Quotes that people and programs write instead of `"`, in UTF-8, Windows-1252 and HTML.
+const ODD_QUOTES: [&[u8]; 19] = [
+    b"'",
+    b"`",
+    b"\xe2\x80\x98",
+    b"\xe2\x80\x99",
+    b"\xe2\x80\x9a",
+    b"\xe2\x80\x9c",
+    b"\xe2\x80\x9d",
+    b"\xe2\x80\x9e",
+    b"\xe2\x80\x9f",
+    b"\xc2\xab",
+    b"\xc2\xbb",
+    b"\xef\xbc\x82",
+    b"&quot;",
+    b"&#34;",
+    b"\x84",
+    b"\x91",
+    b"\x92",
+    b"\x93",
+    b"\x94",
+];
+
+/// The length of the odd quote that is here.
+#[cold]
+fn odd_quote(text: &[u8]) -> Option<usize> {
+    ODD_QUOTES.iter().find(|quote| text.starts_with(quote)).map(|quote| quote.len())
+}
+
+/// A text without the quote at its end, if there is one.
+fn without_quote(text: &[u8]) -> Option<&[u8]> {
+    // After another byte above 127, a quote of Windows-1252 is part of a character in UTF-8.
+    let is_whole = |quote: &[u8], rest: &[u8]| {
+        quote.len() > 1 || quote.is_ascii() || rest.last().is_none_or(u8::is_ascii)
+    };
+    let without = |quote: &&[u8]| text.strip_suffix(*quote).filter(|rest| is_whole(quote, rest));
+    ODD_QUOTES.iter().chain(&[&b"\""[..]]).find_map(without)
 }
 
 /// A tag pair as it stands in the text.
@@ -38,17 +131,23 @@ pub struct TagPair<'a> {
 }
 
 impl<'a> TagPair<'a> {
-    /// The value as text: escapes taken out; UTF-8, or else Windows-1252 (of which Latin-1 is a part).
+    /// The value as [text](decode), without escapes and line ends.
     #[must_use]
     pub fn text(&self) -> Cow<'a, str> {
         let text = decode(self.value);
-        if !text.contains('\\') {
+        if memchr::memchr3(b'\\', b'\n', b'\r', text.as_bytes()).is_none() {
             return text;
         }
         let mut out = String::with_capacity(text.len());
         let mut letters = text.chars();
         while let Some(letter) = letters.next() {
             match letter {
+                '\n' | '\r' => {
+                    // The value goes on in the next line.
+                    out.truncate(out.trim_end().len());
+                    out.push(' ');
+                    letters = letters.as_str().trim_start().chars();
+                }
                 '\\' => match letters.next() {
                     Some(escaped @ ('"' | '\\')) => out.push(escaped),
                     Some(other) => out.extend(['\\', other]),
@@ -70,22 +169,25 @@ pub(super) struct ReadTag<'a> {
     pub(super) unclosed: bool,
 }
 
-/// Reads the tag pair that begins at `offset`, if one does. Its value ends at a quote before `]`, or with the line.
+/// Reads the tag pair that begins at `offset`, if one does. Its value ends at a quote before `]`, which may be on the next line, or with
+/// the line.
 pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
-    if !starts_tag_pair(&text[offset..]) {
+    if text.get(offset) != Some(&b'[') {
         return None;
     }
-    let name_at = offset + 1 + text[offset + 1..].iter().take_while(|&&byte| is_blank(byte)).count();
-    let name_len = text[name_at..].iter().take_while(|&&byte| !is_blank(byte) && byte != b'"').count();
-    let name = &text[name_at..name_at + name_len];
-    let start = name_at + name_len + memchr::memchr(b'"', &text[name_at + name_len..])? + 1;
+    let head = read_head(&text[offset..])?;
+    let name = &text[offset + head.name.start..offset + head.name.end];
+    let start = offset + head.value;
+    if head.quote == Quote::Other {
+        return Some(read_odd_value(text, offset, name, start));
+    }
     let mut at = start;
     let mut line_end = None;
     loop {
         match memchr::memchr3(b'"', b'\n', b'\r', &text[at..]).map(|found| at + found) {
             Some(quote) if text[quote] == b'"' => {
                 let rest = &text[quote + 1..];
-                let blanks = rest.iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+                let blanks = blanks_over_line(rest);
                 let escaped =
                     text[start..quote].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1;
                 // An escaped quote before a bracket is part of the value if the line goes on to another of these pairs.
@@ -94,33 +196,98 @@ pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
                         memchr::memchr2(b'\n', b'\r', &text[start..])
                             .map_or(text.len(), |found| start + found)
                     });
-                    memchr::memmem::find(&text[quote + 1..end], b"\"]").is_some()
+                    end > quote && memchr::memmem::find(&text[quote + 1..end], b"\"]").is_some()
                 };
                 if rest.get(blanks) == Some(&b']') && !(escaped && goes_on()) {
                     let pair = TagPair { name, value: &text[start..quote], offset };
-                    return Some(ReadTag { pair, end: quote + 1 + blanks + 1, unclosed: false });
+                    let end = after_brackets(text, quote + 1 + blanks);
+                    return Some(ReadTag { pair, end, unclosed: false });
                 }
                 at = quote + 1;
             }
             line_break => {
                 let end = line_break.unwrap_or(text.len());
-                let value = text[start..end].trim_ascii_end();
-                let value = value.strip_suffix(b"]").unwrap_or(value).trim_ascii_end();
-                let value = value.strip_suffix(b"\"").unwrap_or(value);
-                return Some(ReadTag { pair: TagPair { name, value, offset }, end, unclosed: true });
+                match goes_on_after(text, start, end) {
+                    Some(next) => at = next,
+                    None => return Some(unclosed(text, offset, name, start..end)),
+                }
             }
         }
     }
 }
 
+/// The most bytes of a value that goes on after the end of its line, without those before that.
+const MOST_CONTINUED: usize = 512;
+
+/// Where a value goes on that is not closed before its line ends: in the next line, if the first quote there closes it and the value
+/// does not go over more than two lines.
+#[cold]
+fn goes_on_after(text: &[u8], start: usize, line_end: usize) -> Option<usize> {
+    let next = line_end + line_end_length(&text[line_end..]);
+    let is_second = memchr::memchr2(b'\n', b'\r', &text[start..line_end]).is_none();
+    let line = &text[next..text.len().min(next + MOST_CONTINUED)];
+    let line = &line[..memchr::memchr2(b'\n', b'\r', line).unwrap_or(line.len())];
+    let quote = memchr::memchr(b'"', line)?;
+    let is_closed = line[quote + 1..].trim_ascii_start().first() == Some(&b']');
+    (is_second && is_closed && line.trim_ascii_start().first() != Some(&b'[')).then_some(next)
+}
+
+/// The offset after the closing bracket that is here and those that double it.
+fn after_brackets(text: &[u8], at: usize) -> usize {
+    at + text[at..].iter().take_while(|&&byte| byte == b']').count()
+}
+
+/// A tag pair whose value ends with its line.
+fn unclosed<'a>(text: &'a [u8], offset: usize, name: &'a [u8], value: Range<usize>) -> ReadTag<'a> {
+    let end = value.end;
+    let value = text[value].trim_ascii_end();
+    let value = value.strip_suffix(b"]").unwrap_or(value).trim_ascii_end();
+    let value = without_quote(value).unwrap_or(value);
+    ReadTag { pair: TagPair { name, value, offset }, end, unclosed: true }
+}
+
+/// A value in other quotes than `"`, on one line: it ends at any quote before `]`.
+#[cold]
+fn read_odd_value<'a>(text: &'a [u8], offset: usize, name: &'a [u8], start: usize) -> ReadTag<'a> {
+    let length = memchr::memchr2(b'\n', b'\r', &text[start..]).unwrap_or(text.len() - start);
+    let line = &text[start..start + length];
+    let closed = memchr::memchr_iter(b']', line)
+        .find_map(|close| Some((without_quote(line[..close].trim_ascii_end())?, close)));
+    match closed {
+        None => unclosed(text, offset, name, start..start + length),
+        Some((value, close)) => {
+            let pair = TagPair { name, value, offset };
+            ReadTag { pair, end: after_brackets(text, start + close), unclosed: false }
+        }
+    }
+}
+
+/// Reads a tag pair without quotes, `[White Carlsen, Magnus]`, that is all of a line but for blanks. Its name begins with a capital letter.
+#[cold]
+pub(super) fn unquoted_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
+    let line = &text[offset..text.len().min(offset + MOST_HEAD)];
+    let line = &line[..memchr::memchr2(b'\n', b'\r', line).unwrap_or(line.len())];
+    let inner = line.trim_ascii_end().strip_prefix(b"[")?.strip_suffix(b"]")?;
+    let begin = offset + 1 + inner.len() - inner.trim_ascii_start().len();
+    let inner = inner.trim_ascii();
+    let length = inner.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let (name, value) = inner.split_at(length);
+    let is_one = name.first().is_some_and(u8::is_ascii_uppercase)
+        && value.first().is_some_and(|&byte| is_blank(byte))
+        && !value.iter().any(|byte| matches!(byte, b'"' | b'[' | b']' | b'{' | b'}'));
+    let pair = TagPair { name: &text[begin..begin + length], value: value.trim_ascii(), offset };
+    let end = offset + line.trim_ascii_end().len();
+    (is_one && !crate::board::Position::is_san(name)).then_some(ReadTag { pair, end, unclosed: true })
+}
+
 /// How long the tag pair is that begins here and has lost a part: it opens a bracket before a name, or ends as a tag pair does
 /// (`Site "Paris"]`). Nothing follows it on its line but another tag pair; a move is none, whatever follows it. If no tags were read
-/// before, another tag pair must follow, on its line or on the next. What goes on for more than [`LOOK_AHEAD`] bytes is none.
+/// before, another tag pair must follow, on its line or on the next. What goes on for more than [`MOST_HEAD`] bytes is none.
 pub(super) fn damaged_tag(text: &[u8], after_tags: bool) -> Option<usize> {
     if !matches!(text.first(), Some(b'[' | b'A'..=b'Z' | b'a'..=b'z')) {
         return None;
     }
-    let head = &text[..text.len().min(LOOK_AHEAD)];
+    let head = &text[..text.len().min(MOST_HEAD)];
     let line_end = memchr::memchr2(b'\n', b'\r', head);
     let line_end = line_end.or_else(|| (head.len() == text.len()).then_some(text.len()));
     let line = &head[..line_end.unwrap_or(head.len())];
@@ -152,6 +319,9 @@ fn damaged_length(line: &[u8]) -> Option<usize> {
     let is_name = word.first().is_some_and(u8::is_ascii_alphabetic) && !crate::board::Position::is_san(word);
     let next = memchr::memchr_iter(b'[', line).find(|&at| at > 0 && starts_tag_pair(&line[at..]));
     let own = &line[..next.unwrap_or(line.len())];
+    if open == 1 && word.is_empty() && line.get(start) == Some(&b']') {
+        return Some(start + 1);
+    }
     if open == 1 && is_name {
         return Some(memchr::memchr(b']', own).map_or(own.trim_ascii_end().len(), |close| close + 1));
     }
@@ -164,38 +334,28 @@ fn damaged_length(line: &[u8]) -> Option<usize> {
     memchr::memmem::find(&own[value..], b"\"]").map(|close| value + close + 2)
 }
 
-/// Bytes as text: UTF-8, or else Windows-1252, whose five unassigned bytes are the control characters of Latin-1.
-#[must_use]
-pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(bytes.iter().map(|&byte| windows_1252(byte)).collect()),
-    }
-}
-
-fn windows_1252(byte: u8) -> char {
-    const HIGH: [char; 32] = [
-        '\u{20ac}', '\u{81}', '\u{201a}', '\u{0192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}',
-        '\u{02c6}', '\u{2030}', '\u{0160}', '\u{2039}', '\u{0152}', '\u{8d}', '\u{017d}', '\u{8f}', '\u{90}',
-        '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}', '\u{2022}', '\u{2013}', '\u{2014}', '\u{02dc}',
-        '\u{2122}', '\u{0161}', '\u{203a}', '\u{0153}', '\u{9d}', '\u{017e}', '\u{0178}',
-    ];
-    match byte {
-        0x80..=0x9f => HIGH[usize::from(byte - 0x80)],
-        _ => char::from(byte),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn tag_pairs_are_told_from_other_brackets() {
-        for tag in [&b"[Event \"x\"]"[..], b"[ White\t\"\"]", b"[A\"x\"]"] {
+        for tag in [
+            &b"[Event \"x\"]"[..],
+            b"[ White\t\"\"]",
+            b"[A\"x\"]",
+            b"[[A \"x\"]]",
+            b"[Event\n\"x\"]",
+            b"[White 'C']",
+            b"[White \xe2\x80\x9cC\xe2\x80\x9d]",
+            b"[White \x93C\x94]",
+            b"[White &quot;C&quot;]",
+        ] {
             assert!(starts_tag_pair(tag));
         }
-        for other in [&b"[%clk 1]"[..], b"[Event x]", b"[\"x\"]", b"[Event\n\"x\"]", b"x", b""] {
+        for other in
+            [&b"[%clk 1]"[..], b"[Event x]", b"[\"x\"]", b"[Event\n\n\"x\"]", b"[see 'x']", b"x", b""]
+        {
             assert!(!starts_tag_pair(other), "{}", other.escape_ascii());
         }
     }
@@ -218,6 +378,20 @@ mod tests {
         assert_eq!(value(b"[White \"\xc5ke Sj\xf6berg\"]"), ok("\u{c5}ke Sj\u{f6}berg"));
         assert_eq!(value("[White \"Åke\"]".as_bytes()), ok("Åke"));
         assert_eq!(value(b"[White \"\x93x\x94\"]"), ok("\u{201c}x\u{201d}"));
+        for text in [
+            "[White 'O'Neil, A.']",
+            "[White \u{201e}O'Neil, A.\u{201c}]",
+            "[White \u{ab}O'Neil, A.\u{bb} ] 1. e4",
+            "[[White \"O'Neil, A.\"]]",
+            "[White \"O'Neil,\n A.\"]",
+            "[White \"O'Neil,   \r\nA.\" ]",
+            "[White\n\"O'Neil, A.\"]",
+            "[White \"O'Neil, A.\"\n]",
+            "[White &quot;O'Neil, A.&quot;]",
+        ] {
+            assert_eq!(value(text.as_bytes()), ok("O'Neil, A."), "{text}");
+        }
+        assert_eq!(value(b"[White \x93Ros\xe9\x94]"), ok("Ros\u{e9}"));
     }
 
     #[test]

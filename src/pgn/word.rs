@@ -1,6 +1,6 @@
 //! Words of movetext that are no moves as they stand.
 
-use super::tags::decode;
+use super::text::decode;
 
 /// Whether a word that cannot be read as a move seems to be meant as one: it names a square, has no other letters than moves
 /// have, or is as short as a move and has a digit (`Qh9`). Anything else is a remark and may be passed over.

@@ -50,9 +50,8 @@ fn write(
     writer.remarks(0, Ply(0), None);
     let played = replay(record, |position, stored| match stored.move_code {
         Some(code) => writer.play(0, stored.ply, position, code, record),
-        // They leave the game before its first move, and there is none.
-        None if stored.ply == Ply(0) => writer.variations(0, Ply(0), position, record),
-        None => {}
+        // They leave the game at its end.
+        None => writer.variations(0, stored.ply, position, record),
     });
     let Writer { game, failed, .. } = writer;
     let played = played.and(failed);
@@ -155,8 +154,9 @@ impl Writer<'_, '_> {
             }
             self.play(line, Ply(at), &before, code, record);
         }
-        if moves.is_empty() {
-            self.variations(line, ply, position, record);
+        if self.failed.is_ok() {
+            let end = Ply(ply.0 + u32::try_from(moves.len()).unwrap_or(u32::MAX));
+            self.variations(line, end, &next, record);
         }
         self.game.close();
     }

@@ -20,5 +20,6 @@ mod removing;
 mod repairing;
 mod shared_keys;
 mod tables;
+mod texts;
 mod truth;
 mod verify;

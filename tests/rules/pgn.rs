@@ -1,15 +1,35 @@
 //! Reading PGN: whatever the bytes, it ends, and cutting a text into chunks changes nothing.
 
 use crate::properties::cases;
-use pgndex::pgn::{FrameProblem, Lexer, Reader, TagPair, Token, chunks, next_boundary, starts_tag_pair};
+use pgndex::pgn::{
+    Annotation, FrameProblem, LOOK_AHEAD, Lexer, Reader, TagPair, Token, chunks, next_boundary,
+    starts_tag_pair,
+};
 use proptest::prelude::*;
 
 /// All that is read of a game; offsets are those of the whole text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Game {
     start: usize,
+    end: usize,
     tags: Vec<(Vec<u8>, Vec<u8>, usize)>,
+    /// Tokens, and what is said before and after them.
     tokens: Vec<String>,
+}
+
+/// An annotation without its place.
+fn shown(annotation: &Annotation<'_>, text: &[u8]) -> String {
+    match annotation {
+        Annotation::Variation(variation) => {
+            let mut lexer = variation.lexer(text);
+            let mut tokens = Vec::new();
+            while !matches!(tokens.last(), Some(Token::End)) {
+                tokens.push(lexer.next_annotated());
+            }
+            format!("{tokens:?}")
+        }
+        annotation => format!("{annotation:?}"),
+    }
 }
 
 /// Reads all games of `text`, which begins at `base`. Reading must go forward, and end.
@@ -18,7 +38,9 @@ fn read(text: &[u8], base: usize) -> (Vec<Game>, Vec<FrameProblem>) {
     let (mut tags, mut problems, mut games) = (Vec::<TagPair<'_>>::new(), Vec::new(), Vec::new());
     let mut offset = 0;
     while reader.next_game(&mut tags, &mut problems) {
-        let mut game = Game { start: base + reader.game_start(), tags: Vec::new(), tokens: Vec::new() };
+        let mut game =
+            Game { start: base + reader.game_start(), end: 0, tags: Vec::new(), tokens: Vec::new() };
+        game.tokens.extend(reader.leading().iter().map(|annotation| shown(annotation, text)));
         game.tags.extend(tags.iter().map(|tag| (tag.name.to_vec(), tag.value.to_vec(), base + tag.offset)));
         loop {
             let token = reader.next_token();
@@ -31,11 +53,18 @@ fn read(text: &[u8], base: usize) -> (Vec<Game>, Vec<FrameProblem>) {
             }
             assert_ne!(token, Token::NextGame, "the next game is none of this one's tokens");
         }
+        while let Some(annotation) = reader.trailing() {
+            assert!(reader.offset() > offset && reader.offset() <= text.len(), "reading goes forward");
+            offset = reader.offset();
+            game.tokens.push(shown(&annotation, text));
+        }
+        game.end = base + reader.offset();
         games.push(game);
         assert!(games.len() <= text.len(), "the text ends");
     }
     let moved = |problem: FrameProblem| match problem {
         FrameProblem::UnclosedTag { offset } => FrameProblem::UnclosedTag { offset: base + offset },
+        FrameProblem::UnquotedTag { offset } => FrameProblem::UnquotedTag { offset: base + offset },
         FrameProblem::DamagedTag { offset } => FrameProblem::DamagedTag { offset: base + offset },
         FrameProblem::Outside { offset } => FrameProblem::Outside { offset: base + offset },
         FrameProblem::TooManyTags { offset } => FrameProblem::TooManyTags { offset: base + offset },
@@ -56,7 +85,7 @@ fn read_in_chunks(text: &[u8], size: usize) -> (Vec<Game>, Vec<FrameProblem>) {
 
 /// Texts that look like PGN often enough to reach every corner of the reader.
 fn soup() -> impl Strategy<Value = Vec<u8>> {
-    const PIECES: [&[u8]; 50] = [
+    const PIECES: [&[u8]; 63] = [
         b"[Event \"a\"]\n",
         b"[Event \"b\"]\r\n",
         b"[White \"A \\\"B\\\" C\"]\n",
@@ -107,6 +136,19 @@ fn soup() -> impl Strategy<Value = Vec<u8>> {
         b"[%clk 1:00]",
         b"[",
         b"]",
+        b"[2. d4 exd4]",
+        b"\n\n[Word \"1\"] x }",
+        b"\n{ comment }\n",
+        b"\n; comment\n",
+        b"\n\n; comment\n\n",
+        b"[[White \"x\"]]\n",
+        b"[Annotator 'x']\n",
+        b"[Round\n\"1\"]\n",
+        b"[Round \"1\n2\"]\n",
+        b"[White Someone]\n",
+        b"[]",
+        b"&excl; ",
+        b" \"]\n",
     ];
     let piece = (0..PIECES.len()).prop_map(|index| PIECES[index].to_vec());
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
@@ -121,35 +163,86 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(byte, 0..200)
 }
 
-/// The boundaries of a text, line by line as the rule says: a tag-pair line after a blank line, where the nearest line before
-/// it that is not blank does not end in a tag pair. A carriage return ends a line too.
+/// The boundaries of a text, as the rule says: a tag-pair line after a blank line that does not follow another tag pair, be it with
+/// comments right after that, nor comments alone from the start of the text on, and is not within a comment. Short texts only.
 fn boundaries_by_line(text: &[u8]) -> Vec<usize> {
-    let (mut found, mut at, mut blank_before, mut last_line) = (Vec::new(), 0, false, None);
-    for line in text.split(|&byte| byte == b'\n') {
-        let rest = &text[at..];
-        let is_tag = starts_tag_pair(rest.strip_prefix(b"\xef\xbb\xbf").unwrap_or(rest));
-        if is_tag && blank_before && last_line == Some(false) {
-            found.push(at);
-        }
-        blank_before = line.iter().all(|&byte| byte <= b' ');
-        let last = line.split(|&byte| byte == b'\r').rfind(|line| !line.iter().all(|&byte| byte <= b' '));
-        last_line = last.map(ends_in_tag_pair).or(last_line);
-        at += line.len() + 1;
-    }
-    found
+    assert!(text.len() < LOOK_AHEAD);
+    let line_starts = (1..text.len()).filter(|&at| text[at - 1] == b'\n');
+    line_starts.filter(|&at| is_boundary(text, at)).collect()
 }
 
-/// Whether the last tag pair of a line goes on to its end; one that nothing closes counts if the line begins with it.
-fn ends_in_tag_pair(line: &[u8]) -> bool {
-    let blanks = |line: &[u8]| line.iter().take_while(|&&byte| byte <= b' ').count();
-    let line = &line[blanks(line)..];
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    let end = line.iter().rposition(|&byte| byte > b' ').map_or(0, |last| last + 1);
-    let Some(start) = (0..end).rfind(|&at| starts_tag_pair(&line[at..end])) else { return false };
-    let mut reader = Reader::new(&line[start..end]);
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+fn is_boundary(text: &[u8], at: usize) -> bool {
+    let tag = text[at..].strip_prefix(BOM).unwrap_or(&text[at..]);
+    let before = trimmed(&text[..at]);
+    let follows_blank_line = text[before.len()..at].iter().filter(|&&byte| byte == b'\n').count() > 1;
+    let is_brace = |byte: &&u8| matches!(byte, b'{' | b'}');
+    let last_brace = text[..at].iter().rfind(is_brace);
+    let next_brace = text[at..].iter().find(is_brace);
+    let is_in_comment = (last_brace, next_brace) == (Some(&b'{'), Some(&b'}'));
+    let is_first = before.is_empty();
+    starts_tag_pair(tag) && follows_blank_line && !is_in_comment && !is_first && !is_among_tags(before, false)
+}
+
+fn trimmed(text: &[u8]) -> &[u8] {
+    &text[..text.iter().rposition(|&byte| byte > b' ').map_or(0, |last| last + 1)]
+}
+
+/// The last line, without a byte order mark that it begins with.
+fn last_line(text: &[u8]) -> &[u8] {
+    let line = text.rsplit(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or(text);
+    line.strip_prefix(BOM).unwrap_or(line)
+}
+
+/// Whether a text that ends in no blanks ends in a tag pair, in one and comments without a blank line between, or is all comments.
+fn is_among_tags(text: &[u8], has_blank_line: bool) -> bool {
+    let line = last_line(text);
+    let comment = if matches!(line.first(), Some(b';' | b'%')) {
+        text.len() - line.len()
+    } else if text.ends_with(b"}") {
+        let brace = text[..text.len() - 1].iter().rposition(|byte| matches!(byte, b'{' | b'}'));
+        match brace {
+            Some(open) if text[open] == b'{' => open,
+            _ => return false,
+        }
+    } else {
+        return !has_blank_line && ends_in_tag_pair(text);
+    };
+    let mut rest = trimmed(&text[..comment]);
+    while let Some(marked) = rest.strip_suffix(BOM) {
+        rest = trimmed(marked);
+    }
+    let ends = |end| text[rest.len()..comment].iter().filter(|&&byte| byte == end).count();
+    rest.is_empty() || is_among_tags(rest, has_blank_line || ends(b'\n').max(ends(b'\r')) > 1)
+}
+
+/// Whether the last tag pair goes on to the end of the text; one that nothing closes counts if the last line begins with it.
+fn ends_in_tag_pair(text: &[u8]) -> bool {
+    let mut line = last_line(text);
+    // The bracket that is closed may be up to four lines before.
+    for _ in 1..5 {
+        if !text.ends_with(b"]") || line.contains(&b'[') {
+            break;
+        }
+        let before = &text[..text.len() - line.len()];
+        let before = before.strip_suffix(b"\n").unwrap_or(before);
+        let before = before.strip_suffix(b"\r").unwrap_or(before);
+        let previous = last_line(before);
+        if trimmed(previous).is_empty() {
+            return false;
+        }
+        line = &text[before.len() - previous.len()..];
+    }
+    let line = line.trim_ascii_start();
+    let Some(start) = (0..line.len()).rfind(|&at| starts_tag_pair(&line[at..])) else { return false };
+    let start = start - line[..start].iter().rev().take_while(|&&byte| byte == b'[').count();
+    let mut reader = Reader::new(&line[start..]);
     let (mut tags, mut problems) = (Vec::new(), Vec::new());
     assert!(reader.next_game(&mut tags, &mut problems));
-    reader.offset() == end - start && (problems.is_empty() || start == 0)
+    let is_unclosed = matches!(problems[..], [FrameProblem::UnclosedTag { .. }]);
+    let is_one = tags.len() == 1 && reader.offset() == line.len() - start;
+    is_one && (problems.is_empty() || is_unclosed && start == 0)
 }
 
 proptest! {
@@ -162,7 +255,8 @@ proptest! {
         prop_assert!(whole.0.is_sorted_by(|one, next| one.start < next.start));
         prop_assert!(whole.0.iter().all(|game| game.start < text.len()));
         for game in &whole.0 {
-            prop_assert!(game.tags.first().is_none_or(|tag| tag.2 == game.start), "{:?} in {}", game, text.escape_ascii());
+            let first = game.tags.first();
+            prop_assert!(first.is_none_or(|tag| tag.2 >= game.start), "{:?} in {}", game, text.escape_ascii());
         }
         for size in [size, 1, usize::MAX] {
             prop_assert_eq!(&read_in_chunks(&text, size), &whole, "size {} of {}", size, text.escape_ascii());

@@ -4,7 +4,7 @@ use crate::board::{Color, FenText, MAX_CANONICAL_FEN, MoveCode, Position, SanErr
 use crate::index::game::word::{glued_move, is_meant_as_move, shown};
 use crate::index::options::Annotations;
 use crate::index::problem::Kind;
-use crate::pgn::{Annotation, CommentReader, Eval, MoveNumbers, Token, Variation, is_remark};
+use crate::pgn::{Annotation, CommentReader, Eval, MoveNumbers, TextFlaw, Token, Variation, is_remark};
 use crate::store::MOST_DEPTH;
 use crate::store::row::{
     CommandRow, CommentRow, EvalRow, GameId, HeaderBatch, NagRow, Ply, Text, VariationMoveRow, VariationRow,
@@ -69,6 +69,8 @@ struct Level {
 #[derive(Debug)]
 pub(crate) struct Annotator {
     kept: Annotations,
+    /// The present game is replayed: numbers in its comments belong to positions.
+    is_replayed: bool,
     reader: CommentReader,
     /// Bytes that are left for the present game.
     left: usize,
@@ -81,6 +83,7 @@ pub(crate) struct Annotator {
     levels: Vec<Level>,
     pub(crate) problems: Vec<AnnotationProblem>,
     is_told: bool,
+    is_encoding_reported: bool,
     /// How many rows there were before the game.
     first: Rows,
 }
@@ -111,6 +114,7 @@ impl Annotator {
     pub(crate) fn new(kept: Annotations) -> Self {
         Self {
             kept,
+            is_replayed: true,
             reader: CommentReader::default(),
             left: 0,
             game: GameId(0),
@@ -120,6 +124,7 @@ impl Annotator {
             levels: Vec::new(),
             problems: Vec::new(),
             is_told: false,
+            is_encoding_reported: false,
             first: Rows::default(),
         }
     }
@@ -129,15 +134,17 @@ impl Annotator {
         self.kept != Annotations::None
     }
 
-    /// Begins a game.
-    pub(crate) fn begin(&mut self, game: GameId, headers: &HeaderBatch) {
+    /// Begins a game, which is replayed or skipped.
+    pub(crate) fn begin(&mut self, game: GameId, is_replayed: bool, headers: &HeaderBatch) {
         self.left = MOST_BYTES;
+        self.is_replayed = is_replayed;
         self.reader.begin_game();
         self.game = game;
         self.main = Place::default();
         self.lines = 0;
         self.behind = None;
         self.is_told = false;
+        self.is_encoding_reported = false;
         self.first = Rows::of(headers);
     }
 
@@ -188,8 +195,11 @@ impl Annotator {
             }
             Annotation::Nag(nag) => self.nag(nag, at, self.main, headers),
             Annotation::Variation(variation) if self.kept == Annotations::All => {
-                let from =
+                let mut from =
                     if codes.is_empty() { (position.clone(), 0) } else { self.before_last(codes, start) };
+                if is_numbered_as_next(variation.text(text), &from.0, position) {
+                    from = (position.clone(), ply);
+                }
                 self.variation(variation, text, from, headers);
             }
             _ => {}
@@ -261,7 +271,8 @@ impl Annotator {
         let mut numbers = before;
         let (text, commands) = (&mut headers.text, &mut headers.commands);
         let (room, mut is_full) = (&mut self.left, false);
-        let left = self.reader.read(comment, mover, (line == 0).then_some(&mut numbers), |name, value| {
+        let has_numbers = line == 0 && self.is_replayed;
+        let left = self.reader.read(comment, mover, has_numbers.then_some(&mut numbers), |name, value| {
             if !is_all {
                 return;
             }
@@ -291,6 +302,18 @@ impl Annotator {
         if is_full {
             self.leave_out(offset, place.ply);
         }
+        self.report_flaw(comment, offset, place.ply);
+    }
+
+    /// Reports bytes of a comment that are not text in a known encoding.
+    fn report_flaw(&mut self, comment: &[u8], offset: usize, ply: u32) {
+        let Some(flaw) = TextFlaw::of(comment) else { return };
+        if flaw.is_encoding && std::mem::replace(&mut self.is_encoding_reported, true) {
+            return;
+        }
+        let (kind, ply) = (Kind::InvalidText, ply as usize);
+        let (offset, message) = (offset + flaw.offset, flaw.to_string());
+        self.problems.push(AnnotationProblem { kind, offset, ply, word_end: None, message });
     }
 
     /// Replays a variation, with all that is nested in it, `from` the position and ply that it leaves the main line at.
@@ -322,7 +345,10 @@ impl Annotator {
                         passed += 1;
                         continue;
                     }
-                    let (parent, from) = (level.place.line, level.before.clone());
+                    let (parent, mut from) = (level.place.line, level.before.clone());
+                    if is_numbered_as_next(&text[end..], &from.0, &level.position) {
+                        from = (level.position.clone(), level.place.ply);
+                    }
                     match self.open(parent, from, end, headers) {
                         Some(opened) => levels.push(opened),
                         None => passed += 1,
@@ -466,6 +492,19 @@ impl Annotator {
         let kind = Kind::VariationMove;
         self.problems.push(AnnotationProblem { kind, offset, ply, word_end: Some(end), message });
     }
+}
+
+/// Whether the number that a variation begins with is that of the next move, not that of the last one, which was played from `before`: some
+/// write variations before the move that they replace.
+fn is_numbered_as_next(variation: &[u8], before: &Position, after: &Position) -> bool {
+    let text = variation.trim_ascii_start();
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let dots = text[digits..].iter().take_while(|&&byte| byte == b'.').count();
+    let number = std::str::from_utf8(&text[..digits]).ok().and_then(|digits| digits.parse::<u32>().ok());
+    let Some(number) = number.filter(|_| dots > 0) else { return false };
+    let side = if dots > 1 { Color::Black } else { Color::White };
+    let fits = |position: &Position| position.fullmove_number() == number && position.side() == side;
+    fits(after) && !fits(before)
 }
 
 /// Adds a position's canonical FEN to a batch's text.

@@ -1,9 +1,13 @@
 //! Tag pairs to the columns of `game`.
 
+use std::borrow::Cow;
+
 use crate::board::GameResult;
 use crate::index::game::batch::GameBatch;
 use crate::index::problem::Kind;
-use crate::pgn::{Annotation, CommentReader, GameFacts, MoveNumbers, Reader, Speed, TagPair, Token, date};
+use crate::pgn::{
+    Annotation, CommentReader, GameFacts, MoveNumbers, Reader, Speed, TagPair, TextFlaw, Token, date,
+};
 use crate::store::row::{GameId, GameNames, GameRow, TagRow, Text};
 
 /// What a game's tags say beyond its row.
@@ -16,11 +20,15 @@ pub(crate) struct Header {
     pub(crate) result: Option<GameResult>,
     /// That tag says that both players lost: `0-0`.
     pub(crate) both_lost: bool,
+    /// What an exported game says of moves that are missing.
+    pub(crate) truncated: Option<Text>,
     utc_date: Option<Text>,
+    /// Where its rows of `tag` begin in the batch.
+    first_tag: usize,
 }
 
 /// Something wrong with a tag: its kind, where, its text, and why.
-pub(crate) type TagProblem = (usize, Kind, String, &'static str);
+pub(crate) type TagProblem = (usize, Kind, String, Cow<'static, str>);
 
 impl Header {
     /// Reads the tags of the game numbered `game` within its batch; `moves` is at the beginning of its movetext. Tags without a column go to the batch's `tag` rows, by name.
@@ -33,13 +41,19 @@ impl Header {
     ) -> Self {
         let mut header = Self::default();
         header.row.game = game;
-        let first_tag = batch.headers.tags.len();
+        header.first_tag = batch.headers.tags.len();
         let mut left = MOST_TEXT;
-        for tag in tags {
+        let (mut seen, mut is_encoding_reported) = (SeenNames::default(), false);
+        for (index, tag) in tags.iter().enumerate() {
+            let token = || format!("[{}", String::from_utf8_lossy(tag.name));
+            if seen.may_have(tag.name)
+                && tags[..index].iter().any(|other| other.name.eq_ignore_ascii_case(tag.name))
+            {
+                problems.push((tag.offset, Kind::DuplicateTag, token(), TWICE.into()));
+            }
             let kept = tag.value.len().min(MOST_VALUE).min(left.saturating_sub(tag.name.len()));
             if kept < tag.value.len() && left > 0 {
-                let token = format!("[{}", String::from_utf8_lossy(tag.name));
-                problems.push((tag.offset, Kind::LongTags, token, TOO_LONG));
+                problems.push((tag.offset, Kind::LongTags, token(), TOO_LONG.into()));
             }
             if kept == 0 && !tag.value.is_empty() {
                 left = 0;
@@ -47,16 +61,22 @@ impl Header {
             }
             left -= tag.name.len() + kept;
             let value = TagPair { value: cut(tag.value, kept), ..*tag }.text();
+            if let Some(flaw) = TextFlaw::of(cut(tag.value, kept))
+                && !(flaw.is_encoding && std::mem::replace(&mut is_encoding_reported, true))
+            {
+                problems.push((tag.offset, Kind::InvalidText, token(), flaw.to_string().into()));
+            }
             if let Err(reason) = header.set(tag.name, &value, batch) {
-                header.keep(tag.name, &value, batch);
+                let name = String::from_utf8_lossy(usual_spelling(tag.name).unwrap_or(tag.name));
+                header.push(&name, &value, batch);
                 if let Some(reason) = reason {
-                    let token = format!("[{} \"{value}\"]", String::from_utf8_lossy(tag.name));
-                    problems.push((tag.offset, Kind::InvalidTag, token, reason));
+                    let token = format!("{} \"{value}\"]", token());
+                    problems.push((tag.offset, Kind::InvalidTag, token, reason.into()));
                 }
             }
         }
-        sort_tags(batch, first_tag);
-        header.set_facts(first_tag, moves, batch);
+        sort_tags(batch, header.first_tag);
+        header.set_facts(moves, batch);
         header.row.date = header.row.date.or(header.utc_date);
         header
     }
@@ -98,18 +118,20 @@ impl Header {
             b"Variant" => row.variant = known(value, batch),
             b"FEN" => self.fen = known(value, batch),
             b"SetUp" => {}
+            b"Truncated" => self.truncated = Some(batch.headers.push_text(value)),
             _ => {
-                let name = usual_spelling(name).ok_or(None)?;
-                return self.set(name, value, batch);
+                let usual = usual_spelling(name).filter(|usual| *usual != name).ok_or(None)?;
+                return self.set(usual, value, batch);
             }
         }
         Ok(())
     }
 
-    /// Sets the columns that are told from others and from the tags that are kept, `first_tag` and all after it.
-    fn set_facts(&mut self, first_tag: usize, moves: &Reader<'_>, batch: &mut GameBatch) {
+    /// Sets the columns that follow from others and from the tags that are kept.
+    fn set_facts(&mut self, moves: &Reader<'_>, batch: &mut GameBatch) {
         let (text, row) = (&batch.headers.text, &mut self.row);
-        let tags = batch.headers.tags[first_tag..].iter().map(|tag| (tag.name.of(text), tag.value.of(text)));
+        let tags =
+            batch.headers.tags[self.first_tag..].iter().map(|tag| (tag.name.of(text), tag.value.of(text)));
         let of = |value: Option<Text>| value.map(|value| value.of(text));
         let facts =
             GameFacts::of(of(self.names.site), of(row.time_control), tags, || first_clock(moves.clone()));
@@ -124,8 +146,14 @@ impl Header {
         [row.white_fide_id, row.black_fide_id] = facts.fide_ids;
     }
 
-    fn keep(&self, name: &[u8], value: &str, batch: &mut GameBatch) {
-        let name = batch.headers.push_text(&String::from_utf8_lossy(name));
+    /// Keeps a tag in the table `tag`.
+    pub(crate) fn keep(&self, name: &str, value: &str, batch: &mut GameBatch) {
+        self.push(name, value, batch);
+        sort_tags(batch, self.first_tag);
+    }
+
+    fn push(&self, name: &str, value: &str, batch: &mut GameBatch) {
+        let name = batch.headers.push_text(name);
         let value = batch.headers.push_text(value);
         batch.headers.tags.push(TagRow { game: self.row.game, name, value });
     }
@@ -155,6 +183,7 @@ fn first_clock(mut reader: Reader<'_>) -> Option<u32> {
 /// The most that is kept of a tag's value, and of all tags of a game, in bytes.
 const MOST_VALUE: usize = 64 << 10;
 const MOST_TEXT: usize = 1 << 20;
+const TWICE: &str = "the game has this tag twice: the last one counts";
 const TOO_LONG: &str = "only 64 KiB of a tag and 1 MiB of all tags of a game are kept";
 
 /// The first bytes of a text, without a part of a UTF-8 character at their end.
@@ -164,40 +193,82 @@ fn cut(text: &[u8], most: usize) -> &[u8] {
     &text[..end]
 }
 
-const COLUMNS: [&[u8]; 17] = [
-    b"Event",
-    b"Site",
-    b"Date",
-    b"UTCDate",
-    b"Round",
-    b"White",
-    b"Black",
-    b"Result",
-    b"WhiteElo",
-    b"BlackElo",
-    b"WhiteTitle",
-    b"BlackTitle",
-    b"ECO",
-    b"TimeControl",
-    b"Variant",
-    b"FEN",
-    b"SetUp",
+/// Names of tags as they are usually written: those with a meaning for the database, and other frequent ones.
+const NAMES: [&str; 41] = [
+    "Event",
+    "Site",
+    "Date",
+    "UTCDate",
+    "Round",
+    "White",
+    "Black",
+    "Result",
+    "WhiteElo",
+    "BlackElo",
+    "WhiteTitle",
+    "BlackTitle",
+    "ECO",
+    "TimeControl",
+    "Variant",
+    "FEN",
+    "SetUp",
+    "Truncated",
+    "UTCTime",
+    "Termination",
+    "GameId",
+    "Link",
+    "WhiteRatingDiff",
+    "BlackRatingDiff",
+    "WhiteFideId",
+    "BlackFideId",
+    "Annotator",
+    "EventDate",
+    "Opening",
+    "Variation",
+    "SubVariation",
+    "PlyCount",
+    "NIC",
+    "Mode",
+    "Time",
+    "Section",
+    "Stage",
+    "Board",
+    "WhiteTeam",
+    "BlackTeam",
+    "Source",
 ];
 
-/// The usual spelling of a tag name that has a column and differs in case.
+/// The usual spelling of a name, whatever the case of its letters.
 fn usual_spelling(name: &[u8]) -> Option<&'static [u8]> {
-    COLUMNS.into_iter().find(|known| known.eq_ignore_ascii_case(name) && *known != name)
+    NAMES.into_iter().map(str::as_bytes).find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Sorts the rows of the last game by name; of tags given twice the last one counts.
+/// Names that have come by, roughly: a few different ones are taken for one.
+#[derive(Default)]
+struct SeenNames(u64);
+
+impl SeenNames {
+    /// Adds a name. Gives back whether it may have come by before, in letters of any case.
+    fn may_have(&mut self, name: &[u8]) -> bool {
+        let letter = |at: usize| u64::from(name.get(at).map_or(0, u8::to_ascii_lowercase));
+        let length = name.len();
+        let hash =
+            letter(0) + 5 * letter(length / 2) + 11 * letter(length.saturating_sub(1)) + 23 * length as u64;
+        let before = self.0;
+        self.0 |= 1 << (hash % 64);
+        self.0 == before
+    }
+}
+
+/// Sorts the rows of the last game by name, whatever the case of its letters, as the table does; of tags given twice the last one counts.
 fn sort_tags(batch: &mut GameBatch, first: usize) {
     let rows = &mut batch.headers.tags;
     let text = &batch.headers.text;
-    rows[first..]
-        .sort_unstable_by(|a, b| (a.name.of(text), b.name.start).cmp(&(b.name.of(text), a.name.start)));
+    let letters = |row: &TagRow| row.name.of(text).bytes().map(|byte| byte.to_ascii_lowercase());
+    rows[first..].sort_unstable_by(|a, b| letters(a).cmp(letters(b)).then(b.name.start.cmp(&a.name.start)));
     let mut kept = first;
     for index in first..rows.len() {
-        if kept == first || rows[kept - 1].name.of(text) != rows[index].name.of(text) {
+        if kept == first || !rows[kept - 1].name.of(text).eq_ignore_ascii_case(rows[index].name.of(text)) {
             rows[kept] = rows[index];
             kept += 1;
         }
@@ -213,10 +284,11 @@ fn known(value: &str, batch: &mut GameBatch) -> Option<Text> {
     (!is_unknown(value)).then(|| batch.headers.push_text(value.trim()))
 }
 
-/// A rating: absent, `?`, `-` and `0` are unknown.
+/// A rating: absent, `?`, `-` and zero are unknown.
 fn rating(value: &str) -> Result<Option<u16>, Option<&'static str>> {
     match value.trim() {
-        "" | "?" | "-" | "0" => Ok(None),
+        "" | "?" | "-" => Ok(None),
+        zeros if zeros.bytes().all(|byte| byte == b'0') => Ok(None),
         digits => digits.parse().map(Some).map_err(|_| Some("no rating that can be read")),
     }
 }
@@ -228,7 +300,7 @@ mod tests {
     #[test]
     fn ratings_are_numbers_or_unknown() {
         assert_eq!(rating("2850"), Ok(Some(2850)));
-        for text in ["", "?", "-", "0", " "] {
+        for text in ["", "?", "-", "0", "0000", " "] {
             assert_eq!(rating(text), Ok(None));
         }
         assert!(rating("GM").is_err());
@@ -247,12 +319,14 @@ mod tests {
         assert_eq!(header.names.event.unwrap().of(text), "\u{20ac}".repeat(MOST_VALUE / 3));
         let latin = batch.headers.tags.iter().find(|tag| tag.name.of(text) == "Latin").unwrap();
         assert_eq!(latin.value.of(text), "\u{e9}".repeat(MOST_VALUE));
-        assert_eq!((problems.len(), problems[0].1), (2, Kind::LongTags));
+        let kinds =
+            |problems: &[TagProblem], kind| problems.iter().filter(|problem| problem.1 == kind).count();
+        assert_eq!((kinds(&problems, Kind::LongTags), kinds(&problems, Kind::InvalidText)), (2, 1));
         let many = vec![tag(&b"X"[..], &[b'x'; MOST_VALUE][..]); 100];
         let (mut batch, mut problems) = (GameBatch::default(), Vec::new());
         Header::read(&many, &Reader::new(b""), GameId(0), &mut batch, &mut problems);
         assert!(batch.headers.text.len() <= MOST_TEXT);
-        assert_eq!((batch.headers.tags.len(), problems.len()), (1, 1));
+        assert_eq!((batch.headers.tags.len(), kinds(&problems, Kind::LongTags)), (1, 1));
     }
 
     #[test]
@@ -262,7 +336,7 @@ mod tests {
             tag(&b"Zeta"[..], &b"1"[..]),
             tag(b"Alpha", b"first"),
             tag(b"eco", b"B20"),
-            tag(b"Alpha", b"last"),
+            tag(b"ALPHA", b"last"),
             tag(b"WhiteElo", b"none"),
         ];
         let (mut batch, mut problems) = (GameBatch::default(), Vec::new());
@@ -270,8 +344,9 @@ mod tests {
         let text = &batch.headers.text;
         let rows: Vec<_> =
             batch.headers.tags.iter().map(|row| (row.name.of(text), row.value.of(text))).collect();
-        assert_eq!(rows, [("Alpha", "last"), ("WhiteElo", "none"), ("Zeta", "1")]);
+        assert_eq!(rows, [("ALPHA", "last"), ("WhiteElo", "none"), ("Zeta", "1")]);
         assert_eq!(header.row.eco.unwrap().of(text), "B20");
-        assert_eq!(problems.len(), 1);
+        let kinds: Vec<_> = problems.iter().map(|problem| problem.1).collect();
+        assert_eq!(kinds, [Kind::DuplicateTag, Kind::InvalidTag]);
     }
 }

@@ -1,5 +1,7 @@
 //! A chunk of PGN text to games that have been replayed: the first half of a worker's work.
 
+use std::ops::Range;
+
 use crate::board::{FenText, GameResult, MoveCode, Position, SanError, ShortMove};
 use crate::id::OpeningId;
 use crate::index::game::annotate::{AnnotationProblem, Annotator};
@@ -13,7 +15,9 @@ use crate::index::problem::Kind;
 use crate::index::read::lines::LineCounter;
 use crate::index::visited_position::counted_game::CountedGame;
 use crate::opening::OpeningBook;
-use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_known_variant, is_remark};
+use crate::pgn::{
+    Annotation, FrameProblem, MOST_TAGS, Reader, TagPair, Token, decode, is_known_variant, is_remark,
+};
 use crate::store::row::{GameId, GameNames, GameRow, GameStatus, Ply, ProblemRow, SourceId};
 
 /// Parses the games of one chunk, batch by batch.
@@ -55,6 +59,8 @@ struct Doubtful {
 struct Ending {
     status: GameStatus,
     result: Option<GameResult>,
+    /// Where that is.
+    result_at: Range<usize>,
     /// Of the last position that has a name.
     opening: Option<OpeningId>,
 }
@@ -164,17 +170,16 @@ impl<'a> ChunkParser<'a> {
                 let position = batch.setups.last().expect("the set-up just added").clone();
                 self.replay_game(&position, &mut header, batch)
             }
-            Start::Nowhere => {
-                Ending { status: GameStatus::Skipped, result: self.skip_moves(), opening: None }
-            }
+            Start::Nowhere => self.skip_game(&mut header.row, batch),
         };
+        let status = self.status(&mut header, ending.status, batch.codes.len() - first_code, batch);
         let end = self.reader.offset();
         let length = self.text[begin..end].trim_ascii_end().len();
         let mut row = header.row;
         row.source = self.source;
         row.byte_offset = self.base + begin as u64;
         row.byte_length = length as u64;
-        row.status = ending.status;
+        row.status = status;
         row.opening = ending.opening;
         row.result = self.result(&header, &ending, game, begin + length, batch);
         row.ply_count = u32::try_from(batch.codes.len() - first_code).unwrap_or(u32::MAX);
@@ -235,13 +240,7 @@ impl<'a> ChunkParser<'a> {
                 let fen = fen.of(&batch.headers.text).to_owned();
                 let message = format!("start position: {error}; moves are skipped, tags are kept");
                 self.problem_at_tag("FEN", batch, Kind::InvalidFen, game, &fen, &message);
-                let name = batch.headers.push_text("FEN");
-                let value = batch.headers.push_text(&fen);
-                let at =
-                    batch.headers.tags.iter().rposition(|tag| tag.game != game).map_or(0, |last| last + 1);
-                let text = &batch.headers.text;
-                let before = batch.headers.tags[at..].iter().filter(|tag| tag.name.of(text) < "FEN").count();
-                batch.headers.tags.insert(at + before, crate::store::row::TagRow { game, name, value });
+                header.keep("FEN", &fen, batch);
                 Start::Nowhere
             }
         }
@@ -253,12 +252,84 @@ impl<'a> ChunkParser<'a> {
         if !self.annotator.is_on() {
             return self.replay::<false>(start, row.game, both_lost, batch);
         }
-        self.annotator.begin(row.game, &batch.headers);
+        self.annotator.begin(row.game, true, &batch.headers);
+        for &annotation in self.reader.leading() {
+            let text = (self.text, self.reader.offset());
+            self.annotator.take(annotation, text, (&[], start), start, &mut batch.headers);
+        }
         let ending = self.replay::<true>(start, row.game, both_lost, batch);
+        self.end_annotations(row, batch);
+        ending
+    }
+
+    fn end_annotations(&mut self, row: &mut GameRow, batch: &mut GameBatch) {
         let (evals, clocks) = self.annotator.end(&mut batch.headers);
         (row.eval_count, row.clock_count) = (Some(evals), Some(clocks));
         self.tell_annotation_problems(row.game, batch);
-        ending
+    }
+
+    /// Passes over a game that cannot be replayed. If its rules are known, its comments are kept, all at its beginning.
+    fn skip_game(&mut self, row: &mut GameRow, batch: &mut GameBatch) -> Ending {
+        let variant = row.variant.map(|variant| variant.of(&batch.headers.text));
+        let is_read = self.annotator.is_on() && variant.is_none_or(is_known_variant);
+        let mut leading = self.reader.leading().to_vec().into_iter();
+        if is_read {
+            self.annotator.begin(row.game, false, &batch.headers);
+        }
+        let (mut result, mut result_at) = (None, 0..0);
+        loop {
+            let annotation = match leading.next() {
+                Some(annotation) => Some(annotation),
+                None if result_at.is_empty() => match self.reader.next::<true>() {
+                    Token::Annotation(annotation) => Some(annotation),
+                    token @ (Token::Result(_) | Token::End) => {
+                        result = if let Token::Result(result) = token { Some(result) } else { None };
+                        result_at = self.reader.token_start()..self.reader.offset();
+                        if result.is_none() {
+                            break;
+                        }
+                        None
+                    }
+                    _ => None,
+                },
+                None => match self.reader.trailing() {
+                    None => break,
+                    annotation => annotation,
+                },
+            };
+            if let Some(annotation @ Annotation::Comment(_)) = annotation.filter(|_| is_read) {
+                let text = (self.text, self.reader.offset());
+                self.annotator.take(annotation, text, (&[], self.start), self.start, &mut batch.headers);
+            }
+        }
+        if is_read {
+            self.end_annotations(row, batch);
+        }
+        Ending { status: GameStatus::Skipped, result, result_at, opening: None }
+    }
+
+    /// How much of the game could be replayed. A game that this program exported says in a tag what of it is missing.
+    fn status(
+        &self,
+        header: &mut Header,
+        status: GameStatus,
+        plies: usize,
+        batch: &mut GameBatch,
+    ) -> GameStatus {
+        let Some(told) = header.truncated.take() else { return status };
+        let told = told.of(&batch.headers.text);
+        let plies = u32::try_from(plies).unwrap_or(u32::MAX);
+        let is_told = |status: &GameStatus| status.loss(plies).is_some_and(|loss| loss == told);
+        let truncated = GameStatus::Truncated;
+        match status {
+            GameStatus::Ok | GameStatus::Truncated if is_told(&truncated) => truncated,
+            GameStatus::Skipped if is_told(&status) => status,
+            _ => {
+                let value = told.to_owned();
+                header.keep(GameStatus::LOSS_TAG, &value, batch);
+                status
+            }
+        }
     }
 
     fn replay<const ANNOTATED: bool>(
@@ -272,6 +343,7 @@ impl<'a> ChunkParser<'a> {
         let mut position = start.clone();
         let mut status = GameStatus::Ok;
         let mut opening = self.openings.find(&position);
+        let mut double_loss = None;
         let result = loop {
             match self.reader.next::<ANNOTATED>() {
                 Token::Move(_) if batch.codes.len() - first == MOST_PLIES => {
@@ -283,6 +355,7 @@ impl<'a> ChunkParser<'a> {
                 }
                 // Castling could be played here.
                 Token::Move(token) if both_lost && self.is_double_loss(token) => {
+                    double_loss = Some(self.end_in_double_loss(token));
                     break Some(GameResult::Unknown);
                 }
                 Token::Move(token) => match position.play_san(token) {
@@ -293,6 +366,7 @@ impl<'a> ChunkParser<'a> {
                     Err(error) => {
                         let ply = batch.codes.len() - first;
                         if self.is_double_loss(token) {
+                            double_loss = Some(self.end_in_double_loss(token));
                             break Some(GameResult::Unknown);
                         }
                         if let Ok(code) = self.play_glued(token, error, &mut position, game, ply, batch) {
@@ -324,6 +398,16 @@ impl<'a> ChunkParser<'a> {
                 }
             }
         };
+        let result_at = double_loss.unwrap_or(self.reader.token_start()..self.reader.offset());
+        while let Some(annotation) = self.reader.trailing() {
+            // Glyphs and variations belong to a move, which may be lost.
+            let is_kept = status == GameStatus::Ok || matches!(annotation, Annotation::Comment(_));
+            if ANNOTATED && is_kept {
+                let played = (&batch.codes[first..], &position);
+                let text = (self.text, self.reader.offset());
+                self.annotator.take(annotation, text, played, start, &mut batch.headers);
+            }
+        }
         if batch.codes.len() == first && status == GameStatus::Ok && self.all_moves_lost(game, batch) {
             status = GameStatus::Truncated;
         }
@@ -331,7 +415,7 @@ impl<'a> ChunkParser<'a> {
             let last = batch.codes.len() - 1;
             batch.codes[last] = batch.codes[last].with_mate();
         }
-        Ending { status, result, opening }
+        Ending { status, result, result_at, opening }
     }
 
     /// Tells what was found wrong with the annotations of a game.
@@ -348,6 +432,12 @@ impl<'a> ChunkParser<'a> {
         token[0] == b'0'
             && GameResult::read_scores(token) == Some((GameResult::Unknown, token.len()))
             && self.reader.is_at_last_token()
+    }
+
+    /// Ends the game with the word just read. Gives back where that is.
+    fn end_in_double_loss(&mut self, token: &[u8]) -> Range<usize> {
+        self.reader.end_game();
+        self.reader.offset() - token.len()..self.reader.offset()
     }
 
     fn skip_moves(&mut self) -> Option<GameResult> {
@@ -476,8 +566,8 @@ impl<'a> ChunkParser<'a> {
             Some(token) if tag.is_some_and(|tag| tag != token) => {
                 let tag = tag.unwrap_or_default().as_str();
                 let message = format!("the tag says {tag}, the moves end in {}", token.as_str());
-                let at = self.reader.token_start();
-                let shown = shown(&self.text[at..self.reader.offset()]);
+                let Range { start: at, end } = ending.result_at;
+                let shown = shown(&self.text[at..end]);
                 self.problem(batch, Kind::ResultMismatch, at, Some(game), None, Some(&shown), &message);
             }
             _ => {}
@@ -493,6 +583,10 @@ impl<'a> ChunkParser<'a> {
         match problem {
             FrameProblem::UnclosedTag { offset } => {
                 let message = "a tag pair without its closing quote and bracket: read to the end of the line";
+                self.problem(batch, Kind::UnclosedTag, offset, game, None, None, message);
+            }
+            FrameProblem::UnquotedTag { offset } => {
+                let message = "a tag pair without quotes: read up to its bracket";
                 self.problem(batch, Kind::UnclosedTag, offset, game, None, None, message);
             }
             FrameProblem::DamagedTag { offset } => {

@@ -156,7 +156,7 @@ pub struct StoredPosition {
 
 impl GameRecord {
     /// The tag that says what of a game's moves is not in the database.
-    pub const TRUNCATED: &str = "Truncated";
+    pub const TRUNCATED: &str = GameStatus::LOSS_TAG;
 
     /// All tag pairs in the order of PGN's export format: the seven of the roster (`?`, or `????.??.??`, where unknown),
     /// then the others by name. Each name stands there once.
@@ -206,15 +206,7 @@ impl GameRecord {
     /// What the PGN has of the game and the database has not.
     #[must_use]
     pub fn loss(&self) -> Option<String> {
-        match self.summary.status {
-            GameStatus::Ok => None,
-            GameStatus::Truncated => {
-                Some(format!("the moves after ply {} are illegal or cannot be read", self.summary.ply_count))
-            }
-            GameStatus::Skipped => {
-                Some("the variant or the start position is not supported: no moves".to_owned())
-            }
-        }
+        self.summary.status.loss(self.summary.ply_count)
     }
 
     /// Whether it is a game of Chess960: by its variant, or because a king or rook can castle from another square than in

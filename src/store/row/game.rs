@@ -136,4 +136,17 @@ impl GameStatus {
             Self::Skipped => "skipped",
         }
     }
+
+    /// The tag that says what of a game's moves is not in the database.
+    pub const LOSS_TAG: &str = "Truncated";
+
+    /// What the PGN has of a game with so many plies and the database has not.
+    #[must_use]
+    pub fn loss(self, plies: u32) -> Option<String> {
+        match self {
+            Self::Ok => None,
+            Self::Truncated => Some(format!("the moves after ply {plies} are illegal or cannot be read")),
+            Self::Skipped => Some("the variant or the start position is not supported: no moves".to_owned()),
+        }
+    }
 }

@@ -33,6 +33,9 @@ pub const PROBLEM_KINDS: &[&str] = &[
     "result-mismatch",
     "unclosed-tag",
     "invalid-tag",
+    "duplicate-tag",
+    "invalid-text",
+    "many-pieces",
     "outside-text",
     "no-game",
 ];

@@ -1,0 +1,146 @@
+//! Bytes as text.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// Bytes as text: UTF-8, with each other byte as in Windows-1252, whose five unassigned bytes are the control characters of Latin-1. In
+/// a text with characters in UTF-8, one that is cut short is U+FFFD.
+#[must_use]
+pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(decode_mixed(bytes)),
+    }
+}
+
+#[cold]
+fn decode_mixed(bytes: &[u8]) -> String {
+    let has_utf8 = has_utf8(bytes);
+    let mut text = String::with_capacity(bytes.len() + 8);
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        match chunk.invalid() {
+            [_, _, ..] if has_utf8 => text.push(char::REPLACEMENT_CHARACTER),
+            invalid => text.extend(invalid.iter().map(|&byte| windows_1252(byte))),
+        }
+    }
+    text
+}
+
+/// Whether there are characters of several bytes in UTF-8.
+fn has_utf8(bytes: &[u8]) -> bool {
+    bytes.utf8_chunks().any(|chunk| !chunk.valid().is_ascii())
+}
+
+fn windows_1252(byte: u8) -> char {
+    const HIGH: [char; 32] = [
+        '\u{20ac}', '\u{81}', '\u{201a}', '\u{0192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}',
+        '\u{02c6}', '\u{2030}', '\u{0160}', '\u{2039}', '\u{0152}', '\u{8d}', '\u{017d}', '\u{8f}', '\u{90}',
+        '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}', '\u{2022}', '\u{2013}', '\u{2014}', '\u{02dc}',
+        '\u{2122}', '\u{0161}', '\u{203a}', '\u{0153}', '\u{9d}', '\u{017e}', '\u{0178}',
+    ];
+    match byte {
+        0x80..=0x9f => HIGH[usize::from(byte - 0x80)],
+        _ => char::from(byte),
+    }
+}
+
+/// Bytes that are not text in a known encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextFlaw {
+    /// Where the first of them is.
+    pub offset: usize,
+    /// The whole text seems to be in an unknown encoding, rather than some bytes of a text in UTF-8.
+    pub is_encoding: bool,
+    byte: u8,
+    is_cut: bool,
+}
+
+impl TextFlaw {
+    /// What is wrong with a text that is neither in UTF-8 nor in Windows-1252, as far as can be told.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        if bytes.is_ascii() || std::str::from_utf8(bytes).is_ok() {
+            return None;
+        }
+        let has_utf8 = has_utf8(bytes);
+        let offset = if has_utf8 {
+            bytes.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len())
+        } else {
+            (0..bytes.len()).find(|&at| !is_plausible(bytes, at))?
+        };
+        let cut = bytes[offset..].utf8_chunks().next().is_some_and(|chunk| chunk.invalid().len() > 1);
+        Some(Self { offset, is_encoding: !has_utf8, byte: bytes[offset], is_cut: has_utf8 && cut })
+    }
+}
+
+impl fmt::Display for TextFlaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { byte, .. } = *self;
+        match self {
+            Self { is_encoding: true, .. } => {
+                write!(
+                    f,
+                    "the text is neither UTF-8 nor seems to be Windows-1252, as which it is read: byte 0x{byte:02X}"
+                )
+            }
+            Self { is_cut: true, .. } => write!(f, "a character in UTF-8 is cut short: read as U+FFFD"),
+            _ => write!(f, "byte 0x{byte:02X} is not UTF-8: read as in Windows-1252"),
+        }
+    }
+}
+
+/// Whether a byte of a text in Windows-1252 may be there. In Western languages no three letters beyond ASCII follow each other,
+/// and signs such as `\u{201e}` are not between letters.
+fn is_plausible(bytes: &[u8], at: usize) -> bool {
+    let is_letter = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphabetic);
+    let is_high = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(|&byte| byte >= 0xc0);
+    match bytes[at] {
+        0x81 | 0x8d | 0x8f | 0x90 | 0x9d => false,
+        // Letters, apostrophes and dashes.
+        0x83 | 0x8a | 0x8c | 0x8e | 0x91 | 0x92 | 0x96 | 0x97 | 0x9a | 0x9c | 0x9e | 0x9f => true,
+        0x80..=0x9f => !(is_letter(at.checked_sub(1)) && is_letter(Some(at + 1))),
+        0xc0.. => !(is_high(at.checked_sub(1)) && is_high(Some(at + 1))),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_not_utf_8_are_read_by_themselves() {
+        for (bytes, text) in [
+            (&b"M\xc3\xbcller, Jos\xe9"[..], "M\u{fc}ller, Jos\u{e9}"),
+            (b"Jos\xe9, \xc3\xa9t\xc3\xa9 \x93x\x94", "Jos\u{e9}, \u{e9}t\u{e9} \u{201c}x\u{201d}"),
+            (b"gr\xc3\xb6\xc3\x9fer \xe2\x80", "gr\u{f6}\u{df}er \u{fffd}"),
+            (b"Andr\xe9\x92s", "Andr\u{e9}\u{2019}s"),
+            (b"\xc5ke Sj\xf6berg", "\u{c5}ke Sj\u{f6}berg"),
+            (b"\x81", "\u{81}"),
+            (b"", ""),
+        ] {
+            assert_eq!(decode(bytes), text);
+        }
+    }
+
+    #[test]
+    fn texts_in_other_encodings_are_noticed() {
+        let flaw = |bytes: &[u8]| TextFlaw::of(bytes).map(|flaw| (flaw.offset, flaw.is_encoding));
+        for bytes in [
+            &b"Petrosian"[..],
+            b"Jos\xc3\xa9",
+            b"Jos\xe9 Ra\xfal",
+            b"F\xe5\xe4, O\x92Kelly, \x8akrab, \x84x\x93",
+            b"",
+        ] {
+            assert_eq!(flaw(bytes), None, "{}", bytes.escape_ascii());
+        }
+        // Windows-1251, code page 850, bytes that Windows-1252 has not.
+        assert_eq!(flaw(b"\xca\xe0\xf0\xef\xee\xe2"), Some((1, true)));
+        assert_eq!(flaw(b"Sp\x84tlese"), Some((2, true)));
+        assert_eq!(flaw(b"M\x81ller"), Some((1, true)));
+        assert_eq!(flaw(b"M\xc3\xbcller Jos\xe9"), Some((11, false)));
+        assert_eq!(flaw(b"\xc3\xb6 \xe2\x80"), Some((3, false)));
+    }
+}
