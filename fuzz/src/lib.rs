@@ -57,6 +57,7 @@ fn read(text: &[u8], base: usize, found: &mut Vec<String>) {
     }
     found.extend(problems.iter().map(|problem| match problem {
         FrameProblem::UnclosedTag { offset } => format!("unclosed tag at {}", base + offset),
+        FrameProblem::UnquotedTag { offset } => format!("unquoted tag at {}", base + offset),
         FrameProblem::DamagedTag { offset } => format!("damaged tag at {}", base + offset),
         FrameProblem::Outside { offset } => format!("text outside at {}", base + offset),
         FrameProblem::TooManyTags { offset } => format!("too many tags at {}", base + offset),

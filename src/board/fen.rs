@@ -231,13 +231,14 @@ impl Setup {
         }
     }
 
+    /// The side that has more than sixteen pieces, and how many: no game leads to that, but it can be played on.
+    #[must_use]
+    pub fn crowded(&self) -> Option<(Color, usize)> {
+        let count = |color| (color, self.pieces().filter(|(_, piece)| piece.color() == color).count());
+        [Color::White, Color::Black].map(count).into_iter().find(|&(_, count)| count > 16)
+    }
+
     pub(super) fn check_pieces(&self) -> Result<(), SetupError> {
-        for color in [Color::White, Color::Black] {
-            let count = self.pieces().filter(|(_, piece)| piece.color() == color).count() as u32;
-            if count > 16 {
-                return Err(SetupError::TooManyPieces { color, count });
-            }
-        }
         let astray =
             |&(square, piece): &(Square, Piece)| piece.kind() == Kind::Pawn && matches!(square.rank(), 0 | 7);
         match self.pieces().find(astray) {

@@ -91,7 +91,7 @@ impl Position {
     /// Proves a set-up legal and makes the board.
     ///
     /// # Errors
-    /// When a side has not exactly one king or more than 16 pieces, when a pawn stands on the first or last rank, or when the side
+    /// When a side has not exactly one king, when a pawn stands on the first or last rank, or when the side
     /// that has just moved stands in check.
     pub fn new(setup: &Setup) -> Result<Self, SetupError> {
         let mut position = Self {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::opening::OpeningBook;
+use crate::source::TextEncoding;
 use crate::store::{Database, PlayerAlias};
 
 /// Options of a run.
@@ -42,6 +43,8 @@ pub struct IndexOptions {
     pub openings: Arc<OpeningBook>,
     /// Size of the pieces that PGN text is cut into, in bytes. The result does not depend on it.
     pub chunk_size: usize,
+    /// The encoding of all sources that do not begin with a byte order mark; `None` is UTF-8 or, byte by byte, Windows-1252.
+    pub encoding: Option<TextEncoding>,
     /// Which annotations are kept.
     pub annotations: Annotations,
     /// What a new database says of players with several names.
@@ -127,6 +130,8 @@ pub struct MadeWith {
     pub duplicates: Duplicates,
     /// Which annotations are kept.
     pub annotations: Annotations,
+    /// The encoding of sources without a byte order mark.
+    pub encoding: Option<TextEncoding>,
 }
 
 impl MadeWith {
@@ -139,6 +144,7 @@ impl MadeWith {
         Self {
             duplicates: Duplicates::parse(&word(Duplicates::SETTING)).unwrap_or_default(),
             annotations: Annotations::parse(&word(Annotations::SETTING)).unwrap_or_default(),
+            encoding: TextEncoding::parse(&word(TextEncoding::SETTING)),
         }
     }
 }
@@ -194,6 +200,7 @@ impl Default for IndexOptions {
             small_level: 1000,
             openings: OpeningBook::built_in(),
             chunk_size: 1 << 20,
+            encoding: None,
             annotations: Annotations::default(),
             player_aliases: Vec::new(),
             writer: Writer::default(),

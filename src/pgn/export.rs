@@ -81,8 +81,8 @@ impl<'a> GameWriter<'a> {
     /// A comment, whose words stand one space apart.
     pub fn comment(&mut self, text: &str) {
         self.needs_number = true;
-        if text.contains('}') && !self.has_signs {
-            // A brace would end it: it goes to the end of the line.
+        if text.contains(['{', '}']) && !self.has_signs {
+            // A brace would end it, or move its end: it goes to the end of the line.
             self.token(&format!("; {text}"));
             self.is_line_full = true;
             return;

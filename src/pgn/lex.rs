@@ -634,7 +634,9 @@ fn bracketed_comment(text: &[u8]) -> Option<(&[u8], usize)> {
         .take(LONGEST)
         .position(|byte| matches!(byte, b'[' | b']' | b'{' | b'}' | b'\n' | b'\r'))?;
     let comment = &rest[..end];
-    let is_comment = rest[end] == b']' && comment.iter().any(u8::is_ascii_alphabetic);
+    // What begins with a slash is the end of something in a forum's mark-up.
+    let is_comment =
+        rest[end] == b']' && comment.iter().any(u8::is_ascii_alphabetic) && !comment.starts_with(b"/");
     let shown = if comment.starts_with(b"%") { &text[..end + 2] } else { comment };
     is_comment.then_some((shown, end + 2))
 }

@@ -1,7 +1,7 @@
 //! Text to games, one after the other.
 
 use super::lex::{Annotation, Lexer, Token, begins_moves, has_blank_line, skip_blanks};
-use super::split::Boundaries;
+use super::split::{Boundaries, LOOK_BACK};
 use super::tags::{ReadTag, TagPair, damaged_tag, is_blank, read_tag, starts_tag_pair, unquoted_tag};
 use super::word::is_foreign_move;
 use crate::board::GameResult;
@@ -311,7 +311,8 @@ impl<'a> Reader<'a> {
                     return damaged_line(&text[self.start..], false).is_none();
                 }
                 Token::End | Token::NextGame => {
-                    if outside || comments.is_some() {
+                    // Comments before the first tag pair are found from there, if there are not too many.
+                    if outside || comments.is_some() && self.limit - offset > LOOK_BACK {
                         note(problems, FrameProblem::Outside { offset });
                     }
                     return false;

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use flate2::bufread::{DeflateDecoder, GzDecoder};
 
+use super::encoding::{TextEncoding, Transcoder};
 use super::file::{Place, SourceFile};
 use super::form::Form;
 use super::frames::{self, FrameOptions, Frames};
 use super::input::{Input, Position, read_head};
 use super::part::{FramesOfPart, PartEnd};
-use super::utf16::Utf16;
 use super::zip::{Checked, Member, Method};
 use super::{Error, Mapped, Result};
 
@@ -53,6 +53,7 @@ pub enum Opened {
 pub struct Packed {
     path: PathBuf,
     kind: Kind,
+    encoding: Option<TextEncoding>,
 }
 
 #[derive(Debug)]
@@ -71,7 +72,7 @@ enum Kind {
 /// # Errors
 /// When it cannot be opened, or is of a form that is not read.
 pub fn open(file: &SourceFile) -> Result<Opened> {
-    let packed = |kind| Opened::Packed(Packed { path: file.path.clone(), kind });
+    let packed = |kind| Opened::Packed(Packed { path: file.path.clone(), kind, encoding: file.encoding });
     if file.range().is_some_and(|range| range.is_empty()) {
         return Ok(packed(Kind::Nothing));
     }
@@ -82,7 +83,7 @@ pub fn open(file: &SourceFile) -> Result<Opened> {
             let map = Mapped::open(&file.path)?;
             let form = Form::of(&map.bytes()[..map.bytes().len().min(Form::HEAD)]);
             match (form, file.range()) {
-                (Form::Text, _) => Ok(Opened::Mapped(map)),
+                (Form::Text, _) if file.encoding.is_none() => Ok(Opened::Mapped(map)),
                 (Form::Other(..), _) => Err(refused(&file.path, form)),
                 (Form::Zstd, Some(part)) => Ok(packed(Kind::Part(map, part))),
                 _ => Ok(packed(Kind::File(map, form))),
@@ -102,7 +103,7 @@ fn refused(path: &std::path::Path, form: Form) -> Error {
 impl Packed {
     /// Whether the text of an archive is what it is taken for: UTF-8, or an 8-bit character set.
     pub(super) fn has_text(self) -> Result<bool> {
-        let Self { path, kind } = self;
+        let Self { path, kind, .. } = self;
         let Kind::File(map, _) = kind else { return Ok(false) };
         let range = 0..map.bytes().len();
         let input = Input::mapped(Arc::new(map), range, Position::default());
@@ -117,13 +118,13 @@ impl Packed {
     /// # Errors
     /// When a stream cannot be opened, or what is in an archive is of a form that is not read.
     pub fn decode(self, options: DecodeOptions) -> Result<Decoded> {
-        let Self { path, kind } = self;
+        let Self { path, kind, encoding } = self;
         let io = |error| Error::io(&path, error);
         let position = Position::default();
         let (reader, start): (Box<dyn Read + Send>, u64) = match kind {
             Kind::File(map, Form::Zstd) => {
                 let frames = Frames::new(Arc::new(map), position.clone(), options.frames());
-                return Decoded::new(Box::new(frames), position, 0, Decoded::MOST_ERRORS, &path);
+                return Decoded::new(Box::new(frames), position, 0, Decoded::MOST_ERRORS, encoding, &path);
             }
             Kind::Part(map, part) => {
                 let window = options.window();
@@ -153,7 +154,7 @@ impl Packed {
                 (unpack(input, form, options).map_err(io)?.ok_or_else(|| refused(&path, form))?, 0)
             }
         };
-        Decoded::new(Box::new(Evenly::new(reader)), position, start, 1, &path)
+        Decoded::new(Box::new(Evenly::new(reader)), position, start, 1, encoding, &path)
     }
 }
 
@@ -188,7 +189,7 @@ impl<R: Read> Read for Evenly<R> {
 fn unpack(input: Input, form: Form, options: DecodeOptions) -> io::Result<Option<Box<dyn Read + Send>>> {
     Ok(Some(match form {
         Form::Text => Box::new(input),
-        Form::Utf16(endian) => Box::new(Utf16::new(input, endian)),
+        Form::Utf16(encoding) => Box::new(Transcoder::new(input, encoding)),
         Form::Zstd => Box::new(zstd_text(input, options)?),
         Form::Gzip => Box::new(Members::<GzDecoder<Input>>::new(input)),
         Form::Bzip2 => Box::new(Members::<bzip2::bufread::BzDecoder<Input>>::new(input)),
@@ -319,6 +320,7 @@ impl Decoded {
         position: Position,
         start: u64,
         errors_left: u32,
+        encoding: Option<TextEncoding>,
         path: &std::path::Path,
     ) -> Result<Self> {
         let (mut head, mut error) = (Vec::new(), None);
@@ -326,16 +328,17 @@ impl Decoded {
             Ok(bytes) => head = bytes,
             Err(failed) => error = Some(failed),
         }
-        match Form::of(&head) {
-            Form::Text => {}
-            Form::Utf16(endian) => {
-                let text = Cursor::new(std::mem::take(&mut head)).chain(reader);
-                reader = Box::new(Utf16::new(text, endian));
-            }
+        let encoding = match Form::of(&head) {
+            Form::Text => encoding,
+            Form::Utf16(encoding) => Some(encoding),
             _ => {
                 let (form, remedy) = ("something else than text in an archive", "unpack it first");
                 return Err(Error::Form { path: path.to_owned(), form, remedy });
             }
+        };
+        if let Some(encoding) = encoding {
+            let text = Cursor::new(std::mem::take(&mut head)).chain(reader);
+            reader = Box::new(Transcoder::new(text, encoding));
         }
         Ok(Self { reader, head, error, position, start, errors_left, part: None })
     }

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::encoding::TextEncoding;
 use super::form::Form;
 use super::frames;
 use super::zip::Member;
@@ -24,13 +25,24 @@ pub struct SourceFile {
     pub(super) place: Place,
     /// What its first bytes say, as far as they could be read.
     pub(super) form: Form,
+    /// The encoding of its text, if somebody said so.
+    pub(super) encoding: Option<TextEncoding>,
     /// Memory that decoding takes, in bytes, if it is much.
     window: u64,
 }
 
 impl SourceFile {
     pub(super) fn new(path: &Path, bytes: Option<u64>, place: Place) -> Self {
-        Self { path: path.to_owned(), bytes, first_byte: 0, range: None, place, form: Form::Text, window: 0 }
+        Self {
+            path: path.to_owned(),
+            bytes,
+            first_byte: 0,
+            range: None,
+            place,
+            form: Form::Text,
+            encoding: None,
+            window: 0,
+        }
     }
 
     /// A file, which may be an archive of one.
@@ -46,11 +58,20 @@ impl SourceFile {
         Self::new(path, Some(bytes), Place::Member(member))
     }
 
+    /// The same file, whose text is in this encoding unless it begins with a byte order mark. `None`: UTF-8 or Windows-1252.
+    #[must_use]
+    pub const fn in_encoding(mut self, encoding: Option<TextEncoding>) -> Self {
+        self.encoding = encoding;
+        self
+    }
+
     /// Chooses those games alone that begin in this range of the bytes of the file. Of one that cannot be read from the middle, whoever has
     /// its first byte reads all games, and others none.
     pub fn restrict(&mut self, range: &Range<u64>) {
         let length = self.bytes.unwrap_or(u64::MAX);
-        let can_be_cut = self.place == Place::File && matches!(self.form, Form::Text | Form::Zstd);
+        let can_be_cut = self.place == Place::File
+            && self.encoding.is_none()
+            && matches!(self.form, Form::Text | Form::Zstd);
         let range = match can_be_cut {
             true => range.start.min(length)..range.end.min(length),
             false if range.start == 0 => 0..length,
@@ -81,7 +102,8 @@ impl SourceFile {
     /// Whether its bytes are its text and all of it is read: it is mapped.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        (&self.place, self.form) == (&Place::File, Form::Text) && self.range.is_none()
+        let is_text = (&self.place, self.form) == (&Place::File, Form::Text);
+        is_text && self.range.is_none() && self.encoding.is_none()
     }
 
     /// The memory that decoding takes beyond what it always may, in bytes: of an archive that was packed with a long window.

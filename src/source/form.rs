@@ -1,13 +1,14 @@
 //! What a file is, told by its first bytes and not by its name.
 
-use super::utf16::Endian;
+use super::encoding::TextEncoding;
 
 /// What the first bytes of a file say that it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// PGN text in UTF-8 or an 8-bit character set, as far as can be told.
     Text,
-    Utf16(Endian),
+    /// Text in UTF-16, as its byte order mark says.
+    Utf16(TextEncoding),
     Zstd,
     Gzip,
     Bzip2,
@@ -34,8 +35,8 @@ impl Form {
             [0x1f, 0x8b, ..] => Self::Gzip,
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31 | 0x17, ..] => Self::Bzip2,
             [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Self::Zip,
-            [0xff, 0xfe, ..] => Self::Utf16(Endian::Little),
-            [0xfe, 0xff, ..] => Self::Utf16(Endian::Big),
+            [0xff, 0xfe, ..] => Self::Utf16(TextEncoding::UTF_16LE),
+            [0xfe, 0xff, ..] => Self::Utf16(TextEncoding::UTF_16BE),
             _ => match OTHERS.iter().find(|(magic, ..)| head.starts_with(magic)) {
                 Some(&(_, form, remedy)) => Self::Other(form, remedy),
                 None => Self::Text,
@@ -61,8 +62,8 @@ mod tests {
             (b"\x1f\x8b", Form::Gzip),
             (b"BZh91AY&SY", Form::Bzip2),
             (b"PK\x03\x04", Form::Zip),
-            (b"\xff\xfe", Form::Utf16(Endian::Little)),
-            (b"\xfe\xff\0[", Form::Utf16(Endian::Big)),
+            (b"\xff\xfe", Form::Utf16(TextEncoding::UTF_16LE)),
+            (b"\xfe\xff\0[", Form::Utf16(TextEncoding::UTF_16BE)),
         ] {
             assert_eq!(Form::of(head), form, "{}", head.escape_ascii());
         }

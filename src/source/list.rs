@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::beside::{Beside, compare};
 use super::decode::DecodeOptions;
+use super::encoding::Transcoder;
 use super::file::{Place, SourceFile, head};
 use super::form::Form;
 use super::path_pattern::Pattern;
-use super::utf16::Utf16;
 use super::watch::Watch;
 use super::zip;
 use super::{Error, Result};
@@ -297,9 +297,9 @@ impl Lister<'_> {
 fn utf_8(text: Vec<u8>) -> std::io::Result<Vec<u8>> {
     const MARK: &[u8] = b"\xef\xbb\xbf";
     match Form::of(&text) {
-        Form::Utf16(endian) => {
+        Form::Utf16(encoding) => {
             let mut utf_8 = Vec::new();
-            Utf16::new(text.as_slice(), endian).read_to_end(&mut utf_8)?;
+            Transcoder::new(text.as_slice(), encoding).read_to_end(&mut utf_8)?;
             Ok(utf_8)
         }
         _ if text.starts_with(MARK) => Ok(text[MARK.len()..].to_vec()),

@@ -3,6 +3,7 @@
 mod beside;
 mod decode;
 mod directory;
+mod encoding;
 mod error;
 mod file;
 mod form;
@@ -12,11 +13,11 @@ mod list;
 mod mapped;
 mod part;
 mod path_pattern;
-mod utf16;
 mod watch;
 mod zip;
 
 pub use decode::{DecodeOptions, Decoded, Opened, Packed, open};
+pub use encoding::TextEncoding;
 pub use error::{Error, Result};
 pub use file::SourceFile;
 pub use list::{Finder, Sources, has_name_of_games, list};

@@ -8,6 +8,7 @@ use std::path::Path;
 use pgndex::board::MoveCode;
 use pgndex::index::{Error, IndexOptions};
 use pgndex::query::write_pgn;
+use pgndex::source::TextEncoding;
 use pgndex::store::Database;
 use pgndex::store::row::GameId;
 use pgndex::verify::{Progress, Sample, VerifyOptions, verify};
@@ -496,4 +497,57 @@ const CASES: &[Case] = &[
             "problem invalid-fen 3",
         ],
     },
+    Case {
+        why: "more than 16 pieces of one side can be played on, and are reported",
+        text: ab!("[FEN \"B1B1B3/1B1B1Bk1/B1B1B3/1B1B1BKP/B1B1B2P/1B1B1B1P/B1B1B1BP/1B1B1B2 b - - 0 1\"]\n\n{Is it lost?} 1... Kf8 2. h6 *\n"),
+        read: &[
+            "game A-B * ok g7f8 h5h6",
+            "tag FEN B1B1B3/1B1B1Bk1/B1B1B3/1B1B1BKP/B1B1B2P/1B1B1B1P/B1B1B1BP/1B1B1B2 b - - 0 1",
+            "comment 0.0 Is it lost?",
+            "problem many-pieces 3",
+        ],
+    },
 ];
+
+/// A file in a named encoding is the same as in UTF-8; `verify` and a second run know its encoding.
+#[test]
+fn files_in_other_encodings_are_read_as_utf_8() {
+    let text = "[White \"\u{41a}\u{430}\u{440}\u{43f}\u{43e}\u{432}\"]\n\n1. e4 {\u{448}\u{430}\u{445}} *\n";
+    let cyrillic: Vec<u8> = text
+        .chars()
+        .map(|letter| u8::try_from(u32::from(letter)).unwrap_or_else(|_| (u32::from(letter) - 0x350) as u8))
+        .collect();
+    let utf_16: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    // In GBK the second byte of a character may be a bracket.
+    let gbk = b"[White \"\x81]\x81\x7d\"]\n\n1. e4 {\x81\x7d} *\n";
+    let files: [(&str, &[u8], &str); 4] = [
+        ("windows-1251", &cyrillic, "\u{41a}\u{430}\u{440}\u{43f}\u{43e}\u{432}"),
+        ("utf-16be", &utf_16, "\u{41a}\u{430}\u{440}\u{43f}\u{43e}\u{432}"),
+        (
+            "windows-1251",
+            text.as_bytes(),
+            "\u{420}\u{459}\u{420}\u{b0}\u{421}\u{402}\u{420}\u{457}\u{420}\u{455}\u{420}\u{406}",
+        ),
+        ("gbk", gbk, "\u{4e7b}\u{4e9d}"),
+    ];
+    for (label, bytes, white) in files {
+        let place = directory();
+        let (input, target) = (place.path().join("in.pgn"), place.path().join("out.db"));
+        fs::write(&input, bytes).expect("written");
+        let options = IndexOptions { encoding: TextEncoding::parse(label), ..options() };
+        assert!(options.encoding.is_some(), "{label}");
+        let summary = run(&target, &[&input], &options).expect("indexed");
+        assert_eq!(lines(&open(&target), "SELECT white FROM games"), [white], "{label}");
+        assert_eq!(problems(&open(&target)), Vec::<String>::new(), "{label}");
+        assert_sound(&target, &summary);
+        let report = verify(
+            &target,
+            &VerifyOptions { sample: Sample::All, ..VerifyOptions::default() },
+            &Progress::default(),
+        )
+        .expect("verified");
+        assert_eq!((report.findings.total(), report.sources_same), (0, 1), "{label}: {:?}", report.findings);
+        let again = run(&target, &[&input], &options).expect("indexed again");
+        assert_eq!((again.games, again.known_sources), (0, 1), "{label}");
+    }
+}

@@ -554,9 +554,8 @@ fn parquet_files_are_replaced_when_all_is_written() {
     let place = Place::new().indexed(FAMOUS);
     let Some(disk) = Mount::new(place.path("disk"), "24m") else { return };
     let free = || pgndex::store::free_bytes(&disk.0).expect("a file system");
-    let export = |directory: &str, option: &str| {
-        place.run(&["export", "--parquet", directory, "games.db", option])
-    };
+    let export =
+        |directory: &str, option: &str| place.run(&["export", "--parquet", directory, "games.db", option]);
     let before = free();
     assert_eq!(export("disk/tables", "--overwrite").status, 0);
     let taken = before - free();

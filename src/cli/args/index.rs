@@ -10,6 +10,7 @@ use clap::Args;
 use clap::ValueEnum;
 use pgndex::index::{Annotations, Duplicates, IndexOptions, MadeWith, Writer};
 use pgndex::opening::OpeningBook;
+use pgndex::source::TextEncoding;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -124,7 +125,15 @@ pub(crate) struct MadeWithArgs {
     /// Opening tags, or a directory of such files [default: the names that Lichess gives, or as the database was made]
     #[arg(long, value_name = "FILE")]
     openings: Option<PathBuf>,
+    /// Encoding of the files, by a label of the WHATWG standard such as windows-1251, koi8-r, utf-16le or gbk; auto is UTF-8, and
+    /// Windows-1252 for each byte that is not; a byte order mark overrides it [default: auto, or as the database was made]
+    #[arg(long, value_name = "LABEL", value_parser = encoding)]
+    encoding: Option<EncodingArg>,
 }
+
+/// An encoding; `None` for `auto`.
+#[derive(Clone, Copy, Debug)]
+struct EncodingArg(Option<TextEncoding>);
 
 impl MadeWithArgs {
     /// These options with what is given here.
@@ -159,6 +168,7 @@ impl MadeWithArgs {
                 Some(AnnotationsArg::None) => Annotations::None,
                 None => before.annotations,
             },
+            encoding: self.encoding.map_or(before.encoding, |given| given.0),
             ..options
         }
     }
@@ -216,4 +226,14 @@ impl From<WriterArg> for Writer {
             WriterArg::Sql => Self::Sql,
         }
     }
+}
+
+/// Reads the label of an encoding.
+fn encoding(label: &str) -> Result<EncodingArg, String> {
+    if label == TextEncoding::AUTO {
+        return Ok(EncodingArg(None));
+    }
+    let advice =
+        "not the label of an encoding; https://encoding.spec.whatwg.org/#names-and-labels lists them";
+    TextEncoding::parse(label).map(|encoding| EncodingArg(Some(encoding))).ok_or_else(|| advice.to_owned())
 }

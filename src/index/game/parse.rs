@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::board::{FenText, GameResult, MoveCode, Position, SanError, ShortMove};
+use crate::board::{FenText, GameResult, MoveCode, Position, SanError, Setup, ShortMove};
 use crate::id::OpeningId;
 use crate::index::game::annotate::{AnnotationProblem, Annotator};
 use crate::index::game::batch::{Extent, GameBatch, ReadGame, Start};
@@ -232,7 +232,15 @@ impl<'a> ChunkParser<'a> {
         match Position::from_fen(fen.of(&batch.headers.text).as_bytes()) {
             Ok((position, _)) if position == *self.start => Start::Standard,
             Ok((position, _)) => {
-                header.row.start_fen = Some(batch.headers.push_text(&position.fen()));
+                let start_fen = position.fen();
+                let crowded =
+                    Setup::parse_placement(start_fen.as_bytes()).ok().and_then(|setup| setup.crowded());
+                if let Some((color, count)) = crowded {
+                    let message =
+                        format!("start position: {} has {count} pieces, more than 16", color.name());
+                    self.problem_at_tag("FEN", batch, Kind::ManyPieces, game, &start_fen, &message);
+                }
+                header.row.start_fen = Some(batch.headers.push_text(&start_fen));
                 batch.setups.push(position);
                 Start::Setup
             }

@@ -31,7 +31,10 @@ impl<'o> Plan<'o> {
     pub fn new<P: AsRef<Path>>(paths: &[P], options: &'o IndexOptions, progress: &Progress) -> Result<Self> {
         progress.enter(Phase::Looking);
         let decode = DecodeOptions { threads: options.threads, memory: options.memory };
-        let sources = source::list(paths, decode, progress).ok_or(Error::Stopped)?;
+        let mut sources = source::list(paths, decode, progress).ok_or(Error::Stopped)?;
+        for file in sources.files.iter_mut().flatten() {
+            *file = file.clone().in_encoding(options.encoding);
+        }
         check_sources(&sources, options)?;
         let estimate = estimate(&sources, options);
         Ok(Self { sources, options, estimate, hash_bits: KeyHash::BITS })

@@ -8,7 +8,7 @@ use crate::index::number::sequence::SourceStart;
 use crate::index::options::{Annotations, Duplicates, IndexOptions, OnProblem};
 use crate::index::progress::Progress;
 use crate::index::remove::LostDuplicates;
-use crate::source::{self, DecodeOptions, Decoded, Finder, Opened, SourceFile};
+use crate::source::{self, DecodeOptions, Decoded, Finder, Opened, SourceFile, TextEncoding};
 use crate::store::{SkippedDuplicate, SkippedSource};
 
 /// By which rules a run read its games.
@@ -16,6 +16,8 @@ use crate::store::{SkippedDuplicate, SkippedSource};
 pub(crate) struct Rules {
     pub(crate) duplicates: Duplicates,
     pub(crate) annotations: Annotations,
+    /// The encoding of the text.
+    encoding: Option<TextEncoding>,
     /// Whether games with errors were left out.
     pub(crate) leaves_out: bool,
 }
@@ -29,6 +31,7 @@ impl Rules {
             duplicates: Duplicates::parse(word("duplicates")).unwrap_or_default(),
             // Programs that do not say so kept none.
             annotations: Annotations::parse(word("annotations")).unwrap_or(Annotations::None),
+            encoding: TextEncoding::parse(word("encoding")),
             leaves_out: word("on_problem") == OnProblem::Skip.as_str(),
         }
     }
@@ -148,6 +151,7 @@ fn same_file(
         return Err("it could not be read to its end when it was indexed".to_owned());
     };
     let file = finder.find(&source.path).map_err(|error| error.full_message())?;
+    let file = file.in_encoding(Rules::of(&source.options).encoding);
     let mut text = Text::open(&file, options)?;
     let mut hasher = blake3::Hasher::new();
     let mut offset = 0;

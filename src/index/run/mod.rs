@@ -29,6 +29,7 @@ use crate::index::visited_position::counted_game::CountedGames;
 use crate::index::visited_position::sorted::{AddedOccurrences, FreshOccurrences};
 use crate::index::visited_position::sorting::{NotePrefixes, Sorting, Update};
 use crate::sort::Partitions;
+use crate::source::TextEncoding;
 use crate::source::{self, SourceFile, Sources};
 use crate::store::row::{DuplicateKind, Severity};
 use crate::store::sink::{DuplicateLinks, NewRun, Replaced, RunTotals, Sink, SortedOccurrences};
@@ -179,6 +180,7 @@ impl<'r> Run<'r> {
             "strict": self.options.strict,
             "duplicates": self.options.duplicates.as_str(),
             "annotations": self.options.annotations.as_str(),
+            "encoding": self.options.encoding.map(TextEncoding::name),
             "on_problem": self.options.on_problem.as_str(),
             "continuation_threshold": self.options.continuation_threshold,
             "openings": self.options.openings.digest(),
@@ -196,6 +198,7 @@ impl<'r> Run<'r> {
             settings: [
                 (Duplicates::SETTING, self.options.duplicates.as_str()),
                 (Annotations::SETTING, self.options.annotations.as_str()),
+                (TextEncoding::SETTING, self.options.encoding.map_or(TextEncoding::AUTO, TextEncoding::name)),
             ],
             sources: self.intake.ids().zip(&self.intake.sources.files).map(source).collect(),
         }

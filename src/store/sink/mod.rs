@@ -112,7 +112,7 @@ pub(crate) struct NewRun<'r> {
     pub(crate) continuation_threshold: u32,
     pub(crate) openings: &'r OpeningBook,
     /// Names and values of other settings of a new database.
-    pub(crate) settings: [(&'static str, &'static str); 2],
+    pub(crate) settings: [(&'static str, &'static str); 3],
     /// Each source's number, its path, and the byte from which it is read.
     pub(crate) sources: Vec<(SourceId, &'r Path, u64)>,
 }

@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use crate::board::Position;
 use crate::id::{ImportId, OpeningId, SourceId};
 use crate::index::options::{Annotations, Duplicates};
+use crate::source::TextEncoding;
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
 use crate::store::{self, Cells, Database, OPENING, schema_of, version_of};
 use crate::verify::file::definition::is_extension;
@@ -182,9 +183,11 @@ pub(crate) fn threshold(connection: &Connection, findings: &Collector) -> rusqli
 pub(crate) fn words(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
     let duplicates: fn(&str) -> bool = |word| Duplicates::parse(word).is_some();
     let annotations: fn(&str) -> bool = |word| Annotations::parse(word).is_some();
+    let encoding: fn(&str) -> bool = |word| word == TextEncoding::AUTO || TextEncoding::parse(word).is_some();
     for (name, is_known, expected) in [
         (Duplicates::SETTING, duplicates, "keep, skip or moves"),
         (Annotations::SETTING, annotations, "all, numbers or none"),
+        (TextEncoding::SETTING, encoding, "auto or the name of an encoding"),
     ] {
         let row = || RowId(vec![("name", Id::Text(name.to_owned()))]);
         let sql = "SELECT value FROM setting WHERE name = ?1";

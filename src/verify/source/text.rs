@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use crate::board::MoveCode;
 use crate::id::{GameId, ImportId, NameId, SourceId};
 use crate::index::{Annotations, Reread};
-use crate::source::{self, Finder, Mapped, SourceFile};
+use crate::source::{self, Finder, Mapped, SourceFile, TextEncoding};
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{StoredId, StoredRow as _};
 use crate::store::{Cells, SOURCE};
@@ -36,6 +36,7 @@ pub(crate) struct SourceRow {
 #[derive(Debug)]
 pub(crate) struct Chain {
     path: PathBuf,
+    encoding: Option<TextEncoding>,
     pub(crate) rows: Vec<SourceRow>,
     file: OnceLock<Result<SourceFile, Verdict>>,
     /// Of each row.
@@ -109,7 +110,10 @@ impl Sources {
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let mut sources = Self { annotations: annotations(connection)?, ..Self::default() };
         let mut latest: HashMap<PathBuf, usize> = HashMap::new();
-        let sql = "SELECT source_id, path, first_byte, bytes, digest FROM source ORDER BY source_id";
+        let sql = "SELECT source_id, path, first_byte, bytes, digest,
+                (SELECT CASE WHEN json_valid(options) THEN json_extract(options, '$.encoding') END FROM import
+                 WHERE import.import_id = source.import_id)
+            FROM source ORDER BY source_id";
         let mut statement = connection.prepare(sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
@@ -118,10 +122,14 @@ impl Sources {
             let id = StoredId::from(id?.unwrap_or_default());
             let path: PathBuf = cells.get(1)?;
             let bytes = bytes?.and_then(|bytes| u64::try_from(bytes).ok());
-            let begun = latest.get(&path).copied().filter(|_| !matches!(first_byte, Ok(Some(0))));
+            let encoding = row.get_ref(5)?.as_str_or_null().ok().flatten().and_then(TextEncoding::parse);
+            let begun = latest.get(&path).copied().filter(|&chain: &usize| {
+                !matches!(first_byte, Ok(Some(0))) && sources.chains[chain].encoding == encoding
+            });
             let chain = begun.unwrap_or_else(|| {
                 let (path, rows) = (path.clone(), Vec::new());
-                sources.chains.push(Chain { path, rows, file: OnceLock::new(), verdicts: OnceLock::new() });
+                let (file, verdicts) = (OnceLock::new(), OnceLock::new());
+                sources.chains.push(Chain { path, encoding, rows, file, verdicts });
                 sources.chains.len() - 1
             });
             latest.insert(path, chain);
@@ -191,7 +199,10 @@ fn game_ranges(connection: &Connection) -> rusqlite::Result<GameRanges> {
 impl Chain {
     /// The file, if it is there.
     fn file(&self, finder: &Finder) -> Result<&SourceFile, &Verdict> {
-        let find = || finder.find(&self.path).map_err(|error| Verdict::of(&error));
+        let find = || match finder.find(&self.path) {
+            Ok(file) => Ok(file.in_encoding(self.encoding)),
+            Err(error) => Err(Verdict::of(&error)),
+        };
         self.file.get_or_init(find).as_ref()
     }
 
