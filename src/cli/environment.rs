@@ -9,6 +9,8 @@ use clap::{ArgMatches, Command};
 pub(crate) const DATABASE: &str = "PGNDEX_DB";
 /// The number of threads of all commands that have `--threads`.
 pub(crate) const THREADS: &str = "PGNDEX_THREADS";
+/// No progress is shown if it is set.
+pub(crate) const NO_PROGRESS: &str = "PGNDEX_NO_PROGRESS";
 
 /// Commands that only read, and have no other argument without a name that could be meant by the first one.
 const READING: [&str; 6] = ["info", "find", "explore", "export", "serve", "verify"];

@@ -23,7 +23,8 @@ impl Run {
     }
 }
 
-/// The program in a directory, with nothing on standard input, no width of a terminal told, and a locale that has all letters.
+/// The program in a directory, with nothing on standard input, no width of a terminal, no progress, which would show
+/// on a slow machine only, and a locale that has all letters.
 pub(crate) fn command(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
     command
@@ -33,6 +34,7 @@ pub(crate) fn command(directory: &Path, arguments: &[&str]) -> Command {
         .env_remove("COLUMNS")
         .env_remove("PGNDEX_DB")
         .env_remove("PGNDEX_THREADS")
+        .env("PGNDEX_NO_PROGRESS", "1")
         .env("LC_ALL", "C.UTF-8");
     command
 }

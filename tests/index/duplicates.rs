@@ -199,7 +199,7 @@ fn expected(games: &[(usize, usize, usize)], rule: Duplicates) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(cases(40))]
+    #![proptest_config(cases(15))]
 
     #[test]
     fn games_of_few_players_and_one_line_of_moves(

@@ -103,6 +103,7 @@ fn how_far_a_run_is_fits_the_schema_too() {
     assert!(Command::new("mkfifo").arg(place.path("list")).status().expect("mkfifo runs").success());
     let start = |arguments: &[&str]| {
         let mut command = place.command(&[&["index", "--log-format", "json"], arguments].concat());
+        command.env_remove("PGNDEX_NO_PROGRESS");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("it begins");
         let told = BufReader::new(child.stderr.take().expect("a pipe")).lines();

@@ -210,7 +210,7 @@ def kill_worker(attempts, killed):
         time.sleep(0.01)
 
 
-def hold_jobs(spark, directory, program):
+def hold_killed(spark, directory, program):
     path = str(directory / "many.pgn.zst")
     # A worker dies at its first attempt.
     out, killed = directory / "killed", []
@@ -221,13 +221,17 @@ def hold_jobs(spark, directory, program):
     assert killed and summary.thrown_away == 1, (killed, summary)
     hold_job(spark, directory, out, summary, program)
     print(f"a killed worker: {summary}", flush=True)
-    first = rows_of(spark, out)
     # It is not replaced unless that is said.
     try:
         index(spark, path, out)
         raise AssertionError("a complete job was begun again")
     except job.JobError as error:
         assert "overwrite" in str(error)
+
+
+def hold_jobs(spark, directory, program):
+    path = str(directory / "many.pgn.zst")
+    first = rows_of(spark, directory / "killed")
     # Parts that were written before are taken over, one of several attempts at each.
     out = directory / "twice"
     parts = job.plan(path, PART_BYTES)
@@ -284,6 +288,7 @@ def main():
     for name, hold in (
         ("data source", lambda: hold_data_source(spark, directory, database)),
         ("filters", lambda: hold_filters(spark, directory, database)),
+        ("a killed worker", lambda: hold_killed(spark, directory, program)),
         ("jobs", lambda: hold_jobs(spark, directory, program)),
     ):
         if wanted and name not in wanted:

@@ -19,11 +19,10 @@ fn in_frames(text: &[u8]) -> Vec<u8> {
     archive
 }
 
-#[test]
-#[ignore = "needs Spark"]
-fn spark_reads_and_indexes_real_games() {
-    let Some(python) = python_that_runs("import pgndex.spark, pyspark, pyspark_pgndex") else { return };
-    let Some(mut text) = corpus("lichess-24k") else { return };
+/// Runs the parts of the script with these names, or all. Returns what it prints.
+fn run(parts: &[&str]) -> Option<String> {
+    let python = python_that_runs("import pgndex.spark, pyspark, pyspark_pgndex")?;
+    let mut text = corpus("lichess-24k")?;
     // Some games once more, so that there are duplicates.
     let some = memchr::memmem::rfind(&text[..300_000], b"\n\n[Event ").expect("a game") + 2;
     let again = text[..some].to_owned();
@@ -39,11 +38,26 @@ fn spark_reads_and_indexes_real_games() {
     let output = Command::new(python)
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/spark.py"))
         .args([Path::new(env!("CARGO_BIN_EXE_pgndex")), place.path(".").as_path()])
+        .args(parts)
         .stderr(Stdio::inherit())
         .output()
         .expect("the script runs");
-    let printed = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8(output.stdout).expect("UTF-8");
     print!("{printed}");
     assert!(output.status.success(), "the script failed");
+    Some(printed)
+}
+
+#[test]
+#[ignore = "needs Spark"]
+fn reads_real_games() {
+    let Some(printed) = run(&["data source", "a killed worker"]) else { return };
+    assert!(printed.contains("\na killed worker: "), "{printed}");
+}
+
+#[test]
+#[ignore = "needs Spark, and takes minutes"]
+fn reads_and_indexes_real_games_in_all_ways() {
+    let Some(printed) = run(&[]) else { return };
     assert!(printed.contains("\njobs: "), "{printed}");
 }

@@ -3,8 +3,8 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
-use std::sync::Mutex;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -15,13 +15,26 @@ use crate::needs::python_that_runs;
 
 const LOG: &str = "log.txt";
 
+/// The script that compares answers with the description of the API: its input and output. One process serves all tests, because
+/// checking the description takes seconds.
+static CHECKER: LazyLock<Option<Mutex<(ChildStdin, BufReader<ChildStdout>)>>> = LazyLock::new(|| {
+    let mut script = Command::new(python_that_runs("import jsonschema, openapi_spec_validator")?)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/server/described.py"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the script runs");
+    let output = BufReader::new(script.stdout.take().expect("its output"));
+    Some(Mutex::new((script.stdin.take().expect("its input"), output)))
+});
+
 /// A server that ends with the test.
 pub(crate) struct Serving {
     pub(crate) directory: TempDir,
     child: Child,
     /// Such as `127.0.0.1:40123`.
     pub(crate) address: String,
-    /// What was asked and answered, to be held against the description of the API.
+    /// What was asked and answered, to be compared with the description of the API.
     seen: Mutex<Vec<Value>>,
 }
 
@@ -115,7 +128,7 @@ impl Serving {
     /// Asks it to end, and gives back its exit status.
     pub(crate) fn end(&mut self) -> Option<i32> {
         let id = self.child.id().to_string();
-        std::process::Command::new("kill").args(["-TERM", &id]).status().expect("kill runs");
+        Command::new("kill").args(["-TERM", &id]).status().expect("kill runs");
         self.child.wait().expect("it ends").code()
     }
 
@@ -160,9 +173,8 @@ impl Serving {
         answer
     }
 
-    /// Holds all that was answered against the description of the API, and the description against that of OpenAPI.
+    /// Compares all answers with the description of the API, and the description with that of OpenAPI.
     fn check_answers(&self) {
-        let Some(python) = python_that_runs("import jsonschema, openapi_spec_validator") else { return };
         let seen = self.seen.lock().expect("a list").clone();
         if seen.is_empty() || TcpStream::connect(&self.address).is_err() {
             return; // It has ended.
@@ -176,14 +188,12 @@ impl Serving {
         if description.status != 200 {
             return; // It refuses all.
         }
-        let mut script = std::process::Command::new(python)
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/server/described.py"))
-            .stdin(Stdio::piped())
-            .spawn()
-            .expect("the script runs");
-        let input = json!({ "description": description.json(), "seen": seen }).to_string();
-        script.stdin.take().expect("its input").write_all(input.as_bytes()).expect("written");
-        assert!(script.wait().expect("it ends").success(), "answers are not as they are described");
+        let Some(checker) = &*CHECKER else { return };
+        let (input, output) = &mut *checker.lock().expect("no test panicked meanwhile");
+        writeln!(input, "{}", json!({ "description": description.body, "seen": seen })).expect("written");
+        let mut line = String::new();
+        output.read_line(&mut line).expect("a line");
+        assert_eq!(line.trim(), "[]", "answers differ from the description of the API");
     }
 
     pub(crate) fn get(&self, target: &str) -> Answer {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::cli::environment;
 use crate::cli::render::number::{bytes, counted, duration, rough};
 use crate::cli::terminal::log::{self, Event, Level};
 
@@ -40,9 +41,9 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Shows progress on standard error: a bar if it is a terminal, else a line after 2 seconds and then every 5; JSON every
-    /// 10 seconds. If `quiet`, nothing.
+    /// 10 seconds. If `quiet`, or if the variable `PGNDEX_NO_PROGRESS` is set, nothing.
     pub(crate) fn start(quiet: bool, snapshot: impl Fn() -> Snapshot + Send + 'static) -> Self {
-        if quiet {
+        if quiet || environment::value(environment::NO_PROGRESS).is_some() {
             Self { stop: None, thread: None }
         } else if log::is_json() {
             let every = Duration::from_secs(10);

@@ -162,7 +162,7 @@ fn found(database: &Path) -> (Vec<String>, Vec<String>, Vec<u32>) {
 }
 
 proptest! {
-    #![proptest_config(cases(48))]
+    #![proptest_config(cases(16))]
 
     #[test]
     fn duplicates_are_those_that_a_comparison_of_all_games_tells(

@@ -127,7 +127,7 @@ fn comment(kind: usize, length: usize, number: usize) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(cases(24))]
+    #![proptest_config(cases(10))]
 
     #[test]
     fn parts_have_the_games_of_the_whole(

@@ -332,7 +332,7 @@ fn assert_comes_back(text: &[u8]) {
 }
 
 proptest! {
-    #![proptest_config(cases(40))]
+    #![proptest_config(cases(15))]
 
     #[test]
     fn random_annotated_games_come_back(items in prop::collection::vec(items(), 1..4)) {

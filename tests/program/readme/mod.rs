@@ -102,6 +102,7 @@ fn run(command: &str, directory: &Path) -> String {
         .current_dir(directory)
         .env("PATH", path)
         .env("LC_ALL", "C.UTF-8")
+        .env("PGNDEX_NO_PROGRESS", "1") // A slow machine would show it.
         .output()
         .expect("there is a shell");
     assert!(output.status.success(), "{command}\n{}", String::from_utf8_lossy(&output.stdout));
