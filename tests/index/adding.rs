@@ -231,9 +231,8 @@ const CHANGES: [(&str, &str); 13] = [
     ),
 ];
 
-/// Indexes a file, and changes the database through SQL.
-fn changed(database: &Path, file: &Path, options: &IndexOptions, change: &str) -> Connection {
-    run(database, &[file], options).expect("indexed");
+/// Changes a database through SQL.
+fn changed(database: &Path, change: &str) -> Connection {
     let changed = Connection::open(database).expect("a database");
     changed.execute_batch(&format!("PRAGMA foreign_keys = OFF; {change}")).expect("changed");
     changed
@@ -247,7 +246,8 @@ fn nothing_is_added_to_counts_that_do_not_fit() {
     let added = directory.path().join("added.db");
     let delete = ["occurrence", "game_position", "tag", "game"]
         .map(|table| format!("DELETE FROM {table} WHERE game_id % 3 = 0;"));
-    let changed = changed(&added, &files[0], &options, &delete.concat());
+    run(&added, &files[..1], &options).expect("indexed");
+    let changed = changed(&added, &delete.concat());
     let before = number(&changed, "SELECT count(*) FROM game");
     drop(changed);
     let told = message(&run(&added, &files[1..], &options).expect_err("refused"));
@@ -291,9 +291,12 @@ fn what_others_made_of_a_database_is_kept_up() {
     let options = IndexOptions { continuation_threshold: 4, ..options() };
     let at_once = directory.path().join("once.db");
     run(&at_once, &files, &options).expect("indexed");
+    let first = directory.path().join("first.db");
+    run(&first, &files[..1], &options).expect("indexed");
     for (index, (change, expected)) in CHANGES.into_iter().enumerate() {
         let added = directory.path().join(format!("{index}.db"));
-        let changed = changed(&added, &files[0], &options, change);
+        fs::copy(&first, &added).expect("copied");
+        let changed = changed(&added, change);
         let schema = "SELECT rowid, type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY 1";
         let before = lines(&changed, schema);
         drop(changed);

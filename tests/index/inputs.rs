@@ -107,7 +107,7 @@ proptest! {
 #[test]
 fn large_archives() {
     let place = directory();
-    let text = text().repeat(60);
+    let text = text().repeat(24);
     for (what, archive) in [
         ("one frame", zstd_frame(&text, true)),
         ("frames of a megabyte", zstd_frames(&text, 1 << 20)),
@@ -121,10 +121,12 @@ fn large_archives() {
 #[test]
 fn text_without_boundaries_goes_through_a_temporary_file() {
     let place = directory();
-    let untagged = b"1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 { a remark that makes it long } 1-0\n".repeat(150_000);
+    // Each piece is longer than the 4 MiB that are kept in memory.
+    let remark = " a remark that makes it long".repeat(30);
+    let untagged = format!("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 {{{remark} }} 1-0\n").repeat(6_000).into_bytes();
     let comment =
-        [b"[Event \"a\"]\n\n1. e4 {".to_vec(), b" x".repeat(6_000_000), b"} e5 *\n\n".to_vec()].concat();
-    let blank = [b"1. d4 *".to_vec(), b"\n ".repeat(4_000_000)].concat();
+        [b"[Event \"a\"]\n\n1. e4 {".to_vec(), b" x".repeat(2_500_000), b"} e5 *\n\n".to_vec()].concat();
+    let blank = [b"1. d4 *".to_vec(), b"\n ".repeat(2_500_000)].concat();
     let text = [&untagged[..], &comment, GAMES.as_bytes(), &comment, &blank, GAMES.as_bytes()].concat();
     for threads in [1, 3] {
         let options = IndexOptions { threads, memory: MIB, ..options() };
