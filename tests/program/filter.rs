@@ -176,7 +176,7 @@ fn names_that_nothing_bears_are_told_with_those_like_them() {
     pgndex: note: 8 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(told(&["--player", "anand", "--opponent", "Polgra"]), @r#"
-    pgndex: note: --player fits 2 names, whose games all count: "Anand, V" (6), "Anand, Akhil" (2); for one of them: "=Anand, V"
+    pgndex: note: --player fits 2 names, whose games all count: "Anand, V" (5), "Anand, Akhil" (2); for one of them: "=Anand, V"
     pgndex: note: no player has a name that fits "Polgra" (--opponent (the second --player)); did you mean "Polgar, Judit" or "Polgar, Sofia"?
     pgndex: note: 8 games reached the position, and none fits the filters
     pgndex: note: there would be 6 games without --opponent (the second --player)
