@@ -94,6 +94,10 @@ fn help() {
           --plain
               Write moves only: no comments, glyphs, variations, clocks and evaluations
 
+          --normalize
+              Write all clocks, times and evaluations as [%clk], [%emt] and [%eval], however the PGN
+              wrote them
+
           --sort <ORDER>
               Order of the games: by their numbers, by the players' mean rating (best first), or by date
               (latest first)

@@ -346,7 +346,7 @@ fn tags_stand_once_each_whatever_the_source_says() {
     [Round "?"]
     [White "A"]
     [Black "?"]
-    [Result "1-0"]
+    [Result "won"]
     [Alpha "a"]
     [FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]
     [SetUp "1"]

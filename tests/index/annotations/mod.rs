@@ -97,6 +97,20 @@ fn numbers_stand_with_their_moves() {
     assert_eq!(found[4][..11], lines);
     assert_eq!(
         found[3],
-        ["0|0|1|csl|Gd4", "0|3|1|clk|0:02:57", "0|9|1|clk|9", "2|3|1|cal|Gc2c4,Rd4d5", "1|0|1|eval|1.0"]
+        [
+            "0|0|1|csl|Gd4",
+            // What is not written as the program writes it is kept as it is written.
+            "0|2|1|eval|0.2,22",
+            "0|3|1|clk|0:02:57",
+            "0|3|2|emt|1.549",
+            "0|4|1|timestamp|12",
+            "0|9|1|clk|9",
+            "2|3|1|cal|Gc2c4,Rd4d5",
+            "0|1|1|eval|800,20",
+            "0|1|2|emt|00:01:44",
+            "0|2|1|eval|-#3,20",
+            "0|3|1|eval|#2,18",
+            "1|0|1|eval|1.0"
+        ]
     );
 }
