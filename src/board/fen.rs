@@ -56,8 +56,8 @@ pub enum SetupError {
         /// How many.
         count: u32,
     },
-    /// More than sixteen pieces.
-    #[error("{} has {count} pieces, more than 16", .color.name())]
+    /// More pieces than can be: sixteen in a game, thirty-two in a set-up.
+    #[error("{} has {count} pieces, too many", .color.name())]
     TooManyPieces {
         /// Whose.
         color: Color,
@@ -231,14 +231,20 @@ impl Setup {
         }
     }
 
-    /// The side that has more than sixteen pieces, and how many: no game leads to that, but it can be played on.
+    /// The side that has more pieces, if these are more than sixteen, and how many: no game leads to that, but it can be played on.
     #[must_use]
     pub fn crowded(&self) -> Option<(Color, usize)> {
         let count = |color| (color, self.pieces().filter(|(_, piece)| piece.color() == color).count());
-        [Color::White, Color::Black].map(count).into_iter().find(|&(_, count)| count > 16)
+        let most = [Color::White, Color::Black].map(count).into_iter().max_by_key(|&(_, count)| count);
+        most.filter(|&(_, count)| count > 16)
     }
 
     pub(super) fn check_pieces(&self) -> Result<(), SetupError> {
+        /// As many of one kind beside a king can be counted in five bits.
+        const MOST: usize = 32;
+        if let Some((color, count)) = self.crowded().filter(|&(_, count)| count > MOST) {
+            return Err(SetupError::TooManyPieces { color, count: count as u32 });
+        }
         let astray =
             |&(square, piece): &(Square, Piece)| piece.kind() == Kind::Pawn && matches!(square.rank(), 0 | 7);
         match self.pieces().find(astray) {

@@ -528,7 +528,7 @@ fn files_in_other_encodings_are_read_as_utf_8() {
             text.as_bytes(),
             "\u{420}\u{459}\u{420}\u{b0}\u{421}\u{402}\u{420}\u{457}\u{420}\u{455}\u{420}\u{406}",
         ),
-        ("gbk", gbk, "\u{4e7b}\u{4e9d}"),
+        ("gbk", gbk, "\u{4e5a}\u{4e87}"),
     ];
     for (label, bytes, white) in files {
         let place = directory();

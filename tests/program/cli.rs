@@ -150,6 +150,11 @@ mod help {
                   PGN file with ECO and Opening tags, or a directory of such files [default: the names that
                   Lichess gives, or as the database was made]
 
+              --encoding <LABEL>
+                  Encoding of the files, by a label of the WHATWG standard such as windows-1251, koi8-r,
+                  utf-16le or gbk; a byte order mark overrides it [default: UTF-8, and Windows-1252 for each
+                  byte that is not]
+
           -j, --threads <N>
                   Threads that parse and sort, at most 256 [default: one for each processor]
                   

@@ -10,6 +10,8 @@ const ORDER: [Kind; 6] = [Kind::King, Kind::Queen, Kind::Rook, Kind::Bishop, Kin
 /// Bits of a piece's count: four and a guard above them, as no side has more than 16 pieces and one of them is its king.
 const BITS: u32 = 5;
 const MAX: u64 = 15;
+/// The guard belongs to the count of a set-up with more pieces than a game can have; signatures do not fit all of these.
+const WITH_GUARD: u64 = 31;
 /// The guards of all counts.
 const GUARDS: u64 = {
     let (mut guards, mut code) = (0, 2);
@@ -107,7 +109,7 @@ impl Material {
     /// How many of these pieces there are.
     #[must_use]
     pub const fn count(self, piece: Piece) -> u32 {
-        (self.0 >> (BITS * (piece.code() as u32 - 2)) & MAX) as u32
+        (self.0 >> (BITS * (piece.code() as u32 - 2)) & WITH_GUARD) as u32
     }
 
     /// The counts of all pieces but the kings in a number, four bits each: as hexadecimal digits White's queens, rooks, bishops and
@@ -115,8 +117,8 @@ impl Material {
     #[must_use]
     pub fn packed(self) -> u64 {
         PACKED.iter().fold(0, |all, &code| {
-            let count = self.0 >> (BITS * (u32::from(code) - 2)) & MAX;
-            all << 4 | count
+            let count = self.0 >> (BITS * (u32::from(code) - 2)) & WITH_GUARD;
+            (all << 4) + count
         })
     }
 
