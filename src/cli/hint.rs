@@ -85,6 +85,7 @@ fn of_store(error: &StoreError) -> Option<String> {
                 path.display()
             )
         }
+        StoreError::Unreleased { .. } => format!("{error} (pgndex index --overwrite)"),
         _ => return None,
     })
 }

@@ -49,7 +49,7 @@ pub enum Error {
         supported: SchemaVersion,
     },
     /// A version of the program that was never released made the database.
-    #[error("{}: made by an unreleased version of pgndex; index its games again (pgndex index --overwrite)", path.display())]
+    #[error("{}: made by an unreleased version of pgndex; index its games again", path.display())]
     Unreleased {
         /// The database.
         path: PathBuf,
