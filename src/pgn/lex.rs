@@ -827,7 +827,7 @@ mod tests {
             tokens("½-½ 1:0 1\u{2013}0 1/2"),
             ["result:1/2-1/2", "result:1-0", "result:1-0", "result:1/2-1/2"]
         );
-        assert_eq!(tokens("d5*1. e4 *[%x]"), ["d5", "result:*", "e4", "result:*", "junk:%x"]);
+        assert_eq!(tokens("d5*1. e4 *[%x]"), ["d5", "result:*", "e4", "result:*"]);
         assert_eq!(tokens("N*f3 *x"), ["N", "junk:*f3", "junk:*x"]);
         assert_eq!(tokens("10000. e4"), ["e4"]);
         assert_eq!(tokens("e8(Q) exd6e.p. e8/Q+ exd6 e.p."), ["e8(Q)", "exd6e.p.", "e8/Q+", "exd6", "e.p."]);

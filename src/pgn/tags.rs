@@ -111,9 +111,10 @@ fn odd_quote(text: &[u8]) -> Option<usize> {
 
 /// A text without the quote at its end, if there is one.
 fn without_quote(text: &[u8]) -> Option<&[u8]> {
-    // After another byte above 127, a quote of Windows-1252 is part of a character in UTF-8.
+    // The byte of a quote in Windows-1252 can be the last one of a character in UTF-8.
     let is_whole = |quote: &[u8], rest: &[u8]| {
-        quote.len() > 1 || quote.is_ascii() || rest.last().is_none_or(u8::is_ascii)
+        let lead = rest.iter().rposition(|byte| !matches!(byte, 0x80..=0xbf)).unwrap_or(0);
+        quote.len() > 1 || quote.is_ascii() || std::str::from_utf8(&text[lead..]).is_err()
     };
     let without = |quote: &&[u8]| text.strip_suffix(*quote).filter(|rest| is_whole(quote, rest));
     ODD_QUOTES.iter().chain(&[&b"\""[..]]).find_map(without)
