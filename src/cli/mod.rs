@@ -160,6 +160,10 @@ fn store_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e s
     if let Some(columnar::Error::Store(error)) = parquet_error(error) {
         return Some(error);
     }
+    #[cfg(feature = "serve")]
+    if let Some(pgndex::server::Error::Store(error)) = error.downcast_ref() {
+        return Some(error);
+    }
     if let Some(query::Error::Store(error)) = error.downcast_ref() {
         return Some(error);
     }

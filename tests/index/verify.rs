@@ -481,11 +481,11 @@ const DAMAGE: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "INSERT INTO visited_position VALUES (5, 'x', 0, 0, 0, 0, 0, 0, 0, '[]', '[]')",
+        "INSERT INTO visited_position VALUES (5, 'x', 0, 0, 0, 0, 0, 0, 0, 0, 0, '[]', '[]')",
         &["surplus-row visited_position key 5: no row of position_game has this key"],
     ),
     (
-        "INSERT INTO visited_position SELECT key, fen, 1, 1, 0, 0, 0, 0, 0, '[]', '[]' FROM game_position
+        "INSERT INTO visited_position SELECT key, fen, 1, 1, 0, 0, 0, 0, 0, 0, 0, '[]', '[]' FROM game_position
          WHERE game_id = 3 AND move_code IS NULL",
         &["surplus-row visited_position key ", "wrong-value visited_position key "],
     ),
@@ -505,7 +505,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &["missing-row continuation key 5060803636482931868, move_code "],
     ),
     (
-        "INSERT INTO continuation VALUES (5060803636482931868, 0, 1, 1, 0, 0, 0, 0, NULL, NULL)",
+        "INSERT INTO continuation VALUES (5060803636482931868, 0, 1, 1, 0, 0, 0, 0, 0, 0, NULL, NULL)",
         &["surplus-row continuation key 5060803636482931868, move_code 0: no game played this move"],
     ),
     (

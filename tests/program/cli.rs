@@ -152,8 +152,8 @@ mod help {
 
               --encoding <LABEL>
                   Encoding of the files, by a label of the WHATWG standard such as windows-1251, koi8-r,
-                  utf-16le or gbk; a byte order mark overrides it [default: UTF-8, and Windows-1252 for each
-                  byte that is not]
+                  utf-16le or gbk; auto is UTF-8, and Windows-1252 for each byte that is not; a byte order
+                  mark overrides it [default: auto, or as the database was made]
 
           -j, --threads <N>
                   Threads that parse and sort, at most 256 [default: one for each processor]
@@ -452,6 +452,11 @@ mod help {
                   Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a
                   PGN file with ECO and Opening tags, or a directory of such files [default: the names that
                   Lichess gives, or as the database was made]
+
+              --encoding <LABEL>
+                  Encoding of the files, by a label of the WHATWG standard such as windows-1251, koi8-r,
+                  utf-16le or gbk; auto is UTF-8, and Windows-1252 for each byte that is not; a byte order
+                  mark overrides it [default: auto, or as the database was made]
 
           -j, --threads <N>
                   Threads, at most 256 [default: one for each processor]

@@ -7,14 +7,15 @@ use crate::place::{Place, json};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 
-/// Names that fit several players, and one player on both sides; clocks of all kinds.
+/// Names that fit several players, and one player on both sides; time controls of all kinds. A first clock shows that a small number is
+/// one of seconds.
 const GAMES: [(&str, &str, &str, &str); 8] = [
     ("Polgar, Judit", "Polgar, Sofia", "Paris FRA|180+2|Normal", "1. e4 e5 2. Nf3 1-0"),
     ("Polgar, Sofia", "Anand, V", "Linares ESP|600|Time forfeit", "1. d4 d5 0-1"),
-    ("Anand, V", "Polgar, Judit", "Paris|60+0|normal", "1. e4 c5 2. Nf3 d6 3. d4 1/2-1/2"),
+    ("Anand, V", "Polgar, Judit", "Paris|60+0|normal", "1. e4 {[%clk 0:01:00]} c5 2. Nf3 d6 3. d4 1/2-1/2"),
     ("Anand, V", "Anand, V", "?|-|?", "1. e4 c5 *"),
     ("Short, N", "Anand, V", "?|?|?", "1. c4 *"),
-    ("Kasparov, G", "Short, N", "London|15+0|Abandoned", "1. e4 e5 1-0"),
+    ("Kasparov, G", "Short, N", "London|15+0|Abandoned", "1. e4 {[%clk 0:00:15]} e5 1-0"),
     ("Anand, V", "Anand, Akhil", "New Paris|5400+30|rules infraction", "1. e4 c6 1-0"),
     ("Kasparov, G", "Anand, Akhil", "https://lichess.org/abcdefgh|1/86400|Normal", "1. e4 c5 2. c3 0-1"),
 ];

@@ -165,7 +165,7 @@ fn pgn_that_says_what_is_missing_is_indexed_and_exported_the_same() {
     let (second, _) = shown(&again, &["1-3", "--format", "pgn"]);
     assert_eq!(second, first);
     let run = again.run(&["sql", "games.db", "--format", "csv", "SELECT game_id, status FROM game"]);
-    assert_eq!(run.stdout, "game_id,status\n1,ok\n2,skipped\n3,skipped\n");
+    assert_eq!(run.stdout, "game_id,status\n1,truncated\n2,skipped\n3,skipped\n");
 }
 
 #[test]

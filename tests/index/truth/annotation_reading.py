@@ -23,6 +23,8 @@ TABLES = {
 
 COMMAND = re.compile(r"\[%(\w+)((?:\s[^\]]*)?)\]", re.ASCII)
 ENGINE = re.compile(r"([+-]?)(?:M(\d+)|(\d+\.\d+))/(\d+)(?: (\d+(?:\.\d+)?)s)?(?:, ?(.*))?\Z", re.ASCII | re.DOTALL)
+# Of Arena: the line of moves, then value, depth and time.
+ARENA = re.compile(r"\(.*\) ([+-]?)(\d+\.\d+)/(\d+) (\d+):(\d+(?:\.\d+)?)\Z", re.ASCII | re.DOTALL)
 PAIR = re.compile(r"(\w+)=(.*)\Z", re.ASCII | re.DOTALL)
 DECIMAL = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)"
 
@@ -102,6 +104,12 @@ class Numbers:
 
     def take_engine(self, text, black):
         """Takes the numbers of an engine's comment. Gives back what is left of its text."""
+        arena = ARENA.match(text)
+        if arena and not self.evaluated() and self.elapsed is None:
+            turn = -1 if (arena[1] == "-") != black else 1
+            self.cp, self.depth = turn * round_hundredth(arena[2]), int(arena[3])
+            self.elapsed = round_hundredth(60 * int(arena[4]) + Decimal(arena[5]))
+            return text
         found = ENGINE.match(text)
         if not found or self.evaluated() or (found[5] and self.elapsed is not None):
             return text
@@ -354,6 +362,19 @@ def read(text):
     return chess.pgn.read_game(io.StringIO(text), Visitor=Reading)
 
 
+def is_usual(name, value):
+    """Whether an export writes a command's number in the same way."""
+    if name in ("clk", "emt"):
+        centiseconds = clock_of(value)
+        seconds, part = divmod(centiseconds or 0, 100)
+        fraction = f".{part:02}".rstrip("0") if part else ""
+        usual = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}{fraction}"
+        return centiseconds is not None and value == usual
+    if name == "eval":
+        return re.fullmatch(r"(#-?(?:0|[1-9]\d*)|-?(?:0|[1-9]\d*)\.\d\d)(,(?:0|[1-9]\d*))?", value, re.ASCII) is not None
+    return False
+
+
 def expected(reading):
     """The rows of each table, by the specification."""
     rows = {table: [] for table in TABLES}
@@ -369,7 +390,7 @@ def expected(reading):
             if "[%" in comment:
                 for name, value in COMMAND.findall(comment):
                     value = squeeze(value)
-                    if not counts or not numbers.take(name, value, black):
+                    if not counts or not numbers.take(name, value, black) or not is_usual(name, value):
                         commands += 1
                         rows["command"].append((line, ply, commands, name, value))
                 text = COMMAND.sub(" ", comment)
@@ -388,6 +409,18 @@ def expected(reading):
     rows["variation_move"] = [
         (line, ply, key, clock, code, fen) for line, ply, key, fen, clock, code in reading.moves
     ]
+    number_lines(rows)
     for found in rows.values():
         found.sort()
     return rows
+
+
+def number_lines(rows):
+    """Leaves out variations with nothing in them, and numbers the others."""
+    said = {row[0] for table in ("comment", "nag", "command", "variation_move") for row in rows[table]}
+    said.update(row[1] for row in rows["variation"])
+    lines = sorted(row[0] for row in rows["variation"] if row[0] in said)
+    numbers = {0: 0, **{line: number for number, line in enumerate(lines, 1)}}
+    rows["variation"] = [(numbers[line], numbers[parent], ply) for line, parent, ply in rows["variation"] if line in numbers]
+    for table in ("comment", "nag", "command", "variation_move"):
+        rows[table] = [(numbers[line], *rest) for line, *rest in rows[table]]

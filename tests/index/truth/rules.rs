@@ -277,8 +277,7 @@ fn spaced_result(corpus: &Corpus, rows: &[Row], games: &[Game]) -> Fit {
         && key_differs(row, game) == Some(false)
         && row.result_token.is_empty()
         && game.result == "1/2-1/2"
-        && corpus.text_of(game).ends_with(b"1/2")
-        && corpus.text[game.end..].starts_with(b" - 1/2");
+        && corpus.text_of(game).ends_with(b"1/2 - 1/2");
     fits.then_some((Class::SpacedResult, 1, 1))
 }
 
