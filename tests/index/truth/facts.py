@@ -91,10 +91,10 @@ def main(database, pgn):
         own = text[offset : offset + length].decode("utf-8", "replace")
         tags = chess.pgn.read_headers(io.StringIO(own))
         for column, wanted, value in zip(COLUMNS, expected(tags or {}), found):
-            # Where games are not from Lichess, a small number can be minutes, which the clock shows.
-            is_lichess = "lichess.org" in (tags or {}).get("Site", "")
-            is_small = not is_lichess and (tags or {}).get("TimeControl", "") in SMALL
-            if column in ("time_initial", "time_increment", "speed") and is_small:
+            # A small number can be minutes, which the clock shows, unless the game is of a site that writes seconds.
+            site, control = (tags or {}).get("Site", "").lower(), (tags or {}).get("TimeControl", "")
+            are_seconds = re.search("lichess.org|freechess.org|fics", site) and not re.match(r"(\d|1[0-4])(\+|$)", control)
+            if column in ("time_initial", "time_increment", "speed") and control in SMALL and not are_seconds:
                 continue
             compared += wanted is not None
             if wanted != value:
