@@ -359,7 +359,14 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ),
     ("DELETE FROM site WHERE site_id = 3", &["dangling-link game", "missing-row site site_id 3", "source-text game"]),
     ("UPDATE game SET eco = 'E99' WHERE game_id = 5", &["source-text game game_id 5: eco is E99, expected "]),
-    ("UPDATE game SET white_elo = 1 WHERE game_id = 5", &["source-text game game_id 5: white_elo is 1, expected NULL"]),
+    (
+        "UPDATE game SET white_elo = 1 WHERE game_id = 5",
+        &[
+            "source-text game game_id 5: white_elo is 1, expected NULL",
+            "wrong-count continuation key ",
+            "wrong-count visited_position key ",
+        ],
+    ),
     (
         "INSERT INTO tag VALUES (5, 'Mood', 'gloomy')",
         &["source-text tag game_id 5, name 'Mood': value is gloomy, expected no such tag"],
@@ -465,6 +472,8 @@ const DAMAGE: &[(&str, &[&str])] = &[
         "UPDATE game SET white_elo = 2000 WHERE game_id = 3",
         &[
             "source-text game game_id 3: white_elo is 2000, expected NULL",
+            "wrong-count continuation key ",
+            "wrong-count visited_position key ",
             "wrong-value game_column name 'white_elo', block 0: cells is another list, expected the different values",
         ],
     ),
@@ -511,7 +520,10 @@ const DAMAGE: &[(&str, &[&str])] = &[
     (
         "DELETE FROM setting",
         &[
+            "missing-row setting name 'annotations': the row is missing",
             "missing-row setting name 'continuation_threshold': the row is missing",
+            "missing-row setting name 'duplicates': the row is missing",
+            "missing-row setting name 'encoding': the row is missing",
             "missing-row setting name 'openings': ",
         ],
     ),
