@@ -80,7 +80,7 @@ impl CommentReader {
                 "eval" => numbers.take_eval(self.eval(read.value.as_bytes(), mover)),
                 name => numbers.take(name, read.value.as_bytes()),
             });
-            if !taken || !(self.is_own_view && is_usual(read.name, read.value)) {
+            if !(taken && self.is_own_view && is_usual(read.name, read.value)) {
                 match joined(read.value) {
                     None => command(read.name, read.value),
                     Some(value) => command(read.name, &value),

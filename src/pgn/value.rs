@@ -265,7 +265,7 @@ fn date_fields(value: &str) -> Result<[&str; 3], &'static str> {
     let is_month = |text: &str| text.parse().is_ok_and(|number: u32| number <= 12);
     match (is_month(first), is_month(second)) {
         _ if third.is_empty() && is_year(second) => Ok([second, first, ""]),
-        (true, false) if second.trim_matches('?') != "" => Ok([third, first, second]),
+        (true, false) if !second.trim_matches('?').is_empty() => Ok([third, first, second]),
         // With slashes, half of the world writes the month first.
         (true, true) if value.contains('/') && first.parse() != second.parse::<u32>() => Ok([third, "/", ""]),
         _ => Ok([third, second, first]),

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
@@ -15,9 +15,14 @@ use crate::needs::python_that_runs;
 
 const LOG: &str = "log.txt";
 
-/// The script that compares answers with the description of the API: its input and output. One process serves all tests, because
-/// checking the description takes seconds.
-static CHECKER: LazyLock<Option<Mutex<(ChildStdin, BufReader<ChildStdout>)>>> = LazyLock::new(|| {
+/// The script that compares answers with the description of the API. One process serves all tests, because checking the description
+/// takes seconds; it ends with its input.
+struct Checker {
+    script: Child,
+    output: BufReader<ChildStdout>,
+}
+
+static CHECKER: LazyLock<Option<Mutex<Checker>>> = LazyLock::new(|| {
     let mut script = Command::new(python_that_runs("import jsonschema, openapi_spec_validator")?)
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/server/described.py"))
         .stdin(Stdio::piped())
@@ -25,7 +30,7 @@ static CHECKER: LazyLock<Option<Mutex<(ChildStdin, BufReader<ChildStdout>)>>> = 
         .spawn()
         .expect("the script runs");
     let output = BufReader::new(script.stdout.take().expect("its output"));
-    Some(Mutex::new((script.stdin.take().expect("its input"), output)))
+    Some(Mutex::new(Checker { script, output }))
 });
 
 /// A server that ends with the test.
@@ -189,7 +194,8 @@ impl Serving {
             return; // It refuses all.
         }
         let Some(checker) = &*CHECKER else { return };
-        let (input, output) = &mut *checker.lock().expect("no test panicked meanwhile");
+        let Checker { script, output } = &mut *checker.lock().expect("no test panicked meanwhile");
+        let input = script.stdin.as_mut().expect("its input");
         writeln!(input, "{}", json!({ "description": description.body, "seen": seen })).expect("written");
         let mut line = String::new();
         output.read_line(&mut line).expect("a line");
