@@ -331,7 +331,7 @@ fn fill(known: &mut Option<u32>, value: Option<u32>) -> bool {
 }
 
 /// `1:02:03` or `1:02:03.45`, in centiseconds.
-fn clock(text: &[u8]) -> Option<u32> {
+pub(crate) fn clock(text: &[u8]) -> Option<u32> {
     let mut parts = text.splitn(3, |&byte| byte == b':');
     let mut whole = || number(parts.next()?);
     let (hours, minutes) = (whole()?, whole()?);

@@ -15,6 +15,8 @@ mod time_control;
 mod value;
 mod word;
 
+#[cfg(feature = "index")]
+pub(crate) use comment::clock;
 pub use comment::{CommentReader, MoveNumbers, time};
 pub use eval::{Eval, winning_chances};
 pub use export::{GameWriter, nag_sign};

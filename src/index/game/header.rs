@@ -6,7 +6,7 @@ use crate::board::GameResult;
 use crate::index::game::batch::GameBatch;
 use crate::index::problem::Kind;
 use crate::pgn::{
-    Annotation, CommentReader, GameFacts, MoveNumbers, Reader, Speed, TagPair, TextFlaw, Token, date,
+    Annotation, CommentReader, GameFacts, MoveNumbers, Reader, Speed, TagPair, TextFlaw, Token, clock, date,
 };
 use crate::store::row::{GameId, GameNames, GameRow, TagRow, Text};
 
@@ -166,10 +166,19 @@ fn first_clock(mut reader: Reader<'_>) -> Option<u32> {
     while moves < MOST_MOVES {
         match reader.next::<true>() {
             Token::Annotation(Annotation::Comment(comment)) => {
-                let mut numbers = MoveNumbers::default();
-                comments.read(comment, None, Some(&mut numbers), |_, _| {});
-                if let Some(clock) = numbers.clock {
-                    return Some(clock);
+                // Most clocks are commands, which are read without a copy of the comment. Pairs such as `tl=60000` are the others.
+                let found = if let Some(at) = memchr::memmem::find(comment, b"[%clk") {
+                    let value = &comment[at + 5..];
+                    clock(value[..memchr::memchr(b']', value).unwrap_or(value.len())].trim_ascii())
+                } else if comment.contains(&b'=') {
+                    let mut numbers = MoveNumbers::default();
+                    comments.read(comment, None, Some(&mut numbers), |_, _| {});
+                    numbers.clock
+                } else {
+                    None
+                };
+                if found.is_some() {
+                    return found;
                 }
             }
             Token::Move(_) => moves += 1,

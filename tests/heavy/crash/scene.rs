@@ -247,12 +247,7 @@ fn counts(database: &Connection) -> Vec<u64> {
     assert_eq!(positions, of("SELECT count(*) FROM position_game"));
     assert_eq!(positions, of("SELECT sum(ply_count + 1) FROM game WHERE status <> 'skipped'"));
     assert_eq!([games, games], [of("SELECT sum(games) FROM source"), of("SELECT sum(games) FROM import")]);
-    // The first half of a new version is none of the states.
-    let version = of("PRAGMA user_version");
-    let has_annotations =
-        of("SELECT count(*) FROM sqlite_schema WHERE name IN ('move_eval', 'variation_move', 'accuracies')");
-    assert_eq!(has_annotations, if version == 1 { 0 } else { 3 });
-    let levels = if version == 1 { 1 } else { of("SELECT count(*) FROM occurrence_level") };
+    let levels = of("SELECT count(*) FROM occurrence_level");
     let white = "SELECT count(*) FROM game JOIN player ON player_id = white_id WHERE name LIKE 'Old %'";
     vec![
         games,
