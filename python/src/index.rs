@@ -11,7 +11,7 @@ use pgndex::index::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::error::{bug, of_run};
+use crate::error::{bug, of_run, of_store};
 use crate::rows::Failure;
 
 /// How often it is told how far the work has come.
@@ -76,7 +76,11 @@ pub(crate) fn index(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let overwrite = options.overwrite;
-    let before = if overwrite || is_parquet { MadeWith::default() } else { MadeWith::of(&target) };
+    let before = if overwrite || is_parquet {
+        MadeWith::default()
+    } else {
+        MadeWith::of(&target).map_err(|error| of_store(&error))?
+    };
     let options = options.read(before)?;
     let told = Arc::new(Progress::default());
     let of_thread = Arc::clone(&told);

@@ -135,17 +135,22 @@ pub struct MadeWith {
 }
 
 impl MadeWith {
-    /// What the database with this path was made with. The default if there is none, or if it cannot be read: whoever adds to it hears of
-    /// that.
-    #[must_use]
-    pub fn of(path: &Path) -> Self {
-        let Ok(database) = Database::open_read_only(path) else { return Self::default() };
+    /// What the database with this path was made with. The default if there is none, or if it cannot be read: adding to it fails then.
+    ///
+    /// # Errors
+    /// [`Busy`](crate::store::Error::Busy) if another program has locked it.
+    pub fn of(path: &Path) -> crate::store::Result<Self> {
+        let database = match Database::open_read_only(path) {
+            Ok(database) => database,
+            Err(error @ crate::store::Error::Busy { .. }) => return Err(error),
+            Err(_) => return Ok(Self::default()),
+        };
         let word = |name| database.setting::<String>(name).unwrap_or_default();
-        Self {
+        Ok(Self {
             duplicates: Duplicates::parse(&word(Duplicates::SETTING)).unwrap_or_default(),
             annotations: Annotations::parse(&word(Annotations::SETTING)).unwrap_or_default(),
             encoding: TextEncoding::parse(&word(TextEncoding::SETTING)),
-        }
+        })
     }
 }
 

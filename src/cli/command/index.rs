@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 #[cfg(feature = "parquet")]
@@ -32,8 +33,11 @@ use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
 /// # Errors
 /// When nothing can be read, the database cannot be written, or somebody stops it.
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
+    let skips = Arc::new(AtomicBool::new(true));
+    // Before the database is opened, which can take seconds if it is locked.
+    let progress = stoppable_progress(args, Arc::clone(&skips))?;
     let options = options(args)?;
-    let progress = stoppable_progress(args, options.duplicates)?;
+    skips.store(options.duplicates != Duplicates::Keep, Ordering::Relaxed);
     let inputs = if args.reread { files_of(&args.database)? } else { inputs(args) };
     if args.dry_run && is_database(&args.database) {
         for path in options.problems.iter().chain(&options.rejects) {
@@ -94,12 +98,11 @@ pub(crate) fn status(summary: &Summary) -> Status {
 }
 
 /// A progress that announces what is about to be written, and that a signal stops.
-fn stoppable_progress(args: &IndexArgs, duplicates: Duplicates) -> anyhow::Result<Arc<Progress>> {
+fn stoppable_progress(args: &IndexArgs, skips: Arc<AtomicBool>) -> anyhow::Result<Arc<Progress>> {
     let (announced, is_parquet) = (!args.quiet && !args.dry_run, parquet(args).is_some());
-    let skips = duplicates != Duplicates::Keep;
     let progress = Arc::new(Progress::default().on_estimate(move |estimate| {
         if announced {
-            announce(estimate, is_parquet, skips);
+            announce(estimate, is_parquet, skips.load(Ordering::Relaxed));
         }
     }));
     let stopped = Arc::clone(&progress);
@@ -271,7 +274,7 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
     };
     let options = args.made_with.given(options)?;
     let is_made_anew = args.overwrite || parquet(args).is_some();
-    let made_with = if is_made_anew { MadeWith::default() } else { MadeWith::of(&args.database) };
+    let made_with = if is_made_anew { MadeWith::default() } else { MadeWith::of(&args.database)? };
     // What an earlier run left out is read again, unless this one leaves it out too.
     let annotations = if args.reread { Annotations::All } else { made_with.annotations };
     Ok(args.made_with.or(options, MadeWith { annotations, ..made_with }))

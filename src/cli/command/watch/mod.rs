@@ -170,9 +170,9 @@ impl Watch<'_> {
         let progress = self.stop.begin();
         let shown = Arc::clone(&progress);
         let display = Display::start(self.args.quiet, move || snapshot(&shown));
-        let made_with = MadeWith::of(&self.args.database);
-        let options = self.args.made_with.or(self.options.clone(), made_with);
         let added = self.watchdog.during(&progress, || {
+            let made_with = MadeWith::of(&self.args.database)?;
+            let options = self.args.made_with.or(self.options.clone(), made_with);
             Plan::new(ready, &options, &progress).and_then(|plan| plan.run(&self.args.database, &progress))
         });
         display.stop();
