@@ -91,8 +91,8 @@ impl Position {
     /// Proves a set-up legal and makes the board.
     ///
     /// # Errors
-    /// When a side has not exactly one king, when a pawn stands on the first or last rank, or when the side
-    /// that has just moved stands in check.
+    /// When a side has not exactly one king or more than 32 pieces, when a pawn is on the first or last rank, or when the side
+    /// that has just moved is in check.
     pub fn new(setup: &Setup) -> Result<Self, SetupError> {
         let mut position = Self {
             cells: [0; 128],

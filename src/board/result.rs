@@ -55,19 +55,21 @@ impl GameResult {
     /// lost (`0-0`), or one lost and the other drew (`0-1/2`), is [`Unknown`](Self::Unknown).
     #[must_use]
     pub fn of_tag(value: &str) -> Option<Self> {
+        const WORDS: [(&str, GameResult); 6] = [
+            ("white win", GameResult::White),
+            ("white won", GameResult::White),
+            ("black win", GameResult::Black),
+            ("black won", GameResult::Black),
+            ("draw", GameResult::Draw),
+            ("remis", GameResult::Draw),
+        ];
         let value = value.trim();
-        let scores = Self::read_scores(value.as_bytes()).map(|(result, _)| result);
+        let scores = || Self::read_scores(value.as_bytes()).map(|(result, _)| result);
         let in_words = || {
             let value = value.to_lowercase();
-            let begins = |words: &[&str]| words.iter().any(|word| value.starts_with(word));
-            match () {
-                () if begins(&["white win", "white won"]) => Some(Self::White),
-                () if begins(&["black win", "black won"]) => Some(Self::Black),
-                () if begins(&["draw", "remis"]) => Some(Self::Draw),
-                () => None,
-            }
+            WORDS.into_iter().find(|(words, _)| value.starts_with(words)).map(|(_, result)| result)
         };
-        Self::parse(value.as_bytes()).or(scores).or_else(in_words)
+        Self::parse(value.as_bytes()).or_else(scores).or_else(in_words)
     }
 
     /// Reads the scores of both players that a text begins with: what they mean and how long they are, in bytes. If both lost, or one

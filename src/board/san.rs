@@ -201,9 +201,9 @@ impl Position {
     #[cold]
     fn resolve_novelty(&self, token: &[u8], error: SanError) -> Result<MoveCode, SanError> {
         let plain = token.strip_suffix(b"TN").or_else(|| token.strip_suffix(b"N"));
-        match plain.map(San::parse) {
-            Some(Ok(_)) => self.resolve(plain.unwrap_or_default()),
-            _ => Err(error),
+        match plain.filter(|plain| San::parse(plain).is_ok()) {
+            Some(plain) => self.resolve(plain),
+            None => Err(error),
         }
     }
 

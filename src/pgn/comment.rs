@@ -411,13 +411,7 @@ fn is_usual(name: &str, value: &str) -> bool {
             [b'#', b'-', moves @ ..] => is_number(moves) && moves != b"0",
             [b'#', moves @ ..] => is_number(moves),
             [whole @ .., b'.', tenth, hundredth] if tenth.is_ascii_digit() && hundredth.is_ascii_digit() => {
-                let zero = (b"0", b'0', b'0');
-                match whole {
-                    [b'-', whole @ ..] => {
-                        is_number(whole) && (whole, *tenth, *hundredth) != (&zero.0[..], zero.1, zero.2)
-                    }
-                    whole => is_number(whole),
-                }
+                is_number(whole.strip_prefix(b"-").unwrap_or(whole)) && score != b"-0.00"
             }
             _ => false,
         };

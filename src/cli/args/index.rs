@@ -108,7 +108,7 @@ pub(crate) struct IndexArgs {
     pub(crate) log: LogArgs,
 }
 
-/// What a database is made with. Additions go on with it unless they are told otherwise.
+/// What a database is made with. Additions keep to it, except for what they are given.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct MadeWithArgs {
     /// What to do with a game that repeats an earlier one [default: skip, or as the database was made]

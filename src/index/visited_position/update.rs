@@ -289,7 +289,7 @@ impl Recount<'_> {
         let read = |positions: &PositionReader<'_>| {
             positions.for_each_occurrence(key, |game, ply| visit(visits, game, ply)).is_ok()
         };
-        // What cannot be read so is told by SQLite.
+        // SQLite reports what cannot be read this way.
         if !positions.as_ref().is_some_and(read) {
             visits.truncate(before);
             if let Some(known) = Self::open(tracker, known)? {
@@ -337,7 +337,7 @@ impl Recount<'_> {
                     let read = positions.as_mut().map(|positions| positions.played_at(game, ply, &mut see));
                     let counts = match read {
                         Some(Ok(counts)) => counts,
-                        // What cannot be read so is told by SQLite.
+                        // SQLite reports what cannot be read this way.
                         _ => known.played_at(game, ply, see)?,
                     };
                     if counts != Some(false) {
