@@ -21,6 +21,9 @@ fn with_options(error: &(dyn Error + 'static)) -> Option<String> {
     if let Some(WrongValue(error)) = error.downcast_ref() {
         return error.downcast_ref().and_then(of_filter);
     }
+    if let Some(error) = error.downcast_ref::<Box<IndexError>>() {
+        return with_options(error.as_ref());
+    }
     if let Some(error) = store_error(error) {
         return of_store(error);
     }
@@ -138,6 +141,10 @@ fn of_index(error: &IndexError) -> Option<String> {
              --continuation-threshold out {ANEW}",
             database.display()
         ),
+        IndexError::Shrunk { .. } => format!(
+            "{error}. Bring the file back, or index the files that there are into another database; with --drop-missing the \
+             games are dropped"
+        ),
         IndexError::Threads(_) => "cannot start the worker threads; try fewer with --threads".to_owned(),
         IndexError::Thread(_) => "cannot start another thread; try fewer with --threads".to_owned(),
         IndexError::Strict { errors, warnings } => format!(
@@ -150,6 +157,8 @@ fn of_index(error: &IndexError) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use pgndex::store::SourceContent;
+
     use super::*;
 
     fn directory() -> PathBuf {
@@ -178,6 +187,11 @@ mod tests {
             Box::new(IndexError::Space { directory: directory(), needed: 2 << 20, free: 1 << 20 }),
             Box::new(IndexError::OtherOpenings { database: directory() }),
             Box::new(IndexError::OtherThreshold { database: directory(), given: 5, threshold: 4 }),
+            Box::new(IndexError::Shrunk {
+                had: SourceContent { path: directory(), games: 3, bytes: Some(700) },
+                games: 2,
+                bytes: 500,
+            }),
             Box::new(IndexError::Thread(io::Error::other("too many"))),
             Box::new(IndexError::Strict { errors: 1, warnings: 0 }),
             Box::new(WrongValue(rating.into())),
@@ -203,6 +217,7 @@ mod tests {
         there: about 2 MiB are needed here, but only 1 MiB are free; free some space, choose another place for the database, or one for temporary files with --temp-dir
         there: its opening names come from another list; leave --openings out to go on with that, or index everything anew with --overwrite
         there: keeps the continuations of positions that at least 4 games reached, not 5; leave --continuation-threshold out to go on with that, or index everything anew with --overwrite
+        there: has less than when it was indexed (games: 2 now, 3 then; bytes of text: 500 now, 700 then), so games would be lost; nothing was written. Bring the file back, or index the files that there are into another database; with --drop-missing the games are dropped
         cannot start another thread; try fewer with --threads
         1 errors and 0 warnings in the input, but --strict allows none; without --strict all that can be read is kept, and the table `problem` lists what is wrong
         no rating is 2 or higher and 1 or lower; exchange --elo-min and --elo-max

@@ -136,7 +136,10 @@ struct Stopped;
 fn is_stop(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         matches!(store_error(cause), Some(store::Error::Interrupted))
-            || matches!(cause.downcast_ref(), Some(index_job::Error::Stopped))
+            || matches!(
+                cause.downcast_ref(),
+                Some(index_job::Error::Stopped | index_job::Error::Partial { source: None, .. })
+            )
             || matches!(cause.downcast_ref(), Some(verify::Error::Stopped))
             || cause.is::<Stopped>()
     })

@@ -9,14 +9,14 @@ use crate::columnar;
 use crate::id::Ply;
 use crate::index::estimate::Estimate;
 use crate::sort;
-use crate::store;
 use crate::store::pages::BtreeError;
 use crate::store::space::{Need, is_disk_full};
+use crate::store::{self, SourceContent};
 
 /// The result of a run or a part of one.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a run failed. The target is then as it was.
+/// Why a run failed. The target is then as it was, unless it is [`Partial`](Error::Partial).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -144,6 +144,21 @@ pub enum Error {
         /// The database, as it was named among the sources.
         path: PathBuf,
     },
+    /// A source has less than it must have.
+    #[error(
+        "{}: has less than when it was indexed (games: {games} now, {} then{}), so games would be lost; nothing was written",
+        had.path.display(),
+        had.games,
+        had.bytes.map(|had| format!("; bytes of text: {bytes} now, {had} then")).unwrap_or_default()
+    )]
+    Shrunk {
+        /// What it must have.
+        had: SourceContent,
+        /// Games that it has.
+        games: u64,
+        /// Bytes of text that it has.
+        bytes: u64,
+    },
     /// Positions are to be drawn from a stream.
     #[error(
         "to draw positions, all games are read twice, and a stream can be read only once; write it to a file first"
@@ -152,9 +167,28 @@ pub enum Error {
     /// Somebody asked to stop.
     #[error("stopped before the end; nothing was written")]
     Stopped,
+    /// A part of the work is committed, and the rest is not done.
+    #[error("{done}; {rest} {}; {advice}", if source.is_some() { "failed" } else { "was stopped" })]
+    Partial {
+        /// What is committed.
+        done: String,
+        /// What is not done.
+        rest: &'static str,
+        /// How to get it done.
+        advice: &'static str,
+        /// Why it is not done; `None` if somebody asked to stop.
+        source: Option<Box<Error>>,
+    },
 }
 
 impl Error {
+    /// The same error, which came up when something was committed already.
+    #[must_use]
+    pub fn after(self, done: String, rest: &'static str, advice: &'static str) -> Self {
+        let source = if matches!(self, Self::Stopped) { None } else { Some(Box::new(self)) };
+        Self::Partial { done, rest, advice, source }
+    }
+
     /// The same error; if it is that of a full disk, it tells how much room the run takes. If not all of the input is known beforehand,
     /// the estimate is of a part.
     pub(crate) fn needing(self, estimate: &Estimate, is_all_known: bool) -> Self {

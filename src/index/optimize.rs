@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::index::error::{Error, Result};
 use crate::index::options::IndexOptions;
 use crate::index::progress::Progress;
-use crate::index::remove::{merge_levels, shrink};
+use crate::index::remove::{merge_levels, merged, shrink};
 use crate::store::{Database, Need, WriterLock};
 
 /// What [`optimize`] did.
@@ -42,7 +42,10 @@ pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> R
     drop(lock);
     let free_bytes = || Ok::<_, Error>(Database::open_read_only(target)?.free_bytes()?);
     if free_bytes()?.saturating_mul(MOST_FREE) > size() {
-        shrink(target, options, progress)?;
+        shrink(target, options, progress).map_err(|error| match levels {
+            0 | 1 => error,
+            levels => error.after(merged(levels), "making the file smaller", "run the same command again"),
+        })?;
     }
     let (file_bytes, free_bytes) = (size(), free_bytes()?);
     Ok(OptimizeSummary { levels, bytes_before, file_bytes, free_bytes, elapsed: started.elapsed() })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::opening::OpeningBook;
 use crate::source::TextEncoding;
-use crate::store::{Database, PlayerAlias};
+use crate::store::{Database, PlayerAlias, SourceContent};
 
 /// Options of a run.
 #[derive(Clone, Debug)]
@@ -49,6 +49,8 @@ pub struct IndexOptions {
     pub annotations: Annotations,
     /// What a new database says of players with several names.
     pub player_aliases: Vec<PlayerAlias>,
+    /// What files must still have at least. If one has fewer games or bytes, the run fails and writes nothing.
+    pub at_least: Vec<SourceContent>,
     /// How the two big tables are written. The result does not depend on it, but for the layout of pages.
     pub writer: Writer,
 }
@@ -208,6 +210,7 @@ impl Default for IndexOptions {
             encoding: None,
             annotations: Annotations::default(),
             player_aliases: Vec::new(),
+            at_least: Vec::new(),
             writer: Writer::default(),
         }
     }

@@ -64,7 +64,7 @@ pub use read::filter::{DatePrefix, EcoRange, FilterError};
 pub use read::game_outcome::GameOutcome;
 pub(crate) use read::game_record::game_record;
 pub use read::game_record::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition};
-pub use read::info::{DuplicateCount, ImportInfo, Info, ProblemCount, SourceInfo, Totals};
+pub use read::info::{DuplicateCount, ImportInfo, Info, ProblemCount, SourceContent, SourceInfo, Totals};
 pub use read::known::{Known, KnownSource, KnownSources, NameTable, Tail};
 pub use read::name::{NameFilter, Named, fold};
 pub use read::occurrence::explore::{Continuation, Exploration, ExplorationParts, ListLengths};

@@ -118,6 +118,10 @@ mod help {
                   Read all files that the database was made from once more, and replace it: for what an
                   earlier version or other options left out, such as annotations
 
+              --drop-missing
+                  With --reread: drop the games of files that are gone, cannot be read, or have become
+                  shorter. Without this option such a file is an error
+
               --dry-run
                   Only read and replay the games, and write no database
 

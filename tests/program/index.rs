@@ -932,3 +932,45 @@ fn all_files_are_read_again_or_none() {
                    AND json_extract(options, '$.continuation_threshold') = 2 FROM import";
     assert_eq!(place.number("games.db", kept), 1);
 }
+
+#[test]
+fn games_of_a_file_that_became_shorter_are_not_dropped_by_reading_again() {
+    let (one, two) = ("1. e4 {a} *\n", "1. e4 {a} *\n\n1. d4 {b} *\n");
+    let games = |place: &Place| place.number("games.db", "SELECT count(*) FROM game");
+    let shorter = [("", (0, 0)), (one, (1, 12)), ("1. e4 *\n\n1. d4 *\n", (2, 17))];
+    for (text, (number, bytes)) in shorter {
+        let place = Place::new().with("a.pgn", two).with("b.pgn", "1. c4 *\n");
+        place.printed(&["index", "--quiet", "games.db", "a.pgn", "b.pgn"]);
+        let place = place.with("a.pgn", text);
+        let message = place.failure(&["index", "--reread", "games.db"]);
+        let counts = format!("(games: {number} now, 2 then; bytes of text: {bytes} now, 25 then)");
+        assert!(message.contains(&format!("a.pgn: has less than when it was indexed {counts}")), "{message}");
+        assert!(message.contains("--drop-missing"), "{message}");
+        assert_eq!(games(&place), 3);
+        place.printed(&["index", "--quiet", "--reread", "--drop-missing", "games.db"]);
+        assert_eq!(games(&place), 1 + text.matches("1. ").count() as i64);
+    }
+    // A file that is written anew each week has only the games of the last one.
+    let place = Place::new().with("new.pgn", "1. e4 *\n");
+    place.printed(&["index", "--quiet", "games.db", "new.pgn"]);
+    let place = place.with("new.pgn", "1. d4 d5 *\n");
+    place.printed(&["index", "--quiet", "games.db", "new.pgn"]);
+    let message = place.failure(&["index", "--reread", "games.db"]);
+    assert!(message.contains("games: 1 now, 2 then"), "{message}");
+    // A missing file.
+    let place = Place::new().with("a.pgn", one).with("b.pgn", "1. c4 *\n");
+    place.printed(&["index", "--quiet", "games.db", "a.pgn", "b.pgn"]);
+    std::fs::remove_file(place.path("a.pgn")).expect("no file");
+    place.failure(&["index", "--reread", "games.db"]);
+    place.printed(&["index", "--quiet", "--reread", "--drop-missing", "games.db"]);
+    assert_eq!(games(&place), 1);
+}
+
+#[test]
+fn reading_again_with_another_encoding_may_give_a_shorter_text() {
+    let place = Place::new();
+    std::fs::write(place.path("a.pgn"), b"[White \"\xc6\xe5\xca\xd6\"]\n\n1. e4 *\n").expect("a file");
+    place.printed(&["index", "--quiet", "games.db", "a.pgn"]);
+    place.printed(&["index", "--quiet", "--reread", "--encoding", "gbk", "games.db"]);
+    assert_eq!(place.number("games.db", "SELECT count(*) FROM player WHERE name = '棋手'"), 1);
+}

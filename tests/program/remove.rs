@@ -111,6 +111,29 @@ fn a_filter_is_asked_again() {
     assert_sound(&place);
 }
 
+/// Games removed by the first transaction stay removed if the second one fails, and the message says so.
+#[test]
+fn what_was_done_before_a_failure_is_reported() {
+    let place = place();
+    let last = place.number("games.db", "SELECT max(game_id) FROM game");
+    let trigger = format!(
+        "CREATE TRIGGER stop BEFORE DELETE ON game WHEN OLD.game_id > {last} BEGIN SELECT RAISE(ABORT, 'not these'); END"
+    );
+    place.connection("games.db").execute_batch(&trigger).expect("a trigger");
+    let arguments = ["remove", "games.db", "--games", "--since", "0001"];
+    let before = place.number("games.db", "SELECT count(*) FROM game");
+    let told = place.told(1, &arguments);
+    let removed = before + 3 - place.number("games.db", "SELECT count(*) FROM game");
+    let start = format!(
+        "pgndex: error: {removed} games were removed, and 3 that had been skipped as duplicates came back; removing those of them \
+         that fit failed; run the same command again\n"
+    );
+    assert!(told.starts_with(&start) && told.contains("not these"), "{told}");
+    place.connection("games.db").execute_batch("DROP TRIGGER stop").expect("no trigger");
+    place.told(0, &arguments);
+    assert_sound(&place);
+}
+
 #[test]
 fn a_file_of_which_games_are_gone_grows_on() {
     let place = place();
@@ -130,7 +153,7 @@ fn a_file_of_which_games_are_gone_grows_on() {
     assert_eq!(place.number("games.db", number), 2);
     assert_sound(&place);
     let failure = place.told(1, &["index", "--reread", "games.db"]);
-    assert!(failure.contains("1 game was taken out of it and would come back"), "{failure}");
+    assert!(failure.contains("1 game was removed from it and would come back"), "{failure}");
 }
 
 #[test]

@@ -62,6 +62,10 @@ pub(crate) struct IndexArgs {
     /// left out, such as annotations
     #[arg(long, conflicts_with_all = ["inputs", "dry_run", "overwrite"])]
     pub(crate) reread: bool,
+    /// With --reread: drop the games of files that are gone, cannot be read, or have become shorter. Without this option such a
+    /// file is an error
+    #[arg(long, requires = "reread")]
+    pub(crate) drop_missing: bool,
     /// Fail if there is any error or warning; the database stays as it was
     #[arg(help_heading = WRONG, long)]
     pub(crate) strict: bool,

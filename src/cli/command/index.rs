@@ -16,8 +16,8 @@ use pgndex::index::{
     Annotations, Duplicates, Estimate, IndexOptions, MadeWith, OnProblem, Phase, Plan, Progress, Summary,
 };
 use pgndex::source::has_name_of_games;
-use pgndex::store::Database;
 use pgndex::store::row::Severity;
+use pgndex::store::{Database, SourceContent};
 
 use crate::cli::Status;
 use crate::cli::args::Memory;
@@ -36,9 +36,12 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let skips = Arc::new(AtomicBool::new(true));
     // Before the database is opened, which can take seconds if it is locked.
     let progress = stoppable_progress(args, Arc::clone(&skips))?;
-    let options = options(args)?;
+    let mut options = options(args)?;
     skips.store(options.duplicates != Duplicates::Keep, Ordering::Relaxed);
-    let inputs = if args.reread { files_of(&args.database)? } else { inputs(args) };
+    let inputs = match args.reread {
+        true => files_of(&args.database, args.drop_missing, &mut options)?,
+        false => inputs(args),
+    };
     if args.dry_run && is_database(&args.database) {
         for path in options.problems.iter().chain(&options.rejects) {
             crate::cli::refuse_file_of(&args.database, path)?;
@@ -183,14 +186,51 @@ fn options_of(database: &Path) -> anyhow::Result<IndexOptions> {
     })
 }
 
-/// The files that a database was made from, in the order in which they were first read. Fails if one of them cannot be read: its games
-/// would be lost.
-fn files_of(database: &Path) -> anyhow::Result<Vec<PathBuf>> {
+/// The files that a database was made from, in the order in which they were first read. Unless games may be lost, fails if one of them
+/// cannot be read, and has the run fail if one has become shorter.
+fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow::Result<Vec<PathBuf>> {
     let known = Database::open_read_only(database)?;
+    check_own_rows(&known, database)?;
+    let mut contents = known.source_contents()?;
+    let (mut files, mut seen) = (Vec::new(), HashSet::new());
+    for SourceContent { path, .. } in &contents {
+        // A file in an archive has the archive's path before its own.
+        let file = path.ancestors().find(|path| path.is_file() && File::open(path).is_ok());
+        match file {
+            Some(file) => files.extend(seen.insert(file.to_owned()).then(|| file.to_owned())),
+            None if drops => {
+                crate::cli::note(&format!("{}: cannot be read; its games are dropped", path.display()))
+            }
+            None => bail!(
+                "{}: cannot be read, so its games would be lost; {} is as it was. Run the command in the directory in which \
+                 the games were indexed, or index the files that there are into another database; with --drop-missing the \
+                 games are dropped",
+                path.display(),
+                database.display()
+            ),
+        }
+    }
+    if files.is_empty() {
+        let what =
+            if contents.is_empty() { "was made from no file" } else { "none of its files can be read" };
+        bail!("{}: {what}", database.display());
+    }
+    if !drops {
+        // The same text in another encoding can have another size.
+        if MadeWith::of(database)?.encoding != options.encoding {
+            contents.iter_mut().for_each(|content| content.bytes = None);
+        }
+        options.at_least = contents;
+    }
+    Ok(files)
+}
+
+/// Fails if the database has something that its files do not have.
+fn check_own_rows(known: &Database, database: &Path) -> anyhow::Result<()> {
     let removed = known.removed_games()?;
     if removed > 0 {
         bail!(
-            "{}: {} taken out of it and would come back. Index its files into another database instead",
+            "{}: {} removed from it and would come back. Index its files into another database instead",
             database.display(),
             if removed == 1 { "1 game was".to_owned() } else { format!("{removed} games were") }
         );
@@ -203,26 +243,7 @@ fn files_of(database: &Path) -> anyhow::Result<Vec<PathBuf>> {
             others.join(", ")
         );
     }
-    let (mut files, mut seen) = (Vec::new(), HashSet::new());
-    for path in known.source_paths()? {
-        // A file in an archive has the archive's path before its own.
-        let file = path.ancestors().find(|path| path.is_file() && File::open(path).is_ok());
-        let Some(file) = file else {
-            bail!(
-                "{}: cannot be read, so its games would be lost; {} is as it was. Run the command in the directory in which \
-                 the games were indexed, or index the files that there are into another database",
-                path.display(),
-                database.display()
-            );
-        };
-        if seen.insert(file.to_owned()) {
-            files.push(file.to_owned());
-        }
-    }
-    if files.is_empty() {
-        bail!("{}: was made from no file", database.display());
-    }
-    Ok(files)
+    Ok(())
 }
 
 fn is_database(path: &Path) -> bool {

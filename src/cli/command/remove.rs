@@ -46,18 +46,24 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     let bytes_before = fs::metadata(&args.database).map_or(0, |metadata| metadata.len());
     let gone = removal.map(|removal| remove(&args.database, &removal, &options, &progress)).transpose();
     let shrunk = match &gone {
-        Ok(_) if args.shrink => shrink(&args.database, &options, &progress).map(Some),
+        Ok(summary) if args.shrink => {
+            shrink(&args.database, &options, &progress).map(Some).map_err(|error| {
+                const ALONE: &str = "`pgndex remove DB --shrink` does it alone";
+                match summary {
+                    Some(summary) => error.after(summary.done(), "making the file smaller", ALONE),
+                    None => error,
+                }
+            })
+        }
         _ => Ok(None),
     };
     display.stop();
-    let (summary, shrunk) = (gone?.unwrap_or_default(), shrunk?);
-    match shrunk {
-        Some(file_bytes) => {
-            let elapsed = started.elapsed();
-            tell(args, &RemovalSummary { file_bytes, free_bytes: 0, elapsed, ..summary }, Some(bytes_before))
-        }
-        None => tell(args, &summary, None),
+    let mut summary = gone?.unwrap_or_default();
+    let shrunk = shrunk?;
+    if let Some(file_bytes) = shrunk {
+        (summary.file_bytes, summary.free_bytes, summary.elapsed) = (file_bytes, 0, started.elapsed());
     }
+    tell(args, &summary, shrunk.map(|_| bytes_before))
 }
 
 /// What is to go.

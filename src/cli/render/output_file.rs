@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use pgndex::pgn::starts_tag_pair;
-use pgndex::store::{Database, Error as StoreError, Need, is_disk_full};
+use pgndex::store::{Database, Error as StoreError, Need, SourceContent, is_disk_full};
 use tempfile::NamedTempFile;
 
 use crate::cli::{io_errors, refuse_file_of};
@@ -193,14 +193,14 @@ pub(crate) fn refuse_source(database: &Database, path: &Path) -> anyhow::Result<
     let Ok(target) = path.canonicalize() else { return Ok(()) };
     let beside = directory(database.path());
     // Of a file in an archive, the archive is a part of the path.
-    let is_target = |source: &PathBuf| {
-        let places = source.ancestors().filter(|place| *place != Path::new(""));
+    let is_target = |source: &SourceContent| {
+        let places = source.path.ancestors().filter(|place| *place != Path::new(""));
         let places = places.flat_map(|place| [place.to_owned(), beside.join(place)]);
         places.into_iter().any(|place| place.canonicalize().is_ok_and(|place| place == target))
     };
     let shown = path.display();
     ensure!(
-        !database.source_paths()?.iter().any(is_target),
+        !database.source_contents()?.iter().any(is_target),
         "{shown}: the database has its games from this file, which is never replaced; name another file"
     );
     Ok(())

@@ -54,6 +54,10 @@ pub struct RemovalSummary {
     pub free_bytes: u64,
     /// Wall time.
     pub elapsed: Duration,
+    /// Transactions that were committed.
+    rounds: u32,
+    /// Whether games that came back have still to be looked at.
+    asks_again: bool,
 }
 
 /// Skipped duplicates that could not be brought back.
@@ -84,15 +88,24 @@ pub fn remove(
 ) -> Result<RemovalSummary> {
     // The log gets each page of the database once.
     let bytes = std::fs::metadata(target).map_or(0, |metadata| metadata.len());
-    take_all(target, removal, options, progress).map_err(|error| error.needing_room(Need::UpTo(bytes)))
+    let mut summary = RemovalSummary::default();
+    let removed = take_all(target, removal, options, progress, &mut summary)
+        .map_err(|error| error.needing_room(Need::UpTo(bytes)));
+    match (removed, summary.rounds) {
+        (Ok(()), _) => Ok(summary),
+        (Err(error), 0) => Err(error),
+        (Err(error), _) => Err(summary.incomplete(error)),
+    }
 }
 
+/// Notes in the summary what is committed, also if the rest fails.
 fn take_all(
     target: &Path,
     removal: &Removal,
     options: &IndexOptions,
     progress: &Progress,
-) -> Result<RemovalSummary> {
+    summary: &mut RemovalSummary,
+) -> Result<()> {
     let started = Instant::now();
     let lock = WriterLock::acquire(target)?;
     let database = Database::open(lock.target())?;
@@ -100,7 +113,6 @@ fn take_all(
     let known = Known::open(lock.target())?;
     known.check_counts()?;
     drop(known);
-    let mut summary = RemovalSummary::default();
     // Also if nothing is to go: a run that was killed may have left a log.
     database.begin_adding(options.memory / 4)?;
     loop {
@@ -117,7 +129,8 @@ fn take_all(
             }
             done => done,
         }?;
-        if summary.games == 0 {
+        summary.rounds += 1;
+        if summary.rounds == 1 {
             (summary.games, summary.plies, summary.sources) = (done.games, done.plies, done.sources);
         } else {
             // They had come back a moment ago.
@@ -125,17 +138,47 @@ fn take_all(
         }
         summary.returned += done.returned;
         summary.lost.extend(done.lost);
-        let asks_again = matches!(removal, Removal::Filter(_)) && done.returned > 0;
-        if !asks_again {
+        summary.asks_again = matches!(removal, Removal::Filter(_)) && done.returned > 0;
+        if !summary.asks_again {
             break;
         }
     }
+    summary.asks_again = false;
     database.end_adding()?;
     summary.free_bytes = database.free_bytes()?;
     summary.file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
     summary.elapsed = started.elapsed();
-    Ok(summary)
+    Ok(())
 }
+
+impl RemovalSummary {
+    /// What is committed, in a sentence.
+    #[must_use]
+    pub fn done(&self) -> String {
+        match self.games {
+            1 => "1 game was removed".to_owned(),
+            games => format!("{games} games were removed"),
+        }
+    }
+
+    /// An error after something was committed.
+    fn incomplete(&self, error: Error) -> Error {
+        if self.asks_again {
+            let done = format!(
+                "{}, and {} that had been skipped as duplicates came back",
+                self.done(),
+                self.returned
+            );
+            error.after(done, "removing those of them that fit", "run the same command again")
+        } else {
+            error.after(self.done(), WRITING_BACK, NEXT_RUN)
+        }
+    }
+}
+
+/// The last step of a run that is committed.
+const WRITING_BACK: &str = "writing the write-ahead log back into the database";
+const NEXT_RUN: &str = "nothing is lost, and the next run does it";
 
 /// Merges the levels of the lock's target into one. Gives back how many there were.
 ///
@@ -150,8 +193,17 @@ pub(crate) fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: 
     if levels > 1 {
         Taking { database: &database, lock, options, progress }.run(&Chosen::default())?;
     }
-    database.end_adding()?;
+    let ended = database.end_adding().map_err(Error::from);
+    ended.map_err(|error| match levels {
+        0 | 1 => error,
+        levels => error.after(merged(levels as u64), WRITING_BACK, NEXT_RUN),
+    })?;
     Ok(levels as u64)
+}
+
+/// What [`merge_levels`] did, in a sentence.
+pub(crate) fn merged(levels: u64) -> String {
+    format!("{levels} levels are merged into one")
 }
 
 /// Looks what [`remove`] would take out, without doing so. Duplicates that would come back are counted if their files are there; only
@@ -176,6 +228,7 @@ pub fn removable(target: &Path, removal: &Removal) -> Result<RemovalSummary> {
         file_bytes: std::fs::metadata(target).map_or(0, |metadata| metadata.len()),
         free_bytes: database.free_bytes()?,
         elapsed: started.elapsed(),
+        ..RemovalSummary::default()
     })
 }
 

@@ -5,7 +5,8 @@ pub(crate) mod read;
 pub(crate) mod tally;
 pub(crate) mod worker;
 
-use std::path::PathBuf;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -273,6 +274,28 @@ impl<'r> Run<'r> {
         let (errors, warnings) = (problems.of(Severity::Error), problems.of(Severity::Warning));
         if self.options.strict && errors + warnings > 0 {
             return Err(Error::Strict { errors, warnings });
+        }
+        self.check_contents(read)
+    }
+
+    /// Fails if a source has become shorter than [it may be](IndexOptions::at_least).
+    fn check_contents(&self, read: &ReadResult) -> Result<()> {
+        if self.options.at_least.is_empty() {
+            return Ok(());
+        }
+        let mut contents: HashMap<&Path, (u64, u64)> = HashMap::new();
+        for ((file, count), end) in self.intake.sources.files.iter().zip(&read.counts).zip(&read.ends) {
+            let path = file.as_ref().map_or_else(source::Error::path, |file| &file.path);
+            let (games, bytes) = contents.entry(path).or_default();
+            // A zip archive may have two files of one name.
+            *games += count.games + count.duplicates + count.left_out;
+            *bytes = end.bytes.unwrap_or(0).max(*bytes);
+        }
+        for had in &self.options.at_least {
+            let (games, bytes) = contents.get(had.path.as_path()).copied().unwrap_or_default();
+            if games < had.games || had.bytes.is_some_and(|had| bytes < had) {
+                return Err(Error::Shrunk { had: had.clone(), games, bytes });
+            }
         }
         Ok(())
     }

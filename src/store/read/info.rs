@@ -42,6 +42,17 @@ pub struct Info {
     pub duplicates: Vec<DuplicateCount>,
 }
 
+/// What a file had when it was read. A file that grew was read several times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceContent {
+    /// Its path, as it was given.
+    pub path: PathBuf,
+    /// Games that the database has from it.
+    pub games: u64,
+    /// The largest size of its text, in bytes; `None` if it could not be read.
+    pub bytes: Option<u64>,
+}
+
 /// Sums over all runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
@@ -265,13 +276,17 @@ fn import(row: &Row<'_>) -> rusqlite::Result<ImportInfo> {
 }
 
 impl Database {
-    /// The paths of all sources, in the order in which they were read.
+    /// What each file had when it was read, in the order in which the files were first read.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn source_paths(&self) -> Result<Vec<PathBuf>> {
-        let sql = "SELECT source_id, path FROM source ORDER BY source_id";
-        self.all("read table source", sql, [], |row| Cells::new(row, SOURCE).get("path"))
+    pub fn source_contents(&self) -> Result<Vec<SourceContent>> {
+        let sql = "SELECT path, sum(games) AS games, max(bytes) AS bytes FROM source
+             GROUP BY path ORDER BY min(source_id)";
+        self.all("read table source", sql, [], |row| {
+            let cells = Cells::new(row, SOURCE);
+            Ok(SourceContent { path: cells.get(0)?, games: cells.get(1)?, bytes: cells.get(2)? })
+        })
     }
 }
 
