@@ -78,6 +78,8 @@ pub fn open(file: &SourceFile) -> Result<Opened> {
     }
     match &file.place {
         Place::Stream => Ok(packed(Kind::Stream)),
+        // An archive may have very many.
+        Place::Member(member) if member.is_empty() => Ok(Opened::Mapped(Mapped::empty())),
         Place::Member(member) => Ok(packed(Kind::Member(Mapped::open(&member.archive)?, member.clone()))),
         Place::File => {
             let map = Mapped::open(&file.path)?;

@@ -30,6 +30,20 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
+    /// A named pipe that nobody named.
+    #[error("{}: a named pipe, which patterns leave out; give it by its own name to read it", path.display())]
+    Pipe {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A list of paths that is not one.
+    #[error("{}: {reason}; a list has one path a line", path.display())]
+    List {
+        /// The path of the list.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// No file fits a pattern.
     #[error("{}: no file fits this pattern; check the pattern", path.display())]
     NoMatch {
@@ -73,6 +87,8 @@ impl Error {
             Self::Missing { path }
             | Self::Unreadable { path, .. }
             | Self::NotAFile { path }
+            | Self::Pipe { path }
+            | Self::List { path, .. }
             | Self::NoMatch { path }
             | Self::Damaged { path, .. }
             | Self::Form { path, .. } => path,

@@ -268,6 +268,10 @@ impl Lister<'_> {
         if let Some(pattern) = Pattern::new(pattern) {
             let watch = self.watch;
             pattern.find(watch, &mut |path| match path {
+                // Nobody may be writing to it.
+                Ok(path) if fs::metadata(&path).is_ok_and(|metadata| is_pipe(&metadata)) => {
+                    self.fail(Error::Pipe { path })
+                }
                 Ok(path) => self.add(&path, false),
                 Err(error) => self.fail(error),
             })?;
@@ -279,17 +283,35 @@ impl Lister<'_> {
     }
 
     fn add_list(&mut self, list: &Path) -> Flow {
-        match fs::read(list).and_then(utf_8) {
-            Ok(text) => {
-                for line in text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii) {
-                    if !line.is_empty() && !line.starts_with(b"#") {
-                        self.add(&path_of_bytes(line), false)?;
-                    }
-                }
-                Flow::Continue(())
+        /// Of a list, in bytes. It may be a pipe that never ends.
+        const MOST: u64 = 64 << 20;
+        /// Of a path, in bytes.
+        const LONGEST: usize = 4096;
+        let wrong = |reason| Error::List { path: list.to_owned(), reason };
+        let read = fs::File::open(list).and_then(|file| {
+            let mut text = Vec::new();
+            file.take(MOST + 1).read_to_end(&mut text)?;
+            Ok(text)
+        });
+        let text = match read {
+            Ok(text) if text.len() as u64 > MOST => {
+                return self.fail(wrong(format!("longer than {} MiB", MOST >> 20)));
             }
-            Err(error) => self.fail(Error::io(list, error)),
+            Ok(text) => utf_8(text),
+            Err(error) => Err(error),
+        };
+        let text = match text {
+            Ok(text) => text,
+            Err(error) => return self.fail(Error::io(list, error)),
+        };
+        for (line, number) in text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).zip(1_u64..) {
+            if line.len() > LONGEST {
+                self.fail(wrong(format!("line {number} is longer than {LONGEST} bytes")))?;
+            } else if !line.is_empty() && !line.starts_with(b"#") {
+                self.add(&path_of_bytes(line), false)?;
+            }
         }
+        Flow::Continue(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The PGN files in a zip archive.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,13 @@ pub(super) struct Member {
     pub(super) method: Method,
     /// Size of its text, in bytes, and the sum over it, if the archive tells them.
     told: Option<(u64, u32)>,
+}
+
+impl Member {
+    /// Whether it has no text.
+    pub(super) fn is_empty(&self) -> bool {
+        self.range.is_empty() && self.told == Some((0, 0))
+    }
 }
 
 /// How a file is packed.
@@ -68,7 +75,8 @@ impl Members {
             Err(error) => return Self { damage: Some(error), ..Self::default() },
         };
         let Directory { mut entries, damage } = Directory::of(map.bytes());
-        let damage = damage.map(|reason| Fault::Damage(reason.to_owned()).error(archive.to_owned()));
+        let damage = damage.map(str::to_owned).or(drop_overlapping(map.bytes(), &mut entries));
+        let damage = damage.map(|reason| Fault::Damage(reason).error(archive.to_owned()));
         entries.retain(|entry| !entry.is_link && is_pgn(&entry.name));
         number(&mut entries);
         entries.sort_by_cached_key(|entry| {
@@ -107,6 +115,27 @@ impl Members {
             None => Err(Error::Missing { path: path.to_owned() }),
         }
     }
+}
+
+/// Drops the entries whose packed bytes reach into those of another one: a small archive could stand for any amount of text. Gives back
+/// what is wrong then.
+fn drop_overlapping(bytes: &[u8], entries: &mut Vec<Entry>) -> Option<String> {
+    let mut order: Vec<usize> =
+        (0..entries.len()).filter(|&index| entries[index].data_start(bytes).is_some()).collect();
+    order.sort_by_key(|&index| entries[index].header);
+    let overlaps: HashSet<usize> = order
+        .windows(2)
+        .filter(|pair| {
+            let (entry, next) = (&entries[pair[0]], &entries[pair[1]]);
+            let start = entry.data_start(bytes).unwrap_or(entry.header);
+            start.saturating_add(entry.packed.unwrap_or(0)) > next.header
+        })
+        .map(|pair| pair[0])
+        .collect();
+    let mut indices = 0..;
+    entries.retain(|_| !overlaps.contains(&indices.next().unwrap_or_default()));
+    let count = overlaps.len();
+    (count > 0).then(|| format!("it has files that overlap, as if made to fill a disk; not read: {count}"))
 }
 
 fn path_of(archive: &Path, name: &[u8]) -> PathBuf {

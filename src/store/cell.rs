@@ -222,6 +222,31 @@ impl<'r> Stored<'r> for String {
     }
 }
 
+/// A text of a list, which shows no more of it than its first letters: anybody can write a name of many MiB, and a list has many rows.
+pub(crate) struct Brief(pub(crate) String);
+
+impl Brief {
+    const MOST: usize = 1000;
+}
+
+impl Stored<'_> for Brief {
+    const EXPECTED: &'static str = <&str>::EXPECTED;
+
+    fn read(value: ValueRef<'_>) -> Option<Self> {
+        let text = <&str>::read(value)?;
+        Some(Self(match text.char_indices().nth(Self::MOST) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text.to_owned(),
+        }))
+    }
+}
+
+impl From<Brief> for String {
+    fn from(Brief(text): Brief) -> Self {
+        text
+    }
+}
+
 impl<'r> Stored<'r> for &'r [u8] {
     const EXPECTED: &'static str = "a blob";
 

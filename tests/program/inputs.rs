@@ -214,3 +214,27 @@ fn names_may_be_any_bytes() {
         assert!(stderr.contains("is no longer there"), "{stderr}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn what_never_ends_is_an_error() {
+    let place = Place::new().with("b.pgn", "1. e4 *\n").with("long.txt", "x".repeat(5000));
+    assert!(Command::new("mkfifo").arg(place.path("a.pgn")).status().unwrap().success());
+    for (argument, told) in [
+        ("/dev/zero", "/dev/zero: neither a file nor a directory"),
+        ("@/dev/zero", "/dev/zero: longer than 64 MiB; a list has one path a line"),
+        ("@long.txt", "long.txt: line 1 is longer than 4096 bytes; a list has one path a line"),
+        ("a*.pgn", "a.pgn: a named pipe, which patterns leave out; give it by its own name to read it"),
+    ] {
+        let message = place.failure(&["index", "-q", "a.db", argument]);
+        assert!(message.contains(told) && message.len() < 500, "{message}");
+        assert!(!place.path("a.db").exists());
+    }
+    // The other files of the pattern are read.
+    let run = place.run(&["index", "-q", "a.db", "*.pgn"]);
+    assert_eq!(run.status, 3);
+    assert!(run.stderr.contains("a.pgn: a named pipe"), "{run:?}");
+    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 1);
+    let message = place.failure(&["players", "a.db", "--aliases", "/dev/zero"]);
+    assert!(message.contains("/dev/zero: more than 64 MiB"), "{message}");
+}

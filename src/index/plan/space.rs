@@ -135,24 +135,28 @@ impl Sample {
 
     /// Looks at the first text of an archive of `bytes` bytes. Gives back how much text all of it has, as far as can be told.
     fn decode(&mut self, packed: Packed, bytes: u64, memory: u64) -> u64 {
-        const TEXT: usize = 2 << 20;
+        const TEXT: usize = 8 << 20;
+        /// The beginning is packed worse than the rest: there is little before it that it could repeat.
+        const BEGINNING: usize = 2 << 20;
         /// Games are hardly packed better; a beginning that is says nothing of the rest, and must not make a run fail.
         const MOST_RATIO: u128 = 30;
         let options = DecodeOptions { threads: 1, memory };
         let Ok(mut decoded) = packed.decode(options) else { return 0 };
-        let mut text = Vec::new();
+        let (mut text, mut beginning) = (Vec::new(), None);
         while text.len() < TEXT {
-            match decoded.read(&mut text, TEXT) {
+            match decoded.read(&mut text, BEGINNING) {
                 Ok(0) | Err(_) => break,
                 Ok(_) => {}
             }
+            beginning.get_or_insert((text.len(), decoded.bytes_read()));
         }
         self.look_into(&text);
-        if text.len() < TEXT {
+        let Some((first, first_packed)) = beginning.filter(|_| text.len() >= TEXT) else {
             return text.len() as u64;
-        }
-        let told = u128::from(bytes) * text.len() as u128 / u128::from(decoded.bytes_read().max(1));
-        told.min(u128::from(bytes) * MOST_RATIO) as u64
+        };
+        let packed = u128::from(decoded.bytes_read().saturating_sub(first_packed).max(1));
+        let rest = u128::from(bytes.saturating_sub(first_packed)) * (text.len() - first) as u128 / packed;
+        (first as u128 + rest).min(u128::from(bytes) * MOST_RATIO) as u64
     }
 
     fn annotation(&mut self, annotation: Annotation<'_>) {

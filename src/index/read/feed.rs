@@ -13,6 +13,7 @@ use crate::index::read::chunk::Chunk;
 use crate::index::read::stream::{self, CutOptions, Piece, SourceEnd};
 use crate::pgn::{LOOK_BACK, boundary_in, next_boundary};
 use crate::source::{Mapped, Opened, SourceFile, Sources, open};
+use crate::store::SourceDigest;
 use crate::store::row::SourceId;
 
 /// What a worker is given to do. The numbers of all work are 0, 1, 2 … in input order.
@@ -119,7 +120,8 @@ impl<'s> Feed<'s> {
         const WINDOW: usize = 8 << 20;
         let text = map.bytes();
         if start >= last {
-            self.ends.push(SourceEnd { bytes: Some(text.len() as u64), ..SourceEnd::default() });
+            let digest = text.is_empty().then(|| SourceDigest(*blake3::hash(text).as_bytes()));
+            self.ends.push(SourceEnd { bytes: Some(text.len() as u64), digest, ..SourceEnd::default() });
             return Ok(self.path.take().map(Task::End));
         }
         let mut from = start.saturating_add(self.options.chunk_size.max(1)).min(last) - 1;

@@ -184,7 +184,7 @@ impl Cutter {
             if self.is_bomb() {
                 let bytes = self.spill.take().map_or(0, |spill| spill.bytes);
                 let message = format!(
-                    "not read beyond byte {}: {bytes} bytes of text were packed into few, and no game begins among them",
+                    "not read beyond byte {}: no game begins in {bytes} bytes of text",
                     self.decoded.position()
                 );
                 self.damage(message)?;
@@ -326,12 +326,16 @@ impl Cutter {
         Ok(())
     }
 
-    /// Whether the source seems made to fill disks: much text without a game in it, packed as no games can be.
+    /// Whether the source seems made to fill disks, or never ends: much text without a game in it.
     fn is_bomb(&self) -> bool {
         const MUCH: u64 = 256 << 20;
+        /// Of text that was packed as no games can be.
         const MOST_RATIO: u64 = 100;
+        const MOST: u64 = 1 << 30;
         let input = self.decoded.bytes_read() - self.input;
-        self.spill.as_ref().is_some_and(|spill| spill.bytes > MUCH && spill.bytes / MOST_RATIO > input)
+        self.spill
+            .as_ref()
+            .is_some_and(|spill| spill.bytes > MOST || spill.bytes > MUCH && spill.bytes / MOST_RATIO > input)
     }
 
     fn damage(&mut self, message: String) -> Cut {

@@ -266,7 +266,7 @@ impl Explore<'_> {
         let limit = self.limit.map_or(usize::MAX, |limit| limit as usize);
         let hidden_moves = moves.len().saturating_sub(limit);
         moves.truncate(limit);
-        let list = |hits: &[Hit]| hits.iter().map(|hit| ListedGame::of(position, hit)).collect();
+        let list = |hits: Vec<Hit>| hits.into_iter().map(|hit| ListedGame::of(position, hit)).collect();
         Ok(Explored {
             opening: self.name_of_line()?,
             results,
@@ -275,8 +275,8 @@ impl Explore<'_> {
             transposed,
             in_variations,
             moves,
-            top_games: list(&top_games),
-            recent_games: list(&recent_games),
+            top_games: list(top_games),
+            recent_games: list(recent_games),
             ended: results.games().saturating_sub(went_on),
             hidden_moves,
         })
@@ -334,7 +334,7 @@ impl Explore<'_> {
             results: found.results,
             score: self.score(&found.rated),
             in_variations,
-            game: found.only_game.map(|hit| ExploredGame::of(&hit.game)),
+            game: found.only_game.map(|hit| ExploredGame::of(hit.game)),
             opening,
         })
     }
@@ -360,21 +360,21 @@ impl Explore<'_> {
 }
 
 impl ListedGame {
-    fn of(position: &Position, hit: &Hit) -> Self {
+    fn of(position: &Position, hit: Hit) -> Self {
         Self {
             uci: hit.next.map(|code| position.uci(code).to_string()),
             san: hit.next.map(|code| san(position, code)),
-            game: ExploredGame::of(&hit.game),
+            game: ExploredGame::of(hit.game),
         }
     }
 }
 
 impl ExploredGame {
-    fn of(game: &GameSummary) -> Self {
+    fn of(game: GameSummary) -> Self {
         let date = game.date.as_deref().unwrap_or_default();
         let mut parts = date.split('.').map(|part| part.parse::<u16>().ok().filter(|&number| number != 0));
         let (year, month) = (parts.next().flatten(), parts.next().flatten());
-        let player = |name: &Option<String>, rating| Player { name: name.clone(), rating };
+        let player = |name, rating| Player { name, rating };
         Self {
             id: game.game,
             winner: match game.result {
@@ -382,13 +382,13 @@ impl ExploredGame {
                 GameResult::Black => Some(Winner::Black),
                 GameResult::Draw | GameResult::Unknown => None,
             },
-            white: player(&game.white, game.white_elo),
-            black: player(&game.black, game.black_elo),
+            white: player(game.white, game.white_elo),
+            black: player(game.black, game.black_elo),
             year,
             month: year.zip(month).map(|(year, month)| format!("{year:04}-{month:02}")),
             result: game.result,
-            date: game.date.clone(),
-            event: game.event.clone(),
+            date: game.date,
+            event: game.event,
         }
     }
 }

@@ -308,7 +308,7 @@ pub(crate) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Re
     let record = statement.query_row(named_params! { ":game": game.0 }, |row| {
         let cells = Cells::new(row, GAMES);
         Ok(GameRecord {
-            summary: summary(row)?,
+            summary: summary::<String>(row)?,
             time_control: cells.get("time_control")?,
             variant: cells.get("variant")?,
             start_fen: cells.get("start_fen")?,
@@ -350,22 +350,24 @@ fn opening(cells: Cells<'_>) -> rusqlite::Result<Option<OpeningName>> {
     Ok(eco.zip(name).map(|(eco, name)| OpeningName { eco, name }))
 }
 
-pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<GameSummary> {
+/// The summary of a row, with its texts as `T` reads them: whole, or [in brief](crate::store::cell::Brief).
+pub(crate) fn summary<'r, T: Stored<'r> + Into<String>>(row: &'r Row<'r>) -> rusqlite::Result<GameSummary> {
     let cells = Cells::new(row, GAMES);
+    let text = |column: usize| Ok::<_, rusqlite::Error>(cells.get::<Option<T>>(column)?.map(Into::into));
     Ok(GameSummary {
         game: GameId(cells.get(0)?),
-        white: cells.get(1)?,
-        black: cells.get(2)?,
+        white: text(1)?,
+        black: text(2)?,
         white_elo: cells.get(3)?,
         black_elo: cells.get(4)?,
-        white_title: cells.get(5)?,
-        black_title: cells.get(6)?,
+        white_title: text(5)?,
+        black_title: text(6)?,
         result: cells.get(7)?,
-        date: cells.get(8)?,
-        event: cells.get(9)?,
-        site: cells.get(10)?,
-        round: cells.get(11)?,
-        eco: cells.get(12)?,
+        date: text(8)?,
+        event: text(9)?,
+        site: text(10)?,
+        round: text(11)?,
+        eco: text(12)?,
         ply_count: cells.get(13)?,
         status: cells.get(14)?,
     })

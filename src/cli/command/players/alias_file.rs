@@ -1,6 +1,7 @@
 //! Lists of names as CSV.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read as _;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -39,8 +40,15 @@ impl AliasFile {
 /// When the file cannot be read or a line is not as it should be; the message tells which.
 pub(super) fn read(path: &Path) -> anyhow::Result<AliasFile> {
     let shown = path.display();
-    let text = fs::read(path)
+    /// Bytes of a list.
+    const MOST: u64 = 64 << 20;
+    let mut text = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MOST + 1).read_to_end(&mut text))
         .with_context(|| format!("{shown}: cannot be read; check the path and the permissions"))?;
+    if text.len() as u64 > MOST {
+        bail!("{shown}: more than {} MiB, too much for a list of names; is this the right file?", MOST >> 20);
+    }
     let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_slice());
     let mut list = AliasFile { path: path.to_owned(), rows: Vec::new(), lines: Vec::new() };
     let mut columns = None;

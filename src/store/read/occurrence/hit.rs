@@ -3,7 +3,7 @@
 use rusqlite::Row;
 
 use crate::board::{MoveCode, Position};
-use crate::store::cell::{Cells, GAME_POSITION, GAMES, VARIATION_MOVE};
+use crate::store::cell::{Brief, Cells, GAME_POSITION, GAMES, VARIATION_MOVE};
 use crate::store::database::Database;
 use crate::store::read::filter::bind;
 use crate::store::read::game_record::{GameSummary, summary, summary_columns, summary_joins};
@@ -37,7 +37,7 @@ impl Place {
 /// A position found in a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// The game.
+    /// The game. Of long texts it has only the beginning.
     pub game: GameSummary,
     /// In which line: 0 is the main line, 1, 2, 3 … are the game's variations in the order of their text.
     pub line: u32,
@@ -147,12 +147,12 @@ impl Database {
         let read = |row: &Row<'_>| {
             let position = Cells::new(row, table);
             Ok(Hit {
-                game: summary(row)?,
+                game: summary::<Brief>(row)?,
                 line: place.line,
                 ply: place.ply,
                 fen: position.get("fen")?,
                 next: position.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored),
-                start_fen: Cells::new(row, GAMES).get("start_fen")?,
+                start_fen: Cells::new(row, GAMES).get::<Option<Brief>>("start_fen")?.map(Into::into),
                 distance: None,
             })
         };
