@@ -538,10 +538,10 @@ FROM (
 
 -- Positions of games by key: all levels of `occurrence` as one table; fast by key.
 CREATE VIEW position_game AS
-SELECT o.key, o.game_id, o.ply
-FROM occurrence_level AS l
-CROSS JOIN occurrence AS o
-WHERE o.level = l.level;
+SELECT key, game_id, ply
+FROM occurrence
+-- So that SQLite looks a key up in each level; a join would fix the order of tables of whole statements.
+WHERE level IN (SELECT level FROM occurrence_level);
 
 -- One row per distinct position; quick when asked by key: SELECT * FROM positions WHERE key = 5060803636482931868. Two positions that
 -- share a key have a row each.

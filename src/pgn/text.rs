@@ -81,7 +81,8 @@ impl fmt::Display for TextFlaw {
             Self { is_encoding: true, .. } => {
                 write!(
                     f,
-                    "the text is neither UTF-8 nor seems to be Windows-1252, as which it is read: byte 0x{byte:02X}"
+                    "byte 0x{byte:02X} is neither UTF-8 nor likely in Windows-1252; if the text is in another encoding, name it \
+                     with --encoding"
                 )
             }
             Self { is_cut: true, .. } => write!(f, "a character in UTF-8 is cut short: read as U+FFFD"),

@@ -21,13 +21,24 @@ const TELL_SIZES: &str =
      FROM (SELECT game_id AS games FROM main.game ORDER BY game_id DESC LIMIT 1) CROSS JOIN known
      WHERE games > 0 AND name IN (SELECT name FROM main.sqlite_schema WHERE type = 'index' AND tbl_name = 'game')";
 
-/// Notes down how many games there are, for SQLite to plan by.
+/// The same of the two great tables: without it SQLite takes them for small, and reads one from end to end where a look-up by key
+/// would do. Two rows of a key, as only the order of magnitude counts.
+const TELL_POSITIONS: &str = "WITH counted (positions, games, levels) AS (
+         SELECT (SELECT sum(positions) FROM main.import), (SELECT max(game_id) FROM main.game),
+             (SELECT count(*) FROM main.occurrence_level))
+     INSERT INTO main.sqlite_stat1 (tbl, idx, stat)
+     SELECT 'game_position', 'game_position', positions || ' ' || max(1, positions / games) || ' 1' FROM counted
+     WHERE positions > 0 AND games > 0
+     UNION ALL SELECT 'occurrence', 'occurrence', positions || ' ' || max(1, positions / levels) || ' 2 1 1' FROM counted
+     WHERE positions > 0 AND levels > 0";
+
+/// Notes down how many games and positions there are, for SQLite to plan by.
 pub(crate) fn tell_sizes(connection: &Connection) -> rusqlite::Result<()> {
     if !connection.table_exists(Some("main"), "sqlite_stat1")? {
         // The only way to make that table.
         connection.execute_batch("ANALYZE main.setting")?;
-        connection.execute_batch("DELETE FROM main.sqlite_stat1 WHERE tbl = 'setting'")?;
     }
-    connection.execute_batch("DELETE FROM main.sqlite_stat1 WHERE tbl = 'game'")?;
-    connection.execute_batch(TELL_SIZES)
+    connection.execute_batch("DELETE FROM main.sqlite_stat1")?;
+    connection.execute_batch(TELL_SIZES)?;
+    connection.execute_batch(TELL_POSITIONS)
 }

@@ -19,6 +19,13 @@ pub(crate) fn annotated(times: usize) -> String {
     (0..times).map(|time| ANNOTATED.replace("[White \"", &format!("[White \"{time}th "))).collect()
 }
 
+/// The first games, at most 999, of the collection made by a program.
+pub(crate) fn synthetic(games: usize) -> &'static [u8] {
+    let text = include_bytes!("../../examples/synthetic.pgn");
+    let end = memchr::memmem::find_iter(text, b"\n\n[Event ").nth(games - 1).expect("a game");
+    &text[..end + 2]
+}
+
 pub(crate) fn directory() -> TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }

@@ -161,7 +161,7 @@ fn real_annotated_games_in_ten_parts() {
 
 #[test]
 fn made_up_games_in_ten_parts() {
-    check_parts(include_bytes!("../../examples/synthetic.pgn"), 4);
+    check_parts(synthetic(400), 4);
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn long_tags_of_added_games() {
 #[test]
 fn what_others_made_of_a_database_is_kept_up() {
     let directory = directory();
-    let files = parts(include_bytes!("../../examples/synthetic.pgn"), 2, directory.path());
+    let files = parts(synthetic(250), 2, directory.path());
     let options = IndexOptions { continuation_threshold: 4, ..options() };
     let at_once = directory.path().join("once.db");
     run(&at_once, &files, &options).expect("indexed");

@@ -227,7 +227,7 @@ fn all_options() -> impl Iterator<Item = IndexOptions> {
 #[test]
 fn games_come_and_go() {
     for (seed, options) in (1..).zip(all_options()) {
-        come_and_go(seed, 12, 3, options);
+        come_and_go(seed, 6, 3, options);
     }
 }
 

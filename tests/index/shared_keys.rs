@@ -263,7 +263,7 @@ fn many_games_of_two_positions() {
 }
 
 proptest! {
-    #![proptest_config(cases(8))]
+    #![proptest_config(cases(5))]
 
     #[test]
     fn games_from_positions_that_share_keys(

@@ -1,6 +1,7 @@
 //! The program itself, as a user runs it; and what the documentation says of it.
 
 mod backup;
+mod cases;
 mod cli;
 mod described;
 mod engines;

@@ -853,3 +853,35 @@ mod terminal {
         assert_eq!(csv, sample.ok(&["--format", "csv", query.trim_matches('"')]));
     }
 }
+
+#[test]
+fn statements_that_are_slow_or_wrong_without_an_error_get_a_note() {
+    let sample = sample();
+    for (sql, note) in [
+        ("SELECT count(*) FROM game_position WHERE key = 5", "position_game"),
+        ("SELECT * FROM moves AS m WHERE m.key IN (5, 6)", "position_game"),
+        ("SELECT p.fen FROM positions AS p ORDER BY p.occurrences DESC LIMIT 1", "visited_position"),
+        ("SELECT white FROM games WHERE date >= '2021-01-01'", "iso_date"),
+        ("SELECT round FROM game AS g WHERE g.date BETWEEN '2020-01-01' AND '2021-01-01'", "iso_date"),
+        ("SELECT round FROM game WHERE date LIKE '2020-01-%'", "iso_date"),
+        ("SELECT round FROM game WHERE '2020-01-01' <= game.date", "iso_date"),
+        ("SELECT fen FROM game_position WHERE game_id = 1 AND key = 5", ""),
+        ("SELECT fen FROM game_position WHERE ply = 1", ""),
+        ("SELECT game_id FROM position_game WHERE key = 5", ""),
+        ("SELECT fen FROM positions WHERE key = 5", ""),
+        ("SELECT white FROM games WHERE iso_date >= '2021-01-01'", ""),
+        ("SELECT white FROM games WHERE date >= '2021.01.01'", ""),
+        ("PRAGMA journal_mode", ""),
+        ("PRAGMA main.journal_mode;", ""),
+    ] {
+        let run = sample.ask(&[sql]);
+        assert_eq!(run.status, 0, "{sql}: {}", run.stderr);
+        assert!(
+            run.stderr.contains(note) && run.stderr.is_empty() == note.is_empty(),
+            "{sql}: {}",
+            run.stderr
+        );
+    }
+    let message = sample.failure(&["PRAGMA journal_mode = DELETE"]);
+    assert!(message.contains("--write"), "{message}");
+}

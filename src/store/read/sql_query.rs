@@ -82,9 +82,10 @@ impl<'db> Statements<'db, '_> {
         let database = self.database;
         let failed = |source| Error::query(database, self.sql, source);
         let Some(statement) = self.batch.next().map_err(failed)? else { return Ok(None) };
+        let query = Query { database, statement };
         let is_allowed =
-            statement.readonly() || !database.connection().is_readonly("main").map_err(failed)?;
-        if is_allowed { Ok(Some(Query { database, statement })) } else { Err(Error::NotReadOnly) }
+            query.is_read_only() || !database.connection().is_readonly("main").map_err(failed)?;
+        if is_allowed { Ok(Some(query)) } else { Err(Error::NotReadOnly) }
     }
 }
 
@@ -98,7 +99,7 @@ impl Query<'_> {
     /// Whether it changes nothing.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
-        self.statement.readonly()
+        self.statement.readonly() || reads_journal_mode(&self.statement)
     }
 
     /// The parameters in order, with their signs: `:name`, `@name`, `$name`, `?2`; `?` for one without a name.
@@ -177,6 +178,15 @@ impl Error {
             source => Self::Query { message: source.to_string(), place: None, source },
         }
     }
+}
+
+/// Whether it is `PRAGMA journal_mode` without a new value, which SQLite takes for a change.
+fn reads_journal_mode(statement: &Statement<'_>) -> bool {
+    let sql = statement.expanded_sql().unwrap_or_default().to_ascii_lowercase();
+    let mut words = sql.trim_end_matches([';', ' ', '\n']).split_ascii_whitespace();
+    words.next() == Some("pragma")
+        && words.next().is_some_and(|name| matches!(name, "journal_mode" | "main.journal_mode"))
+        && words.next().is_none()
 }
 
 /// Whether an error is about a file rather than a statement.

@@ -1,6 +1,8 @@
 //! Why a statement failed, for people: where, and what may have been meant.
 
 use pgndex::store::{Catalog, Database, Error, Relation, RelationKind};
+use regex_lite::Regex;
+use rusqlite::OptionalExtension as _;
 
 use crate::cli::render::text::brief;
 
@@ -37,6 +39,49 @@ pub(crate) fn explain(
         text += &format!("\n  {hint}");
     }
     anyhow::Error::msg(text)
+}
+
+/// What a statement does slowly or gets wrong without an error, and what to write instead.
+pub(crate) fn warnings(database: &Database, sql: &str) -> Vec<&'static str> {
+    let has = |pattern: &str| Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(sql));
+    let mut warnings = Vec::new();
+    if has(r"(?i)\bdate\s*(=|<|>|like\b|glob\b|between\b)[=>]?\s*'\d{4}-\d")
+        || has(r"(?i)'\d{4}-\d\d[^']*'\s*(=|<|>)=?\s*(\w+\.)?date\b")
+    {
+        warnings.push("dates are written 2021.06.19; compare iso_date of the view games with 2021-06-19");
+    }
+    if has(r"(?i)\bpositions\b") && has(r"(?i)\border\s+by\s+(\w+\.)?occurrences\b") {
+        warnings.push(
+            "positions are counted one by one here; frequent ones are counted already: \
+             SELECT * FROM visited_position ORDER BY games DESC",
+        );
+    } else if has(r"(?i)\bkey\s*(=|in\b)") && scans_positions(database, sql).unwrap_or(false) {
+        warnings.push(
+            "this reads all positions; position_game finds them by key: \
+             SELECT m.* FROM position_game JOIN moves AS m USING (game_id, ply) WHERE position_game.key = ...",
+        );
+    }
+    warnings
+}
+
+/// Whether SQLite reads all rows of `game_position` for a statement. A query plan has only the aliases of tables, but the program of the
+/// statement has their first pages.
+fn scans_positions(database: &Database, sql: &str) -> rusqlite::Result<bool> {
+    let connection = database.connection();
+    let first_page = "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = 'game_position'";
+    let first_page: Option<i64> = connection.query_row(first_page, [], |row| row.get(0)).optional()?;
+    let mut statement = connection.prepare(&format!("EXPLAIN {sql}"))?;
+    let mut steps = statement.raw_query();
+    let mut cursors = Vec::new();
+    while let Some(step) = steps.next()? {
+        let (opcode, cursor): (String, i64) = (step.get("opcode")?, step.get("p1")?);
+        match opcode.as_str() {
+            "OpenRead" if step.get("p2").ok() == first_page => cursors.push(cursor),
+            "Rewind" | "Last" if cursors.contains(&cursor) => return Ok(true),
+            _ => {}
+        }
+    }
+    Ok(false)
 }
 
 /// How a message begins that a row lacks the one that it names.
@@ -84,6 +129,9 @@ fn hint(message: &str, catalog: &Catalog) -> Option<String> {
         return nearest(name, catalog.functions.iter().map(String::as_str)).map(did_you_mean);
     }
     let column = missing_column(message)?;
+    if column.eq_ignore_ascii_case("san") {
+        return Some("move_san(fen, move_code) is the move in SAN".to_owned());
+    }
     let owners: Vec<_> = catalog
         .relations
         .iter()
@@ -135,6 +183,7 @@ mod tests {
             ("no such column: whiet", Some("did you mean white?")),
             ("no such column: g.WHITE", Some("there is such a column in: games")),
             ("no such column: game_id", Some("there is such a column in: game, games")),
+            ("no such column: m.san", Some("move_san(fen, move_code) is the move in SAN")),
             ("no such column: nonsense", None),
             ("table game has no column named whyte", Some("did you mean white?")),
             ("no such function: conut", Some("did you mean count?")),

@@ -9,9 +9,10 @@ use pgndex::store::{Database, Error, Query, WriterLock};
 use rusqlite::params_from_iter;
 use rusqlite::types::{Value as SqlValue, ValueRef};
 
-use super::explain::explain;
+use super::explain::{explain, warnings};
 use super::script::Piece;
 use crate::cli::args::{SqlArgs, SqlFormat, parameter_name};
+use crate::cli::note;
 use crate::cli::render::number::counted;
 use crate::cli::render::output::{RowWriter, Value, stdout, terminal_width};
 use crate::cli::render::output_file::OutputFile;
@@ -135,6 +136,9 @@ impl Session {
         let mut ran = false;
         let mut printed = self.printed;
         let database = &self.database;
+        for warning in warnings(database, text) {
+            note(warning);
+        }
         let explained = |error: Error| explain(error, database, text, self.source.as_deref(), line);
         let mut statements = database.statements(text);
         while let Some(mut query) = statements.next_statement().map_err(explained)? {
