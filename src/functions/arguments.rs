@@ -1,9 +1,11 @@
 //! What a function is given, and what can be wrong with it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rusqlite::functions::{ConnectionRef, Context};
 use rusqlite::types::{Type, ValueRef};
+use rusqlite::{ErrorCode, ffi};
 
 use crate::board::{
     IllegalMove, MaterialError, MoveCode, PatternError, Position, SanError, SetupError, Square,
@@ -33,6 +35,10 @@ pub(super) enum Problem {
     Percent,
     #[error("no regular expression: {0}")]
     Regex(#[from] regex_lite::Error),
+    #[error(
+        "the text has {length} bytes, and such a pattern can be matched with {longest} at most; use a shorter pattern, or LIKE"
+    )]
+    LongText { length: usize, longest: usize },
     #[error("there is no game {0}")]
     NoGame(i64),
     #[error(transparent)]
@@ -49,6 +55,12 @@ struct FunctionError(String);
 impl Problem {
     /// The error that SQLite reports.
     pub(super) fn of(self, function: &'static str) -> rusqlite::Error {
+        match self {
+            Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+                return error;
+            }
+            _ => {}
+        }
         // SQLite takes no message with a NUL in it.
         let message = format!("{function}: {self}").replace('\0', "\\0");
         rusqlite::Error::UserFunctionError(Box::new(FunctionError(message)))
@@ -71,6 +83,19 @@ impl<'a, 'c> Arguments<'a, 'c> {
 
     pub(super) fn text(&self, index: usize) -> Result<&[u8], Problem> {
         text(self.context.get_raw(index), index)
+    }
+
+    /// The text that SQLite takes a value for: numbers are written out.
+    pub(super) fn as_text(&self, index: usize) -> Result<Cow<'_, str>, Problem> {
+        Ok(match self.context.get_raw(index) {
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
+            ValueRef::Null => "".into(),
+            ValueRef::Integer(number) => number.to_string().into(),
+            ValueRef::Real(number) => {
+                let sql = "SELECT CAST(?1 AS TEXT)";
+                self.connection()?.query_row(sql, [number], |row| row.get::<_, String>(0))?.into()
+            }
+        })
     }
 
     pub(super) fn integer(&self, index: usize) -> Result<i64, Problem> {
@@ -123,6 +148,15 @@ impl<'a, 'c> Arguments<'a, 'c> {
         }
         let text = String::from_utf8_lossy(self.text(index)?);
         Ok(self.context.set_aux(number, parse(&text).map_err(Into::into)?)?)
+    }
+
+    /// Fails if the statement is to end: between the calls of functions in one row SQLite does not look.
+    pub(super) fn check_interrupt(&self) -> Result<(), Problem> {
+        if self.connection()?.is_interrupted() {
+            let interrupted = ffi::Error::new(ffi::SQLITE_INTERRUPT);
+            return Err(rusqlite::Error::SqliteFailure(interrupted, None).into());
+        }
+        Ok(())
     }
 
     /// The connection that the statement runs on.

@@ -1,7 +1,9 @@
 //! Functions that have nothing to do with chess, and that other programs' SQLite has too: mathematics, `regexp`, `median`, `percentile` and the
-//! table `generate_series`. SQLite is compiled in without them.
+//! table `generate_series`. The built-in SQLite is compiled without them. Its `trim` with two arguments is replaced by a faster one.
 
-use regex_lite::Regex;
+use std::collections::HashSet;
+
+use regex_lite::{Regex, RegexBuilder};
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, vtab};
@@ -73,6 +75,9 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
         })?;
     }
     pure.add("regexp", 2, regexp)?;
+    pure.add("trim", 2, |arguments| trimmed(arguments, true, true))?;
+    pure.add("ltrim", 2, |arguments| trimmed(arguments, true, false))?;
+    pure.add("rtrim", 2, |arguments| trimmed(arguments, false, true))?;
     let aggregate = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS;
     connection.create_aggregate_function("median", 1, aggregate, Percentile)?;
     connection.create_aggregate_function("percentile", 2, aggregate, Percentile)?;
@@ -101,10 +106,55 @@ fn number(context: &Context<'_>, index: usize) -> Option<f64> {
     }
 }
 
-/// Whether a text fits a regular expression at some place: `text REGEXP pattern`.
+/// SQLite cannot interrupt a match. Its time grows with the size of the compiled pattern times the length of the text: with this product, in
+/// bytes times bytes, half a second at most.
+const MATCH_WORK: usize = 1 << 29;
+/// The largest compiled pattern is a MiB, and the smallest that is told apart from smaller ones a KiB: as powers of two.
+const LARGEST: u32 = 20;
+const SMALLEST: u32 = 10;
+
+/// A regular expression, and how many bytes the texts have at most that it is matched with.
+struct Pattern {
+    regex: Regex,
+    longest: usize,
+}
+
+impl Pattern {
+    fn new(pattern: &str) -> Result<Self, Problem> {
+        let compiled = |power: u32| {
+            let regex = RegexBuilder::new(pattern).size_limit(1_usize << power).build()?;
+            Ok(Self { regex, longest: MATCH_WORK >> power })
+        };
+        (SMALLEST..LARGEST).find_map(|power| compiled(power).ok()).map_or_else(|| compiled(LARGEST), Ok)
+    }
+}
+
+/// Whether a regular expression matches a text somewhere: `text REGEXP pattern`.
 fn regexp(arguments: &Arguments<'_, '_>) -> Result<bool, Problem> {
-    let pattern = arguments.compiled(0, Regex::new)?;
-    Ok(pattern.is_match(&String::from_utf8_lossy(arguments.text(1)?)))
+    let pattern = arguments.compiled(0, Pattern::new)?;
+    let text = arguments.text(1)?;
+    if text.len() > pattern.longest {
+        return Err(Problem::LongText { length: text.len(), longest: pattern.longest });
+    }
+    arguments.check_interrupt()?;
+    Ok(pattern.regex.is_match(&String::from_utf8_lossy(text)))
+}
+
+/// A text without certain characters at its ends. SQLite's own function compares each character with all of these, so that two long texts
+/// take minutes.
+fn trimmed(arguments: &Arguments<'_, '_>, at_start: bool, at_end: bool) -> Result<String, Problem> {
+    let (text, characters) = (arguments.as_text(0)?, arguments.as_text(1)?);
+    // A few characters are found sooner without a set.
+    let many = if characters.len() > 64 { characters.chars().collect() } else { HashSet::new() };
+    let is_removed = |letter: char| many.contains(&letter) || many.is_empty() && characters.contains(letter);
+    let mut rest = text.as_ref();
+    if at_start {
+        rest = rest.trim_start_matches(is_removed);
+    }
+    if at_end {
+        rest = rest.trim_end_matches(is_removed);
+    }
+    Ok(rest.to_owned())
 }
 
 /// The value below which so many of a hundred numbers are; between two numbers it lies on the line between them. NULL does not count.
@@ -185,6 +235,43 @@ mod tests {
         assert_eq!(value::<Option<bool>>("NULL REGEXP 'a'").unwrap(), None);
         let error = value::<bool>("'a' REGEXP '('").unwrap_err().to_string();
         assert!(error.starts_with("regexp: "), "{error}");
+        // What takes long is refused.
+        for (sql, expected) in [
+            ("printf('%.*c', 290000, 'a') REGEXP '((a?){100}){500}b'", "regexp: no regular expression: "),
+            ("printf('%.*c', 290000, 'a') REGEXP '((a?){100}){50}b'", "regexp: the text has 290000 bytes"),
+        ] {
+            let error = value::<bool>(sql).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        assert!(value::<bool>("printf('%.*c', 290000, 'a') || 'b' REGEXP '[^a]$'").unwrap());
+        assert!(!value::<bool>("'Carlsen,M' REGEXP '((a?){100}){50}b'").unwrap());
+    }
+
+    /// The built-in functions with one argument and SQLite's own rules for what is a text say what is right.
+    #[test]
+    fn characters_are_trimmed_as_by_sqlite() {
+        let own = Connection::open_in_memory().unwrap();
+        for sql in [
+            "trim('xyaxbyx', 'xy')",
+            "ltrim('xyaxbyx', 'xy')",
+            "rtrim('xyaxbyx', 'xy')",
+            "trim('éaé', 'é')",
+            "rtrim(3.50, '0')",
+            "rtrim(100, 0)",
+            "trim(x'7861', 'x')",
+            "trim('a', '')",
+            "trim('', 'a')",
+            "trim(NULL, 'a')",
+            "trim('a', NULL)",
+            "rtrim(1e100, '0')",
+        ] {
+            let sql = format!("quote({sql})");
+            let expected: String = own.query_row(&format!("SELECT {sql}"), [], |row| row.get(0)).unwrap();
+            assert_eq!(value::<String>(&sql).unwrap(), expected, "{sql}");
+        }
+        let long =
+            "length(trim(printf('%.*c', 300000, 'a'), replace(hex(zeroblob(70000)), '0', 'é') || 'a'))";
+        assert_eq!(value::<i64>(long).unwrap(), 0);
     }
 
     /// The values of `percentile` of Python's `numpy`, which takes the line between two numbers, too.

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -64,6 +64,19 @@ struct Watch {
     began: SystemTime,
     open: Option<(FileId, Database)>,
     opened: u64,
+    /// Whether it has a write-ahead log because it is served.
+    is_shared: bool,
+}
+
+impl Watch {
+    /// Opens it; before that, nobody of this server reads the file.
+    fn open(&mut self, path: &Path, file: FileId) -> store::Result<()> {
+        self.open = None;
+        self.is_shared = Database::share(path);
+        self.open = Some((file, Database::open_read_only(path)?));
+        self.opened += 1;
+        Ok(())
+    }
 }
 
 impl State {
@@ -85,15 +98,25 @@ impl Databases {
             let is_free = |name: &String| served.iter().all(|other| other.name != *name);
             let mut names = std::iter::once(stem.to_owned()).chain((2..).map(|n| format!("{stem}-{n}")));
             let name = names.find(is_free).ok_or_else(|| Error::NoName { path: path.clone() })?;
-            let watch = Watch { began: SystemTime::now(), open: None, opened: 0 };
-            Database::open_read_only(path)?;
+            let mut watch = Watch { began: SystemTime::now(), open: None, opened: 0, is_shared: false };
+            drop(Database::open_read_only(path)?);
+            if let Ok(file) = FileId::of(path) {
+                watch.open(path, file)?;
+            }
             served.push(Served { name, path: path.clone(), watch: Mutex::new(watch) });
         }
         if served.is_empty() { Err(Error::NoDatabase) } else { Ok(Self { served }) }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.served.len()
+    /// Closes them, when nobody else of this server has one open.
+    pub(super) fn close(&self) {
+        for served in &self.served {
+            let mut watch = served.watch.lock().unwrap_or_else(PoisonError::into_inner);
+            watch.open = None;
+            if std::mem::take(&mut watch.is_shared) {
+                Database::end_sharing(&served.path);
+            }
+        }
     }
 
     pub(super) fn get(&self, DatabaseIndex(index): DatabaseIndex) -> &Served {
@@ -103,7 +126,7 @@ impl Databases {
     pub(super) fn list(&self) -> DatabaseList {
         let databases = self.served.iter().enumerate().map(|(at, served)| ListedDatabase {
             name: served.name.clone(),
-            path: format!("/db/{}", served.name),
+            path: format!("/db/{}", in_path(&served.name)),
             is_first: at == 0,
         });
         DatabaseList { databases: databases.collect() }
@@ -119,15 +142,19 @@ impl Databases {
     }
 }
 
+/// A name as a part of a path.
+fn in_path(name: &str) -> String {
+    // As in a form, but for the space.
+    form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>().replace('+', "%20")
+}
+
 impl Served {
     /// What it holds now.
     pub(super) fn state(&self) -> Result<State, Problem> {
         let file = FileId::of(&self.path).map_err(|error| self.gone(&error))?;
         let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
         if watch.open.as_ref().is_none_or(|(open, _)| *open != file) {
-            let database = Database::open_read_only(&self.path).map_err(|error| self.unusable(&error))?;
-            watch.open = Some((file, database));
-            watch.opened += 1;
+            watch.open(&self.path, file).map_err(|error| self.unusable(&error))?;
         }
         let version = match &watch.open {
             Some((_, database)) => database.data_version().map_err(|error| self.unusable(&error))?,

@@ -47,6 +47,16 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// The process may open too few files.
+    #[error(
+        "{allowed} files may be open at once, and the server needs {least}; allow more with ulimit -n, or serve fewer databases"
+    )]
+    FewFiles {
+        /// How many may be open.
+        allowed: usize,
+        /// How many are needed.
+        least: usize,
+    },
     /// A thread cannot be started.
     #[error("cannot start a thread")]
     Thread(#[source] io::Error),

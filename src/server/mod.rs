@@ -4,9 +4,8 @@
 //! connection ──► wire (limits, hosts, origins, token) ──► route ──► pool ──► question ──► answer
 //! ```
 //!
-//! One thread reads and writes HTTP. Questions are put by a few others, each of which has its own connection to each database; what waits
-//! for them stands in a queue that is never long. A question ends when its time is over or nobody waits for the answer any more. Nothing is
-//! ever written to a database.
+//! One thread reads and writes HTTP. A few others run the questions, each with its own connections to some databases; a short queue holds
+//! questions that wait for them. A question ends when its time is over or nobody waits for the answer. No row of a database is changed.
 //!
 //! | module | what lives there |
 //! |---|---|

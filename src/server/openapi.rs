@@ -71,11 +71,11 @@ fn path_item(route: &Route, generator: &mut SchemaGenerator) -> Value {
     });
     match route.method {
         Method::Get => json!({ "get": operation }),
-        Method::Post { most, content_type } => {
+        Method::Post { most, body } => {
             operation["requestBody"] = json!({
                 "required": true,
                 "description": format!("{most} bytes at most"),
-                "content": { content_type.split(';').next().unwrap_or(content_type): {} },
+                "content": content(body, generator),
             });
             json!({ "post": operation })
         }
@@ -84,12 +84,16 @@ fn path_item(route: &Route, generator: &mut SchemaGenerator) -> Value {
 
 /// An answer to what was asked rightly.
 fn success(shape: Shape, generator: &mut SchemaGenerator) -> Value {
-    let content_type = shape.content_type.split(';').next().unwrap_or(JSON);
+    json!({ "description": "OK", "content": content(shape, generator) })
+}
+
+/// What is sent, by its kind.
+fn content(shape: Shape, generator: &mut SchemaGenerator) -> Value {
     let media = match shape.schema {
         Some(schema) => json!({ "schema": schema(generator) }),
         None => json!({}),
     };
-    json!({ "description": "OK", "content": { content_type: media } })
+    json!({ shape.media_type(): media })
 }
 
 fn parameter(param: &Param) -> Value {

@@ -2,11 +2,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use rusqlite::InterruptHandle;
 
 use crate::server::answer::Problem;
 use crate::server::databases::{DatabaseIndex, Databases};
@@ -23,6 +24,8 @@ pub(super) struct Nature {
     pub(super) threads: usize,
     /// How many questions may wait for a thread.
     pub(super) waiting: usize,
+    /// How many databases a thread keeps open at the same time.
+    pub(super) open: usize,
     /// How far its threads stand back where there is work for more threads than processors: the nice value, from 0 up to 19.
     pub(super) nice: u8,
     /// How many bytes of pages a connection keeps.
@@ -32,30 +35,48 @@ pub(super) struct Nature {
 }
 
 /// How long a question may take, and whether anybody still waits for the answer.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Ticket {
     pub(super) deadline: Instant,
-    gone: Arc<AtomicBool>,
+    state: Arc<TicketState>,
 }
 
-/// Lives as long as somebody waits for an answer.
-pub(super) struct Waiting(Arc<AtomicBool>);
+#[derive(Default)]
+struct TicketState {
+    is_gone: AtomicBool,
+    /// Of the connection on which the question runs, while it does.
+    running: Mutex<Option<InterruptHandle>>,
+}
+
+impl TicketState {
+    fn running(&self) -> MutexGuard<'_, Option<InterruptHandle>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lives as long as somebody waits for an answer. After that, what runs for it is interrupted.
+pub(super) struct Waiting(Arc<TicketState>);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.is_gone.store(true, Ordering::Relaxed);
+        // The connection's own look at the time is not enough: SQLite counts rows without it, and makes a thousand steps between two
+        // looks, of which each can be a slow function.
+        if let Some(connection) = &*self.0.running() {
+            connection.interrupt();
+        }
     }
 }
 
 impl Ticket {
     pub(super) fn new(deadline: Instant) -> (Self, Waiting) {
-        let gone = Arc::new(AtomicBool::new(false));
-        (Self { deadline, gone: Arc::clone(&gone) }, Waiting(gone))
+        let state = Arc::<TicketState>::default();
+        (Self { deadline, state: Arc::clone(&state) }, Waiting(state))
     }
 
     /// Whether the question is to end.
     pub(super) fn is_over(&self) -> bool {
-        self.gone.load(Ordering::Relaxed) || self.is_late()
+        self.state.is_gone.load(Ordering::Relaxed) || self.is_late()
     }
 
     /// Whether its time is over.
@@ -67,10 +88,18 @@ impl Ticket {
 /// What a thread of a pool has.
 pub(super) struct Reader {
     databases: Arc<Databases>,
-    open: Vec<Option<(FileId, Database)>>,
+    /// The one that was used last is at the end.
+    open: Vec<Open>,
     /// Of the question that is put now.
     ticket: Arc<Mutex<Option<Ticket>>>,
     nature: Nature,
+}
+
+/// An open database.
+struct Open {
+    index: DatabaseIndex,
+    file: FileId,
+    database: Database,
 }
 
 type Work = Box<dyn FnOnce(&mut Reader) + Send>;
@@ -83,7 +112,9 @@ struct Job {
 /// Some threads and their queue.
 pub(super) struct Pool {
     name: &'static str,
-    sender: Sender<Job>,
+    /// None when it is to end.
+    sender: Mutex<Option<Sender<Job>>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
     refused: AtomicU64,
 }
 
@@ -92,14 +123,14 @@ impl Pool {
     pub(super) fn start(nature: Nature, databases: &Arc<Databases>) -> Result<Self, Error> {
         let Nature { name, threads, waiting, .. } = nature;
         let (sender, receiver) = bounded(waiting);
+        let mut running = Vec::new();
         for number in 0..threads {
             let (receiver, databases) = (receiver.clone(), Arc::clone(databases));
-            thread::Builder::new()
-                .name(format!("{name}-{number}"))
-                .spawn(move || work(&receiver, &databases, nature))
-                .map_err(Error::Thread)?;
+            let thread = thread::Builder::new().name(format!("{name}-{number}"));
+            running.push(thread.spawn(move || work(&receiver, &databases, nature)).map_err(Error::Thread)?);
         }
-        Ok(Self { name, sender, refused: AtomicU64::new(0) })
+        let (sender, threads) = (Mutex::new(Some(sender)), Mutex::new(running));
+        Ok(Self { name, sender, threads, refused: AtomicU64::new(0) })
     }
 
     /// Hands work to the next thread that is free.
@@ -109,7 +140,7 @@ impl Pool {
         work: impl FnOnce(&mut Reader) + Send + 'static,
     ) -> Result<(), Problem> {
         let job = Job { ticket, work: Box::new(work) };
-        self.sender.try_send(job).map_err(|error| {
+        self.sender().as_ref().ok_or_else(Problem::ending)?.try_send(job).map_err(|error| {
             self.refused.fetch_add(1, Ordering::Relaxed);
             match error {
                 TrySendError::Full(_) => Problem::busy(),
@@ -118,13 +149,30 @@ impl Pool {
         })
     }
 
+    fn sender(&self) -> MutexGuard<'_, Option<Sender<Job>>> {
+        self.sender.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets the threads end; says whether they have until a time.
+    pub(super) fn end(&self, until: Instant) -> bool {
+        *self.sender() = None;
+        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        while threads.iter().any(|thread| !thread.is_finished()) {
+            if Instant::now() >= until {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        true
+    }
+
     pub(super) const fn name(&self) -> &'static str {
         self.name
     }
 
     /// Questions that wait now.
     pub(super) fn waiting(&self) -> usize {
-        self.sender.len()
+        self.sender().as_ref().map_or(0, Sender::len)
     }
 
     /// Questions that found the queue full.
@@ -164,39 +212,53 @@ impl Reader {
     fn new(databases: &Arc<Databases>, nature: Nature) -> Self {
         Self {
             databases: Arc::clone(databases),
-            open: (0..databases.len()).map(|_| None).collect(),
+            open: Vec::new(),
             ticket: Arc::new(Mutex::new(None)),
             nature,
         }
     }
 
+    /// Takes the ticket of the next question, or gives that of the last one back.
     fn set(&self, ticket: Option<Ticket>) {
-        *self.ticket.lock().unwrap_or_else(PoisonError::into_inner) = ticket;
+        let mut place = self.ticket.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = std::mem::replace(&mut *place, ticket) {
+            *last.state.running() = None;
+        }
     }
 
-    /// A database as it is now: one that has been replaced is opened anew. What runs on it ends with the ticket.
+    /// A database as it is now: one that has been replaced is opened again. What runs on it ends with the ticket.
     pub(super) fn database(&mut self, index: DatabaseIndex, file: FileId) -> Result<&Database, Problem> {
-        let place = &mut self.open[index.0];
-        if place.as_ref().is_some_and(|(open, _)| *open != file) {
-            *place = None;
+        let is_it = |open: &Open| open.index == index;
+        let known = self.open.iter().position(is_it).map(|at| self.open.remove(at));
+        let open = match known.filter(|open| open.file == file) {
+            Some(open) => open,
+            None => {
+                if self.open.len() >= self.nature.open {
+                    self.open.remove(0);
+                }
+                Open { index, file, database: self.open_database(index)? }
+            }
+        };
+        self.open.push(open);
+        let Some(Open { database, .. }) = self.open.last() else { return Err(Problem::internal()) };
+        if let Some(ticket) = &*self.ticket.lock().unwrap_or_else(PoisonError::into_inner) {
+            *ticket.state.running() = Some(database.interrupt_handle());
         }
-        if place.is_none() {
-            let served = self.databases.get(index);
-            let unusable = |error| served.unusable(&error);
-            let database = Database::open_read_only(&served.path).map_err(unusable)?;
-            database.keep_ready(STATEMENTS, self.nature.page_bytes).map_err(unusable)?;
-            (self.nature.prepare)(&database).map_err(unusable)?;
-            let ticket = Arc::clone(&self.ticket);
-            let stop = Stop::new(move || {
-                let ticket = ticket.lock().unwrap_or_else(PoisonError::into_inner);
-                ticket.as_ref().is_some_and(Ticket::is_over)
-            });
-            database.stop_when(&stop).map_err(unusable)?;
-            *place = Some((file, database));
-        }
-        match place {
-            Some((_, database)) => Ok(database),
-            None => Err(Problem::internal()),
-        }
+        Ok(database)
+    }
+
+    fn open_database(&self, index: DatabaseIndex) -> Result<Database, Problem> {
+        let served = self.databases.get(index);
+        let unusable = |error| served.unusable(&error);
+        let database = Database::open_read_only(&served.path).map_err(unusable)?;
+        database.keep_ready(STATEMENTS, self.nature.page_bytes).map_err(unusable)?;
+        (self.nature.prepare)(&database).map_err(unusable)?;
+        let ticket = Arc::clone(&self.ticket);
+        let stop = Stop::new(move || {
+            let ticket = ticket.lock().unwrap_or_else(PoisonError::into_inner);
+            ticket.as_ref().is_some_and(Ticket::is_over)
+        });
+        database.stop_when(&stop).map_err(unusable)?;
+        Ok(database)
     }
 }

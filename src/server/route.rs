@@ -19,13 +19,13 @@ pub(super) struct Route {
 }
 
 /// What is sent with a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) enum Method {
     Get,
     /// So many bytes at most of this kind are sent along.
     Post {
         most: usize,
-        content_type: &'static str,
+        body: Shape,
     },
 }
 

@@ -192,6 +192,29 @@ impl Database {
         Ok(())
     }
 
+    /// Gives a database a write-ahead log, so that writers and those who read it do not wait for each other. Says whether it had none before
+    /// and has one now: somebody may be writing, and it may be that it may not be written.
+    #[must_use]
+    pub fn share(path: &Path) -> bool {
+        let mode =
+            |connection: &Connection, sql: &str| connection.query_row(sql, [], |row| row.get::<_, String>(0));
+        let share = || -> rusqlite::Result<bool> {
+            let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+            connection.busy_timeout(Duration::from_millis(100))?;
+            Ok(mode(&connection, "PRAGMA journal_mode")? == "delete"
+                && mode(&connection, "PRAGMA journal_mode = WAL")? == "wal")
+        };
+        share().unwrap_or(false)
+    }
+
+    /// Takes the write-ahead log away again that [`share`](Self::share) gave a database, if nobody uses it.
+    pub fn end_sharing(path: &Path) {
+        if let Ok(connection) = open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE) {
+            // If somebody uses it, the next writer does it.
+            let _ = connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()));
+        }
+    }
+
     /// Cuts off what somebody left behind the last page, if there is no log and nobody reads.
     fn trim(&self) -> Result<()> {
         let kept_open = self.kept_open.borrow();
@@ -326,12 +349,13 @@ pub(crate) fn keep_temporary_files_in(directory: &Path, connection: &Connection)
 
 /// Opens the file `path` without any check.
 pub(crate) fn open_file(path: &Path, mode: OpenFlags) -> Result<Connection> {
+    connect(path, mode).map_err(|source| Error::sqlite(path, "open the database", source))
+}
+
+fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
     // A leading directory keeps SQLite from seeing a URI in `file:x`, or no file at all in `:memory:`.
     let plain = if path.is_relative() { Path::new(".").join(path) } else { path.to_owned() };
-    let connect = || {
-        let connection = Connection::open_with_flags(&plain, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-        connection.busy_timeout(BUSY_TIMEOUT)?;
-        Ok(connection)
-    };
-    connect().map_err(|source| Error::sqlite(path, "open the database", source))
+    let connection = Connection::open_with_flags(&plain, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    Ok(connection)
 }

@@ -31,6 +31,7 @@ mod schema_version;
 pub(crate) mod sink;
 pub(crate) mod space;
 mod sql_place;
+pub(crate) mod sql_words;
 pub(crate) mod statement_end;
 pub(crate) mod visit_set;
 pub(crate) mod visited_rule;

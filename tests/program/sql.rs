@@ -574,6 +574,25 @@ mod signals {
         }
     }
 
+    /// SQLite cannot interrupt a call of a function.
+    #[test]
+    fn signals_end_a_call_that_takes_for_ever() {
+        let sample = sample();
+        for (name, status) in [("INT", 130), ("TERM", 143)] {
+            let mut command =
+                sample.question(&["SELECT instr(zeroblob(30000000), zeroblob(15000000) || x'01')"]);
+            let child =
+                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
+            std::thread::sleep(Duration::from_millis(400));
+            signal(&child, name);
+            let began = Instant::now();
+            let run = Run::of(child.wait_with_output().expect("an end"));
+            let stopped = (status, "pgndex: error: stopped before the end\n");
+            assert_eq!((run.status, run.stderr.as_str()), stopped);
+            assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+        }
+    }
+
     #[test]
     fn rows_found_before_ctrl_c_are_printed_whole() {
         let sample = sample();

@@ -12,6 +12,16 @@ fn printed(server: &Serving, arguments: &[&str]) -> Value {
 }
 
 #[test]
+fn the_description_has_what_is_sent() {
+    let server = Serving::famous(&[]);
+    let description = server.json("/api/openapi.json");
+    let body =
+        &description["paths"]["/api/sql"]["post"]["requestBody"]["content"]["application/json"]["schema"];
+    let name = body["$ref"].as_str().and_then(|path| path.rsplit('/').next()).expect("a schema");
+    assert_eq!(description["components"]["schemas"][name]["required"], json!(["sql"]));
+}
+
+#[test]
 fn answers_are_those_of_the_commands() {
     let server = Serving::famous(&[]);
     for (target, arguments) in [

@@ -1,6 +1,7 @@
 //! Databases that change, are replaced or go away while they are served; and the end of a server.
 
 use std::io::{Read as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::command::command;
@@ -124,13 +125,16 @@ fn several_databases_have_their_paths() {
     for path in ["/db/games-2", "/db/games-2/"] {
         let page = server.get(path);
         assert_eq!((page.status, page.header("location")), (307, Some("/?db=games-2")));
+        let view = server.get("/db/games-2/view/games?player=tal");
+        assert_eq!((view.status, view.header("location")), (307, Some("/view/games?player=tal&db=games-2")));
+        assert_eq!(server.get("/db/nothing/view/games").status, 404);
     }
     assert_eq!(server.get("/db/other").status, 404);
 }
 
 #[test]
-fn a_signal_ends_it_when_what_is_asked_is_answered() {
-    let mut server = Serving::famous(&[]);
+fn a_signal_ends_it_and_the_statement_that_runs() {
+    let mut server = Serving::famous(&["--sql-timeout", "600"]);
     let mut stream = server.connect();
     let long = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
     let body = serde_json::json!({ "sql": long }).to_string();
@@ -143,8 +147,51 @@ fn a_signal_ends_it_when_what_is_asked_is_answered() {
     std::thread::sleep(Duration::from_millis(200));
     let began = Instant::now();
     assert_eq!(server.end(), Some(0));
-    assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 504"), "{answer}");
+    assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("server is ending"), "{answer}");
+    // Nothing is left beside the database.
+    assert_eq!(std::fs::read_dir(server.directory.path()).unwrap().count(), 1);
+}
+
+/// Steady readers do not keep writers out, in a database that was just made and in one to which games were added.
+#[test]
+fn games_are_added_and_removed_and_a_database_is_repaired_under_steady_readers() {
+    let server = Serving::famous(&[]);
+    std::fs::write(server.path("new.pgn"), GAME).unwrap();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for target in
+            ["/api/export.pgn", "/lichess?play=e2e4", "/api/games?material=KRPvKR", "/api/statistics"]
+        {
+            let (server, is_over) = (&server, &is_over);
+            scope.spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    let status = server
+                        .send(
+                            format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                                .as_bytes(),
+                        )
+                        .status;
+                    assert_eq!(status, 200, "{target}");
+                }
+            });
+        }
+        let statuses = [
+            &["index", "games.db", "new.pgn"][..],
+            &["repair", "games.db"],
+            &["remove", "games.db", "--source", "new.pgn"],
+            &["repair", "games.db"],
+            &["index", "games.db", "new.pgn"],
+        ]
+        .map(|arguments| command(server.directory.path(), arguments).arg("--quiet").output().unwrap());
+        is_over.store(true, Ordering::Relaxed);
+        for output in statuses {
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        }
+    });
+    assert_eq!(server.json("/lichess?play=a2a3")["white"], 1);
+    let verified = command(server.directory.path(), &["verify", "--all", "games.db"]).output().unwrap();
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
 }

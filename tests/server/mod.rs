@@ -7,6 +7,7 @@ mod changes;
 mod clients;
 mod crowds;
 mod explorer;
+mod limits;
 mod page;
 mod proxy;
 mod service;

@@ -392,7 +392,7 @@ def tell_nothing(browser, base):
         "/view/player?name=Nobody+at+all": "No player is called “Nobody at all”",
         "/view/openings?player=Nobody+at+all": "No player is called",
         "/view/statistics?since=2999": "No game fits the filters",
-        "/view/sql?sql=SELECT+1+WHERE+0": "No rows",
+        "/view/sql?sql=SELECT+1+WHERE+0": "Press Run to see the rows",
         "/view/search?pattern=xyz": "attern",
     }
     for address, text in told.items():

@@ -51,6 +51,8 @@ pub(crate) struct Answer {
     pub(crate) body: String,
     /// The body, which can be packed.
     pub(crate) bytes: Vec<u8>,
+    /// The last five bytes, as they were sent: of an answer in chunks that is whole, those of the empty chunk.
+    pub(crate) raw_end: String,
 }
 
 /// Asks for something on a connection, which ends with the answer.
@@ -119,6 +121,11 @@ impl Serving {
         if is_logged {
             command.stderr(std::fs::File::create(directory.path().join(LOG)).expect("a file"));
         }
+        Self::spawn(directory, &mut command)
+    }
+
+    /// Runs a command that serves databases of a directory.
+    pub(crate) fn spawn(directory: TempDir, command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
@@ -135,6 +142,16 @@ impl Serving {
         let id = self.child.id().to_string();
         Command::new("kill").args(["-TERM", &id]).status().expect("kill runs");
         self.child.wait().expect("it ends").code()
+    }
+
+    /// How much of a processor it has used, where the system says so.
+    pub(crate) fn processor_time(&self) -> Option<Duration> {
+        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
+        // Behind the name: the times in user and in kernel mode are the twelfth and the thirteenth value, in hundredths.
+        let (_, values) = text.rsplit_once(") ")?;
+        let ticks =
+            values.split(' ').skip(11).take(2).map(|value| value.parse::<u64>().ok()).sum::<Option<u64>>()?;
+        Some(Duration::from_millis(10 * ticks))
     }
 
     /// The lines of its log, where that is JSON.
@@ -240,7 +257,8 @@ impl Answer {
         } else {
             rest.to_vec()
         };
-        Self { status, head, body: String::from_utf8_lossy(&body).into_owned(), bytes: body }
+        let raw_end = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(5)..]).into_owned();
+        Self { status, head, body: String::from_utf8_lossy(&body).into_owned(), bytes: body, raw_end }
     }
 
     /// The value of a header line.

@@ -1,11 +1,13 @@
 //! Signals: ending cleanly when asked to, and not being ended by a full disk.
 #![allow(unsafe_code)]
 
+use std::io::{self, Write as _};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
 
 use anyhow::Context as _;
-use rusqlite::InterruptHandle;
+use pgndex::store::Database;
 
 /// The last signal that asked the process to end; 0 if none did.
 static ASKED: AtomicI32 = AtomicI32::new(0);
@@ -48,6 +50,23 @@ fn listen(mut handle: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
 
 const CANNOT: &str = "cannot listen to Ctrl-C";
 
+/// How long work that reads may go on after a signal asked it to end: SQLite cannot interrupt a call of a function.
+pub(crate) const READING: Duration = Duration::from_millis(700);
+/// How long a statement that writes may take to undo what it did. After that, whoever opens the database next does it.
+const WRITING: Duration = Duration::from_secs(5);
+
+/// Ends the process if work still runs after a time.
+pub(crate) fn end_after(time: Duration, is_running: impl FnOnce() -> bool + Send + 'static) {
+    let ending = std::thread::Builder::new().name("ending".into()).spawn(move || {
+        std::thread::sleep(time);
+        if is_running() {
+            let _ = writeln!(io::stderr(), "pgndex: error: stopped before the end"); // Nobody may read it.
+            end_at_once();
+        }
+    });
+    drop(ending); // Without the thread, a second signal ends the process.
+}
+
 /// The first Ctrl-C or SIGTERM calls `stop`, which lets the work clean up; a second one ends the process at once.
 pub(crate) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {
     let asked = AtomicBool::new(false);
@@ -64,6 +83,8 @@ pub(crate) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result
 pub(crate) struct Interrupts {
     /// So many more are taken before one ends the process at once, if the statement does not stop.
     patience: Arc<AtomicU8>,
+    /// How often a statement has begun or ended.
+    steps: Arc<AtomicU64>,
     /// The same between two statements ...
     idle: u8,
     /// ... and when one begins.
@@ -72,14 +93,14 @@ pub(crate) struct Interrupts {
 
 impl Interrupts {
     /// Listens for a script: between its statements Ctrl-C or SIGTERM ends the process.
-    pub(crate) fn of_script(statement: InterruptHandle) -> anyhow::Result<Self> {
-        Self::taking(statement, 0, 1)
+    pub(crate) fn of_script(database: &Database) -> anyhow::Result<Self> {
+        Self::taking(database, 0, 1)
     }
 
     /// Listens for a prompt: between statements Ctrl-C does nothing, as the prompt takes it for itself; SIGTERM and SIGHUP
     /// end the process at any time.
-    pub(crate) fn of_prompt(statement: InterruptHandle) -> anyhow::Result<Self> {
-        let interrupts = Self::taking(statement, u8::MAX, 2)?;
+    pub(crate) fn of_prompt(database: &Database) -> anyhow::Result<Self> {
+        let interrupts = Self::taking(database, u8::MAX, 2)?;
         #[cfg(unix)]
         // SAFETY: the default action installs no handler, so no code of ours runs at an odd moment.
         unsafe {
@@ -89,23 +110,32 @@ impl Interrupts {
         Ok(interrupts)
     }
 
-    fn taking(statement: InterruptHandle, idle: u8, running: u8) -> anyhow::Result<Self> {
-        let patience = Arc::new(AtomicU8::new(idle));
-        let left = Arc::clone(&patience);
+    fn taking(database: &Database, idle: u8, running: u8) -> anyhow::Result<Self> {
+        let statement = database.interrupt_handle();
+        let time = if database.connection().is_readonly("main")? { READING } else { WRITING };
+        let (patience, steps) = (Arc::new(AtomicU8::new(idle)), Arc::<AtomicU64>::default());
+        let (left, steps_now) = (Arc::clone(&patience), Arc::clone(&steps));
         listen(move || {
             let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
             if taken.is_err() {
                 end_at_once();
             }
             statement.interrupt();
+            let (steps, before) = (Arc::clone(&steps_now), steps_now.load(Ordering::Relaxed));
+            // Odd while a statement runs.
+            if before % 2 == 1 {
+                end_after(time, move || steps.load(Ordering::Relaxed) == before);
+            }
         })?;
-        Ok(Self { patience, idle, running })
+        Ok(Self { patience, steps, idle, running })
     }
 
     /// Runs a statement.
     pub(crate) fn during<T>(&self, statement: impl FnOnce() -> T) -> T {
         self.patience.store(self.running, Ordering::Relaxed);
+        self.steps.fetch_add(1, Ordering::Relaxed);
         let result = statement();
+        self.steps.fetch_add(1, Ordering::Relaxed);
         self.patience.store(self.idle, Ordering::Relaxed);
         result
     }

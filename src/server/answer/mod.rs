@@ -39,6 +39,11 @@ impl Shape {
     pub(super) const fn text(content_type: &'static str) -> Self {
         Self { content_type, schema: None }
     }
+
+    /// The kind without its parameters.
+    pub(super) fn media_type(self) -> &'static str {
+        self.content_type.split(';').next().unwrap_or(self.content_type)
+    }
 }
 
 /// What is sent as an answer.

@@ -62,6 +62,17 @@ impl Problem {
         Self { retry_after: Some(1), ..Self::new(503, "too many connections", detail) }
     }
 
+    /// The server is to end.
+    pub(in crate::server) fn ending() -> Self {
+        Self::unavailable("server is ending", "The server is ending; ask again when it runs again.")
+    }
+
+    /// Too many wrong tokens came from an address.
+    pub(in crate::server) fn too_many_tokens(seconds: u32) -> Self {
+        let detail = format!("Too many wrong tokens came from your address; try again in {seconds} s.");
+        Self { retry_after: Some(seconds), ..Self::new(429, "too many wrong tokens", detail) }
+    }
+
     /// The time for an answer is over.
     pub(in crate::server) fn too_slow() -> Self {
         Self::new(504, "took too long", "The answer was not found in time; ask for less, with more filters.")

@@ -54,10 +54,10 @@ const fn post(
     summary: &'static str,
     params: &'static [&'static [Param]],
     lane: Lane,
-    (most, content_type): (usize, &'static str),
+    (most, body): (usize, Shape),
     shape: Shape,
     answer: fn(&Call, &Database) -> Result<Answer, Problem>,
 ) -> Route {
-    let method = Method::Post { most, content_type };
+    let method = Method::Post { most, body };
     Route { method, path, summary, params: Params::Exactly(params), lane, shape, answer }
 }

@@ -59,7 +59,7 @@ pub(super) const ROUTES: &[Route] = &[
         "A repertoire, sent as PGN, held against the games, as `pgndex repertoire` tells it in JSON",
         &[REPERTOIRE_PARAMS, FILTER],
         Lane::Search,
-        (REPERTOIRE, PGN),
+        (REPERTOIRE, Shape::text(PGN)),
         Shape::json::<Vec<Repertoire>>(),
         repertoire,
     ),

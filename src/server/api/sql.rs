@@ -1,23 +1,27 @@
 //! SQL of somebody else: it reads, for a second at most, and no more than can be shown.
 
+use std::collections::{HashMap, HashSet};
+
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::query::{SqlLimits, SqlRows};
-use crate::server::answer::{Answer, JSON, Problem, Shape};
+use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::api::post;
 use crate::server::request::Call;
 use crate::server::route::{Lane, Route};
+use crate::store::sql_words::words;
 use crate::store::{Database, Error, Result};
 
 /// What is sent, and what is answered at most.
 const STATEMENT: usize = 64 << 10;
 const LIMITS: SqlLimits = SqlLimits { rows: 1000, bytes: 4 << 20 };
 
-/// A function of SQLite that compares long texts cannot be stopped: with these it ends soon.
-const LONGEST: i32 = 300_000;
+/// A call of a function cannot be interrupted. With texts of this length none takes longer than a tenth of a second.
+const LONGEST: i32 = 100_000;
 
 /// What the statement of somebody else may be like.
 const SIZES: [(Limit, i32); 10] = [
@@ -28,7 +32,7 @@ const SIZES: [(Limit, i32); 10] = [
     (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 50),
     (Limit::SQLITE_LIMIT_VDBE_OP, 250_000),
     (Limit::SQLITE_LIMIT_ATTACHED, 0),
-    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200),
+    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100),
     (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 1),
     (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
 ];
@@ -46,22 +50,35 @@ const PRAGMAS: [&str; 9] = [
     "user_version",
 ];
 
-/// Functions that reach beyond the database.
-const FUNCTIONS: [&str; 2] = ["load_extension", "fts3_tokenizer"];
+/// Functions that reach beyond the database, and those that take too long with two long texts.
+const FUNCTIONS: [&str; 5] = ["load_extension", "fts3_tokenizer", "json_patch", "jsonb_patch", "unhex"];
+
+/// Functions that take a tenth of a second with two long texts, and how often a statement names one of them at most: SQLite interrupts a
+/// statement between rows, but not between the calls for one row.
+const SLOW: [&str; 4] = ["like", "glob", "instr", "replace"];
+const SLOW_CALLS: usize = 40;
+
+/// How many copies of tables of WITH there may be.
+const COPIES: usize = 1000;
+
+/// Tables that show pages rather than rows. SQLite reads a whole file for one row of the second.
+const TABLES: [&str; 2] = ["sqlite_dbpage", "dbstat"];
 
 pub(super) const ROUTES: &[Route] = &[post(
     "/api/sql",
     "The rows of one SQL statement that reads, sent as {\"sql\": \"…\"}",
     &[],
     Lane::Sql,
-    (STATEMENT, JSON),
+    (STATEMENT, Shape::json::<Statement>()),
     Shape::json::<SqlRows>(),
     run,
 )];
 
-#[derive(Deserialize)]
+/// A statement.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Statement {
+    /// One statement that reads: SELECT, VALUES, WITH or EXPLAIN.
     sql: String,
 }
 
@@ -77,16 +94,60 @@ fn run(call: &Call, database: &Database) -> std::result::Result<Answer, Problem>
         };
         Problem::new(400, "wrong request", detail)
     })?;
+    if copies(&statement.sql) > COPIES {
+        let detail = "The tables of WITH use each other too often; name each of them fewer times.";
+        return Err(Problem::new(400, "wrong SQL", detail));
+    }
+    authorize(database)?;
     let rows = SqlRows::of(database, &statement.sql, LIMITS).map_err(|error| {
-        let is_refused = error.to_string().starts_with("not authorized");
         let problem = Problem::from(error);
-        if is_refused {
-            let detail = "Only one statement that reads tables and views can be run here: SELECT, VALUES, WITH or EXPLAIN.";
-            return Problem { detail: detail.to_owned(), ..problem };
+        match refused(&problem.detail) {
+            Some(detail) => Problem { detail, ..problem },
+            None => problem,
         }
-        problem
     })?;
     Answer::json(&rows)
+}
+
+/// How many copies of tables of WITH SQLite makes at most before it runs a statement: one for each time that each is named, again within
+/// each of them that names another one. It cannot be interrupted while it does.
+fn copies(sql: &str) -> usize {
+    let word = |word: &str| word.trim_matches(['"', '\'', '`', '[', ']']).to_ascii_lowercase();
+    let words = words(sql).into_iter().map(word).collect::<Vec<_>>();
+    let mut uses = HashMap::<&str, usize>::new();
+    for word in &words {
+        *uses.entry(word).or_default() += 1;
+    }
+    // NAME AS (…), NAME AS [NOT] MATERIALIZED (…), NAME (COLUMNS) AS …
+    let is_as = |at: &usize| {
+        words[*at] == "as"
+            && words.get(at + 1).is_some_and(|next| ["(", "not", "materialized"].contains(&next.as_str()))
+    };
+    let names = (1..words.len()).filter(is_as).filter_map(|at| {
+        let is_of_columns = words[at - 1] == ")";
+        let end = if is_of_columns { words[..at].iter().rposition(|word| word == "(")? } else { at };
+        words.get(end.checked_sub(1)?).map(String::as_str)
+    });
+    let names = names.collect::<HashSet<_>>();
+    names.into_iter().fold(1, |copies, name| copies.saturating_mul(uses[name].saturating_sub(1).max(1)))
+}
+
+/// What to do about a statement that was refused, if it was.
+fn refused(message: &str) -> Option<String> {
+    let function = message.strip_prefix("not authorized to use function: ");
+    Some(match function {
+        Some(function) if SLOW.contains(&function) => {
+            format!(
+                "A statement can use LIKE, GLOB, instr and replace {SLOW_CALLS} times at most; ask with several."
+            )
+        }
+        Some(function) => format!("The function {function} cannot be used here."),
+        None if message.starts_with("not authorized") => {
+            "Only one statement that reads tables and views can be run here: SELECT, VALUES, WITH or EXPLAIN."
+                .to_owned()
+        }
+        None => return None,
+    })
 }
 
 /// Makes a connection fit for statements of somebody else.
@@ -97,24 +158,52 @@ pub(in crate::server) fn guard(database: &Database) -> Result<()> {
             connection.set_limit(limit, most)?;
         }
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-        connection.authorizer(Some(authorize))
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map(drop)
     };
     guard().map_err(|source| Error::sqlite(database.path(), "guard the connection", source))
 }
 
-fn authorize(asked: AuthContext<'_>) -> Authorization {
-    let is_allowed = match asked.action {
+/// Allows the next statement on a connection to read, and nothing else.
+fn authorize(database: &Database) -> Result<()> {
+    let mut slow_calls = 0;
+    let set = database.connection().authorizer(Some(move |asked: AuthContext<'_>| {
+        if is_allowed(&asked.action, &mut slow_calls) { Authorization::Allow } else { Authorization::Deny }
+    }));
+    set.map_err(|source| Error::sqlite(database.path(), "guard the connection", source))
+}
+
+fn is_allowed(action: &AuthAction<'_>, slow_calls: &mut usize) -> bool {
+    match *action {
         AuthAction::Select | AuthAction::Recursive => true,
-        // Whole pages can be read as a table too.
-        AuthAction::Read { table_name, .. } => table_name != "sqlite_dbpage",
+        AuthAction::Read { table_name, .. } => !TABLES.contains(&table_name),
         AuthAction::Function { function_name } => {
-            !FUNCTIONS.iter().any(|name| function_name.eq_ignore_ascii_case(name))
+            let is_named = |names: &[&str]| names.iter().any(|name| function_name.eq_ignore_ascii_case(name));
+            *slow_calls += usize::from(is_named(&SLOW));
+            !is_named(&FUNCTIONS) && *slow_calls <= SLOW_CALLS
         }
         AuthAction::Pragma { pragma_name, pragma_value } => {
             PRAGMAS.contains(&pragma_name) && (pragma_name != "user_version" || pragma_value.is_none())
         }
         _ => false,
-    };
-    if is_allowed { Authorization::Allow } else { Authorization::Deny }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_of_tables_are_counted() {
+        for (sql, expected) in [
+            ("SELECT x AS y FROM game", 1),
+            ("WITH a AS (SELECT 1), b (x, y) AS (SELECT * FROM a, A) SELECT * FROM b", 2),
+            (
+                "WITH \"a\" AS NOT MATERIALIZED (SELECT 1), b AS (SELECT * FROM [a]--a\n, a) SELECT * FROM b,b,`b`",
+                6,
+            ),
+            ("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT * FROM n", 2),
+        ] {
+            assert_eq!(copies(sql), expected, "{sql}");
+        }
+    }
 }

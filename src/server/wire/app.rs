@@ -4,13 +4,15 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
+use tokio::sync::watch;
 
+use super::files::{EXPORT, Files, SEARCH};
 use super::form::Fixed;
 use super::guard::Guard;
-use super::log::{self, Entry};
+use super::log::{Entry, Log};
 use super::metrics::Metrics;
 use super::stream;
 use super::visit::{Visit, Visitors};
@@ -19,10 +21,13 @@ use crate::server::api;
 use crate::server::databases::Databases;
 use crate::server::error::Error;
 use crate::server::openapi;
-use crate::server::options::{LogFormat, Options};
+use crate::server::options::Options;
 use crate::server::page;
 use crate::server::pool::{Nature, Pool};
 use crate::server::route::Lane;
+
+/// How long a statement of somebody else may run on when the server is to end.
+const LAST_MOMENT: Duration = Duration::from_millis(500);
 
 /// What all requests share.
 pub(super) struct App {
@@ -38,7 +43,8 @@ pub(super) struct App {
     pub(super) kept: Arc<AtomicU64>,
     pub(super) visitors: Arc<Visitors>,
     pub(super) metrics: Metrics,
-    pub(super) log: LogFormat,
+    pub(super) log: Log,
+    ending: watch::Receiver<bool>,
     timeout: Duration,
     sql_timeout: Duration,
     export_timeout: Duration,
@@ -50,30 +56,40 @@ impl App {
     pub(super) fn new(
         databases: Arc<Databases>,
         options: &Options,
+        files: Files,
         address: SocketAddr,
+        ending: watch::Receiver<bool>,
     ) -> Result<Self, Error> {
         let quick = Nature {
             name: "quick",
-            threads: options.threads,
+            threads: files.threads(options.threads),
             waiting: options.threads * 32,
+            open: files.open,
             nice: 0,
             page_bytes: 64 << 20,
             prepare: |_| Ok(()),
         };
-        let slow = Nature { threads: 2, page_bytes: 16 << 20, ..quick };
+        let slow = Nature { threads: files.threads(SEARCH), page_bytes: 16 << 20, ..quick };
         let pool = |nature| Pool::start(nature, &databases);
         Ok(Self {
             quick: pool(quick)?,
             search: pool(Nature { name: "search", waiting: 16, nice: 5, ..slow })?,
             sql: pool(Nature { name: "sql", waiting: 8, nice: 19, prepare: api::guard, ..slow })?,
             // Each that is read holds a thread.
-            export: pool(Nature { name: "export", threads: 8, waiting: 8, nice: 10, ..slow })?,
+            export: pool(Nature {
+                name: "export",
+                threads: files.threads(EXPORT),
+                waiting: 8,
+                nice: 10,
+                ..slow
+            })?,
             guard: Guard::new(options, address),
             fixed: fixed(),
             kept: Arc::default(),
-            visitors: Arc::new(Visitors::new(options.connections)),
+            visitors: Arc::new(Visitors::new(files.connections)),
             metrics: Metrics::default(),
-            log: options.log,
+            log: Log::start(options.log)?,
+            ending,
             timeout: options.timeout,
             sql_timeout: options.sql_timeout,
             export_timeout: options.export_timeout,
@@ -105,6 +121,16 @@ impl App {
         [&self.quick, &self.search, &self.sql, &self.export].into_iter()
     }
 
+    /// Writes the last lines of the log and closes the databases, if what runs on them ends soon.
+    pub(super) fn close(&self) {
+        let until = Instant::now() + LAST_MOMENT;
+        let ended = self.pools().map(|pool| pool.end(until)).collect::<Vec<_>>();
+        if ended.iter().all(|&has_ended| has_ended) {
+            self.databases.close();
+        }
+        self.log.finish();
+    }
+
     /// Tells of a request whose head cannot be read; it has been refused already.
     pub(super) fn unreadable(&self, error: &hyper::Error) {
         let status = if error.is_parse_too_large() { 431 } else { 400 };
@@ -112,7 +138,7 @@ impl App {
         self.metrics.answered(status, Duration::ZERO);
         let problem = format!("the head of the request cannot be read: {error}");
         let (method, target, took) = ("-", "-", Duration::ZERO);
-        log::write(self.log, &Entry { method, target, status, took, problem: Some(&problem) });
+        self.log.write(&Entry { method, target, status, took, problem: Some(&problem) });
     }
 
     /// Tells of a client that was cut off because it took an answer too slowly.
@@ -126,7 +152,14 @@ impl App {
             self.reading_time.as_secs_f64()
         );
         let (status, took) = (200, Duration::ZERO);
-        log::write(self.log, &Entry { method, target, status, took, problem: Some(&problem) });
+        self.log.write(&Entry { method, target, status, took, problem: Some(&problem) });
+    }
+
+    /// Comes when the server is to end, and what runs for others has had a moment to end by itself.
+    pub(super) async fn ending(&self) {
+        let mut ending = self.ending.clone();
+        let _ = ending.wait_for(|ending| *ending).await; // Without a sender there is no server.
+        tokio::time::sleep(LAST_MOMENT).await;
     }
 
     /// What is at an address as long as the program runs.

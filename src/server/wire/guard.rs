@@ -1,15 +1,25 @@
 //! Who may ask.
 
+use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, Uri};
 
+use super::visit::Origin;
 use crate::server::answer::Problem;
 use crate::server::options::Options;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// How many wrong tokens may come from an origin in a time, and how many origins are remembered before old ones are forgotten.
+const GUESSES: u32 = 50;
+const GUESS_TIME: Duration = Duration::from_secs(60);
+const GUESSERS: usize = 10_000;
 
 /// Who may ask.
 pub(super) struct Guard {
@@ -17,6 +27,7 @@ pub(super) struct Guard {
     own: Option<IpAddr>,
     allowed: Vec<String>,
     token: Option<String>,
+    guesses: Guesses,
     pub(super) cors: bool,
 }
 
@@ -24,7 +35,8 @@ impl Guard {
     pub(super) fn new(options: &Options, address: SocketAddr) -> Self {
         let own = Some(address.ip()).filter(|address| !address.is_unspecified());
         let allowed = options.allowed_hosts.iter().map(|host| host.trim_end_matches('.').to_lowercase());
-        Self { own, allowed: allowed.collect(), token: options.token.clone(), cors: options.cors }
+        let (token, guesses) = (options.token.clone(), Guesses::default());
+        Self { own, allowed: allowed.collect(), token, guesses, cors: options.cors }
     }
 
     /// Whether requests can name such a host: ports are not looked at.
@@ -58,12 +70,17 @@ impl Guard {
         host == "localhost" || host.ends_with(".localhost") || self.allowed.contains(&host)
     }
 
-    /// Refuses those who do not know the token.
-    pub(super) fn check_token(&self, headers: &HeaderMap) -> Result<(), Problem> {
+    /// Refuses those who do not know the token, and for a while those who try too many.
+    pub(super) fn check_token(&self, peer: IpAddr, headers: &HeaderMap) -> Result<(), Problem> {
         let Some(token) = &self.token else { return Ok(()) };
         let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(given);
-        if given.is_some_and(|given| is_same(given.as_bytes(), token.as_bytes())) {
-            return Ok(());
+        if let Some(given) = given {
+            let origin = client(peer, headers);
+            self.guesses.check(origin)?;
+            if is_same(given.as_bytes(), token.as_bytes()) {
+                return Ok(());
+            }
+            self.guesses.count(origin);
         }
         let detail = "Send the token: Authorization: Bearer TOKEN, or as the password of any user.";
         Err(Problem::new(401, "token needed", detail))
@@ -91,6 +108,41 @@ impl Guard {
             Method::GET | Method::HEAD | Method::POST | Method::OPTIONS => Ok(()),
             _ => Err(Problem::wrong_method("Nothing can be changed here; ask with GET.")),
         }
+    }
+}
+
+/// Who asks: a proxy on this machine says for whom it does.
+fn client(peer: IpAddr, headers: &HeaderMap) -> Origin {
+    let forwarded = headers.get_all(FORWARDED).iter().next_back().and_then(|value| value.to_str().ok());
+    let last = forwarded.and_then(|value| value.rsplit(',').next()).and_then(|last| last.trim().parse().ok());
+    Origin::of(last.filter(|_| peer.to_canonical().is_loopback()).unwrap_or(peer))
+}
+
+/// Wrong tokens by where they came from.
+#[derive(Default)]
+struct Guesses(Mutex<HashMap<Origin, (Instant, u32)>>);
+
+impl Guesses {
+    /// Refuses an origin from which too many wrong tokens came.
+    fn check(&self, origin: Origin) -> Result<(), Problem> {
+        let guesses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(&(since, count)) = guesses.get(&origin) else { return Ok(()) };
+        match GUESS_TIME.checked_sub(since.elapsed()) {
+            Some(left) if count >= GUESSES => Err(Problem::too_many_tokens(left.as_secs() as u32 + 1)),
+            _ => Ok(()),
+        }
+    }
+
+    fn count(&self, origin: Origin) {
+        let mut guesses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if guesses.len() >= GUESSERS {
+            guesses.retain(|_, (since, _)| since.elapsed() < GUESS_TIME);
+        }
+        let (since, count) = guesses.entry(origin).or_insert_with(|| (Instant::now(), 0));
+        if since.elapsed() >= GUESS_TIME {
+            (*since, *count) = (Instant::now(), 0);
+        }
+        *count += 1;
     }
 }
 

@@ -21,9 +21,10 @@ use tokio::sync::oneshot;
 use super::app::{App, DESCRIPTION};
 use super::form::{Wanted, tell};
 use super::guard::Guard;
-use super::log::{self, Entry};
-use super::pieces::{Pieces, with_guard};
+use super::log::Entry;
+use super::pieces::{Pieces, reason, with_guard};
 use super::visit::Visit;
+use crate::query;
 use crate::server::answer::{Answer, JSON, Problem};
 use crate::server::databases::DatabaseIndex;
 use crate::server::page;
@@ -62,6 +63,7 @@ pub(super) fn router(app: &Arc<App>) -> Router {
     router
         .route("/db/{db}", get(database_page))
         .route("/db/{db}/", get(database_page))
+        .route("/db/{db}/view/{*view}", get(database_page))
         .route("/api/databases", get(databases))
         .route(DESCRIPTION, get(fixed_file))
         .route("/health", get(|| async { text("text/plain; charset=utf-8", "ok\n".to_owned()) }))
@@ -95,9 +97,8 @@ fn method_router(route: &'static Route) -> MethodRouter<Arc<App>> {
 fn how_to_ask(method: Method) -> String {
     match method {
         Method::Get => "Ask this address with GET.".to_owned(),
-        Method::Post { content_type, .. } => {
-            let kind = content_type.split(';').next().unwrap_or(content_type);
-            format!("Ask this address with POST, and send along what is asked as {kind}.")
+        Method::Post { body, .. } => {
+            format!("Ask this address with POST, and send along what is asked as {}.", body.media_type())
         }
     }
 }
@@ -114,9 +115,9 @@ async fn around(
     let target = uri.path_and_query().map_or("/", |target| target.as_str());
     visit.begin(&method, target);
     let is_explorer = is_explorer(uri.path());
-    let mut response = match check(&app, &request, is_explorer) {
+    let mut response = match check(&app, &visit, &request, is_explorer) {
         Ok(()) if method == HttpMethod::OPTIONS => preflight(app.guard.cors && is_explorer),
-        Ok(()) => next.run(request).await,
+        Ok(()) => in_our_words(next.run(request).await),
         Err(problem) => refuse(&problem),
     };
     let bytes = response.body().size_hint().exact().unwrap_or(0);
@@ -130,8 +131,18 @@ async fn around(
     let took = began.elapsed();
     app.metrics.answered(status, took);
     let problem = problem.as_ref().map(|Detail(detail)| detail.as_str());
-    log::write(app.log, &Entry { method: method.as_str(), target, status, took, problem });
+    app.log.write(&Entry { method: method.as_str(), target, status, took, problem });
     response.map(|body| with_guard(body, HandedOver(visit)))
+}
+
+/// Replaces the text with which the router refuses a path.
+fn in_our_words(response: Response) -> Response {
+    let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    if response.status() != StatusCode::BAD_REQUEST || kind == Some(Problem::CONTENT_TYPE.as_bytes()) {
+        return response;
+    }
+    let detail = "The path of the address is not UTF-8 after its % signs are decoded.";
+    refuse(&Problem::new(400, "wrong address", detail))
 }
 
 /// Lives as long as there is something of an answer that is to be handed over.
@@ -143,7 +154,7 @@ impl Drop for HandedOver {
     }
 }
 
-fn check(app: &App, request: &Request, is_explorer: bool) -> Result<(), Problem> {
+fn check(app: &App, visit: &Visit, request: &Request, is_explorer: bool) -> Result<(), Problem> {
     let (uri, headers) = (request.uri(), request.headers());
     app.guard.check_host(uri, headers)?;
     check_size(uri, headers)?;
@@ -157,7 +168,7 @@ fn check(app: &App, request: &Request, is_explorer: bool) -> Result<(), Problem>
     if uri.path() == "/health" || *request.method() == HttpMethod::OPTIONS {
         return Ok(());
     }
-    app.guard.check_token(headers)
+    app.guard.check_token(visit.from(), headers)
 }
 
 /// Refuses requests that are longer than is needed.
@@ -252,7 +263,11 @@ async fn answer(
     let deadline = ticket.deadline;
     let runtime = Handle::current();
     pool.run(ticket.clone(), move |reader| asked.answer(reader, &ticket, &runtime, send))?;
-    match tokio::time::timeout_at(deadline.into(), receive).await {
+    let received = tokio::select! {
+        received = tokio::time::timeout_at(deadline.into(), receive) => received,
+        () = app.ending(), if route.lane == Lane::Sql => return Err(Problem::ending()),
+    };
+    match received {
         Ok(Ok(response)) if route.lane == Lane::Export => {
             response.map(|response| response.map(|body| with_guard(body, waiting)))
         }
@@ -302,15 +317,29 @@ impl Asked {
         match self.look(reader, ticket) {
             Ok((response, None)) => drop(reply.send(Ok(response))),
             Ok((response, Some(pieces))) => {
-                // Its beginning was logged as an answer like others.
-                if reply.send(Ok(response)).is_ok()
-                    && let Err(reason) = pieces.write(ticket, runtime)
-                {
-                    let problem = format!("the answer was cut off: {reason}");
-                    let (method, target, took) = ("GET", self.question.as_str(), began.elapsed());
-                    let problem = Some(problem.as_str());
-                    log::write(self.app.log, &Entry { method, target, status: 200, took, problem });
+                let mut answer = Some((reply, response));
+                let written = pieces.write(ticket, runtime, &mut || {
+                    if let Some((reply, response)) = answer.take() {
+                        let _ = reply.send(Ok(response)); // Without a client, the first piece finds nobody.
+                    }
+                });
+                let Err(error) = written else { return };
+                let reason = reason(ticket, &error);
+                if let Some((reply, _)) = answer {
+                    let problem = if ticket.is_over() {
+                        self.app.too_slow(self.route.lane)
+                    } else {
+                        error
+                            .downcast::<query::Error>()
+                            .map_or_else(|_| Problem::damaged(reason), Problem::from)
+                    };
+                    return drop(reply.send(Err(problem)));
                 }
+                // Its beginning was logged as an answer like others.
+                let problem = format!("the answer was cut off: {reason}");
+                let (method, target, took) = ("GET", self.question.as_str(), began.elapsed());
+                let problem = Some(problem.as_str());
+                self.app.log.write(&Entry { method, target, status: 200, took, problem });
             }
             Err(problem) => drop(reply.send(Err(problem))),
         }
@@ -323,7 +352,7 @@ impl Asked {
     ) -> Result<(Response, Option<Pieces<'r>>), Problem> {
         let state = self.app.databases.get(self.database).state()?;
         let tag = state.tag(&self.question);
-        let tag = (self.route.method == Method::Get).then_some(tag.as_str());
+        let tag = matches!(self.route.method, Method::Get).then_some(tag.as_str());
         if let Some(known) = tag.and_then(|tag| self.wanted.known(tag)) {
             return Ok((known, None));
         }
@@ -387,16 +416,22 @@ fn text(content_type: &'static str, text: String) -> Response {
     whole(content_type, text.into_bytes())
 }
 
-/// Leads to the page of a database.
-async fn database_page(State(app): State<Arc<App>>, path: RawPathParams) -> Response {
-    let name = path.iter().find(|(name, _)| *name == "db").map_or("", |(_, name)| name);
+/// Leads to the page of a database: its addresses name the database in a parameter.
+async fn database_page(State(app): State<Arc<App>>, path: RawPathParams, uri: Uri) -> Response {
+    let part = |name| path.iter().find(|(other, _)| *other == name).map(|(_, value)| value);
+    let name = part("db").unwrap_or_default();
     if app.databases.named(Some(name)).is_none() {
         return refuse(&Problem::not_found("There is no database of this name."));
     }
+    let view = match part("view") {
+        Some(_) => uri.path().splitn(4, '/').last().unwrap_or_default(),
+        None => "",
+    };
+    let query = uri.query().unwrap_or_default().to_owned();
+    let query = form_urlencoded::Serializer::new(query).append_pair("db", name).finish();
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
-    let query = form_urlencoded::Serializer::new(String::new()).append_pair("db", name).finish();
-    tell(response.headers_mut(), LOCATION, &format!("/?{query}"));
+    tell(response.headers_mut(), LOCATION, &format!("/{view}?{query}"));
     response
 }
 
@@ -405,7 +440,10 @@ async fn databases(State(app): State<Arc<App>>) -> Response {
 }
 
 async fn metrics(State(app): State<Arc<App>>) -> Response {
-    text("text/plain; version=0.0.4; charset=utf-8", app.metrics.text(app.visitors.count(), app.pools()))
+    text(
+        "text/plain; version=0.0.4; charset=utf-8",
+        app.metrics.text(app.visitors.count(), app.log.dropped(), app.pools()),
+    )
 }
 
 async fn index(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {

@@ -1,14 +1,27 @@
 //! A line on standard error for each request.
+//!
+//! A thread of its own writes the lines, so that nobody waits for an answer because nobody reads the log.
 
-use std::io::Write as _;
-use std::time::Duration;
+use std::fmt::Write as _;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
+use crossbeam_channel::{Receiver, Sender, bounded};
 use serde_json::json;
 
+use crate::server::error::Error;
 use crate::server::options::LogFormat;
 
-/// How much of an address is logged.
-const MOST: usize = 2000;
+/// How many characters of a method and of an address are logged.
+const METHOD: usize = 20;
+const TARGET: usize = 2000;
+/// How many lines wait to be written.
+const WAITING: usize = 4096;
+/// How long the end of the server waits for the last lines to be written.
+const END: Duration = Duration::from_millis(300);
 
 /// A request that was answered.
 pub(super) struct Entry<'a> {
@@ -21,35 +34,106 @@ pub(super) struct Entry<'a> {
     pub(super) problem: Option<&'a str>,
 }
 
-pub(super) fn write(format: LogFormat, entry: &Entry<'_>) {
-    let Entry { method, target, status, took, problem } = *entry;
-    // Control characters of a terminal cannot stand in an address, and a problem tells them escaped.
-    let target: String = target.chars().take(MOST).flat_map(char::escape_debug).collect();
+/// The log.
+pub(super) struct Log {
+    format: LogFormat,
+    lines: Sender<String>,
+    counts: Arc<Counts>,
+}
+
+/// What became of lines.
+#[derive(Default)]
+struct Counts {
+    written: AtomicU64,
+    queued: AtomicU64,
+    dropped: AtomicU64,
+}
+
+impl Log {
+    /// Starts the thread that writes.
+    pub(super) fn start(format: LogFormat) -> Result<Self, Error> {
+        let (lines, receiver) = bounded(WAITING);
+        let counts = Arc::<Counts>::default();
+        let log = Self { format, lines, counts: Arc::clone(&counts) };
+        if format != LogFormat::None {
+            let writer = move || write_lines(&receiver, format, &counts, io::stderr());
+            thread::Builder::new().name("log".into()).spawn(writer).map_err(Error::Thread)?;
+        }
+        Ok(log)
+    }
+
+    /// Hands a line to the thread that writes, or drops it if too many wait.
+    pub(super) fn write(&self, entry: &Entry<'_>) {
+        if self.format == LogFormat::None {
+            return;
+        }
+        let counted = match self.lines.try_send(line(self.format, entry)) {
+            Ok(()) => &self.counts.queued,
+            Err(_) => &self.counts.dropped,
+        };
+        counted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many lines were dropped.
+    pub(super) fn dropped(&self) -> u64 {
+        self.counts.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Waits until the lines are written, for a short time.
+    pub(super) fn finish(&self) {
+        let end = Instant::now() + END;
+        let is_written =
+            || self.counts.written.load(Ordering::Relaxed) >= self.counts.queued.load(Ordering::Relaxed);
+        while !is_written() && Instant::now() < end {
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+/// Writes lines as they come, and how many were dropped before one.
+fn write_lines(lines: &Receiver<String>, format: LogFormat, counts: &Counts, mut out: impl io::Write) {
+    let mut known = 0;
+    for mut line in lines {
+        let dropped = counts.dropped.load(Ordering::Relaxed);
+        if dropped > known {
+            let problem = format!("{} lines of the log were dropped: nobody read them", dropped - known);
+            let _ = match format {
+                LogFormat::Json => write!(line, "\n{}", json!({ "time": now(), "problem": problem })),
+                LogFormat::Text | LogFormat::None => write!(line, "\n{problem}"),
+            };
+            known = dropped;
+        }
+        line.push('\n');
+        let _ = out.write_all(line.as_bytes()); // There is nowhere left to say that standard error cannot be written.
+        counts.written.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The beginning of a text, without control characters.
+fn shown(text: &str, most: usize) -> String {
+    text.chars().take(most).flat_map(char::escape_debug).collect()
+}
+
+fn line(format: LogFormat, entry: &Entry<'_>) -> String {
+    let Entry { status, took, problem, .. } = *entry;
+    let (method, target) = (shown(entry.method, METHOD), shown(entry.target, TARGET));
     let milliseconds = took.as_secs_f64() * 1000.0;
-    let line = match format {
-        LogFormat::None => return,
-        LogFormat::Json => {
-            let milliseconds = (milliseconds * 1000.0).round() / 1000.0;
-            let mut line = json!({
-                "time": now(),
-                "method": method,
-                "target": target,
-                "status": status,
-                "milliseconds": milliseconds,
-            });
-            if let Some(problem) = problem {
-                line["problem"] = problem.into();
-            }
-            line.to_string()
+    if format == LogFormat::Json {
+        let milliseconds = (milliseconds * 1000.0).round() / 1000.0;
+        let mut line = json!({
+            "time": now(),
+            "method": method,
+            "target": target,
+            "status": status,
+            "milliseconds": milliseconds,
+        });
+        if let Some(problem) = problem {
+            line["problem"] = problem.chars().take(TARGET).collect::<String>().into();
         }
-        LogFormat::Text => {
-            let problem: String = problem.unwrap_or_default().chars().flat_map(char::escape_debug).collect();
-            let problem = if problem.is_empty() { problem } else { format!("  {problem}") };
-            format!("{status} {milliseconds:.1} ms  {method} {target}{problem}")
-        }
-    };
-    // There is nowhere left to say that standard error cannot be written.
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+        return line.to_string();
+    }
+    let problem = problem.map_or_else(String::new, |problem| format!("  {}", shown(problem, TARGET)));
+    format!("{status} {milliseconds:.1} ms  {method} {target}{problem}")
 }
 
 /// The time as RFC 3339 has it, in UTC.
@@ -76,7 +160,42 @@ const fn date(days: u64) -> (u64, u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::date;
+    use super::*;
+
+    /// A reader that takes nothing until it is told to.
+    struct Blocked(Receiver<()>, Sender<String>);
+
+    impl io::Write for Blocked {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.0.recv();
+            let _ = self.1.send(String::from_utf8_lossy(bytes).into_owned());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn lines_that_nobody_reads_are_dropped_and_counted() {
+        let (lines, receiver) = bounded(WAITING);
+        let counts = Arc::<Counts>::default();
+        let log = Log { format: LogFormat::Text, lines, counts: Arc::clone(&counts) };
+        let (go, gate) = bounded(WAITING);
+        let (written, seen) = crossbeam_channel::unbounded();
+        thread::spawn(move || write_lines(&receiver, LogFormat::Text, &counts, Blocked(gate, written)));
+        let long = "x".repeat(100_000);
+        let entry =
+            Entry { method: &long, target: &long, status: 200, took: Duration::ZERO, problem: Some(&long) };
+        (0..WAITING + 100).for_each(|_| log.write(&entry));
+        assert!((99..=100).contains(&log.dropped()), "{}", log.dropped());
+        drop(go);
+        log.finish();
+        let first = seen.iter().next().expect("a line");
+        assert!(first.len() < 5000, "{}", first.len());
+        assert!(seen.iter().take(2).any(|line| line.contains("lines of the log were dropped")));
+    }
 
     #[test]
     fn days_have_their_dates() {

@@ -54,7 +54,12 @@ impl Metrics {
         self.unreadable.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn text<'p>(&self, connections: usize, pools: impl Iterator<Item = &'p Pool>) -> String {
+    pub(super) fn text<'p>(
+        &self,
+        connections: usize,
+        log_dropped: u64,
+        pools: impl Iterator<Item = &'p Pool>,
+    ) -> String {
         let mut text = String::new();
         let head = |text: &mut String, name: &str, kind: &str, help: &str| {
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
@@ -99,6 +104,8 @@ impl Metrics {
             head(&mut text, name, "counter", help);
             let _ = writeln!(text, "{name} {}", read(number));
         }
+        head(&mut text, "pgndex_log_dropped_total", "counter", "Lines of the log that nobody read.");
+        let _ = writeln!(text, "pgndex_log_dropped_total {log_dropped}");
         let pools = Vec::from_iter(pools);
         head(&mut text, "pgndex_waiting", "gauge", "Questions that wait for a thread.");
         for pool in &pools {

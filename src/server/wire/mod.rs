@@ -1,6 +1,7 @@
 //! Connections: who may ask, how many at once, for how long; the log, and figures for monitoring.
 
 mod app;
+mod files;
 mod form;
 mod guard;
 mod handle;
@@ -28,6 +29,7 @@ use crate::server::databases::Databases;
 use crate::server::error::Error;
 use crate::server::options::Options;
 use app::App;
+use files::Files;
 use guard::Guard;
 use stream::Stream;
 use visit::{Admission, Place};
@@ -86,6 +88,8 @@ impl Server {
         if let Some(name) = options.allowed_hosts.iter().find(|name| !Guard::can_be_host(name)) {
             return Err(Error::HostName { name: name.clone() });
         }
+        // Before they are opened, which takes files.
+        let files = Files::shared_by(&options)?;
         let databases = Arc::new(Databases::open(&options.databases)?);
         let failed = |source| Error::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(failed)?;
@@ -94,8 +98,8 @@ impl Server {
         rustix::net::sockopt::set_socket_send_buffer_size(&listener, SEND_BUFFER)
             .map_err(|error| failed(error.into()))?;
         let address = listener.local_addr().map_err(failed)?;
-        let app = Arc::new(App::new(databases, &options, address)?);
-        let (stop, _) = watch::channel(false);
+        let (stop, stopped) = watch::channel(false);
+        let app = Arc::new(App::new(databases, &options, files, address, stopped)?);
         Ok(Self { listener, address, app, stop, options })
     }
 
@@ -160,6 +164,8 @@ impl Server {
         drop(listener);
         let all = async { while connections.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(self.options.grace, all).await; // What takes longer is cut off.
+        connections.shutdown().await;
+        self.app.close();
         Ok(())
     }
 }

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
@@ -16,6 +17,8 @@ use crate::store::Database;
 /// How large a piece is, and how many of them wait for the client.
 const PIECE: usize = 64 << 10;
 const PIECES: usize = 4;
+/// How long the first piece is collected: errors until then are answered, later ones break the answer off.
+const FIRST: Duration = Duration::from_secs(1);
 
 /// A piece, or that all of them were sent.
 enum Message {
@@ -34,28 +37,35 @@ impl<'d> Pieces<'d> {
     /// What writes, and the body that it writes to.
     pub(super) fn new(database: &'d Database, write: WritePieces) -> (Body, Self) {
         let (sender, receiver) = mpsc::channel(PIECES);
-        (Body::new(Received { receiver, is_whole: false }), Self { database, sender, write })
+        (
+            Body::new(Received { receiver, is_whole: false, is_broken: false }),
+            Self { database, sender, write },
+        )
     }
 
     /// Writes until all is written, the client goes, or the time is over. Only an answer that was written to its end is whole.
+    /// `begin` is called before the first piece is sent: if writing fails before that, another answer can be given.
     ///
     /// # Errors
-    /// Why it was not, in words.
-    pub(super) fn write(self, ticket: &Ticket, runtime: &Handle) -> Result<(), String> {
+    /// What failed.
+    pub(super) fn write(self, ticket: &Ticket, runtime: &Handle, begin: &mut dyn FnMut()) -> io::Result<()> {
         let Self { database, sender, write } = self;
-        let mut writer = PieceWriter { sender, piece: Vec::with_capacity(PIECE), runtime, ticket };
-        let written = write(database, &mut writer)
-            .and_then(|()| writer.flush())
-            .and_then(|()| writer.send(Message::End));
-        written.map_err(|error| {
-            if ticket.is_late() {
-                "the time for an export was over".to_owned()
-            } else if ticket.is_over() {
-                "its client has gone, or took it too slowly".to_owned()
-            } else {
-                error.to_string()
-            }
-        })
+        let (piece, began) = (Vec::with_capacity(PIECE), Instant::now());
+        let mut writer = PieceWriter { sender, piece, runtime, ticket, begin, began: Some(began) };
+        write(database, &mut writer)?;
+        writer.flush()?;
+        writer.send(Message::End)
+    }
+}
+
+/// Why an answer was cut off, in words.
+pub(super) fn reason(ticket: &Ticket, error: &io::Error) -> String {
+    if ticket.is_late() {
+        "the time for an export was over".to_owned()
+    } else if ticket.is_over() {
+        "its client has gone, or took it too slowly".to_owned()
+    } else {
+        error.to_string()
     }
 }
 
@@ -65,10 +75,16 @@ struct PieceWriter<'a> {
     piece: Vec<u8>,
     runtime: &'a Handle,
     ticket: &'a Ticket,
+    begin: &'a mut dyn FnMut(),
+    /// When the writing began, until something is sent.
+    began: Option<Instant>,
 }
 
 impl PieceWriter<'_> {
-    fn send(&self, message: Message) -> io::Result<()> {
+    fn send(&mut self, message: Message) -> io::Result<()> {
+        if self.began.take().is_some() {
+            (self.begin)();
+        }
         // How fast the client reads is watched where it is written to.
         let end = self.ticket.deadline.into();
         let sent = async { tokio::time::timeout_at(end, self.sender.send(message)).await };
@@ -83,7 +99,7 @@ impl PieceWriter<'_> {
 impl Write for PieceWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.piece.extend_from_slice(bytes);
-        if self.piece.len() >= PIECE {
+        if self.piece.len() >= PIECE || self.began.is_some_and(|began| began.elapsed() > FIRST) {
             self.flush()?;
         }
         Ok(bytes.len())
@@ -102,6 +118,7 @@ impl Write for PieceWriter<'_> {
 struct Received {
     receiver: mpsc::Receiver<Message>,
     is_whole: bool,
+    is_broken: bool,
 }
 
 impl HttpBody for Received {
@@ -115,15 +132,20 @@ impl HttpBody for Received {
         if self.is_whole {
             return Poll::Ready(None);
         }
-        self.receiver.poll_recv(context).map(|message| match message {
-            Some(Message::Piece(piece)) => Some(Ok(Frame::data(piece))),
+        match ready!(self.receiver.poll_recv(context)) {
+            Some(Message::Piece(piece)) => Poll::Ready(Some(Ok(Frame::data(piece)))),
             Some(Message::End) => {
                 self.is_whole = true;
-                None
+                Poll::Ready(None)
             }
-            // What wrote it has broken off: so must the answer, or it would look as if it were whole.
-            None => Some(Err(io::ErrorKind::UnexpectedEof.into())),
-        })
+            // What wrote it has broken off: so must the answer, or it would look as if it were whole. At an error the connection is
+            // closed with all that has not been sent, even its head; while a body makes it wait, it sends that.
+            None if !std::mem::replace(&mut self.is_broken, true) => {
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+            None => Poll::Ready(Some(Err(io::ErrorKind::UnexpectedEof.into()))),
+        }
     }
 }
 

@@ -18,10 +18,10 @@ const KEPT: u64 = 256 << 20;
 
 /// Whence connections come: an address, or of IPv6 the network that one customer has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Origin(IpAddr);
+pub(super) struct Origin(IpAddr);
 
 impl Origin {
-    fn of(address: IpAddr) -> Self {
+    pub(super) fn of(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V6(address) => Self(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into()),
             address => Self(address),
@@ -31,7 +31,7 @@ impl Origin {
 
 /// A connection, and what it waits for.
 pub(super) struct Visit {
-    from: Origin,
+    address: IpAddr,
     state: Mutex<State>,
     leave: Notify,
 }
@@ -60,9 +60,14 @@ impl Drop for Kept {
 }
 
 impl Visit {
-    fn new(from: Origin) -> Self {
+    fn new(address: IpAddr) -> Self {
         let state = State { waits: Some(Instant::now()), ..State::default() };
-        Self { from, state: Mutex::new(state), leave: Notify::new() }
+        Self { address, state: Mutex::new(state), leave: Notify::new() }
+    }
+
+    /// The address that the connection comes from.
+    pub(super) const fn from(&self) -> IpAddr {
+        self.address
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -183,7 +188,7 @@ impl Visitors {
         }
         let number = places.next;
         places.next += 1;
-        let visit = Arc::new(Visit::new(from));
+        let visit = Arc::new(Visit::new(address));
         places.taken.insert(number, Arc::clone(&visit));
         drop(places);
         let place = Place { visitors: Arc::clone(self), number, visit };
@@ -203,7 +208,8 @@ impl Places {
         let mut waiting: HashMap<Origin, Waiting> = HashMap::new();
         for (&number, visit) in &self.taken {
             let Some(since) = visit.state().waits else { continue };
-            let of_origin = waiting.entry(visit.from).or_insert(Waiting { count: 0, since, number });
+            let of_origin =
+                waiting.entry(Origin::of(visit.address)).or_insert(Waiting { count: 0, since, number });
             of_origin.count += 1;
             if since < of_origin.since {
                 (of_origin.since, of_origin.number) = (since, number);
@@ -270,9 +276,9 @@ mod tests {
 
     #[test]
     fn answers_that_nobody_takes_are_kept_up_to_a_bound() {
-        let (all, visit) = (Arc::default(), Visit::new(Origin::of(ONE)));
+        let (all, visit) = (Arc::default(), Visit::new(ONE));
         assert!(visit.keep(&all, KEPT - 1));
-        let other = Visit::new(Origin::of(OTHER));
+        let other = Visit::new(OTHER);
         assert!(!other.keep(&all, 2));
         visit.hand_over();
         visit.written();

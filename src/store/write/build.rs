@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::store::database::{SetUp, continuation_threshold, open_file};
@@ -216,9 +217,11 @@ pub(super) fn sync(path: &Path) -> Result<()> {
         .map_err(|source| Error::io(path, "write the database to disk", source))
 }
 
-/// Moves a finished database that is on disk to the target's place, and makes that last.
+/// Puts a finished database that is on disk to the target's place, and makes that last.
 pub(super) fn put_into_place(path: &Path, target: &Path, overwrite: bool) -> Result<()> {
-    check_target(target, overwrite)?;
+    if check_target(target, overwrite)? == Target::Read {
+        return copy_into(path, target);
+    }
     if let Ok(old) = fs::metadata(target) {
         fs::set_permissions(path, old.permissions())
             .map_err(|source| Error::io(path, "give the database the old one's permissions", source))?;
@@ -229,8 +232,34 @@ pub(super) fn put_into_place(path: &Path, target: &Path, overwrite: bool) -> Res
     sync_directory(directory).map_err(|source| Error::io(directory, "write the directory to disk", source))
 }
 
-/// Whether the finished database may take the target's place.
-pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<()> {
+/// Writes the pages of a finished database into one that others read with a write-ahead log. They keep the log open, so that no other file
+/// can take the place of theirs; they read the old pages until all new ones are there.
+fn copy_into(path: &Path, target: &Path) -> Result<()> {
+    let failed =
+        |source| Error::sqlite(target, "write the finished database into the one that is read", source);
+    let source = open_file(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let mut connection = open_file(target, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+    let copied = Backup::new(&source, &mut connection).and_then(|backup| backup.step(-1)).map_err(failed)?;
+    if copied != StepResult::Done {
+        return Err(Error::Busy { path: target.to_owned(), holder: None });
+    }
+    // If somebody reads on in the old pages, the next writer does it.
+    let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    Ok(())
+}
+
+/// What there is at the place of a finished database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// Nothing, or a file that another one can replace.
+    Free,
+    /// A database that others read with a write-ahead log.
+    Read,
+}
+
+/// Whether the finished database may take the target's place, and how.
+pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<Target> {
     let exists = target.exists();
     if !overwrite && fs::metadata(target).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
         return Err(Error::TargetExists { path: target.to_owned() });
@@ -240,9 +269,9 @@ pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<()> {
     }
     // A journal left beside the target would be applied to the new database and ruin it.
     if SIDE_FILES.iter().any(|suffix| with_suffix(target, suffix).exists()) {
-        settle(target, exists)?;
+        return settle(target, exists);
     }
-    Ok(())
+    Ok(Target::Free)
 }
 
 /// Whether a file is empty or a database of ours: a slip of the keyboard must not cost anybody a PGN file, or a device.
@@ -258,7 +287,7 @@ fn is_replaceable(target: &Path) -> Result<bool> {
 
 /// Gets rid of side files: those of an existing database by letting SQLite complete what they are for; without the
 /// database they mean nothing.
-fn settle(target: &Path, exists: bool) -> Result<()> {
+fn settle(target: &Path, exists: bool) -> Result<Target> {
     if exists {
         let connection = open_file(target, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         // Waits for a writer, and plays back the journal of one that crashed.
@@ -269,7 +298,7 @@ fn settle(target: &Path, exists: bool) -> Result<()> {
         }
         let _ = connection.close(); // The last one to close a write-ahead log removes it.
         if with_suffix(target, "-wal").exists() {
-            return Err(Error::Busy { path: target.to_owned(), holder: None });
+            return Ok(Target::Read);
         }
     }
     for suffix in SIDE_FILES {
@@ -280,7 +309,7 @@ fn settle(target: &Path, exists: bool) -> Result<()> {
             Err(source) => return Err(Error::io(&path, "remove the journal of the old database", source)),
         }
     }
-    Ok(())
+    Ok(Target::Free)
 }
 
 /// Makes renames in a directory survive a power failure. On Windows a directory cannot be opened as a file, and NTFS writes such

@@ -16,8 +16,8 @@ Examples:
   pgndex serve games.db masters.db         the second one is at http://127.0.0.1:9002/db/masters
   pgndex serve games.db --listen 0.0.0.0:9002 --allow-host chess.example.org --token-file token.txt
 
-Only this machine can ask, unless --listen says more. The databases are read, and never written; games that are added meanwhile are \
-seen at once. Ctrl-C or SIGTERM ends it when what is being answered is answered. /health and /metrics are for monitoring.")]
+Only this machine can ask, unless --listen says more. No row of a database is changed; games that are added meanwhile are seen \
+at once. On Ctrl-C or SIGTERM it finishes open requests and exits. /health and /metrics are for monitoring.")]
 pub(crate) struct ServeArgs {
     /// Databases; the first one is also served at the root
     #[arg(value_name = "DB", required = true)]

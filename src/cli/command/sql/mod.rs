@@ -26,11 +26,11 @@ pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
     let database = Database::open_read_only(&args.database)?;
     let Some(input) = input(args)? else {
         let (database, lock) = access(args, database)?;
-        let interrupts = Interrupts::of_prompt(database.interrupt_handle())?;
+        let interrupts = Interrupts::of_prompt(&database)?;
         return prompt::run(Session::new(args, database, lock, interrupts), args.history.as_deref());
     };
     let (database, lock) = access(args, database)?;
-    let interrupts = Interrupts::of_script(database.interrupt_handle())?;
+    let interrupts = Interrupts::of_script(&database)?;
     let mut session = Session::new(args, database, lock, interrupts);
     session.name_source(input.name);
     run_script(&mut session, Script::new(input.reader))?;

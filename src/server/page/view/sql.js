@@ -60,7 +60,9 @@ class Sql {
     if (sql === this.#asked) return;
     this.#asked = sql;
     this.#parts.text.value = sql;
-    if (sql) this.#run(sql);
+    this.#loader.stop();
+    // An address can come from anybody: it shows a statement, and the user runs it.
+    if (sql) put(this.#parts.rows, empty("Press Run to see the rows."));
     else put(this.#parts.rows);
   }
 
