@@ -4,17 +4,12 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
 use crate::index::error::{Error, Result};
 use crate::index::estimate::Estimate;
 use crate::source::Watch;
-use crate::store::{self, Database};
-
-/// How long a writer waits for a moment in which nobody reads, which a database without a write-ahead log needs.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -179,21 +174,6 @@ impl Progress {
         connection
             .progress_handler(INTERVAL, Some(move || signs.is_stopped()))
             .expect("a connection of our own");
-    }
-
-    /// Makes a database ready for a large transaction as soon as its readers allow it.
-    ///
-    /// # Errors
-    /// Those of [`Database::begin_adding`]; when the run is stopped.
-    pub(crate) fn begin_adding(&self, database: &Database, cache_bytes: u64) -> Result<()> {
-        let began = Instant::now();
-        loop {
-            match database.begin_adding(cache_bytes) {
-                // SQLite has waited for some seconds, and kept new readers out meanwhile: they are let in before the next try.
-                Err(store::Error::Busy { .. }) if began.elapsed() < PATIENCE => self.check()?,
-                begun => return Ok(begun?),
-            }
-        }
     }
 
     pub(crate) fn enter(&self, phase: Phase) {

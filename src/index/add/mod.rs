@@ -35,7 +35,7 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let database = Database::open(lock.target())?;
     plan.check_target(lock.target())?;
     progress.watch(database.connection());
-    progress.begin_adding(&database, plan.options.memory / 4)?;
+    database.begin_adding(plan.options.memory / 4)?;
     let known = Known::open(lock.target())?;
     known.check_numbers()?;
     known.check_counts()?;

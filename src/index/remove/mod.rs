@@ -114,7 +114,7 @@ fn take_all(
     known.check_counts()?;
     drop(known);
     // Also if nothing is to go: a run that was killed may have left a log.
-    progress.begin_adding(&database, options.memory / 4)?;
+    database.begin_adding(options.memory / 4)?;
     loop {
         let chosen = Chosen::of(&database, removal)?;
         if chosen.games.is_empty() && chosen.sources.is_empty() {
@@ -188,7 +188,7 @@ pub(crate) fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: 
     let database = Database::open(lock.target())?;
     progress.watch(database.connection());
     Known::open(lock.target())?.check_counts()?;
-    progress.begin_adding(&database, options.memory / 4)?;
+    database.begin_adding(options.memory / 4)?;
     let levels = database.levels()?.len();
     if levels > 1 {
         Taking { database: &database, lock, options, progress }.run(&Chosen::default())?;
