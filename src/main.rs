@@ -4,7 +4,13 @@ mod cli;
 
 use std::process::ExitCode;
 
+#[cfg(unix)]
+#[global_allocator]
+static ALLOCATOR: cli::memory::Allocator = cli::memory::Allocator;
+
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    cli::memory::set_reserve_aside();
     cli::set_up_sqlite();
     let arguments = cli::parse();
     match cli::run(arguments) {

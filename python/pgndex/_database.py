@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pgndex import _pgndex
 from pgndex._pgndex import Rows
-from pgndex._read import Path, Which
+from pgndex._read import Path, Which, _columns
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -113,7 +113,7 @@ class Database:
         """Positions of the games that fit, in the order of the games; all, or some that are chosen as in `pgndex.positions`."""
         return self._open.positions(
             dict(which),
-            None if columns is None else list(columns),
+            _columns(columns),
             plies=plies,
             evaluated=evaluated,
             sample=sample,

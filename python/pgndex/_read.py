@@ -70,13 +70,19 @@ def _paths(paths: Paths) -> list[str]:
     return [os.fspath(path) for path in paths]
 
 
+def _columns(columns: Iterable[str] | None) -> list[str] | None:
+    """The names of columns; one name may be given as it is."""
+    if columns is None:
+        return None
+    return [columns] if isinstance(columns, str) else list(columns)
+
+
 _READING = ("threads", "memory", "strict", "skip_errors", "shard")
 _CHOOSING = ("plies", "evaluated", "sample", "seed", "per_game")
 
 
 def _read(name: str, paths: Paths, byte_range: tuple[int, int] | None, options: dict[str, Any]) -> Rows:
-    columns = options.pop("columns", None)
-    columns = None if columns is None else list(columns)
+    columns = _columns(options.pop("columns", None))
     how = {key: options.pop(key) for key in (*_READING, *_CHOOSING) if key in options}
     if options.pop("one_per_game", False):
         how["per_game"] = 1

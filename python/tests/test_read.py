@@ -309,3 +309,15 @@ print(*[line.split()[1] for line in open("/proc/self/status") if line.startswith
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     # All rows together take more than a gigabyte. What `getrusage` tells would have begun with the memory of the process that runs the tests.
     assert int(done.stdout) < 200_000, "kilobytes"
+
+
+def test_one_column_is_given_as_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "a.pgn"
+    path.write_text("1. e4 *\n")
+    assert frame(pgndex.positions(path, columns="fen")).columns == ["fen"]
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(pgndex.PgnError) as caught:
+        pgndex.games(tmp_path / "none.pgn")
+    assert str(caught.value) == f"{tmp_path}/none.pgn: no such file or directory; check the path"

@@ -16,18 +16,32 @@ pub(super) fn advise(error: &mut clap::Error, command: &clap::Command, words: &[
         return tell(error, tip.to_owned());
     }
     if error.kind() == ErrorKind::InvalidSubcommand
-        && let Some(instead) = words.get(1).and_then(|name| command_of(name))
+        && let Some(name) = words.get(1)
     {
-        error.remove(ContextKind::SuggestedSubcommand);
-        return tell(error, format!("'pgndex {instead}' may be what you look for"));
+        let is_like = |command: &clap::Command| is_like(name, command.get_name());
+        match (command_of(name), advice_on(name)) {
+            (Some(instead), _) => {
+                error.remove(ContextKind::SuggestedSubcommand);
+                return tell(error, format!("'pgndex {instead}' may be what you look for"));
+            }
+            (None, Some(advice)) => {
+                error.remove(ContextKind::SuggestedSubcommand);
+                return tell(error, advice.to_owned());
+            }
+            (None, None) if !command.get_subcommands().any(is_like) => {
+                error.remove(ContextKind::SuggestedSubcommand);
+                return tell(error, "'pgndex --help' lists the commands".to_owned());
+            }
+            (None, None) => return,
+        }
     }
     let tip = match (meant(error.kind(), words), unknown(error)) {
         (Some(tip), _) => tip.to_owned(),
         (None, Some(given)) => match subcommand.map(|command| (command, instead_of(given, command, words))) {
             Some((_, Some(instead))) => instead,
             // An option that is much alike: clap names it.
-            _ if error.get(ContextKind::SuggestedArg).is_some() => return,
-            Some((command, None)) => format!("'pgndex {} --help' tells the options", command.get_name()),
+            _ if suggested(error).is_some_and(|option| is_like(given, option)) => return,
+            Some((command, None)) => format!("'pgndex {} --help' lists the options", command.get_name()),
             None => return,
         },
         (None, None) => return,
@@ -51,6 +65,22 @@ fn unknown(error: &clap::Error) -> Option<&str> {
     }
 }
 
+/// The option that clap takes for alike.
+fn suggested(error: &clap::Error) -> Option<&str> {
+    match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(option)) => Some(option),
+        Some(ContextValue::Strings(options)) => options.first().map(String::as_str),
+        _ => None,
+    }
+}
+
+/// Whether one word may be the other, mistyped: clap takes much more for alike.
+fn is_like(given: &str, known: &str) -> bool {
+    let [given, known] = [given, known].map(|word| word.trim_start_matches('-'));
+    let most = given.chars().count().div_ceil(3);
+    known.starts_with(given) || given.starts_with(known) || strsim::osa_distance(given, known) <= most.min(3)
+}
+
 /// What says that a command which takes games out lacks a filter.
 fn lacks_filter(error: &clap::Error, words: &[String]) -> Option<&'static str> {
     let is_remove = words.get(1).is_some_and(|command| command == "remove");
@@ -68,8 +98,10 @@ fn command_of(name: &str) -> Option<&'static str> {
         "show" | "view" => "game",
         "stat" | "stats" | "status" => "info",
         "check" | "validate" => "verify",
+        "convert" | "dump" => "export",
         "delete" | "drop" | "rm" => "remove",
-        "compact" | "merge" | "vacuum" => "optimize",
+        "list" => "find",
+        "compact" | "vacuum" => "optimize",
         "copy" => "backup",
         "fix" => "repair",
         "server" | "web" => "serve",
@@ -77,7 +109,22 @@ fn command_of(name: &str) -> Option<&'static str> {
     })
 }
 
-/// What to write in the place of something that a command does not know.
+/// How to do what other programs have a command for.
+fn advice_on(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "combine" | "concat" | "join" | "merge" => {
+            "to put two databases together, index the files of both into one, or 'pgndex export B --format pgn --output b.pgn' and \
+             'pgndex index A b.pgn'; names of one player are put together by 'pgndex players DB --merge'"
+        }
+        "recover" | "restore" => "a backup is a database: 'pgndex backup COPY DB --overwrite' puts it back",
+        "migrate" | "update" | "upgrade" => {
+            "'pgndex index DB FILES' adds games and brings an older database up to date"
+        }
+        _ => return None,
+    })
+}
+
+/// What to write instead of something that a command does not know.
 fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<String> {
     let has = |option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
     if given.starts_with('-') {
@@ -96,8 +143,24 @@ fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<
             "--output" | "-o" if command.get_name() == "sql" => {
                 Some("write '> FILE' at the end, or '.output FILE' before the statement".to_owned())
             }
-            "--elo" | "--rating" if has("elo-min") => {
+            _ if has("elo-min") && given.split('-').any(|word| matches!(word, "elo" | "rating" | "ratings")) => {
                 Some("use '--elo-min N', '--elo-max N' or both".to_owned())
+            }
+            "--won" | "--win" | "--wins" | "--winner" | "--lost" | "--loss" | "--losses" | "--drawn" | "--draw"
+            | "--draws"
+                if has("result") =>
+            {
+                Some(
+                    "use '--result 1-0', '--result 0-1' or '--result draw', for a player's games with '--white NAME' or '--black NAME'"
+                        .to_owned(),
+                )
+            }
+            "--color" | "--colour" if has("white") => Some("use '--white NAME' or '--black NAME'".to_owned()),
+            "--eval" | "--evals" | "--eval-min" | "--eval-max" | "--clock" | "--clock-min" | "--clock-max" | "--time" => {
+                Some(
+                    "evaluations and clocks are asked for with SQL: 'pgndex sql DB \"SELECT * FROM move_eval WHERE eval_cp > 300\"'"
+                        .to_owned(),
+                )
             }
             "--name" if has("player") => Some("use '--player NAME'".to_owned()),
             _ => format_of(given, command).map(|format| format!("use '--format {format}'")),

@@ -12,6 +12,9 @@ pub(crate) const THREADS: &str = "PGNDEX_THREADS";
 /// No progress is shown if it is set.
 pub(crate) const NO_PROGRESS: &str = "PGNDEX_NO_PROGRESS";
 
+/// Texts of CSV that a spreadsheet would take for formulas get an apostrophe in front if it is set.
+pub(crate) const SPREADSHEET: &str = "PGNDEX_SPREADSHEET";
+
 /// Commands that only read, and have no other argument without a name that could be meant by the first one.
 const READING: [&str; 6] = ["info", "find", "explore", "export", "serve", "verify"];
 

@@ -21,7 +21,7 @@ pub(super) fn tell_unknown_names(unknown: &[NearNames]) {
 
 /// The same where a filter's field is given in a way of its own.
 pub(super) fn tell_unknown(unknown: &[NearNames], option: impl Fn(&str) -> String) {
-    for NearNames { field, named, wanted, near } in unknown {
+    for NearNames { field, named, wanted, near, elsewhere } in unknown {
         let of = match named {
             Named::Player => "player",
             Named::Event => "event",
@@ -29,6 +29,8 @@ pub(super) fn tell_unknown(unknown: &[NearNames], option: impl Fn(&str) -> Strin
             Named::Opening => "opening",
         };
         let name = format!("\"{}\"", printable(wanted));
+        let other =
+            elsewhere.map(|other| format!("; {} fits {}", option(other.field), counted(other.games, "game")));
         let option = option(field);
         // A name that is given without an option is the option's text itself.
         let name = if option == name { name } else { format!("{name} ({option})") };
@@ -38,7 +40,7 @@ pub(super) fn tell_unknown(unknown: &[NearNames], option: impl Fn(&str) -> Strin
             Some((last, [])) => format!("; did you mean {last}?"),
             Some((last, others)) => format!("; did you mean {} or {last}?", others.join(", ")),
         };
-        note(&format!("no {of} has a name that fits {name}{hint}"));
+        note(&format!("no {of} has a name that fits {name}{}{hint}", other.unwrap_or_default()));
     }
 }
 

@@ -8,6 +8,8 @@ mod command;
 mod environment;
 mod filter_note;
 mod hint;
+#[cfg(unix)]
+pub(crate) mod memory;
 #[cfg(all(test, feature = "parquet", feature = "serve"))]
 mod reference;
 mod render;
@@ -182,6 +184,17 @@ fn complain(text: &str) {
 fn refuse_file_of(database: &Path, path: &Path) -> anyhow::Result<()> {
     if store::is_file_of(database, path) {
         anyhow::bail!("{}: is the database, or belongs to it; name another file", path.display());
+    }
+    Ok(())
+}
+
+/// Fails if a file or directory that is to be written has the name that stands for standard output elsewhere.
+fn refuse_standard_output(path: &Path) -> anyhow::Result<()> {
+    if path.as_os_str() == "-" {
+        let wrong = anyhow::anyhow!(
+            "-: this is written to a file, not to standard output; name one (./- if it is called so)"
+        );
+        return Err(WrongValue(wrong).into());
     }
     Ok(())
 }

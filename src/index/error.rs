@@ -30,6 +30,9 @@ pub enum Error {
     /// None of the sources can be read.
     #[error("nothing to index: {0}")]
     NoSource(String),
+    /// No source was given, or the directories and lists that were given have none.
+    #[error("nothing to index: no PGN file was found (directories are searched for files ending in .pgn)")]
+    NoFile,
     /// A temporary file could not be written or read.
     #[error("{}: cannot use a temporary file here; free some space, or choose another place for temporary files", directory.display())]
     Spill {

@@ -74,7 +74,7 @@ pub use filtered_out::{WithoutFilter, filters_given, without_one_filter};
 pub use find::{AllHits, Find, FindTarget, Followed, FoundPosition, Nothing, Shown, Total};
 pub use game::{Command, GameAnswer, GamePly, GameVariation, Plies, PlyRemarks, visit_games};
 pub use info::{GamesByResult, Holdings, LongestGame};
-pub use names::{NearNames, near_names};
+pub use names::{Elsewhere, NearNames, near_names};
 pub use near_players::{FittingPlayer, NearPlayer, SeveralPlayers, near_players, several_players};
 pub use novelty::{NewMove, Novelty, novelty};
 pub use pasted::MovesNote;

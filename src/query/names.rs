@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::store::{self, Database, Named, Selection, UnknownName, fold};
+use crate::store::{self, Database, GameFilter, Named, Selection, UnknownName, fold};
 
 /// How many names are suggested.
 const SUGGESTED: usize = 3;
@@ -22,6 +22,19 @@ pub struct NearNames {
     pub wanted: String,
     /// The names most like it, the nearest first, then those that came first into the database: three at most.
     pub near: Vec<String>,
+    /// Of an event or a site that nothing bears: the other field, if games have the name there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<Elsewhere>,
+}
+
+/// A field in which games have a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+pub struct Elsewhere {
+    /// The field: `event` or `site`.
+    pub field: &'static str,
+    /// How many games.
+    pub games: u64,
 }
 
 /// The names of a selection that nothing bears, each with those that are like it.
@@ -33,9 +46,24 @@ pub fn near_names(database: &Database, selection: &Selection) -> store::Result<V
     unknown
         .map(|name| {
             let wanted = name.filter.text().to_owned();
-            Ok(NearNames { field: name.field, named: name.named, wanted, near: near(database, name)? })
+            let (near, elsewhere) = (near(database, name)?, elsewhere(database, name)?);
+            Ok(NearNames { field: name.field, named: name.named, wanted, near, elsewhere })
         })
         .collect()
+}
+
+/// Where games have the name of an event as that of a site, or the reverse: people look for tournaments by their places.
+fn elsewhere(database: &Database, unknown: &UnknownName) -> store::Result<Option<Elsewhere>> {
+    let name = Some(unknown.filter.clone());
+    let (field, filter) = match unknown.named {
+        Named::Event => ("site", GameFilter { site: name, ..GameFilter::default() }),
+        Named::Site => ("event", GameFilter { event: name, ..GameFilter::default() }),
+        Named::Player | Named::Opening => return Ok(None),
+    };
+    let selection = database.select(&filter)?;
+    let is_known = selection.unknown_names().is_empty();
+    let games = if is_known { database.count_games_of(&selection)? } else { 0 };
+    Ok((games > 0).then_some(Elsewhere { field, games }))
 }
 
 /// The names that are most like an unknown one, the nearest first, then those that came first into the database.

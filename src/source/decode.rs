@@ -421,6 +421,12 @@ impl Decoded {
             _ => error.to_string(),
         };
         let at = self.position();
+        // As zstd says it, and as Rust does.
+        if reason.contains("not enough memory") || error.kind() == io::ErrorKind::OutOfMemory {
+            return format!(
+                "not read beyond byte {at} of the file: the system gives this process no more memory"
+            );
+        }
         format!("damaged near byte {at} of the file, after {text} bytes of text: {reason}")
     }
 }

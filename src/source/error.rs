@@ -24,6 +24,12 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+    /// There is too little memory to read it.
+    #[error("{}: cannot be read: the system gives this process no more memory", path.display())]
+    Memory {
+        /// The path.
+        path: PathBuf,
+    },
     /// Neither a file nor a directory.
     #[error("{}: neither a file nor a directory; give a PGN file", path.display())]
     NotAFile {
@@ -76,6 +82,7 @@ impl Error {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::NotFound => Self::Missing { path },
+            io::ErrorKind::OutOfMemory => Self::Memory { path },
             _ => Self::Unreadable { path, source },
         }
     }
@@ -85,6 +92,7 @@ impl Error {
     pub fn path(&self) -> &std::path::Path {
         match self {
             Self::Missing { path }
+            | Self::Memory { path }
             | Self::Unreadable { path, .. }
             | Self::NotAFile { path }
             | Self::Pipe { path }

@@ -210,6 +210,9 @@ impl Lister<'_> {
         match fs::metadata(path) {
             // Any archive may lie there; one that was given must have games.
             Ok(metadata) if metadata.is_file() && wanted(path) == Wanted::Zip => {
+                if let Err(error) = fs::File::open(path) {
+                    return self.fail(Error::io(path, error));
+                }
                 if Form::of(&head(path)) == Form::Zip {
                     let members = zip::Members::of(path);
                     match members.damage() {

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::{Connection, InterruptHandle, OpenFlags, Row, ffi};
+use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, Row, ffi};
 
 use crate::store::cell::{Cells, SETTING, Stored};
 use crate::store::error::{Error, Result};
 use crate::store::lock::directory_of;
 use crate::store::pages::PageFile;
 use crate::store::schema::{self, Kind};
+use crate::store::space::refusal;
 
 /// How long a statement waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -349,7 +350,13 @@ pub(crate) fn keep_temporary_files_in(directory: &Path, connection: &Connection)
 
 /// Opens the file `path` without any check.
 pub(crate) fn open_file(path: &Path, mode: OpenFlags) -> Result<Connection> {
-    connect(path, mode).map_err(|source| Error::sqlite(path, "open the database", source))
+    connect(path, mode).map_err(|source| match refusal(path) {
+        // SQLite does not say why.
+        Some(refusal) if source.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
+            Error::io(path, "open the database", refusal)
+        }
+        _ => Error::sqlite(path, "open the database", source),
+    })
 }
 
 fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::path_bytes::ends_in_separator;
 use crate::store::error::{Error, Result};
@@ -45,8 +46,9 @@ impl WriterLock {
         }
         let lock_path = beside(&target, &side_name(name, LOCK));
         let file = lock(&target, &lock_path)?;
+        held().push(target.clone());
         let lock = Self { target, lock_path, file };
-        lock.clear_remains()?;
+        clear_remains(&lock.target)?;
         Ok(lock)
     }
 
@@ -61,38 +63,55 @@ impl WriterLock {
     pub fn temporary(&self, suffix: &str) -> PathBuf {
         beside(&self.target, &side_name(self.target.file_name().unwrap_or_default(), suffix))
     }
+}
 
-    /// Removes the temporary files of writers that are no more; as this process has the lock, all are.
-    fn clear_remains(&self) -> Result<()> {
-        let prefix = side_name(self.target.file_name().unwrap_or_default(), "");
-        let directory = directory_of(&self.target);
-        let failed = |source| Error::directory(directory, source);
-        for entry in fs::read_dir(directory).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let name = entry.file_name();
-            if is_left_by_sqlite(&name) {
-                // Another user's may have to stay.
-                let _ = fs::remove_file(entry.path());
-                continue;
-            }
-            let Some(rest) = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes()) else {
-                continue;
-            };
-            // `.a.pgndex-tmp-x.pgndex-tmp` belongs to the target `a.pgndex-tmp-x`.
-            let foreign = rest.windows(MARK.len()).any(|part| part == MARK.as_bytes());
-            if foreign || rest == LOCK.as_bytes() {
-                continue;
-            }
-            let path = entry.path();
-            fs::remove_file(&path)
-                .map_err(|source| Error::io(&path, "remove what a crashed run left", source))?;
+/// Removes the temporary files of writers of a database, whose lock this process has.
+fn clear_remains(target: &Path) -> Result<()> {
+    let prefix = side_name(target.file_name().unwrap_or_default(), "");
+    let directory = directory_of(target);
+    let failed = |source| Error::directory(directory, source);
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        if is_left_by_sqlite(&name) {
+            // Another user's may have to stay.
+            let _ = fs::remove_file(entry.path());
+            continue;
         }
-        Ok(())
+        let Some(rest) = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes()) else {
+            continue;
+        };
+        // `.a.pgndex-tmp-x.pgndex-tmp` belongs to the target `a.pgndex-tmp-x`.
+        let foreign = rest.windows(MARK.len()).any(|part| part == MARK.as_bytes());
+        if foreign || rest == LOCK.as_bytes() {
+            continue;
+        }
+        let path = entry.path();
+        fs::remove_file(&path)
+            .map_err(|source| Error::io(&path, "remove what a crashed run left", source))?;
+    }
+    Ok(())
+}
+
+/// The databases that this process may write.
+static HELD: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn held() -> MutexGuard<'static, Vec<PathBuf>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the temporary files of all writers of this process, which is about to end at once. Databases are as they were before.
+pub fn remove_temporary_files() {
+    let Ok(held) = HELD.try_lock() else { return };
+    for target in held.iter() {
+        let _ = clear_remains(target);
+        let _ = fs::remove_file(beside(target, &side_name(target.file_name().unwrap_or_default(), LOCK)));
     }
 }
 
 impl Drop for WriterLock {
     fn drop(&mut self) {
+        held().retain(|target| *target != self.target);
         // While still locked: whoever opened the file meanwhile sees that it is gone and makes a new one.
         if cfg!(unix) {
             let _ = fs::remove_file(&self.lock_path);

@@ -52,7 +52,7 @@ pub use game_set::GameSet;
 pub use holder::Holder;
 #[cfg(feature = "index")]
 pub(crate) use lock::directory_of;
-pub use lock::{WriterLock, is_file_of};
+pub use lock::{WriterLock, is_file_of, remove_temporary_files};
 pub use passed::{PassedGames, PassedQuestion};
 #[cfg(feature = "index")]
 pub(crate) use read::annotation::MOST_DEPTH;

@@ -47,3 +47,16 @@ pub fn free_bytes(directory: &Path) -> Option<u64> {
 pub fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
+
+/// Why the system lets this user not read a file; `None` if it does, or if nobody knows. The file is not opened: to close it would take away
+/// the locks that SQLite holds on it.
+#[cfg(all(unix, feature = "index"))]
+pub(crate) fn refusal(path: &Path) -> Option<io::Error> {
+    rustix::fs::access(path, rustix::fs::Access::READ_OK).err().map(io::Error::from)
+}
+
+/// Why the system lets this user not read a file; `None` if nobody knows.
+#[cfg(not(all(unix, feature = "index")))]
+pub(crate) fn refusal(_: &Path) -> Option<io::Error> {
+    None
+}

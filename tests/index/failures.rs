@@ -95,9 +95,9 @@ fn without_any_source_there_is_no_database() {
             "nothing to index: games.pgn.gz: damaged near byte 4 of the file, after 0 bytes of text: it ends too early"
         );
         let error = place.fail("out.db", "empty", &options);
-        assert!(place.message(&error).starts_with("nothing to index: no PGN file was given or found"));
+        assert!(place.message(&error).starts_with("nothing to index: no PGN file was found"));
         let nothing: [&Path; 0] = [];
-        assert!(matches!(run(&place.path("out.db"), &nothing, &options), Err(Error::NoSource(_))));
+        assert!(matches!(run(&place.path("out.db"), &nothing, &options), Err(Error::NoFile)));
     }
 }
 

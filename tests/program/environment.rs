@@ -71,3 +71,23 @@ fn it_says_how_many_threads() {
     assert!(wrong.stderr.starts_with("error: invalid value 'many' for '--threads <N>' of the variable 'PGNDEX_THREADS': not a whole number"), "{wrong:?}");
     assert_eq!(run(&place, &[("PGNDEX_THREADS", "many")], &[&index[..], &["-j", "1"]].concat()).status, 0);
 }
+
+#[test]
+fn spreadsheets_run_no_name_as_a_formula() {
+    let name = "[White \"=cmd|' /C calc'!A0\"]\n[Black \"-2+3\"]\n[Event \"@SUM(1)\"]\n[Site \"+1\"]\n\n1. e4 {[%eval -0.5]} *\n";
+    let place = Place::new().indexed(name);
+    for arguments in [
+        &["find", "games.db", "--format", "csv"][..],
+        &["sql", "games.db", "--format", "csv", "SELECT white, black, event, -1 AS number FROM games"],
+        &["export", "games.db", "--format", "csv"],
+    ] {
+        let as_it_is = place.run(arguments).stdout;
+        let harmless = run(&place, &[("PGNDEX_SPREADSHEET", "1")], arguments).stdout;
+        assert!(as_it_is.contains("=cmd|") && !as_it_is.contains("'=cmd|"), "{as_it_is}");
+        for cell in ["=cmd|", "-2+3", "@SUM"] {
+            let quoted = format!("'{cell}");
+            assert_eq!(harmless.matches(cell).count(), harmless.matches(&quoted).count(), "{harmless}");
+        }
+        assert_eq!(harmless.replace("'=", "=").replace("'-2", "-2").replace("'@", "@"), as_it_is);
+    }
+}

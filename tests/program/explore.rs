@@ -496,8 +496,8 @@ fn help_has_examples() {
           --result <RESULT>      Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
           --event <NAME>         The event's name, or the beginning of one of its words
           --site <NAME>          The site's name, or the beginning of one of its words
-          --opening <NAME>       The name of the opening that the game's positions tell, or the
-                                 beginning of one of its words
+          --opening <NAME>       The opening that the game's positions tell: words of its name, or
+                                 beginnings of them, such as "sicilian najdorf"
           --eco <CODE>           The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
                                  to B99, or a range such as B90-C19
           --opening-eco <CODE>   The ECO code of the opening that the game's positions tell (column

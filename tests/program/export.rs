@@ -240,8 +240,8 @@ fn help() {
               The site's name, or the beginning of one of its words
 
           --opening <NAME>
-              The name of the opening that the game's positions tell, or the beginning of one of its
-              words
+              The opening that the game's positions tell: words of its name, or beginnings of them, such
+              as "sicilian najdorf"
 
           --eco <CODE>
               The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90 to B99, or a range

@@ -84,7 +84,7 @@ fn each_filter_chooses_what_plain_sql_does() {
         (&["--termination", "time forfeit"], "termination = 'Time forfeit'", 1),
         (&["--termination", "time"], "false", 0),
         (&["--opening", "sicilian"], "opening LIKE 'Sicilian Defense%'", 3),
-        (&["--opening", "caro kann"], "false", 0),
+        (&["--opening", "caro kann"], "opening LIKE 'Caro-Kann Defense%'", 1),
         (&["--opening", "caro-kann"], "opening LIKE 'Caro-Kann Defense%'", 1),
         (&["--opening", "=Sicilian Defense"], "opening = 'Sicilian Defense'", 2),
         (&["--site", "paris"], "site IN ('Paris', 'Paris FRA', 'New Paris')", 3),

@@ -183,3 +183,24 @@ fn messages_quote_values_in_part_and_without_harm() {
         }
     }
 }
+
+/// Lists show the beginning of a name that anybody may have made as long as they like; a game and its export have all of it.
+#[test]
+fn lists_are_short_however_long_a_name_is() {
+    let name = "a".repeat(100_000);
+    let place = Place::new();
+    place.write("a.pgn", "[White \"a\"]\n[Event \"a\"]\n[WhiteElo \"2000\"]\n\n1. e4 1-0\n\n".repeat(3));
+    place.printed(&["index", "-q", "--duplicates", "keep", "a.db", "a.pgn"]);
+    let sql = format!("UPDATE player SET name = '{name}'; UPDATE event SET name = '{name}'");
+    place.connection("a.db").execute_batch(&sql).expect("long names");
+    for arguments in [
+        &["explore", "a.db", "--moves", "1. e4"][..],
+        &["explore", "a.db", "--moves", "1. e4", "--format", "json"],
+        &["find", "a.db"],
+        &["find", "a.db", "--format", "json"],
+    ] {
+        let printed = place.printed(arguments);
+        assert!(printed.contains("aaa") && printed.len() < 30_000, "{arguments:?}: {}", printed.len());
+    }
+    assert!(place.printed(&["export", "a.db", "--format", "pgn"]).contains(&name));
+}

@@ -238,3 +238,36 @@ fn what_never_ends_is_an_error() {
     let message = place.failure(&["players", "a.db", "--aliases", "/dev/zero"]);
     assert!(message.contains("/dev/zero: more than 64 MiB"), "{message}");
 }
+
+/// However little memory the system gives, there is a message, and no temporary file is left.
+#[cfg(target_os = "linux")]
+#[test]
+fn without_memory_there_is_a_message_and_no_temporary_file() {
+    let place = Place::new();
+    place.write("a.pgn", zstd::encode_all(GAMES.repeat(60).as_bytes(), 3).unwrap());
+    let (mut failed, mut out_of_memory) = (0, 0);
+    for mib in [60, 70, 80, 90, 110] {
+        let command =
+            place.command(&["index", "-q", "--overwrite", "--memory", "64M", "-j", "2", "a.db", "a.pgn"]);
+        let output = Command::new("bash")
+            .args(["-c", &format!("ulimit -v {} && exec \"$0\" \"$@\"", mib << 10)])
+            .arg(command.get_program())
+            .args(command.get_args())
+            .current_dir(place.directory())
+            .output()
+            .expect("a run");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let names = place.names();
+        assert!(names.iter().all(|name| !name.starts_with('.')), "{mib} MiB: {names:?}");
+        match output.status.code() {
+            Some(0) => continue,
+            Some(1) => failed += 1,
+            // The program itself did not fit.
+            None if told.is_empty() => continue,
+            status => panic!("{mib} MiB: {status:?}, {told}"),
+        }
+        assert!(told.contains("pgndex: error: "), "{mib} MiB: {told}");
+        out_of_memory += u32::from(told.contains("out of memory: the system gives"));
+    }
+    assert!(failed > 0 && out_of_memory > 0, "{failed} failed, {out_of_memory} without memory");
+}

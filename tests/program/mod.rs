@@ -19,6 +19,7 @@ mod inputs;
 mod licences;
 #[cfg(unix)]
 mod log;
+mod messages;
 mod missing;
 mod nightly;
 mod novelty;

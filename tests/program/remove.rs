@@ -3,6 +3,8 @@
 use serde_json::json;
 
 use crate::place::{Place, json as parsed};
+#[cfg(target_os = "linux")]
+use crate::support::Mount;
 
 const GAMES: &str = include_str!("../../examples/famous-games.pgn");
 
@@ -255,4 +257,17 @@ fn levels_are_merged() {
     assert!(told.starts_with("nothing to merge"), "{told}");
     let told = place.told(1, &["optimize", "none.db"]);
     assert!(told.contains("none.db"), "{told}");
+}
+
+/// A full disk while the file is made smaller takes nothing back, and the message says so.
+#[cfg(target_os = "linux")]
+#[test]
+fn games_stay_removed_if_there_is_no_room_to_shrink_the_file() {
+    let place = place();
+    let Some(disk) = Mount::new(place.path("disk"), "2600k") else { return };
+    std::fs::copy(place.path("games.db"), disk.0.join("games.db")).expect("a copy");
+    let told = place.told(1, &["remove", "disk/games.db", "--sql", "SELECT 1", "--shrink"]);
+    let start = "pgndex: error: 1 game was removed; making the file smaller failed; `pgndex remove DB --shrink` does it alone\n";
+    assert!(told.starts_with(start) && told.contains("no space left"), "{told}");
+    assert_eq!(place.number("disk/games.db", "SELECT count(*) FROM game WHERE game_id = 1"), 0);
 }

@@ -77,7 +77,7 @@ pub(crate) struct FilterArgs {
     /// The site's name, or the beginning of one of its words
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) site: Option<NameFilter>,
-    /// The name of the opening that the game's positions tell, or the beginning of one of its words
+    /// The opening that the game's positions tell: words of its name, or beginnings of them, such as "sicilian najdorf"
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) opening: Option<NameFilter>,
     /// The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90 to B99, or a range such as B90-C19

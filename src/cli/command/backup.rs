@@ -28,6 +28,7 @@ struct State {
 /// When it cannot be read, the copy cannot be written or is there already, or somebody stops it.
 pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
     let started = Instant::now();
+    crate::cli::refuse_standard_output(&args.target)?;
     crate::cli::refuse_file_of(&args.database, &args.target)?;
     let database = Database::open_read_only(&args.database)?;
     let state = Arc::new(State::default());

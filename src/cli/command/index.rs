@@ -13,7 +13,8 @@ use anyhow::bail;
 #[cfg(feature = "parquet")]
 use pgndex::index::ParquetOptions;
 use pgndex::index::{
-    Annotations, Duplicates, Estimate, IndexOptions, MadeWith, OnProblem, Phase, Plan, Progress, Summary,
+    Annotations, Duplicates, Error, Estimate, IndexOptions, MadeWith, OnProblem, Phase, Plan, Progress,
+    Summary,
 };
 use pgndex::source::has_name_of_games;
 use pgndex::store::row::Severity;
@@ -33,6 +34,8 @@ use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
 /// # Errors
 /// When nothing can be read, the database cannot be written, or somebody stops it.
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
+    let written = target(args).into_iter().chain(args.problems.as_deref()).chain(args.rejects.as_deref());
+    written.into_iter().try_for_each(crate::cli::refuse_standard_output)?;
     let skips = Arc::new(AtomicBool::new(true));
     // Before the database is opened, which can take seconds if it is locked.
     let progress = stoppable_progress(args, Arc::clone(&skips))?;
@@ -66,7 +69,17 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let looking = display();
     let plan = Plan::new(&inputs, &options, &progress);
     looking.stop();
-    let plan = plan?;
+    let plan = match plan {
+        // An incoming directory may be empty on some days; nothing is replaced for it.
+        Err(Error::NoFile) if !args.overwrite && parquet(args).is_none() => {
+            if args.json {
+                tell(args, &Summary { added: true, ..Summary::default() })?;
+            }
+            crate::cli::note(&format!("{}; nothing was added", Error::NoFile));
+            return Ok(Status::Done);
+        }
+        plan => plan?,
+    };
     if !args.quiet {
         plan.notes().iter().for_each(|note| crate::cli::note(note));
     }

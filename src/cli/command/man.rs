@@ -15,6 +15,7 @@ use crate::cli::usage::{self, Notes};
 /// If the directory cannot be made or written to.
 pub(crate) fn run(args: &ManArgs) -> anyhow::Result<()> {
     let directory = &args.directory;
+    crate::cli::refuse_standard_output(directory)?;
     fs::create_dir_all(directory).with_context(|| format!("{}: cannot make it", directory.display()))?;
     // `pgndex help` is explained by the others.
     let mut command = usage::command().disable_help_subcommand(true);

@@ -10,6 +10,7 @@ use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
 use crate::cli::args::SqlFormat;
+use crate::cli::environment;
 use crate::cli::render::number::counted;
 use crate::cli::render::table::{Cell, Style, TableWriter};
 use crate::cli::render::text::{escaped_json, printable_lines};
@@ -298,7 +299,7 @@ impl<W: Write> RowWriter<W> {
             Writer::Csv { writer, headers } => {
                 write_headers(writer, headers)?;
                 for value in values {
-                    writer.write_field(shown(&value.to_text()).as_bytes())?;
+                    writer.write_field(shown(&csv_cell(&value.to_text())).as_bytes())?;
                 }
                 writer.write_record(None::<&[u8]>)?;
             }
@@ -333,6 +334,15 @@ impl<W: Write> RowWriter<W> {
         }
         Ok(())
     }
+}
+
+/// A text as a cell of CSV. Names come from files that anybody may have written, and spreadsheets run `=cmd|…` as a formula: for them it gets
+/// an apostrophe in front.
+pub(crate) fn csv_cell(text: &str) -> Cow<'_, str> {
+    static IS_FOR_SPREADSHEETS: LazyLock<bool> =
+        LazyLock::new(|| environment::value(environment::SPREADSHEET).is_some());
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
+    if *IS_FOR_SPREADSHEETS && is_formula { format!("'{text}").into() } else { text.into() }
 }
 
 /// Writes the first line of CSV, once.

@@ -90,9 +90,14 @@ pub(crate) fn is_json() -> bool {
 
 /// Writes `text` to standard error, or, if lines are JSON, an object with `message` and the event instead.
 pub(crate) fn write(level: Level, text: &str, message: &str, event: Event) {
-    let line = if is_json() { line(SystemTime::now(), level, message, event) } else { fit_to_show(text) };
+    let line = self::text(level, text, message, event);
     // There is nowhere left to say that standard error cannot be written.
     let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// What [`write`] writes.
+pub(crate) fn text(level: Level, text: &str, message: &str, event: Event) -> String {
+    if is_json() { line(SystemTime::now(), level, message, event) } else { fit_to_show(text) }
 }
 
 fn line(time: SystemTime, level: Level, message: &str, event: Event) -> String {

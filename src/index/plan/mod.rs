@@ -104,9 +104,7 @@ fn check_sources(sources: &Sources, options: &IndexOptions) -> Result<()> {
             };
         reason.get_or_insert(message);
     }
-    Err(Error::NoSource(reason.unwrap_or_else(|| {
-        "no PGN file was given or found; directories are searched for files ending in .pgn".to_owned()
-    })))
+    Err(reason.map_or(Error::NoFile, Error::NoSource))
 }
 
 /// Whether a source can be read, at least its beginning. A stream is not touched.

@@ -12,6 +12,7 @@ pub(crate) mod known;
 pub(crate) mod name;
 pub(crate) mod occurrence;
 pub(crate) mod opening;
+pub(crate) mod opening_name;
 pub(crate) mod passed;
 pub(crate) mod player;
 pub(crate) mod removal;

@@ -16,7 +16,8 @@ use crate::store::read::player::name::PlayerMatcher;
 ///
 /// It fits a name in which it stands at the beginning of a word: `carlsen` and `magnus` fit `Carlsen, Magnus`. Letter case,
 /// accents and blanks around commas do not matter ([`fold`]). With `=` in front it fits that name alone, letter by letter. For
-/// names of players more is allowed ([`matches_player`](Self::matches_player)).
+/// names of players ([`matches_player`](Self::matches_player)) and of openings more is allowed: the words of an opening may be in any
+/// order and spelled in any usual way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameFilter {
     /// This name and no other.
@@ -48,7 +49,7 @@ impl NameFilter {
         }
     }
 
-    /// Whether a name of an event, a site or an opening fits.
+    /// Whether a name of an event or a site fits.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         self.matcher()(name)
@@ -202,7 +203,7 @@ impl Database {
         walk().map_err(|source| Error::sqlite(self.path(), "look up a name", source))
     }
 
-    /// The ids of the names that fit; those of players are found by [`players`](Self::players).
+    /// The ids of the names that fit; [`players`](Self::players) and [`openings`](Self::openings) find those of players and openings.
     pub(crate) fn names(&self, named: Named, filter: &NameFilter) -> Result<Vec<u32>> {
         let exactly = match filter {
             NameFilter::Exactly(name) => Some(name.as_str()),

@@ -346,7 +346,8 @@ impl Database {
     ) -> Result<Test> {
         let ids = match named {
             Named::Player => self.players(name)?,
-            _ => self.names(named, name)?,
+            Named::Opening => self.openings(name)?,
+            Named::Event | Named::Site => self.names(named, name)?,
         };
         if ids.is_empty() {
             selection.unknown.push(UnknownName { field, named, filter: name.clone() });

@@ -20,10 +20,11 @@ use serde::Serialize;
 
 use crate::cli::args::{ExportArgs, ExportFormat};
 use crate::cli::command::variants::tell_variants;
+use crate::cli::environment;
 use crate::cli::filter_note::{tell_players, tell_unknown_names};
 use crate::cli::note;
 use crate::cli::render::number::counted;
-use crate::cli::render::output::{shown, stdout};
+use crate::cli::render::output::{csv_cell, shown, stdout};
 use crate::cli::render::output_file::{
     Existing, OutputFile, check, not_written, refuse_pgn, refuse_source, unless_standard_output,
 };
@@ -390,6 +391,14 @@ fn csv_lines(rows: impl IntoIterator<Item = impl Serialize>) -> anyhow::Result<S
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     for row in rows {
         writer.serialize(row)?;
+    }
+    let lines = writer.into_inner()?;
+    if environment::value(environment::SPREADSHEET).is_none() {
+        return Ok(String::from_utf8(lines)?);
+    }
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in csv::ReaderBuilder::new().has_headers(false).from_reader(lines.as_slice()).records() {
+        writer.write_record(row?.iter().map(|cell| csv_cell(cell).into_owned()))?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }

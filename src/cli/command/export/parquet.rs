@@ -17,6 +17,7 @@ use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
 
 /// Writes the tables of the chosen games.
 pub(super) fn run(database: &Database, chosen: &Chosen<'_>, directory: &Path) -> anyhow::Result<()> {
+    crate::cli::refuse_standard_output(directory)?;
     let progress = Arc::new(ExportProgress::default());
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || stopped.stop())?;

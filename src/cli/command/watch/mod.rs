@@ -31,6 +31,7 @@ use folder::{Folder, Look};
 /// When the directory cannot be read, or the database cannot be written.
 pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Status> {
     ignore_file_size_signal();
+    crate::cli::refuse_standard_output(&args.database)?;
     check_database(&args.database)?;
     let notifier = Arc::new(Notifier::from_environment());
     let (stop, woken) = listen(&notifier)?;

@@ -1,0 +1,87 @@
+//! What happens when the system gives no more memory: an error message, and no temporary files are left. Without this the process would
+//! abort.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::cli::terminal::log::{self, Event, Level};
+
+/// The allocator of the system, which ends the process when it has no more.
+pub(crate) struct Allocator;
+
+/// Memory that is given back for the last steps.
+static RESERVE: Mutex<Option<Vec<u8>>> = Mutex::new(None);
+/// Whether a thread is at the last steps.
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// Whether this thread is.
+    static ENDS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Sets memory aside for the last steps.
+pub(crate) fn set_reserve_aside() {
+    const BYTES: usize = 1 << 20;
+    if let Ok(mut reserve) = RESERVE.lock() {
+        *reserve = Some(Vec::with_capacity(BYTES));
+    }
+}
+
+// SAFETY: all is done by the system's allocator, with what it is given; where it gives nothing, this does not return.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps the contract of `alloc`, which is the same.
+        checked(unsafe { System.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        checked(unsafe { System.alloc_zeroed(layout) })
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above; the block is one of the system's.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as above.
+        checked(unsafe { System.realloc(pointer, layout, size) })
+    }
+}
+
+fn checked(pointer: *mut u8) -> *mut u8 {
+    if pointer.is_null() { end() } else { pointer }
+}
+
+/// Removes temporary files, says why, and ends the process with status 1.
+#[cold]
+fn end() -> ! {
+    const STATUS: u8 = 1;
+    const MESSAGE: &str = "out of memory: the system gives this process no more. Use less (--memory, fewer threads with -j), or raise the \
+                           limit (ulimit -v, MemoryMax); what was not finished is undone";
+    // Even this takes too much, or another thread is doing it.
+    let is_first = !ENDS.get() && !IS_ENDING.swap(true, Ordering::Relaxed);
+    if !is_first && !ENDS.get() {
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+    if is_first {
+        ENDS.set(true);
+        drop(RESERVE.try_lock().ok().and_then(|mut reserve| reserve.take()));
+        pgndex::store::remove_temporary_files();
+        let text = format!("pgndex: error: {MESSAGE}");
+        let event = Event::Failed { causes: Vec::new(), exit_status: STATUS };
+        let line = log::text(Level::Error, &text, MESSAGE, event) + "\n";
+        // Another thread may have locked standard error, and sleep.
+        // SAFETY: the bytes are those of a text that lives.
+        let _ = unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
+    }
+    // SAFETY: it takes nothing but a number, and ends the process at once.
+    unsafe { libc::_exit(STATUS.into()) }
+}

@@ -1,0 +1,158 @@
+//! Names of openings: which ones are meant by some words.
+
+use crate::store::database::Database;
+use crate::store::error::Result;
+use crate::store::read::name::{NameFilter, Named, fold};
+
+/// Words that somebody typed to name an opening.
+///
+/// Letter case, accents, apostrophes and hyphens do not matter, nor do usual spellings: `caro kann`, `kings gambit`, `Queen’s Gambit
+/// Defence` and `petroff` fit `Caro-Kann Defense`, `King's Gambit`, `Queen's Gambit Defense` and `Petrov's Defense`.
+struct OpeningWords {
+    wanted: Vec<Word>,
+}
+
+/// How a name fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fit {
+    /// The words follow one another in it, as they were typed; the last one may be a beginning.
+    Phrase,
+    /// Each is a word of it or the beginning of one, wherever it is.
+    Words,
+}
+
+impl OpeningWords {
+    fn new(typed: &str) -> Self {
+        Self { wanted: words(typed) }
+    }
+
+    /// How a name fits, if it does.
+    fn fit(&self, name: &str) -> Option<Fit> {
+        let (last, before) = self.wanted.split_last()?;
+        let name = words(name);
+        let is_phrase = |run: &[Word]| {
+            let (end, start) = run.split_last().expect("a run has as many words as are wanted");
+            start.iter().zip(before).all(|(word, wanted)| word.is(wanted)) && end.begins_with(last)
+        };
+        if name.windows(self.wanted.len()).any(is_phrase) {
+            return Some(Fit::Phrase);
+        }
+        let is_there = |wanted: &Word| name.iter().any(|word| word.begins_with(wanted));
+        self.wanted.iter().all(is_there).then_some(Fit::Words)
+    }
+}
+
+impl Database {
+    /// The ids of the openings that a name means. Where the words of some names follow one another as they were typed, others
+    /// are not meant that have them here and there.
+    pub(crate) fn openings(&self, name: &NameFilter) -> Result<Vec<u32>> {
+        let NameFilter::Word(typed) = name else { return self.names(Named::Opening, name) };
+        let words = OpeningWords::new(typed);
+        let (mut phrases, mut others) = (Vec::new(), Vec::new());
+        self.walk_names(Named::Opening, None, |id, name| {
+            match words.fit(name) {
+                Some(Fit::Phrase) => phrases.push(id),
+                Some(Fit::Words) => others.push(id),
+                None => {}
+            }
+            true
+        })?;
+        Ok(if phrases.is_empty() { others } else { phrases })
+    }
+}
+
+/// A word as it is written, folded, and as it sounds.
+struct Word {
+    written: String,
+    sound: String,
+}
+
+impl Word {
+    fn new(written: &str) -> Self {
+        /// Letters that are written in several ways.
+        const SPELLINGS: [(&str, &str); 9] = [
+            ("defence", "defense"),
+            ("centre", "center"),
+            ("tsch", "ch"),
+            ("tch", "ch"),
+            ("ue", "u"),
+            ("oe", "o"),
+            ("ae", "a"),
+            ("w", "v"),
+            ("y", "i"),
+        ];
+        let mut sound = SPELLINGS.iter().fold(written.to_owned(), |word, (from, to)| word.replace(from, to));
+        if sound.len() > 3 && sound.ends_with('s') {
+            sound.pop();
+        }
+        if let Some(stem) = sound.strip_suffix("ff") {
+            sound = format!("{stem}v");
+        }
+        Self { written: written.to_owned(), sound }
+    }
+
+    fn is(&self, wanted: &Self) -> bool {
+        self.sound == wanted.sound
+    }
+
+    fn begins_with(&self, wanted: &Self) -> bool {
+        self.written.starts_with(&wanted.written) || self.sound.starts_with(&wanted.sound)
+    }
+}
+
+fn words(name: &str) -> Vec<Word> {
+    let is_apostrophe = |letter: char| matches!(letter, '\'' | '’' | '‘' | 'ʼ' | '`' | '´');
+    let name: String = name.chars().filter(|&letter| !is_apostrophe(letter)).collect();
+    let folded = fold(&name);
+    let words = folded.split(|letter: char| !letter.is_alphanumeric());
+    words.filter(|word| !word.is_empty()).map(Word::new).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn openings_fit_however_people_write_them() {
+        let fit = |typed: &str, name: &str| OpeningWords::new(typed).fit(name);
+        for (typed, name) in [
+            ("kings gambit", "King's Gambit Accepted: Kieseritzky Gambit"),
+            ("King Gambit", "King's Gambit"),
+            ("Queen’s Gambit", "Queen's Gambit Declined"),
+            ("queens gamb", "Queen's Gambit"),
+            ("Caro Kann", "Caro-Kann Defense: Advance Variation"),
+            ("caro-kann", "Caro-Kann Defense"),
+            ("Sicilian Defence", "Sicilian Defense"),
+            ("Sicilian Def", "Sicilian Defence"),
+            ("Petroff", "Petrov's Defense"),
+            ("petroffs defence", "Petrov's Defense: Cochrane Gambit"),
+            ("Gruenfeld", "Grünfeld Defense"),
+            ("Grunfeld Defence", "Grünfeld Defense"),
+            ("Tchigorin", "Chigorin Defense"),
+            ("Nimzovich", "Nimzowitsch Defense"),
+            ("Alekhine's Defence", "Alekhine Defense"),
+            ("Sokolski", "Polish Opening: Sokolsky Variation"),
+            ("nimzo indian", "Nimzo-Indian Defense"),
+            ("reti", "Réti Opening"),
+            ("Sicilian Defense: Najdorf", "Sicilian Defense: Najdorf Variation"),
+            ("naj", "Sicilian Defense: Najdorf Variation"),
+        ] {
+            assert_eq!(fit(typed, name), Some(Fit::Phrase), "{typed}: {name}");
+        }
+        for (typed, name) in [
+            ("Sicilian Najdorf", "Sicilian Defense: Najdorf Variation"),
+            ("najdorf sicilian", "Sicilian Defense: Najdorf Variation"),
+            ("gambit kings", "King's Gambit"),
+        ] {
+            assert_eq!(fit(typed, name), Some(Fit::Words), "{typed}: {name}");
+        }
+        for (typed, name) in [
+            ("icilian", "Sicilian Defense"),
+            ("Sicilian Dragon", "Sicilian Defense: Najdorf Variation"),
+            ("'", "King's Gambit"),
+            ("", "King's Gambit"),
+        ] {
+            assert_eq!(fit(typed, name), None, "{typed}: {name}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Messages that lead on: what is said to somebody who tries what other programs have, or who cannot read a file.
+
+use serde_json::Value;
+
+use crate::place::{Place, json};
+
+const GAMES: &str = include_str!("../../examples/famous-games.pgn");
+
+/// A database of the famous games.
+fn place() -> Place {
+    let place = Place::new().with("a.pgn", GAMES);
+    place.printed(&["index", "--quiet", "a.db", "a.pgn"]);
+    place
+}
+
+#[test]
+fn what_other_programs_have_is_answered_with_what_helps() {
+    let place = place();
+    for (arguments, told) in [
+        (&["merge", "a.db", "b.db"][..], "index the files of both into one"),
+        (&["restore", "a.db"], "'pgndex backup COPY DB --overwrite' puts it back"),
+        (&["wxyz"], "'pgndex --help' lists the commands"),
+        (&["find", "a.db", "--won"], "use '--result 1-0'"),
+        (&["find", "a.db", "--player", "tal", "--lost"], "use '--result 1-0'"),
+        (&["find", "a.db", "--eval-max", "3"], "asked for with SQL"),
+        (&["find", "a.db", "--clock", "3"], "asked for with SQL"),
+        (&["find", "a.db", "--rating-min", "2000"], "use '--elo-min N'"),
+        (&["find", "a.db", "--colour", "white"], "use '--white NAME' or '--black NAME'"),
+        (&["find", "a.db", "--wxyz"], "'pgndex find --help' lists the options"),
+        (&["find", "a.db", "--playr", "tal"], "a similar argument exists: '--player'"),
+        (&["find", "a.db", "--time-contrl", "60"], "a similar argument exists: '--time-control'"),
+        (&["fnd", "a.db"], "'find'"),
+    ] {
+        let message = place.told(2, arguments);
+        assert!(message.contains(told), "{arguments:?}: {message}");
+        assert!(!message.contains("--json") && !message.contains("--offset"), "{arguments:?}: {message}");
+    }
+}
+
+#[test]
+fn a_file_is_not_written_to_standard_output() {
+    let place = place();
+    for arguments in [
+        &["backup", "a.db", "-"][..],
+        &["index", "-", "a.pgn"],
+        &["index", "a.db", "a.pgn", "--problems", "-"],
+        &["watch", "-", ".", "--once"],
+        &["man", "-"],
+    ] {
+        let message = place.told(2, arguments);
+        assert!(message.contains("-: this is written to a file, not to standard output"), "{message}");
+        assert!(!place.path("-").exists(), "{arguments:?}");
+    }
+    place.told(0, &["backup", "a.db", "./-"]);
+    assert!(place.path("-").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_be_read_is_named_with_the_reason() {
+    use crate::command::bound_by_modes;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let place = place();
+    std::fs::create_dir(place.path("in")).expect("a directory");
+    for name in ["in/x.zip", "a.db"] {
+        if name != "a.db" {
+            place.write(name, "PK");
+        }
+        std::fs::set_permissions(place.path(name), std::fs::Permissions::from_mode(0)).expect("a mode");
+    }
+    for (arguments, name) in [
+        (&["index", "b.db", "in"][..], "in/x.zip"),
+        (&["index", "b.db", "in/x.zip"], "in/x.zip"),
+        (&["info", "a.db"], "a.db"),
+        (&["index", "a.db", "a.pgn"], "a.db"),
+    ] {
+        let Some(mut command) = bound_by_modes(&place.command(arguments)) else { return };
+        let output = command.output().expect("a run");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.contains(name) && message.contains("ermission denied"), "{arguments:?}: {message}");
+    }
+}
+
+#[test]
+fn an_empty_directory_is_no_failure() {
+    let place = place();
+    std::fs::create_dir(place.path("in")).expect("a directory");
+    place.write("list.txt", "# none\n");
+    for input in ["in", "@list.txt"] {
+        for database in ["a.db", "new.db"] {
+            let message = place.told(0, &["index", database, input]);
+            assert!(message.contains("no PGN file was found"), "{message}");
+        }
+    }
+    assert!(!place.path("new.db").exists());
+    place.told(0, &["watch", "a.db", "in", "--once"]);
+    let run = place.run(&["index", "--json", "a.db", "in"]);
+    assert_eq!((run.status, &json(&run.stdout)["games"]), (0, &Value::from(0)));
+    // Nothing is replaced by nothing.
+    let message = place.failure(&["index", "--overwrite", "a.db", "in"]);
+    assert!(message.contains("nothing to index: no PGN file was found"), "{message}");
+    assert!(place.number("a.db", "SELECT count(*) FROM game") > 40);
+}
+
+#[test]
+fn openings_are_found_however_people_write_them() {
+    let place = place();
+    let found = |name: &str| {
+        let run = place.run(&["find", "a.db", "--opening", name, "--format", "json", "--limit", "99"]);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{name}");
+        run.stdout.lines().count()
+    };
+    for (name, same) in [
+        ("kings gambit", "King's Gambit"),
+        ("King’s Gambit", "King's Gambit"),
+        ("Caro Kann", "Caro-Kann"),
+        ("Queens Gambit", "Queen's Gambit"),
+        ("Sicilian Defence", "Sicilian Defense"),
+        ("gruenfeld", "Grünfeld"),
+    ] {
+        assert!(found(same) > 0 && found(name) == found(same), "{name}");
+    }
+}
+
+#[test]
+fn a_place_that_is_no_event_is_looked_for_among_the_sites() {
+    let place = Place::new().with("a.pgn", "[Event \"Hoogovens\"]\n[Site \"Wijk aan Zee\"]\n\n1. e4 *\n");
+    place.printed(&["index", "--quiet", "a.db", "a.pgn"]);
+    let message = place.told(0, &["find", "a.db", "--event", "wijk aan zee"]);
+    let told = "no event has a name that fits \"wijk aan zee\" (--event); --site fits 1 game";
+    assert!(message.contains(told), "{message}");
+    let message = place.told(0, &["find", "a.db", "--site", "hoogovens"]);
+    assert!(message.contains("(--site); --event fits 1 game"), "{message}");
+    let message = place.told(0, &["find", "a.db", "--site", "london"]);
+    assert!(!message.contains("--event"), "{message}");
+}
