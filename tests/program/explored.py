@@ -197,7 +197,7 @@ def main():
     # Many games return to a position near their end.
     endings = [epd for game in games for epd in list(game.played)[-4:]]
     any_positions = chance.sample(sorted(by_epd), int(positions) // 2)
-    for epd in any_positions + chance.sample(endings, int(positions) - len(any_positions)):
+    for epd in any_positions + chance.sample(endings, min(len(endings), int(positions) - len(any_positions))):
         answer = ask(["--fen", epd])
         finished = [game for game in by_epd[epd] if game.points(0) is not None]
         hold(answer, finished, None, epd)

@@ -762,3 +762,13 @@ fn a_file_is_written_whole_or_not_at_all() {
         assert_eq!(mode("out.pgn"), mode("plain"));
     }
 }
+
+#[test]
+fn quotes_and_backslashes_in_tags_are_escaped() {
+    let tags = r#"[White "Ann \"The Cat\" Lee"]
+[Black "C:\\games\\"]
+"#;
+    let place = Place::new().indexed(&format!("{tags}\n1. e4 *\n"));
+    let exported = place.ok(&["export", "games.db", "--format", "pgn"]);
+    assert!(exported.contains(tags), "{exported}");
+}

@@ -198,7 +198,8 @@ fn those_who_read_too_slowly_do_not_hold_the_exports() {
         let whole = ask_at(server.connect(), "/api/export.pgn");
         assert_eq!(whole.status, 200);
         assert!(whole.body.len() > 10 << 20, "{}", whole.body.len());
-        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+        // The slow readers need more than a quarter of an hour for as much.
+        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
         assert!(server.metric("pgndex_slow_readers_total") > 0);
         is_over.store(true, Ordering::Relaxed);
     });
