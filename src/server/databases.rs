@@ -64,15 +64,13 @@ struct Watch {
     began: SystemTime,
     open: Option<(FileId, Database)>,
     opened: u64,
-    /// Whether it has a write-ahead log because it is served.
-    is_shared: bool,
 }
 
 impl Watch {
     /// Opens it; before that, nobody of this server reads the file.
     fn open(&mut self, path: &Path, file: FileId) -> store::Result<()> {
         self.open = None;
-        self.is_shared = Database::share(path);
+        Database::share(path);
         self.open = Some((file, Database::open_read_only(path)?));
         self.opened += 1;
         Ok(())
@@ -98,7 +96,7 @@ impl Databases {
             let is_free = |name: &String| served.iter().all(|other| other.name != *name);
             let mut names = std::iter::once(stem.to_owned()).chain((2..).map(|n| format!("{stem}-{n}")));
             let name = names.find(is_free).ok_or_else(|| Error::NoName { path: path.clone() })?;
-            let mut watch = Watch { began: SystemTime::now(), open: None, opened: 0, is_shared: false };
+            let mut watch = Watch { began: SystemTime::now(), open: None, opened: 0 };
             drop(Database::open_read_only(path)?);
             if let Ok(file) = FileId::of(path) {
                 watch.open(path, file)?;
@@ -113,9 +111,7 @@ impl Databases {
         for served in &self.served {
             let mut watch = served.watch.lock().unwrap_or_else(PoisonError::into_inner);
             watch.open = None;
-            if std::mem::take(&mut watch.is_shared) {
-                Database::end_sharing(&served.path);
-            }
+            Database::end_sharing(&served.path);
         }
     }
 

@@ -193,27 +193,14 @@ impl Database {
         Ok(())
     }
 
-    /// Gives a database a write-ahead log, so that writers and those who read it do not wait for each other. Says whether it had none before
-    /// and has one now: somebody may be writing, and it may be that it may not be written.
-    #[must_use]
-    pub fn share(path: &Path) -> bool {
-        let mode =
-            |connection: &Connection, sql: &str| connection.query_row(sql, [], |row| row.get::<_, String>(0));
-        let share = || -> rusqlite::Result<bool> {
-            let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-            connection.busy_timeout(Duration::from_millis(100))?;
-            Ok(mode(&connection, "PRAGMA journal_mode")? == "delete"
-                && mode(&connection, "PRAGMA journal_mode = WAL")? == "wal")
-        };
-        share().unwrap_or(false)
+    /// Gives a database a write-ahead log, so that writers and readers do not wait for each other, if it may be written and nobody uses it.
+    pub fn share(path: &Path) {
+        set_journal(path, "PRAGMA journal_mode = WAL");
     }
 
-    /// Takes the write-ahead log away again that [`share`](Self::share) gave a database, if nobody uses it.
+    /// Takes the write-ahead log of a database away again, if it may be written and nobody uses it; else the next writer does that.
     pub fn end_sharing(path: &Path) {
-        if let Ok(connection) = open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE) {
-            // If somebody uses it, the next writer does it.
-            let _ = connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()));
-        }
+        set_journal(path, "PRAGMA journal_mode = DELETE");
     }
 
     /// Cuts off what somebody left behind the last page, if there is no log and nobody reads.
@@ -346,6 +333,15 @@ pub(crate) fn keep_temporary_files_in(directory: &Path, connection: &Connection)
     if let Some(directory) = directory.to_str() {
         let _ = connection.pragma_update(None, "temp_store_directory", directory);
     }
+}
+
+/// Sets the journal of a database, if that can be done at once.
+fn set_journal(path: &Path, pragma: &str) {
+    let set = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|connection| {
+        connection.busy_timeout(Duration::from_millis(100))?;
+        connection.query_row(pragma, [], |_| Ok(()))
+    });
+    drop(set); // Without it everything works, with more waiting.
 }
 
 /// Opens the file `path` without any check.

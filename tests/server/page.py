@@ -127,6 +127,10 @@ def look(browser, base, out, axe):
                         page.fill("textarea", BOOK)
                         page.click("button.primary")
                         visit.settle()
+                    if name == "sql":
+                        check(page.locator(".sql-rows").count() == 0, "a statement of an address does not run")
+                        page.click("button.primary")
+                        visit.settle()
                     visit.check_width()
                     # What is not there is answered with 404 or 400, and a browser tells of that.
                     visit.said = [text for text in visit.said if "Failed to load resource" not in text or name not in ("game-missing", "explorer-wrong")]
