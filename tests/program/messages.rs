@@ -67,7 +67,7 @@ fn a_file_that_may_not_be_read_is_named_with_the_reason() {
         if name != "a.db" {
             place.write(name, "PK");
         }
-        std::fs::set_permissions(place.path(name), std::fs::Permissions::from_mode(0)).expect("a mode");
+        std::fs::set_permissions(place.path(name), std::fs::Permissions::from_mode(0o0)).expect("a mode");
     }
     for (arguments, name) in [
         (&["index", "b.db", "in"][..], "in/x.zip"),
