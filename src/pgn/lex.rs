@@ -395,6 +395,11 @@ impl<'a> Lexer<'a> {
             '+' | '#' | '=' | '-' | '.' | ',' | '/' | '<' | '>' | '"' | '\'' | '\u{2013}' | '\u{2014}'
             | '\u{2026}' => None,
             letter if letter.is_whitespace() => None,
+            // A piece, perhaps: what follows is another move without it.
+            _ if text.get(self.at).is_some_and(u8::is_ascii_alphanumeric) => {
+                let word = length + self.word().len();
+                Some(Token::Move(&rest[..word]))
+            }
             _ => Some(Token::Junk(&rest[..length])),
         }
     }
@@ -800,6 +805,8 @@ mod tests {
         assert_eq!(tokens("1. e4 {; not a line} e5"), ["e4", "e5"]);
         assert_eq!(tokens("1. e4 {a {b {c} d} e} e5 {a {b} d5 {c} d6"), ["e4", "e5", "d5", "d6"]);
         assert_eq!(tokens("1. e4&excl; e5&#x3f;&excl; (2. d4&excl; ) &nbsp;Nf3"), ["e4", "e5", "Nf3"]);
+        // Not the pawn move behind the piece.
+        assert_eq!(tokens("2. &#9816;f3 &knight;c6"), ["&#9816;f3", "&knight;c6"]);
         assert_eq!(tokens("1. e4 & e5 &amp; &half;"), ["e4", "junk:&", "e5", "junk:&amp;", "result:1/2-1/2"]);
         assert_eq!(tokens("1. e4\n% d5 hidden\ne5 % 2. d4"), ["e4", "e5", "junk:%", "d4"]);
     }

@@ -60,8 +60,13 @@ impl TextFlaw {
     /// What is wrong with a text that is neither in UTF-8 nor in Windows-1252, as far as can be told.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
-        if bytes.is_ascii() || std::str::from_utf8(bytes).is_ok() {
+        if bytes.is_ascii() {
             return None;
+        }
+        if std::str::from_utf8(bytes).is_ok() {
+            // So are bytes that the encoding of the file has no character for.
+            let offset = memchr::memmem::find(bytes, "\u{fffd}".as_bytes())?;
+            return Some(Self { offset, is_encoding: false, byte: bytes[offset], is_cut: true });
         }
         let has_utf8 = has_utf8(bytes);
         let offset = if has_utf8 {
@@ -85,7 +90,9 @@ impl fmt::Display for TextFlaw {
                      with the name of that encoding"
                 )
             }
-            Self { is_cut: true, .. } => write!(f, "a character in UTF-8 is cut short: read as U+FFFD"),
+            Self { is_cut: true, .. } => {
+                write!(f, "a character is cut short, or none in the encoding of the file: read as U+FFFD")
+            }
             _ => write!(f, "byte 0x{byte:02X} is not UTF-8: read as in Windows-1252"),
         }
     }
@@ -95,12 +102,22 @@ impl fmt::Display for TextFlaw {
 /// and signs such as `\u{201e}` are not between letters.
 fn is_plausible(bytes: &[u8], at: usize) -> bool {
     let is_letter = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphabetic);
+    let is_any_letter = |at: Option<usize>| {
+        at.and_then(|at| bytes.get(at)).is_some_and(|&byte| byte.is_ascii_alphabetic() || byte >= 0xc0)
+    };
     let is_high = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(|&byte| byte >= 0xc0);
     match bytes[at] {
         0x81 | 0x8d | 0x8f | 0x90 | 0x9d => false,
         // Letters, apostrophes and dashes.
         0x83 | 0x8a | 0x8c | 0x8e | 0x91 | 0x92 | 0x96 | 0x97 | 0x9a | 0x9c | 0x9e | 0x9f => true,
         0x80..=0x9f => !(is_letter(at.checked_sub(1)) && is_letter(Some(at + 1))),
+        // Signs of currencies and the like; `\u{a1}` and `\u{bf}` begin sentences in Spanish.
+        0xa1..=0xa9 | 0xac | 0xae | 0xaf | 0xb1..=0xb3 | 0xb6 | 0xb8 | 0xb9 | 0xbf => {
+            let (before, after) = (at.checked_sub(1), Some(at + 1));
+            let is_lower = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+            let may_begin = matches!(bytes[at], 0xa1 | 0xa7 | 0xa9 | 0xbf);
+            !(is_any_letter(after) && (is_any_letter(before) || is_lower && !may_begin))
+        }
         0xc0.. => !(is_high(at.checked_sub(1)) && is_high(Some(at + 1))),
         _ => true,
     }
@@ -133,6 +150,7 @@ mod tests {
             b"Jos\xc3\xa9",
             b"Jos\xe9 Ra\xfal",
             b"F\xe5\xe4, O\x92Kelly, \x8akrab, \x84x\x93",
+            b"O\xb4Kelly, \xa1no!, \xbfqu\xe9?, \xa31000, \xa92024, \xabe4\xbb, 1\xaa, \xa7a, l\xb7l, 30\xb0, \xbd-\xbd",
             b"",
         ] {
             assert_eq!(flaw(bytes), None, "{}", bytes.escape_ascii());
@@ -141,6 +159,12 @@ mod tests {
         assert_eq!(flaw(b"\xca\xe0\xf0\xef\xee\xe2"), Some((1, true)));
         assert_eq!(flaw(b"Sp\x84tlese"), Some((2, true)));
         assert_eq!(flaw(b"M\x81ller"), Some((1, true)));
+        // GBK, ISO 8859-2.
+        assert_eq!(flaw(b"\xb6\xa1\xc1\xa2\xc8\xcb"), Some((3, true)));
+        assert_eq!(flaw(b"\xa3ukasz"), Some((0, true)));
+        assert_eq!(flaw(b"Stanis\xb3aw"), Some((6, true)));
+        // Bytes for which the encoding of a file has no character.
+        assert_eq!(flaw("Ivan\u{fffd}".as_bytes()), Some((4, false)));
         assert_eq!(flaw(b"M\xc3\xbcller Jos\xe9"), Some((11, false)));
         assert_eq!(flaw(b"\xc3\xb6 \xe2\x80"), Some((3, false)));
     }

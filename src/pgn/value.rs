@@ -165,7 +165,8 @@ fn lichess_id(text: &str) -> Option<&str> {
 /// Whether a tag `Variant` names standard chess or Chess960, in whatever letters, with or without the word chess: so do servers, other
 /// programs and books. Some write how fast the game was, or that it began from a set-up.
 pub(crate) fn is_known_variant(name: &str) -> bool {
-    const NAMES: [&str; 36] = [
+    const SPEEDS: [&str; 4] = ["rapid", "blitz", "bullet", "classical"];
+    const NAMES: [&str; 41] = [
         "",
         "standard",
         "std",
@@ -174,6 +175,8 @@ pub(crate) fn is_known_variant(name: &str) -> bool {
         "classical",
         "classic",
         "orthodox",
+        "ortho",
+        "live",
         "fide",
         "western",
         "international",
@@ -192,8 +195,11 @@ pub(crate) fn is_known_variant(name: &str) -> bool {
         "9lx",
         "frc",
         "dfrc",
+        "doublefrc",
         "wildfr",
         "freestyle",
+        "fischer",
+        "fischer960",
         "fischerandom",
         "fischerrandom",
         "fischerandom960",
@@ -205,7 +211,9 @@ pub(crate) fn is_known_variant(name: &str) -> bool {
     ];
     let plain: String =
         name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    NAMES.contains(&plain.replace("chess", "").as_str())
+    let plain = ["chess", "schach", "rules"].iter().fold(plain, |plain, word| plain.replace(word, ""));
+    let without_speed = SPEEDS.iter().find_map(|speed| plain.strip_suffix(speed));
+    NAMES.contains(&plain.as_str()) || without_speed.is_some_and(|plain| NAMES.contains(&plain))
 }
 
 const NO_DATE: &str = "no date that can be read (YYYY.MM.DD)";
@@ -434,6 +442,14 @@ mod tests {
             "chess 960",
             "Fischer Random",
             "Chess960 (Fischer Random)",
+            "Orthochess",
+            "FIDE rules",
+            "Live Chess",
+            "Standard Blitz",
+            "Schach960",
+            "Fischer 960",
+            "Double FRC",
+            "Chess960 Blitz",
         ] {
             assert!(is_known_variant(name), "{name}");
         }
@@ -446,6 +462,7 @@ mod tests {
             "wild/5",
             "Horde",
             "xiangqi",
+            "Atomic Blitz",
         ] {
             assert!(!is_known_variant(name), "{name}");
         }
