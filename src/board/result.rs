@@ -76,24 +76,40 @@ impl GameResult {
     /// lost and the other drew, that is [`Unknown`](Self::Unknown).
     #[must_use]
     pub fn read_scores(text: &[u8]) -> Option<(Self, usize)> {
+        let (points, end) = Self::read_points(text)?;
+        let result = match points {
+            [2, 0] => Self::White,
+            [0, 2] => Self::Black,
+            [1, 1] => Self::Draw,
+            [0, _] | [_, 0] => Self::Unknown,
+            _ => return None,
+        };
+        Some((result, end))
+    }
+
+    /// How long the scores are that a text begins with, if a game cannot give both players so much: `1-1/2`.
+    pub(crate) fn impossible_scores(text: &[u8]) -> Option<usize> {
+        Self::read_points(text).filter(|(points, _)| points.iter().sum::<u8>() > 2).map(|(_, end)| end)
+    }
+
+    /// The half points of both players that a text begins with, and how long it is.
+    fn read_points(text: &[u8]) -> Option<([u8; 2], usize)> {
         let (white, length) = Score::read(text)?;
         let blanks = |at: usize| text[at..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
         let at = length + blanks(length);
         let at = at + separator(&text[at..], white.is_sign)?;
         let at = at + blanks(at);
         let (black, length) = Score::read(&text[at..]).filter(|(black, _)| black.is_sign == white.is_sign)?;
+        // `1.0-0` is castling after the number of a move.
+        let has_point = |text: &[u8]| matches!(text, [_, b'.' | b',', ..]);
+        if (white.is_decimal || black.is_decimal) && !(has_point(text) && has_point(&text[at..])) {
+            return None;
+        }
         let end = at + length;
         let goes_on = text.get(end).is_some_and(|byte| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'=' | b':' | b'/' | b'_')
         });
-        let result = match (white.half_points, black.half_points) {
-            (2, 0) => Self::White,
-            (0, 2) => Self::Black,
-            (1, 1) => Self::Draw,
-            (0, _) | (_, 0) => Self::Unknown,
-            _ => return None,
-        };
-        (!goes_on).then_some((result, end))
+        (!goes_on).then_some(([white.half_points, black.half_points], end))
     }
 }
 
@@ -103,12 +119,16 @@ struct Score {
     half_points: u8,
     /// It is written as `+`, `-` or `=`.
     is_sign: bool,
+    /// It is written as `1.0` or `0.0`.
+    is_decimal: bool,
 }
 
 impl Score {
     /// Reads the score that a text begins with, and how long it is. A forfeited point can have an `F` after it.
     fn read(text: &[u8]) -> Option<(Self, usize)> {
+        let is_decimal = matches!(text, [b'0' | b'1', b'.' | b',', b'0', ..]);
         let (half_points, length, is_sign) = match text {
+            [digit, ..] if is_decimal => (2 * (digit - b'0'), 3, false),
             [b'1', b'/', b'2', ..] | [b'0', b'.' | b',', b'5', ..] => (1, 3, false),
             [0xc2, 0xbd, ..] => (1, 2, false),
             // In Latin-1.
@@ -120,7 +140,7 @@ impl Score {
             [b'-', ..] => (0, 1, true),
             _ => return None,
         };
-        Some((Self { half_points, is_sign }, length))
+        Some((Self { half_points, is_sign, is_decimal }, length))
     }
 }
 
@@ -148,8 +168,24 @@ mod tests {
     fn results_are_read_in_the_forms_that_people_write() {
         let results = [GameResult::White, GameResult::Black, GameResult::Draw];
         for (texts, result) in [
-            (&["1-0", "1:0", "1\u{2013}0", "1 - 0", "1_0", "1\u{2212}0", "+:-", "1-0F", "1F-0F"][..], 0),
-            (&["0-1", "0:1", "0\u{2014}1", "0  -\t1", "-:+", "0F-1"], 1),
+            (
+                &[
+                    "1-0",
+                    "1:0",
+                    "1\u{2013}0",
+                    "1 - 0",
+                    "1_0",
+                    "1\u{2212}0",
+                    "+:-",
+                    "1-0F",
+                    "1F-0F",
+                    "1.0-0.0",
+                    "1,0:0,0",
+                    "1.0 - 0.0",
+                ][..],
+                0,
+            ),
+            (&["0-1", "0:1", "0\u{2014}1", "0  -\t1", "-:+", "0F-1", "0.0-1.0"], 1),
             (
                 &[
                     "1/2-1/2",
@@ -160,6 +196,7 @@ mod tests {
                     "0,5:0,5",
                     "1/2 - 1/2",
                     "=:=",
+                    "=-=",
                     "\u{bd}\u{2010}\u{bd}",
                 ],
                 2,
@@ -177,7 +214,7 @@ mod tests {
 
     #[test]
     fn what_has_no_winner_is_no_draw() {
-        for text in ["0-0", "0-1/2", "1/2-0", "-:-", "0:0", "0F-0F", "0 - 0"] {
+        for text in ["0-0", "0-1/2", "1/2-0", "-:-", "0:0", "0F-0F", "0f-0f", "0.0-0.0", "0 - 0"] {
             assert_eq!(GameResult::parse(text.as_bytes()), None, "{text}");
             assert_eq!(GameResult::of_tag(text), Some(GameResult::Unknown), "{text}");
         }
@@ -202,8 +239,8 @@ mod tests {
     #[test]
     fn what_is_no_result_is_not_read_as_one() {
         for text in [
-            "", "1", "0", "1-1", "1-0-0", "0-0-0", "12-0", "1-01", "1.0-0", "+-", "-+", "1-", "-0", "1/0",
-            "1 0", "3-0", "+:0",
+            "", "1", "0", "1-1", "1-1/2", "1-\u{bd}", "1.0-0", "1-0.0", "1-0-0", "0-0-0", "12-0", "1-01",
+            "1.0-0", "+-", "-+", "1-", "-0", "1/0", "1 0", "3-0", "+:0",
         ] {
             assert_eq!(GameResult::parse(text.as_bytes()), None, "{text}");
             assert_eq!(GameResult::of_tag(text), None, "{text}");

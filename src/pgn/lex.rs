@@ -416,6 +416,8 @@ impl<'a> Lexer<'a> {
             is_line_end(after.next()) && is_line_end(before.next())
         };
         match dashes.len() {
+            // `=-=`: the sign before has been passed over.
+            1 if before.ends_with(b"=") && rest.starts_with(b"-=") => self.scores(before.len() - 1),
             1 => None,
             2 => Some(Token::Move(dashes)),
             3 if !fills_line() => Some(Token::Move(dashes)),
@@ -511,7 +513,7 @@ impl<'a> Lexer<'a> {
             end += 1;
         }
         match self.text.get(end) {
-            Some(b'-' | b'/' | b':' | b'_' | b'F' | 0x80..=0xff) => self.number_word(start, end),
+            Some(b'-' | b'/' | b':' | b'_' | b'F' | b'f' | 0x80..=0xff) => self.number_word(start, end),
             // `1 - 0`, `0.5-0.5`
             Some(b' ' | b'.' | b',') if end == start + 1 && self.text[start] <= b'1' => {
                 self.at = end;
@@ -532,12 +534,19 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The scores of both players that begin here: the game's result.
+    /// The scores of both players that begin here: the game's result, or none if they are too much together.
     #[cold]
     fn scores(&mut self, start: usize) -> Option<Token<'a>> {
-        let (result, length) = GameResult::read_scores(&self.text[start..])?;
+        let rest = &self.text[start..];
+        let (token, length) = match GameResult::read_scores(rest) {
+            Some((result, length)) => (Token::Result(result), length),
+            None => {
+                let length = GameResult::impossible_scores(rest)?;
+                (Token::Junk(&rest[..length]), length)
+            }
+        };
         (self.odd, self.at) = (start, start + length);
-        Some(Token::Result(result))
+        Some(token)
     }
 
     #[inline(never)]
@@ -569,6 +578,9 @@ impl<'a> Lexer<'a> {
         let open = self.at;
         if (self.moved || open >= self.searched) && self.skip_variation() {
             let variation = Variation { start: open + 1, end: self.at - 1 };
+            if let Some(result) = self.bracketed_result(variation) {
+                return Some(Token::Result(result));
+            }
             return ANNOTATED.then_some(Token::Annotation(Annotation::Variation(variation)));
         }
         if self.moved {
@@ -577,6 +589,17 @@ impl<'a> Lexer<'a> {
         self.searched = self.searched.max(self.at);
         self.at = open + 1;
         Some(Token::StrayOpening)
+    }
+
+    /// The result that brackets hold, such as `(1-0)`, if no more of the game follows.
+    #[inline]
+    fn bracketed_result(&self, variation: Variation) -> Option<GameResult> {
+        const LONGEST: usize = 12;
+        if variation.length() > LONGEST {
+            return None;
+        }
+        let result = GameResult::parse(variation.text(self.text).trim_ascii())?;
+        matches!(self.text.get(skip_blanks(self.text, self.at)), None | Some(b'[')).then_some(result)
     }
 
     /// Passes over a variation with all that is nested in it. Gives back whether it is closed.
@@ -837,6 +860,10 @@ mod tests {
         assert_eq!(tokens("d5*1. e4 *[%x]"), ["d5", "result:*", "e4", "result:*"]);
         assert_eq!(tokens("N*f3 *x"), ["N", "junk:*f3", "junk:*x"]);
         assert_eq!(tokens("10000. e4"), ["e4"]);
+        assert_eq!(tokens("1.0-0.0 =-= e4 0f-0f"), ["result:1-0", "result:1/2-1/2", "e4", "result:*"]);
+        assert_eq!(tokens("1-\u{bd} 1 - 1/2 e4"), ["junk:1-\u{bd}", "junk:1 - 1/2", "e4"]);
+        assert_eq!(tokens("e4 (1-0) e5 (0-1)"), ["e4", "e5", "result:0-1"]);
+        assert_eq!(tokens("12.0-0 1.0-0 2f4"), ["0-0", "0-0", "f4"]);
         assert_eq!(tokens("e8(Q) exd6e.p. e8/Q+ exd6 e.p."), ["e8(Q)", "exd6e.p.", "e8/Q+", "exd6", "e.p."]);
     }
 

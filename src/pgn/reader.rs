@@ -342,10 +342,13 @@ impl<'a> Reader<'a> {
         (self.in_game, self.has_result) = (false, true);
     }
 
-    /// Whether nothing but annotations follows in the present game.
+    /// Whether nothing but annotations follows in the present game, or a `*` if it may.
     #[cold]
-    pub(crate) fn is_at_last_token(&self) -> bool {
-        matches!(self.lexer.clone().next_token(), Token::End | Token::NextGame)
+    pub(crate) fn is_at_last_token(&self, star_may_follow: bool) -> bool {
+        match self.lexer.clone().next_token() {
+            Token::End | Token::NextGame => true,
+            token => star_may_follow && token == Token::Result(GameResult::Unknown),
+        }
     }
 
     /// The next token of the present game, without annotations; `End` after its last.

@@ -216,6 +216,7 @@ pub(crate) fn is_known_variant(name: &str) -> bool {
     NAMES.contains(&plain.as_str()) || without_speed.is_some_and(|plain| NAMES.contains(&plain))
 }
 
+const ONLY_YEAR: &str = "only the year of the date can be read: it is kept (YYYY.MM.DD)";
 const NO_DATE: &str = "no date that can be read (YYYY.MM.DD)";
 const IMPOSSIBLE_DATE: &str = "there is no such day: only what can be right of the date is kept";
 const AMBIGUOUS_DATE: &str = "it may begin with the day or the month: only the year is kept";
@@ -225,14 +226,11 @@ pub(crate) fn date(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static st
     let value = value.trim();
     let day =
         value.split_once(['T', ' ']).filter(|(_, time)| time.contains(':')).map_or(value, |(day, _)| day);
-    let [year, month, day] = match date_fields(day) {
-        Ok(fields) => fields,
-        Err(reason) => return (None, Err(reason)),
-    };
+    let Some([year, month, day]) = date_fields(day) else { return year_alone(value) };
     let is_ambiguous = month == "/";
     let month = if is_ambiguous { "" } else { month };
     let (Some(month), Some(day), true) = (part(month), part(day), is_year(year)) else {
-        return (None, Err(NO_DATE));
+        return year_alone(value);
     };
     let (mut fields, mut read) = ([month, day], if is_ambiguous { Err(AMBIGUOUS_DATE) } else { Ok(()) });
     if month.is_some_and(|month| month > 12) {
@@ -256,27 +254,45 @@ pub(crate) fn date(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static st
     (date, read)
 }
 
-/// Year, month and day of a date; a month `/`: it cannot be told from the day.
-fn date_fields(value: &str) -> Result<[&str; 3], &'static str> {
-    if value.len() == 8 && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Ok([&value[..4], &value[4..6], &value[6..]]);
+/// The year that a text begins with which is no date, if it has no other.
+#[cold]
+fn year_alone(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static str>) {
+    let is_year =
+        |text: &[u8]| matches!(text, [b'1' | b'2', rest @ ..] if rest.iter().all(u8::is_ascii_digit));
+    let year = value.get(..4).filter(|year| is_year(year.as_bytes()));
+    let rest = value.get(4..).unwrap_or_default();
+    let has_other_year = rest.as_bytes().windows(4).any(|digits| digits.iter().all(u8::is_ascii_digit));
+    match year {
+        Some(year) if rest.starts_with(['.', ',', '-', '/', ' ']) && !has_other_year => {
+            (Some(Cow::Owned(format!("{year}.??.??"))), Err(ONLY_YEAR))
+        }
+        _ => (None, Err(NO_DATE)),
     }
-    let mut fields = value.split(['.', '-', '/']);
+}
+
+/// Year, month and day of a date; a month `/`: it cannot be told from the day.
+fn date_fields(value: &str) -> Option<[&str; 3]> {
+    if value.len() == 8 && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some([&value[..4], &value[4..6], &value[6..]]);
+    }
+    let mut fields = value.split(['.', '-', '/', ',']);
     let mut next = || fields.next().unwrap_or_default();
     let (first, second, third) = (next(), next(), next());
     if fields.next().is_some() {
-        return Err(NO_DATE);
+        return None;
     }
     if first.trim_matches('?').is_empty() && third.len() < 4 || is_year(first) {
-        return Ok([if first.len() == 4 { first } else { "????" }, second, third]);
+        return Some([if first.len() == 4 { first } else { "????" }, second, third]);
     }
     let is_month = |text: &str| text.parse().is_ok_and(|number: u32| number <= 12);
     match (is_month(first), is_month(second)) {
-        _ if third.is_empty() && is_year(second) => Ok([second, first, ""]),
-        (true, false) if !second.trim_matches('?').is_empty() => Ok([third, first, second]),
+        _ if third.is_empty() && is_year(second) => Some([second, first, ""]),
+        (true, false) if !second.trim_matches('?').is_empty() => Some([third, first, second]),
         // With slashes, half of the world writes the month first.
-        (true, true) if value.contains('/') && first.parse() != second.parse::<u32>() => Ok([third, "/", ""]),
-        _ => Ok([third, second, first]),
+        (true, true) if value.contains('/') && first.parse() != second.parse::<u32>() => {
+            Some([third, "/", ""])
+        }
+        _ => Some([third, second, first]),
     }
 }
 
@@ -382,6 +398,7 @@ mod tests {
             ("1992.5.1", "1992.05.01"),
             ("2014-03-01", "2014.03.01"),
             ("2014/3/1", "2014.03.01"),
+            ("2014,03,01", "2014.03.01"),
             ("20140301", "2014.03.01"),
             ("2014-03-01T10:00:00Z", "2014.03.01"),
             ("1851", "1851.??.??"),
@@ -415,10 +432,17 @@ mod tests {
             ("1992.01.32", "1992.01.??"),
             ("1992.13.01", "1992.??.??"),
             ("05/06/1999", "1999.??.??"),
+            // Of what is no date, the year.
+            ("1992.+1.01", "1992.??.??"),
+            ("1992.01.01.01", "1992.??.??"),
+            ("1992.001.01", "1992.??.??"),
+            ("1988.05.06-08", "1988.??.??"),
+            ("1988.x.x", "1988.??.??"),
+            ("1988.May.06", "1988.??.??"),
         ] {
             assert_eq!(read(text), (Some(expected.to_owned()), false), "{text}");
         }
-        for text in ["yesterday", "92.1.1", "1992.+1.01", "1992.01.01.01", "1992.001.01", "31 Dec 1999"] {
+        for text in ["yesterday", "92.1.1", "31 Dec 1999", "1988-1990", "2021 or 2022", "1992b"] {
             assert_eq!(read(text), (None, false), "{text}");
         }
     }

@@ -135,6 +135,75 @@ fn results() {
             ENDING,
             &["0-1|1|ok|0|1"],
         ),
+        (
+            "one and nought with a decimal point are no castling",
+            "[Event \"T\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 1.0-0.0\n",
+            ENDING,
+            &["1-0|6|ok|0|0"],
+        ),
+        (
+            "with the same in the tag",
+            "[Result \"1.0-0.0\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 1.0-0.0\n",
+            ENDING,
+            &["1-0|6|ok|0|0"],
+        ),
+        (
+            "with decimal commas",
+            "[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 1,0-0,0\n",
+            ENDING,
+            &["1-0|6|ok|0|0"],
+        ),
+        (
+            "with spaces too",
+            "[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 1.0 - 0.0\n",
+            ENDING,
+            &["1-0|6|ok|0|0"],
+        ),
+        (
+            "the tag says that both lost, and a star follows",
+            "[Result \"0-0\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 0-0 *\n",
+            ENDING,
+            &["*|6|ok|0|0"],
+        ),
+        (
+            "the same without a dash",
+            "[Result \"0-0\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 00 *\n",
+            ENDING,
+            &["*|6|ok|0|0"],
+        ),
+        (
+            "without a dash and without a star",
+            "[Result \"0-0\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 00\n",
+            ENDING,
+            &["*|6|ok|0|0"],
+        ),
+        (
+            "the tag does not say that both lost, so White castles",
+            "[Result \"*\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 0-0 *\n",
+            ENDING,
+            &["*|7|ok|0|0"],
+        ),
+        (
+            "forfeits in small letters",
+            "[Result \"0f-0f\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 0f-0f\n",
+            ENDING,
+            &["*|6|ok|0|0"],
+        ),
+        ("White wins by forfeit", "[Result \"1f-0f\"]\n\n1f-0f\n", ENDING, &["1-0|0|ok|0|0"]),
+        (
+            "a point and a half are too much for one game",
+            "[Result \"1-\u{bd}\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 1-\u{bd}\n",
+            "SELECT result, ply_count, status FROM game",
+            &["*|6|ok"],
+        ),
+        (
+            "the same in digits and with spaces",
+            "[Event \"T\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 1 - 1/2\n",
+            "SELECT result, ply_count, status FROM game",
+            &["*|6|ok"],
+        ),
+        ("a draw in signs", "[Event \"T\"]\n\n1. e4 e5 =-=\n", ENDING, &["1/2-1/2|2|ok|0|0"]),
+        ("in brackets at the end", "[Event \"T\"]\n\n1. e4 e5 (1-0)\n", ENDING, &["1-0|2|ok|0|0"]),
     ]);
 }
 
@@ -239,6 +308,69 @@ fn time_controls() {
             ELAPSED,
             &["300", "650"],
         ),
+        (
+            "three periods, of which the first is a clock for 40 moves; what is added may belong to the last only",
+            "[TimeControl \"1:40:00/40+50:00/20+15:00+30\"]\n\n1. e4 *\n",
+            TIME,
+            &["6000|-|classical"],
+        ),
+        (
+            "each period has its own increment",
+            "[TimeControl \"1:30:00/40+30, 30:00+30\"]\n\n1. e4 {[%clk 1:30:30]} *\n",
+            TIME,
+            &["5400|30|classical"],
+        ),
+        (
+            "a delay in the United States is no number of days",
+            "[TimeControl \"G/60 d5\"]\n\n1. e4 *\n",
+            TIME,
+            &["3600|0|classical"],
+        ),
+        (
+            "a delay of so many seconds",
+            "[TimeControl \"G/25 d5s\"]\n\n1. e4 *\n",
+            TIME,
+            &["1500|0|classical"],
+        ),
+        (
+            "the increment is a clock too",
+            "[TimeControl \"0:05:00+0:00:03\"]\n\n1. e4 *\n",
+            TIME,
+            &["300|3|blitz"],
+        ),
+        ("in minutes and seconds", "[TimeControl \"5:00+0:03\"]\n\n1. e4 *\n", TIME, &["300|3|blitz"]),
+        (
+            "the increment ends where a period begins",
+            "[TimeControl \"300+3:10\"]\n\n1. e4 *\n",
+            TIME,
+            &["300|3|blitz"],
+        ),
+        (
+            "half a minute, as sites show it",
+            "[TimeControl \"1/2+0\"]\n\n1. e4 {[%clk 0:00:30]} *\n",
+            TIME,
+            &["30|0|bullet"],
+        ),
+        (
+            "one and a half minutes: the clock shows it",
+            "[TimeControl \"1.5+0\"]\n\n1. e4 {[%clk 0:01:30]} *\n",
+            TIME,
+            &["90|0|bullet"],
+        ),
+        ("one and a half of what, nobody knows", "[TimeControl \"1.5+0\"]\n\n1. e4 *\n", TIME, &["-|-|-"]),
+        (
+            "ten minutes and a tenth of a second",
+            "[TimeControl \"10+0.1\"]\n\n1. e4 {[%clk 0:10:00]} *\n",
+            TIME,
+            &["600|0|rapid"],
+        ),
+        (
+            "a clock of three minutes is not that of a correspondence game",
+            "[TimeControl \"-\"]\n\n1. e4 {[%clk 0:03:00]} *\n",
+            TIME,
+            &["-|-|-"],
+        ),
+        ("no clock at all", "[TimeControl \"-\"]\n\n1. e4 *\n", TIME, &["-|-|correspondence"]),
     ]);
 }
 
@@ -278,6 +410,15 @@ fn dates() {
         ("the day first", "[Date \"31.12.1999\"]\n\n1. e4 *\n", DATES, &["1999.12.31|1999-12-31|-"]),
         ("with slashes", "[Date \"1999/12/31\"]\n\n1. e4 *\n", DATES, &["1999.12.31|1999-12-31|-"]),
         ("5 June or 6 May", "[Date \"05/06/1999\"]\n\n1. e4 *\n", DATES, &["1999.??.??|-|-"]),
+        (
+            "some days of a tournament: the year is known",
+            "[Date \"1988.05.06-08\"]\n\n1. e4 *\n",
+            DATES,
+            &["1988.??.??|-|-"],
+        ),
+        ("letters for what is not known", "[Date \"1988.x.x\"]\n\n1. e4 *\n", DATES, &["1988.??.??|-|-"]),
+        ("the name of a month", "[Date \"1988.May.06\"]\n\n1. e4 *\n", DATES, &["1988.??.??|-|-"]),
+        ("with commas", "[Date \"1988,05,06\"]\n\n1. e4 *\n", DATES, &["1988.05.06|1988-05-06|-"]),
     ]);
 }
 

@@ -362,7 +362,7 @@ impl<'a> ChunkParser<'a> {
                     break self.skip_moves();
                 }
                 // Castling could be played here.
-                Token::Move(token) if both_lost && self.is_double_loss(token) => {
+                Token::Move(token) if both_lost && self.is_double_loss(token, both_lost) => {
                     double_loss = Some(self.end_in_double_loss(token));
                     break Some(GameResult::Unknown);
                 }
@@ -373,7 +373,7 @@ impl<'a> ChunkParser<'a> {
                     }
                     Err(error) => {
                         let ply = batch.codes.len() - first;
-                        if self.is_double_loss(token) {
+                        if self.is_double_loss(token, both_lost) {
                             double_loss = Some(self.end_in_double_loss(token));
                             break Some(GameResult::Unknown);
                         }
@@ -435,11 +435,13 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
-    /// Whether the word just read, which may be castling, is the result of a game that both players lost.
-    fn is_double_loss(&self, token: &[u8]) -> bool {
+    /// Whether the word just read, which may be castling, is the result of a game that both players lost; whether they did is what its
+    /// tag says.
+    fn is_double_loss(&self, token: &[u8], both_lost: bool) -> bool {
+        let is_result = GameResult::read_scores(token) == Some((GameResult::Unknown, token.len()));
         token[0] == b'0'
-            && GameResult::read_scores(token) == Some((GameResult::Unknown, token.len()))
-            && self.reader.is_at_last_token()
+            && (is_result || (both_lost && token == b"00"))
+            && self.reader.is_at_last_token(both_lost)
     }
 
     /// Ends the game with the word just read. Gives back where that is.

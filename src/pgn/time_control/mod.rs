@@ -1,0 +1,322 @@
+//! Time controls, as PGN has them and as people write them.
+
+mod reading;
+mod token;
+
+use reading::Reading;
+
+use super::value::Speed;
+
+/// What a `TimeControl` tag says, as far as it can be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TimeControl {
+    /// Seconds on each clock at the start; of several periods, those of the first.
+    pub initial: Option<u32>,
+    /// Seconds added for each move of that period, rounded.
+    pub increment: Option<u32>,
+    /// The same in centiseconds.
+    pub increment_cs: Option<u32>,
+    /// How fast the game is.
+    pub speed: Option<Speed>,
+}
+
+/// Seconds for a move from which on a game is played by correspondence.
+const SLOW: f64 = 3600.0;
+/// A number up to this one can be minutes: so says Lichess where it reads PGN of others (`TournamentClock` in scalachess).
+const MOST_MINUTES: f64 = 180.0;
+const MOST_SECONDS: f64 = 1e9;
+/// No clock of a correspondence game begins with less, in centiseconds.
+const SHORTEST_DAYS: u32 = 12 * 3600 * 100;
+
+impl TimeControl {
+    const CORRESPONDENCE: Self =
+        Self { initial: None, increment: None, increment_cs: None, speed: Some(Speed::Correspondence) };
+
+    /// All ways to write what a tag says if it is one period for all moves, the text itself first: `600` is `600+0`. Of other texts, only
+    /// the text itself.
+    #[must_use]
+    pub fn spellings(value: &str) -> Vec<String> {
+        let mut spellings = vec![value.to_owned()];
+        let (initial, increment) = value.split_once('+').unwrap_or((value, "0"));
+        if let (Some(initial), Some(increment)) = (seconds(initial), seconds(increment)) {
+            spellings.extend((increment == 0.0).then(|| initial.to_string()));
+            spellings.push(format!("{initial}+{increment}"));
+        }
+        spellings.dedup();
+        spellings
+    }
+
+    /// Reads the value of a tag as PGN has it, `180+2`, `600`, `40/7200:3600`, `*180` (a sandclock), `1/259200` (days for each move), `-`
+    /// (no clock), and as people write it: `90+30` in minutes, `1:30:00+30`, `90 min / 40 moves + 30 min + 30 sec / move`, `G/60;d5`.
+    /// Of what it cannot read for certain nothing is known.
+    ///
+    /// A small number can be seconds or minutes: the game's first clock shows which, in centiseconds. Without one they are seconds if
+    /// the game is from a site that writes them, else what Lichess takes them for. Of a form that PGN does not have, nothing is known if the
+    /// clock shows more time than it says.
+    #[must_use]
+    pub fn parse(
+        value: &str,
+        writes_seconds: impl FnOnce() -> bool,
+        first_clock: impl FnOnce() -> Option<u32>,
+    ) -> Self {
+        if value.trim() == "-" {
+            // Some write it where they do not know.
+            let is_short = first_clock().is_some_and(|clock| clock < SHORTEST_DAYS);
+            return if is_short { Self::default() } else { Self::CORRESPONDENCE };
+        }
+        let Some(reading) = Reading::of(value) else { return Self::default() };
+        if reading.is_slow {
+            return Self::CORRESPONDENCE;
+        }
+        let Some(initial) = reading.choose(writes_seconds, first_clock) else { return Self::default() };
+        let increment = reading.increment;
+        if initial > MOST_SECONDS || (initial == 0.0 && increment.is_none_or(|increment| increment == 0.0)) {
+            return Self::default();
+        }
+        if reading.moves.is_some_and(|moves| initial / f64::from(moves) >= SLOW) {
+            return Self::CORRESPONDENCE;
+        }
+        let speed = Speed::of_seconds(40.0_f64.mul_add(increment.unwrap_or(0.0), initial));
+        Self {
+            initial: Some(initial.round() as u32),
+            increment: increment.map(|increment| increment.round() as u32),
+            increment_cs: increment.map(|increment| (100.0 * increment).round() as u32),
+            speed: (increment.is_some() || speed == Speed::Classical).then_some(speed),
+        }
+    }
+}
+
+/// A number of seconds; engines are given parts of one.
+fn seconds(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let is_number = text.starts_with(|first: char| first.is_ascii_digit())
+        && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    text.parse().ok().filter(|&seconds| is_number && seconds <= MOST_SECONDS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(initial: u32, increment: u32, speed: Speed) -> TimeControl {
+        TimeControl {
+            initial: Some(initial),
+            increment: Some(increment),
+            increment_cs: Some(100 * increment),
+            speed: Some(speed),
+        }
+    }
+
+    /// What a text says without a clock, written by a site that writes seconds or not.
+    fn read(text: &str, writes_seconds: bool) -> TimeControl {
+        TimeControl::parse(text, || writes_seconds, || None)
+    }
+
+    #[test]
+    fn time_controls_are_read_as_pgn_and_the_sites_write_them() {
+        for (text, expected) in [
+            ("180+2", known(180, 2, Speed::Blitz)),
+            ("600", known(600, 0, Speed::Rapid)),
+            ("15+0", known(15, 0, Speed::UltraBullet)),
+            ("60+0", known(60, 0, Speed::Bullet)),
+            ("120+1", known(120, 1, Speed::Bullet)),
+            ("1500", known(1500, 0, Speed::Classical)),
+            ("1499", known(1499, 0, Speed::Rapid)),
+            ("*180", known(180, 0, Speed::Blitz)),
+            ("40/9000", known(9000, 0, Speed::Classical)),
+            ("40/7200:20/3600:900+30", known(7200, 0, Speed::Classical)),
+            ("5400+30", known(5400, 30, Speed::Classical)),
+        ] {
+            assert_eq!(read(text, true), expected, "{text}");
+        }
+        let fraction = |text, initial, increment, increment_cs, speed| {
+            let expected =
+                TimeControl { increment_cs: Some(increment_cs), ..known(initial, increment, speed) };
+            assert_eq!(read(text, false), expected, "{text}");
+        };
+        fraction(" 10+0.1 ", 10, 0, 10, Speed::UltraBullet);
+        fraction("180+1.5", 180, 2, 150, Speed::Blitz);
+        fraction("8+0.08", 8, 0, 8, Speed::UltraBullet);
+        fraction("1/2+0", 30, 0, 0, Speed::Bullet);
+        fraction("1/4", 15, 0, 0, Speed::UltraBullet);
+        fraction("3/4+0", 45, 0, 0, Speed::Bullet);
+        for text in
+            ["-", "1/86400", "1/259200", "10/360000", "3 days", "1 day/move", "1 day 12 hours", "3d/1"]
+        {
+            assert_eq!(read(text, false), TimeControl::CORRESPONDENCE, "{text}");
+        }
+        for text in [
+            "",
+            "?",
+            "0",
+            "0/60",
+            "x/60",
+            "+2",
+            "180+",
+            "1e9",
+            "-5",
+            "nan",
+            "99999999999",
+            "90/40",
+            "40/60",
+            "1:30",
+            "+30",
+            "30 sec/move",
+            "5 + five",
+            "90+30+x",
+            "1.5+0",
+            "0.5+0",
+            "2:00/40",
+            "3 d/1",
+            "3 d 12 h",
+            "60d5",
+            "G/60d",
+            "12:30:15",
+            "30:40/60",
+        ] {
+            assert_eq!(read(text, false), TimeControl::default(), "{text}");
+        }
+    }
+
+    #[test]
+    fn time_controls_are_read_as_people_write_them() {
+        let (rapid, classical) = (Speed::Rapid, Speed::Classical);
+        for (text, initial, increment, speed) in [
+            ("90+30", 5400, 30, classical),
+            ("95+10", 5700, 10, classical),
+            ("15+10", 900, 10, rapid),
+            ("3+2", 180, 2, Speed::Blitz),
+            ("60+30", 3600, 30, classical),
+            ("180+30", 10_800, 30, classical),
+            ("5", 300, 0, Speed::Blitz),
+            ("1:30:00+30", 5400, 30, classical),
+            ("0:03:00", 180, 0, Speed::Blitz),
+            ("5:00", 300, 0, Speed::Blitz),
+            ("90:00+30", 5400, 30, classical),
+            ("40/2:00:00", 7200, 0, classical),
+            ("5400/40+30:1800+30", 5400, 30, classical),
+            ("40/5400+30:1800+30", 5400, 30, classical),
+            ("40/90, SD 30; +30", 5400, 30, classical),
+            ("40/80, SD30; +30", 4800, 30, classical),
+            ("40/90, SD/30, inc/30", 5400, 30, classical),
+            ("15 mins + 10 secs increment", 900, 10, rapid),
+            ("15'/game & 10\"/move", 900, 10, rapid),
+            ("90 min / 40 moves + 30 min + 30 sec / move", 5400, 30, classical),
+            ("40 moves in 90 minutes + 30 minutes + 30 seconds per move", 5400, 30, classical),
+            ("G/60", 3600, 0, classical),
+            ("G/60;d5", 3600, 0, classical),
+            ("G/90+30", 5400, 30, classical),
+            ("SD/60", 3600, 0, classical),
+            ("Game in 60", 3600, 0, classical),
+            ("120m+30", 7200, 30, classical),
+            ("2h", 7200, 0, classical),
+            ("1h30+30", 5400, 30, classical),
+            ("1h30m + 30s", 5400, 30, classical),
+            ("90'+30''", 5400, 30, classical),
+            ("90\u{2032} + 30\u{2033}", 5400, 30, classical),
+            ("3|2", 180, 2, Speed::Blitz),
+            ("25m+10s", 1500, 10, classical),
+            ("60+5d", 3600, 0, classical),
+            ("Rapid 15+10", 900, 10, rapid),
+            ("15 min.", 900, 0, rapid),
+            ("1:30:00/40+30, 30:00+30", 5400, 30, classical),
+            ("1:40:00/40", 6000, 0, classical),
+            ("2:00:00/40", 7200, 0, classical),
+            ("90:00/40", 5400, 0, classical),
+            ("G/60 d5", 3600, 0, classical),
+            ("G/60 d/5", 3600, 0, classical),
+            ("G/60d5", 3600, 0, classical),
+            ("G/30 d 3", 1800, 0, classical),
+            ("G/25 d5s", 1500, 0, classical),
+            ("G/60 delay 5", 3600, 0, classical),
+            ("40/120 d5", 7200, 0, classical),
+            ("60 d5", 3600, 0, classical),
+            ("0:05:00+0:00:03", 300, 3, Speed::Blitz),
+            ("5:00+0:03", 300, 3, Speed::Blitz),
+            ("15:00+0:10", 900, 10, rapid),
+            ("01:30:00 + 00:00:30", 5400, 30, classical),
+            ("300+3:10", 300, 3, Speed::Blitz),
+            ("3600+30:15", 3600, 30, classical),
+            ("3600+5:600", 3600, 5, classical),
+        ] {
+            assert_eq!(read(text, false), known(initial, increment, speed), "{text}");
+        }
+        // Whether what is added belongs to the first period too is not known.
+        for (text, initial) in [
+            ("40/90,SD/30+30", 5400),
+            ("1:40:00/40+50:00/20+15:00+30", 6000),
+            ("1:30:00+0:30", 5400),
+            ("90+30:00", 5400),
+        ] {
+            let expected =
+                TimeControl { initial: Some(initial), speed: Some(classical), ..TimeControl::default() };
+            assert_eq!(read(text, false), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_first_clock_shows_the_unit() {
+        let read =
+            |text, writes_seconds, clock| TimeControl::parse(text, || writes_seconds, || Some(clock)).initial;
+        assert_eq!(read("90+30", true, 540_000), Some(5400));
+        assert_eq!(read("90+30", false, 11_500), Some(90));
+        assert_eq!(read("60", false, 5_900), Some(60));
+        assert_eq!(read("60", true, 300_000), Some(3600));
+        assert_eq!(read("180+2", false, 18_000), Some(180));
+        assert_eq!(read("180+2", true, 1_080_000), Some(10_800));
+        assert_eq!(read("40/60", false, 350_000), Some(3600));
+        assert_eq!(read("1:30", false, 540_000), Some(5400));
+        assert_eq!(read("1:30", false, 9_000), Some(90));
+        assert_eq!(read("600", false, 3_600_000), Some(600));
+        assert_eq!(read("90+30", false, 0), Some(5400));
+        assert_eq!(read("1.5+0", false, 9_000), Some(90));
+        assert_eq!(read("0.5+0", true, 3_000), Some(30));
+        assert_eq!(read("10+0.1", false, 60_000), Some(600));
+        assert_eq!(read("10+0.1", true, 1_000), Some(10));
+        assert_eq!(read("1/2+0", false, 3_000), Some(30));
+        assert_eq!(read("2:00/40", false, 720_000), Some(7200));
+        // The clock shows more than the text seems to say.
+        assert_eq!(read("G/5", false, 900_000), None);
+        let dash = |clock| TimeControl::parse("-", || true, || Some(clock));
+        assert_eq!(dash(18_000), TimeControl::default());
+        assert_eq!(dash(25_920_000), TimeControl::CORRESPONDENCE);
+    }
+
+    #[test]
+    fn one_time_control_has_many_spellings() {
+        for (text, expected) in [
+            ("600", &["600", "600+0"][..]),
+            ("600+0", &["600+0", "600", "600+0"]),
+            ("0600 + 0", &["0600 + 0", "600", "600+0"]),
+            ("180+2", &["180+2"]),
+            ("10+0.10", &["10+0.10", "10+0.1"]),
+            ("40/7200", &["40/7200"]),
+            ("*180", &["*180"]),
+            ("-", &["-"]),
+            ("90 min", &["90 min"]),
+        ] {
+            assert_eq!(TimeControl::spellings(text), expected, "{text}");
+        }
+    }
+
+    /// The classes of <https://lichess.org/faq#time-controls>.
+    #[test]
+    fn speeds_are_those_of_lichess() {
+        for (seconds, speed) in [
+            (29, Speed::UltraBullet),
+            (30, Speed::Bullet),
+            (179, Speed::Bullet),
+            (180, Speed::Blitz),
+            (479, Speed::Blitz),
+            (480, Speed::Rapid),
+            (1499, Speed::Rapid),
+            (1500, Speed::Classical),
+        ] {
+            assert_eq!(read(&seconds.to_string(), true).speed, Some(speed), "{seconds}");
+        }
+        assert_eq!(read("0+1", true).speed, Some(Speed::Bullet));
+        assert_eq!(read("300+3", true).speed, Some(Speed::Blitz));
+        assert_eq!(read("300+5", true).speed, Some(Speed::Rapid));
+        assert!(Speed::ALL.is_sorted());
+    }
+}

@@ -1,0 +1,300 @@
+//! Which periods, times and increments the words of a time control say.
+
+use super::token::{Token, Unit, tokens};
+use super::{MOST_MINUTES, seconds};
+
+/// How a number without a unit, or a clock of two parts, can be meant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Meant {
+    /// For certain.
+    Surely(f64),
+    /// As PGN has it.
+    Seconds(f64),
+    Minutes(f64),
+    /// `5:00`
+    MinutesAndSeconds(f64),
+    HoursAndMinutes(f64),
+}
+
+impl Meant {
+    pub(super) const fn seconds(self) -> f64 {
+        match self {
+            Self::Surely(seconds)
+            | Self::Seconds(seconds)
+            | Self::Minutes(seconds)
+            | Self::MinutesAndSeconds(seconds)
+            | Self::HoursAndMinutes(seconds) => seconds,
+        }
+    }
+}
+
+/// One reading or two.
+pub(super) type Choice = (Meant, Option<Meant>);
+
+/// A time control as it is written.
+#[derive(Debug)]
+pub(super) struct Reading {
+    /// What the first period's time can be.
+    initial: Choice,
+    /// For so many moves.
+    pub(super) moves: Option<u32>,
+    /// `None`: it is not known.
+    pub(super) increment: Option<f64>,
+    /// Days are given.
+    pub(super) is_slow: bool,
+    /// It is one number, or two with a plus sign.
+    is_plain: bool,
+}
+
+impl Reading {
+    pub(super) fn of(value: &str) -> Option<Self> {
+        let (initial, increment) = value.split_once('+').unwrap_or((value, "0"));
+        if let (Some(initial), Some(increment)) = (seconds(initial), seconds(increment)) {
+            let (initial, increment) = (bare(initial), Some(increment));
+            return Some(Self { initial, moves: None, increment, is_slow: false, is_plain: true });
+        }
+        let tokens = tokens(value)?;
+        let mut pieces = tokens.split(|token| matches!(token, Token::Part(_)));
+        let mut parts =
+            tokens.iter().filter_map(|token| if let Token::Part(part) = token { Some(*part) } else { None });
+        let first = Piece::of(pieces.next()?)?;
+        let is_slow = first.unit == Some(Unit::Days);
+        if (first.is_per_move || first.is_delay) && !is_slow
+            || (first.is_sudden_death && is_slow)
+            || matches!(tokens.last(), Some(Token::Part(_)))
+        {
+            return None;
+        }
+        let mut increment = Some(0.0);
+        // Whether what is added belongs to a later period only.
+        let mut is_later = false;
+        for piece in pieces {
+            let part = parts.next()?;
+            // Later periods have increments of their own.
+            if part == ':' {
+                break;
+            }
+            if piece.is_empty() {
+                is_later = false;
+                continue;
+            }
+            let piece = Piece::of(piece)?;
+            let is_named = piece.is_per_move || (piece.unit == Some(Unit::Seconds) && part != ',');
+            let added = match piece.clock {
+                Some(clock) if piece.moves.is_none() && part == '+' => added(first.clock, clock),
+                _ if part != ',' && piece.is_increment() => Added::Increment(piece.seconds()),
+                _ => Added::Period,
+            };
+            match added {
+                // It is waited before the clock runs, and nothing is added.
+                _ if piece.is_delay && matches!(piece.unit, Some(Unit::Minutes | Unit::Hours)) => {
+                    return None;
+                }
+                _ if piece.is_delay || piece.unit == Some(Unit::Days) => {}
+                _ if is_named && piece.clock.is_none() => increment = Some(piece.seconds()),
+                Added::Period => is_later = true,
+                // The first period has its own.
+                Added::Increment(_) if is_later && increment.is_some_and(|it| it > 0.0) => {}
+                Added::Increment(seconds) => {
+                    increment = (increment == Some(0.0) && !is_later).then_some(seconds);
+                }
+                Added::IncrementAndPeriod(seconds) => {
+                    increment = (increment == Some(0.0) && !is_later).then_some(seconds);
+                    break;
+                }
+                Added::Unknown => increment = None,
+            }
+        }
+        let is_in_minutes =
+            tokens.iter().any(|token| matches!(token, Token::Part(',' | '|') | Token::SuddenDeath));
+        let initial = match (first.unit, first.clock) {
+            (_, Some(clock)) => clock,
+            (Some(unit), None) => (Meant::Surely(first.number * unit.seconds()), None),
+            (None, None) if first.is_sandclock => (Meant::Surely(first.number), None),
+            (None, None) if is_in_minutes && first.number <= MOST_MINUTES => {
+                (Meant::Surely(60.0 * first.number), None)
+            }
+            (None, None) => bare(first.number),
+        };
+        Some(Self { initial, moves: first.moves, increment, is_slow, is_plain: false })
+    }
+
+    /// The first period's time in seconds.
+    pub(super) fn choose(
+        &self,
+        writes_seconds: impl FnOnce() -> bool,
+        first_clock: impl FnOnce() -> Option<u32>,
+    ) -> Option<f64> {
+        let increment = self.increment.unwrap_or(0.0);
+        let (first, second) = match self.initial {
+            (first, Some(second)) => (first, second),
+            (only, None) if self.is_plain || self.moves.is_some() => return Some(only.seconds()),
+            (only, None) => {
+                const MOST: f64 = 1.5;
+                let most = MOST * (only.seconds() + increment.max(60.0));
+                let is_wrong = first_clock().is_some_and(|clock| f64::from(clock) / 100.0 > most);
+                return (!is_wrong).then_some(only.seconds());
+            }
+        };
+        if let Some(clock) = first_clock().filter(|&clock| clock > 0) {
+            // The first move took some time, and one reading is sixty times as long as the other.
+            let distance =
+                |meant: Meant| (f64::from(clock) / 100.0 / (meant.seconds() + increment)).ln().abs();
+            return Some(if distance(first) <= distance(second) { first } else { second }.seconds());
+        }
+        let writes_seconds = writes_seconds();
+        let fits = |meant: &Meant| match *meant {
+            Meant::Surely(_) => true,
+            // The sites have no faster games; three minutes are played often, three hours hardly ever.
+            Meant::Seconds(seconds) => {
+                let is_usual = (writes_seconds && seconds >= 15.0 && seconds.fract() == 0.0)
+                    || (seconds == MOST_MINUTES && increment < 10.0);
+                // Only engines get parts of a second for a move.
+                is_usual || increment.fract() != 0.0
+            }
+            // Engines are given few seconds for many moves, people minutes; either can be given one and a half.
+            Meant::Minutes(_) => self.moves.is_none() && first.seconds().fract() == 0.0,
+            Meant::MinutesAndSeconds(seconds) => seconds >= 180.0,
+            Meant::HoursAndMinutes(_) => false,
+        };
+        [first, second].into_iter().find(fits).map(Meant::seconds)
+    }
+}
+
+/// What a clock means that is added to the first period, or to its time.
+enum Added {
+    Increment(f64),
+    /// As in `300+3:10`: the second number is that of a later period.
+    IncrementAndPeriod(f64),
+    /// A later period.
+    Period,
+    Unknown,
+}
+
+/// What a clock after a plus sign means; `first` is the first period's clock.
+fn added(first: Option<Choice>, clock: Choice) -> Added {
+    const MOST_INCREMENT: f64 = 180.0;
+    // Nobody has so many hours for a game.
+    const MINUTES: f64 = 4.0 * 60.0;
+    let (meant, is_short) = (clock.0, clock.1.is_some());
+    let (seconds, is_first_short) = (meant.seconds(), first.is_some_and(|first| first.1.is_some()));
+    let is_first_in_minutes = is_first_short && first.is_some_and(|first| first.0.seconds() >= MINUTES);
+    match (first, is_short) {
+        (_, false) if seconds <= MOST_INCREMENT => Added::Increment(seconds),
+        (Some(_), false) => Added::Period,
+        (None, false) => Added::Unknown,
+        (_, true) if seconds < 10.0 || (seconds < 60.0 && is_first_in_minutes) => Added::Increment(seconds),
+        (None, true) if seconds >= 60.0 && seconds % 60.0 != 0.0 => {
+            Added::IncrementAndPeriod((seconds / 60.0).floor())
+        }
+        (Some(_), true) if seconds > MOST_INCREMENT => Added::Period,
+        _ => Added::Unknown,
+    }
+}
+
+/// What a number without a unit can mean.
+fn bare(number: f64) -> Choice {
+    if number > MOST_MINUTES {
+        return (Meant::Surely(number), None);
+    }
+    (Meant::Seconds(number), Some(Meant::Minutes(60.0 * number)))
+}
+
+/// What stands between two parting signs.
+#[derive(Debug, Default)]
+struct Piece {
+    number: f64,
+    unit: Option<Unit>,
+    clock: Option<Choice>,
+    moves: Option<u32>,
+    is_per_move: bool,
+    is_delay: bool,
+    is_sandclock: bool,
+    is_sudden_death: bool,
+}
+
+impl Piece {
+    fn seconds(&self) -> f64 {
+        self.number * self.unit.map_or(1.0, Unit::seconds)
+    }
+
+    /// Whether it can be what is added for each move: a few seconds.
+    const fn is_increment(&self) -> bool {
+        matches!(self.unit, None | Some(Unit::Seconds))
+            && self.clock.is_none()
+            && self.moves.is_none()
+            && !self.is_sudden_death
+    }
+
+    fn of(tokens: &[Token]) -> Option<Self> {
+        let mut piece = Self::default();
+        let has = |wanted: &Token| tokens.contains(wanted);
+        piece.is_sandclock = has(&Token::Star);
+        piece.is_sudden_death = has(&Token::SuddenDeath);
+        piece.is_delay = has(&Token::Delay);
+        // Numbers with their units: of moves, and of time.
+        let mut times: Vec<(f64, Option<Unit>)> = Vec::new();
+        let mut bare: Vec<f64> = Vec::new();
+        for (at, token) in tokens.iter().enumerate() {
+            match token {
+                Token::Number(number) => match tokens.get(at + 1) {
+                    Some(Token::Moves) => piece.moves = Some(count(*number)?),
+                    Some(Token::Unit(unit)) => times.push((*number, Some(*unit))),
+                    // `1h30`
+                    _ if times.last().is_some_and(|last| last.1 == Some(Unit::Hours))
+                        && !has(&Token::Slash) =>
+                    {
+                        times.push((*number, Some(Unit::Minutes)));
+                    }
+                    _ => bare.push(*number),
+                },
+                Token::Clock(clock) if piece.clock.is_none() => piece.clock = Some(*clock),
+                Token::Clock(_) => return None,
+                Token::Moves => {
+                    let before = at.checked_sub(1).map(|at| &tokens[at]);
+                    piece.is_per_move |= matches!(before, Some(Token::Slash | Token::PerMove));
+                }
+                Token::PerMove => piece.is_per_move = true,
+                _ => {}
+            }
+        }
+        match (&times[..], &bare[..]) {
+            ([], []) if piece.clock.is_some() => {}
+            ([], [moves]) if piece.clock.is_some() => piece.moves = Some(count(*moves)?),
+            ([], [number]) => piece.number = *number,
+            // Half a minute, as sites show it, or a quarter: nobody has four seconds for three moves.
+            ([], [part @ (1.0 | 3.0), whole @ (2.0 | 4.0)])
+                if tokens.get(1) == Some(&Token::Slash) && piece.moves.is_none() && part < whole =>
+            {
+                (piece.number, piece.unit) = (60.0 * part / whole, Some(Unit::Seconds));
+            }
+            // `40/7200`, or the other way round
+            ([], [first, second]) if has(&Token::Slash) && piece.moves.is_none() => {
+                const MOST_MOVES: f64 = 60.0;
+                let (moves, number) = match (*first, *second) {
+                    (moves, time) if moves <= MOST_MOVES => (moves, time),
+                    (time, moves) if time >= 300.0 && moves <= MOST_MOVES => (moves, time),
+                    _ => return None,
+                };
+                (piece.moves, piece.number) = (Some(count(moves)?), number);
+            }
+            ([(number, unit)], []) => (piece.number, piece.unit) = (*number, *unit),
+            ([(number, unit)], [moves]) if has(&Token::Slash) => {
+                (piece.number, piece.unit, piece.moves) = (*number, *unit, Some(count(*moves)?));
+            }
+            ([_, _, ..], []) => {
+                let has_days = times.iter().any(|(_, unit)| *unit == Some(Unit::Days));
+                piece.number =
+                    times.iter().map(|(number, unit)| number * unit.map_or(1.0, Unit::seconds)).sum();
+                piece.unit = Some(if has_days { Unit::Days } else { Unit::Seconds });
+            }
+            _ => return None,
+        }
+        Some(piece)
+    }
+}
+
+/// A number of moves.
+fn count(number: f64) -> Option<u32> {
+    (number.fract() == 0.0 && (1.0..=1000.0).contains(&number)).then_some(number as u32)
+}
