@@ -55,7 +55,7 @@ impl Reading {
         }
         let tokens = tokens(value)?;
         let mut pieces = tokens.split(|token| matches!(token, Token::Part(_)));
-        let mut parts =
+        let parts =
             tokens.iter().filter_map(|token| if let Token::Part(part) = token { Some(*part) } else { None });
         let first = Piece::of(pieces.next()?)?;
         let is_slow = first.unit == Some(Unit::Days);
@@ -65,11 +65,31 @@ impl Reading {
         {
             return None;
         }
+        let increment = Self::increment(&first, parts.zip(pieces))?;
+        let is_in_minutes =
+            tokens.iter().any(|token| matches!(token, Token::Part(',' | '|') | Token::SuddenDeath));
+        let initial = match (first.unit, first.clock) {
+            (_, Some(clock)) => clock,
+            (Some(unit), None) => (Meant::Surely(first.number * unit.seconds()), None),
+            (None, None) if first.is_sandclock => (Meant::Surely(first.number), None),
+            (None, None) if is_in_minutes && first.number <= MOST_MINUTES => {
+                (Meant::Surely(60.0 * first.number), None)
+            }
+            (None, None) => bare(first.number),
+        };
+        Some(Self { initial, moves: first.moves, increment, is_slow, is_plain: false })
+    }
+
+    /// What is added for each move of the first period, `None` if it is not known, according to the pieces after it, each with the sign
+    /// before it. `None` if one of them cannot be read.
+    fn increment<'t>(
+        first: &Piece,
+        pieces: impl Iterator<Item = (char, &'t [Token])>,
+    ) -> Option<Option<f64>> {
         let mut increment = Some(0.0);
         // Whether what is added belongs to a later period only.
         let mut is_later = false;
-        for piece in pieces {
-            let part = parts.next()?;
+        for (part, piece) in pieces {
             // Later periods have increments of their own.
             if part == ':' {
                 break;
@@ -105,18 +125,7 @@ impl Reading {
                 Added::Unknown => increment = None,
             }
         }
-        let is_in_minutes =
-            tokens.iter().any(|token| matches!(token, Token::Part(',' | '|') | Token::SuddenDeath));
-        let initial = match (first.unit, first.clock) {
-            (_, Some(clock)) => clock,
-            (Some(unit), None) => (Meant::Surely(first.number * unit.seconds()), None),
-            (None, None) if first.is_sandclock => (Meant::Surely(first.number), None),
-            (None, None) if is_in_minutes && first.number <= MOST_MINUTES => {
-                (Meant::Surely(60.0 * first.number), None)
-            }
-            (None, None) => bare(first.number),
-        };
-        Some(Self { initial, moves: first.moves, increment, is_slow, is_plain: false })
+        Some(increment)
     }
 
     /// The first period's time in seconds.
