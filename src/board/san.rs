@@ -176,7 +176,7 @@ impl Position {
     pub fn resolve(&self, token: &[u8]) -> Result<MoveCode, SanError> {
         let san = match San::parse(token) {
             Ok(san) => san,
-            Err(error) => return self.resolve_novelty(token, error),
+            Err(error) => return self.resolve_marked(token, error),
         };
         match san {
             San::Null if self.is_check() => Err(SanError::Illegal),
@@ -186,7 +186,7 @@ impl Position {
             San::Move { kind, to, promotion: Some(Kind::Knight), .. }
                 if kind != Some(Kind::Pawn) || matches!(to.rank(), 1..=6) =>
             {
-                self.resolve_novelty(token, SanError::Illegal)
+                self.resolve_marked(token, SanError::Illegal)
             }
             San::Move { kind: Some(Kind::Pawn), origins, to, promotion } => {
                 self.resolve_pawn(origins, to, promotion)
@@ -197,14 +197,20 @@ impl Position {
         }
     }
 
-    /// Finds the move before an `N` or `TN` without a space, which calls it a novelty: `Nbd7N`, `O-ON`.
+    /// Finds the move before words of an annotator that follow it without a space: `Nbd7N`, `O-OTN`, `Qxf7+ch`, `Nf3dblch`.
     #[cold]
-    fn resolve_novelty(&self, token: &[u8], error: SanError) -> Result<MoveCode, SanError> {
-        let plain = token.strip_suffix(b"TN").or_else(|| token.strip_suffix(b"N"));
-        match plain.filter(|plain| San::parse(plain).is_ok()) {
-            Some(plain) => self.resolve(plain),
-            None => Err(error),
+    fn resolve_marked(&self, token: &[u8], error: SanError) -> Result<MoveCode, SanError> {
+        const MARKS: [&[u8]; 12] =
+            [b"TN", b"N", b"D", b"RR", b"e. p.", b"e. p", b"ch", b"chk", b"check", b"mate", b"dbl", b"dis"];
+        const LONGEST: usize = 24;
+        let mut plain = if token.len() > LONGEST { &[] } else { token };
+        while let Some(rest) = MARKS.iter().find_map(|mark| plain.strip_suffix(*mark)) {
+            plain = rest;
+            if San::parse(plain).is_ok() {
+                return self.resolve(plain);
+            }
         }
+        Err(error)
     }
 
     /// Finds the legal move that a text means, as [`resolve`](Self::resolve) does, and makes it. Gives back its code, check bit

@@ -2,6 +2,7 @@
 
 use memchr::{memchr, memchr2};
 
+use super::bracket::{begins_moves, bracketed_comment, bracketed_glyph};
 use super::entity::entity;
 use super::tags::{BOM, is_blank, starts_tag_pair};
 use super::word::is_numeric_move;
@@ -128,7 +129,7 @@ static CLASSES: [Class; 256] = {
 };
 
 /// Whether a byte goes on with a word that a move's first byte began.
-static IN_WORD: [bool; 256] = {
+pub(super) static IN_WORD: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
     while byte < 256 {
@@ -302,6 +303,12 @@ impl<'a> Lexer<'a> {
                 let nag = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
                 return nag.filter(|_| ANNOTATED).map(|nag| Token::Annotation(Annotation::Nag(nag)));
             }
+            Class::OpenParenthesis
+                if ANNOTATED && let Some((nag, length)) = bracketed_glyph(&self.text[self.at..]) =>
+            {
+                self.at += length;
+                return Some(Token::Annotation(Annotation::Nag(nag)));
+            }
             Class::OpenParenthesis if self.inner => {
                 self.at += 1;
                 return Some(Token::Annotation(Annotation::Opening));
@@ -337,12 +344,11 @@ impl<'a> Lexer<'a> {
                     self.square = self.square.checked_sub(1)?;
                     return Some(Token::Annotation(Annotation::Closing));
                 }
-                if self.moved && begins_moves(&self.text[self.at + 1..]) {
+                let is_tag = starts_tag_pair(&self.text[self.at..]);
+                if !is_tag && begins_moves(&self.text[self.at + 1..]) {
                     return self.variation::<ANNOTATED>();
                 }
-                if self.moved
-                    && let Some((comment, length)) = bracketed_comment(&self.text[self.at..])
-                {
+                if !is_tag && let Some((comment, length)) = bracketed_comment(&self.text[self.at..]) {
                     self.at += length;
                     return ANNOTATED.then_some(Token::Annotation(Annotation::Comment(comment)));
                 }
@@ -652,23 +658,6 @@ fn nested_comment_length(text: &[u8]) -> Option<usize> {
     Some(end)
 }
 
-/// The comment that square brackets hold on one line, and the length of both. A command, such as `[%clk 0:01:00]`, keeps them.
-#[cold]
-fn bracketed_comment(text: &[u8]) -> Option<(&[u8], usize)> {
-    const LONGEST: usize = 200;
-    let rest = &text[1..];
-    let end = rest
-        .iter()
-        .take(LONGEST)
-        .position(|byte| matches!(byte, b'[' | b']' | b'{' | b'}' | b'\n' | b'\r'))?;
-    let comment = &rest[..end];
-    // What begins with a slash is the end of something in a forum's mark-up.
-    let is_comment =
-        rest[end] == b']' && comment.iter().any(u8::is_ascii_alphabetic) && !comment.starts_with(b"/");
-    let shown = if comment.starts_with(b"%") { &text[..end + 2] } else { comment };
-    is_comment.then_some((shown, end + 2))
-}
-
 /// The glyph of one or two of `!` and `?`.
 const fn nag_of(first: char, second: Option<char>) -> u32 {
     match (first, second) {
@@ -678,19 +667,6 @@ const fn nag_of(first: char, second: Option<char>) -> u32 {
         (_, None) => 2,
         (_, Some('!')) => 6,
         (_, Some(_)) => 4,
-    }
-}
-
-/// Whether a text in brackets begins as moves do: with the number of a move, a move, or something said about moves.
-#[cold]
-pub(super) fn begins_moves(text: &[u8]) -> bool {
-    let text = text.trim_ascii_start();
-    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let word = &text[..text.iter().take_while(|&&byte| IN_WORD[usize::from(byte)]).count()];
-    match text.first() {
-        Some(b'0'..=b'9') if text.get(digits) == Some(&b'.') => true,
-        Some(b'{') => true,
-        _ => crate::board::Position::is_san(word),
     }
 }
 
@@ -717,9 +693,13 @@ fn starts_first_move(line: &[u8]) -> bool {
 /// How many bytes after a word still belong to it: the rest of `e8(Q)`, of `exd6e.p.`, of castling with Unicode dashes.
 #[cold]
 fn word_tail(word: &[u8], rest: &[u8]) -> usize {
+    let in_word = |&byte: &u8| IN_WORD[usize::from(byte)];
     match rest {
         [b'(', b'Q' | b'R' | b'B' | b'N', b')', ..] if matches!(word, [.., b'a'..=b'h', b'1' | b'8']) => 3,
         [b'.', b'p', b'.', ..] if word.ends_with(b"e") => 3,
+        [b'.', b' ', b'p', rest @ ..] if word.ends_with(b"e") && !rest.first().is_some_and(in_word) => {
+            3 + usize::from(rest.first() == Some(&b'.'))
+        }
         [b'.', b'p', ..] if word.ends_with(b"e") => 2,
         [0xe2, 0x80, 0x90..=0x95, b'O' | b'o', rest @ ..] if matches!(word, b"O" | b"o") => {
             4 + word_tail(word, rest)

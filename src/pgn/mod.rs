@@ -2,6 +2,7 @@
 //!
 //! Parsing works on bytes; nothing here knows of files or of the rules of chess beyond the form of a move.
 
+mod bracket;
 mod comment;
 mod entity;
 mod eval;

@@ -1,6 +1,7 @@
 //! Text to games, one after the other.
 
-use super::lex::{Annotation, Lexer, Token, begins_moves, has_blank_line, skip_blanks};
+use super::bracket::begins_moves;
+use super::lex::{Annotation, Lexer, Token, has_blank_line, skip_blanks};
 use super::split::{Boundaries, LOOK_BACK};
 use super::tags::{ReadTag, TagPair, damaged_tag, is_blank, read_tag, starts_tag_pair, unquoted_tag};
 use super::word::is_foreign_move;
@@ -139,7 +140,11 @@ impl<'a> Reader<'a> {
                 continue;
             }
             self.lexer = Lexer::after(&self.lexer, &self.text[..self.limit], at);
-            if self.read_tags(tags, problems) || self.find_untagged_game(problems) {
+            if self.read_tags(tags, problems) {
+                self.in_game = !self.is_at_next_game(tags);
+                return true;
+            }
+            if self.find_untagged_game(problems) {
                 self.in_game = true;
                 return true;
             }
@@ -205,15 +210,17 @@ impl<'a> Reader<'a> {
                 end = next;
                 continue;
             }
-            let Some((tag, problem)) = self.tag_at(text, at, starts_line, tags) else {
-                let Some(length) = damaged_line(&text[at..], !tags.is_empty()).filter(|_| starts_line) else {
+            let after_blank_line = has_blank_line(&text[end..at]);
+            let follows_tags = !tags.is_empty() && !after_blank_line;
+            let Some((tag, problem)) = self.tag_at(text, at, starts_line, follows_tags) else {
+                let Some(length) = damaged_line(&text[at..], follows_tags).filter(|_| starts_line) else {
                     break;
                 };
                 note(problems, FrameProblem::DamagedTag { offset: at });
                 end = at + length;
                 continue;
             };
-            if is_next_game(tags, &tag.pair, has_blank_line(&text[end..at])) {
+            if is_next_game(tags, &tag.pair, after_blank_line) {
                 break;
             }
             problem.into_iter().for_each(|problem| note(problems, problem));
@@ -240,15 +247,15 @@ impl<'a> Reader<'a> {
         text: &'a [u8],
         at: usize,
         starts_line: bool,
-        tags: &[TagPair<'a>],
+        follows_tags: bool,
     ) -> Option<(ReadTag<'a>, Option<FrameProblem>)> {
         if let Some(tag) = read_tag(text, at) {
             let problem = tag.unclosed.then_some(FrameProblem::UnclosedTag { offset: at });
             return Some((tag, problem));
         }
         let tag = unquoted_tag(text, at).filter(|_| starts_line)?;
-        // Only a tag that each game has may be the first, if another follows it.
-        let is_tag = !tags.is_empty()
+        // Only a tag that each game has may be the first, or come after a blank line, if another follows it.
+        let is_tag = follows_tags
             || is_of_roster(tag.pair.name) && text.get(skip_blanks(text, tag.end)) == Some(&b'[');
         is_tag.then_some((tag, Some(FrameProblem::UnquotedTag { offset: at })))
     }
@@ -270,16 +277,35 @@ impl<'a> Reader<'a> {
             self.leading.push(annotation);
             end = lexer.offset();
         }
-        let next = skip_blanks(text, end);
-        let blank_lines =
-            [before..at, end..next].into_iter().filter(|gap| has_blank_line(&text[gap.clone()])).count();
-        let belongs = read_tag(text, next).is_some_and(|tag| {
-            tags.is_empty() || blank_lines < 2 && !is_next_game(tags, &tag.pair, blank_lines > 0)
+        let mut next = skip_blanks(text, end);
+        while text[next..].starts_with(b"%") && matches!(text[next - 1], b'\n' | b'\r') {
+            end = next + line_length(&text[next..]);
+            next = skip_blanks(text, end);
+        }
+        let [blank_before, blank_after] = [before..at, end..next].map(|gap| has_blank_line(&text[gap]));
+        let is_next = |tag: &TagPair<'_>| is_next_game(tags, tag, blank_before || blank_after);
+        let belongs = read_tag(text, next).is_some_and(|tag| match tags {
+            [] => true,
+            _ if blank_before && blank_after => !begins_next_game(tags, text, next),
+            _ => !is_next(&tag.pair),
         });
         if !belongs {
             self.leading.truncate(first);
         }
         belongs.then_some(end)
+    }
+
+    /// Whether no moves follow these tags but, after a blank line, comments that stand right before the tags of the next game.
+    #[inline]
+    fn is_at_next_game(&self, tags: &[TagPair<'a>]) -> bool {
+        let text = &self.text[..self.limit];
+        let end = self.lexer.offset();
+        let begin = skip_blanks(text, end);
+        matches!(text.get(begin), Some(b'{' | b';')) && has_blank_line(&text[end..begin]) && {
+            let (run_end, is_followed) = annotations_end(text, &Lexer::after(&self.lexer, text, begin));
+            let next = skip_blanks(text, run_end);
+            is_followed && read_tag(text, next).is_some_and(|tag| is_next_game(tags, &tag.pair, true))
+        }
     }
 
     /// Looks for moves before the next tag pair. Gives back whether there are any: then a game without tags begins.
@@ -411,6 +437,21 @@ fn is_next_game(tags: &[TagPair<'_>], tag: &TagPair<'_>, after_blank_line: bool)
         && tags.iter().any(|other| other.name.eq_ignore_ascii_case(tag.name))
 }
 
+/// Whether any of the tag pairs that begin here, up to a blank line, begins another game after these tags.
+#[cold]
+fn begins_next_game(tags: &[TagPair<'_>], text: &[u8], mut at: usize) -> bool {
+    while let Some(tag) = read_tag(text, at) {
+        if is_next_game(tags, &tag.pair, true) || tag.pair.name.eq_ignore_ascii_case(b"Event") {
+            return true;
+        }
+        at = skip_blanks(text, tag.end);
+        if has_blank_line(&text[tag.end..at]) {
+            break;
+        }
+    }
+    false
+}
+
 /// Whether a name is one of the seven tags that each game has.
 fn is_of_roster(name: &[u8]) -> bool {
     const ROSTER: [&[u8]; 7] = [b"Event", b"Site", b"Date", b"Round", b"White", b"Black", b"Result"];
@@ -466,7 +507,10 @@ fn annotations_end(text: &[u8], lexer: &Lexer<'_>) -> (usize, bool) {
 
 /// Whether another game begins here, with a tag pair or a move.
 fn begins_game(text: &[u8], at: usize) -> bool {
-    let rest = &text[skip_blanks(text, at)..];
+    let mut rest = &text[skip_blanks(text, at)..];
+    while rest.starts_with(b"%") {
+        rest = &rest[skip_blanks(rest, line_length(rest))..];
+    }
     starts_tag_pair(rest) || begins_moves(rest)
 }
 
@@ -554,7 +598,7 @@ mod tests {
             shape("*\ne4(\"] [Event \"a\"]\n\n1. e4 e5 *"),
             shape("e4(\"] [Event \"a\"]\n\n1. e4 e5 *")
         );
-        for text in ["so:\n%[Event \"x\"]\n1. e4 e5", "so: [e4\"] e5", "so: [ [e4 e5]", "so: [1. e4 e5"] {
+        for text in ["so:\n%[Event \"x\"]\n1. e4 e5", "so: [e4\"] e5", "so: [ [e4 e5", "so: [1. e4 e5"] {
             let mut reader = Reader::new(text.as_bytes());
             assert!(reader.next_game(&mut Vec::new(), &mut Vec::new()), "{text}");
             assert!(text[reader.game_start()..].starts_with(['e', '1']), "{text}");

@@ -11,7 +11,7 @@ pub const LOOK_BACK: usize = 64 << 10;
 
 /// The first game boundary after `from`, or the end of the text.
 ///
-/// A boundary is a tag-pair line after a blank line that does not follow another tag pair, be it with comments right after that, nor
+/// A boundary is a tag-pair line after a blank line that does not follow another tag pair, be it with comments between, nor
 /// comments alone from the start of the text on, and is not within a comment of up to [`LOOK_AHEAD`] bytes. It depends on the text
 /// around it alone, so cutting anywhere gives the same games as reading from the start.
 #[must_use]
@@ -101,10 +101,9 @@ fn line_start(text: &[u8], is_cut: bool) -> Option<usize> {
     Some(if text[start..].starts_with(BOM) { start + BOM.len() } else { start })
 }
 
-/// Whether the comments that a text ends with follow a tag pair without a blank line between, or nothing but comments.
+/// Whether the comments that a text ends with follow a tag pair, or nothing but comments.
 #[cold]
 fn belongs_to_tags(mut text: &[u8], is_cut: bool) -> bool {
-    let mut has_blank_line = false;
     loop {
         let Some(start) = line_start(text, is_cut) else { return false };
         let comment = if matches!(text.get(start), Some(b';' | b'%')) {
@@ -115,13 +114,12 @@ fn belongs_to_tags(mut text: &[u8], is_cut: bool) -> bool {
                 _ => return false,
             }
         } else {
-            return !has_blank_line && ends_in_tag_pair(text, start, is_cut);
+            return ends_in_tag_pair(text, start, is_cut);
         };
         let rest = without_blanks(&text[..comment]);
         if rest.is_empty() {
             return !is_cut;
         }
-        has_blank_line |= super::lex::has_blank_line(&text[rest.len()..comment]);
         text = rest;
     }
 }

@@ -233,9 +233,12 @@ fn goes_on_after(text: &[u8], start: usize, line_end: usize) -> Option<usize> {
     (is_second && is_closed && line.trim_ascii_start().first() != Some(&b'[')).then_some(next)
 }
 
-/// The offset after the closing bracket that is here and those that double it.
+/// The offset after the closing bracket that is here and stray signs that follow it, among them those that double it.
 fn after_brackets(text: &[u8], at: usize) -> usize {
-    at + text[at..].iter().take_while(|&&byte| byte == b']').count()
+    let in_line =
+        |byte: &&u8| matches!(byte, b']' | b',' | b'.' | b'"' | b'\'' | b'|' | b'\\' | b' ' | b'\t');
+    let signs = &text[at..at + text[at..].iter().take_while(in_line).count()];
+    at + signs.trim_ascii_end().len()
 }
 
 /// A tag pair whose value ends with its line.

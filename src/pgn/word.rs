@@ -84,6 +84,8 @@ pub fn is_remark(word: &[u8]) -> bool {
             | b"RR"
             | b"e.p."
             | b"e.p"
+            | b"e. p."
+            | b"e. p"
             | b"ep"
             | b"ch"
             | b"chk"

@@ -237,6 +237,23 @@ const CASES: &[Case] = &[
         text: ab!("[Result \"0-0\"]\n\n1. e4 e5 0-0 {both were late}\n"),
         read: &["game A-B * ok e2e4 e7e5", "tag Result 0-0", "comment 0.2 both were late"],
     },
+    Case {
+        why: "a comment and an escape before the first tag, in any order",
+        text: b"; made by X\n% esc\n[White \"A\"]\n[Black \"B\"]\n\n1. e4 *\n\n{c}\n%\n[White \"C\"]\n\n1. d4 *\n",
+        read: &["game A-B * ok e2e4", "comment 0.0 made by X", "game C-? * ok d2d4", "comment 0.0 c"],
+    },
+    Case {
+        why: "a comment right before the tags of a game belongs to it, be the game before without moves",
+        text: b"[Event \"a\"]\n[Result \"1-0\"]\n\n{of b}\n[Event \"b\"]\n\n1. e4 *\n",
+        read: &[
+            "game ?-? 1-0 ok",
+            "tag Event a",
+            "game ?-? * ok e2e4",
+            "tag Event b",
+            "comment 0.0 of b",
+            "problem missing-result 2",
+        ],
+    },
     // -------- Games of tags only --------
     Case {
         why: "a repeated tag after a blank line begins another game",
@@ -480,6 +497,99 @@ const CASES: &[Case] = &[
             "comment 0.1 a {b} c",
             "comment 0.2 d {e",
             "comment 0.3 f",
+        ],
+    },
+    // -------- Brackets before the first move --------
+    Case {
+        why: "a variation in square brackets before the first move is none of the main line",
+        text: ab!("\n[1. d4 d5] 1. e4 e5 *\n"),
+        read: &["game A-B * ok e2e4 e7e5", "variation 0.0 d2d4 d7d5"],
+    },
+    Case {
+        why: "a remark in square brackets before the first move, be its first word a move or a capital letter",
+        text: ab!("\n[Nf3 is better]\n1. e4 *\n\n[White \"C\"]\n\n[From the bulletin] 1. d4 [see\nthere] *\n\n[White \"D\"]\n\n[Notes by himself]\n\n1. c4 *\n\n[White \"E\"]\n\n[see diagram]\n1. c4 *\n"),
+        read: &[
+            "game A-B * ok e2e4",
+            "comment 0.0 Nf3 is better",
+            "game C-? * ok d2d4",
+            "comment 0.0 From the bulletin",
+            "comment 0.1 see there",
+            "game D-? * ok c2c4",
+            "comment 0.0 Notes by himself",
+            "game E-? * ok c2c4",
+            "comment 0.0 see diagram",
+        ],
+    },
+    Case {
+        why: "a command before the first move",
+        text: ab!("\n[%csl Ga1] {x}\n\n1. e4 *\n"),
+        read: &["game A-B * ok e2e4", "comment 0.0 x", "command 0.0 csl Ga1"],
+    },
+    Case {
+        why: "numbers in square brackets are a remark, in variations too; a glyph and a result are what they are",
+        text: ab!("\n1. e4 [+0.3] e5 [!] (1... c5 [-12]) 2. Nf3 [$14] Nc6 [1/2-1/2]\n"),
+        read: &[
+            "game A-B 1/2-1/2 ok e2e4 e7e5 g1f3 b8c6",
+            "comment 0.1 +0.3",
+            "comment 1.2 -12",
+            "nag 0.2 1",
+            "nag 0.3 14",
+            "variation 0.1 c7c5",
+        ],
+    },
+    // -------- Comments and signs between tags --------
+    Case {
+        why: "a comment between blank lines in the middle of the tags; a line comment; one before an escape",
+        text: b"[White \"A\"]\n\n{c}\n\n[Black \"B\"]\n[Result \"*\"]\n\n1. e4 *\n\n[White \"C\"]\n\n; c\n\n[Black \"D\"]\n{e}\n% esc\n[Result \"*\"]\n\n1. d4 *\n",
+        read: &[
+            "game A-B * ok e2e4",
+            "comment 0.0 c",
+            "game C-D * ok d2d4",
+            "comment 0.0 c",
+            "comment 0.0 e",
+        ],
+    },
+    Case {
+        why: "a comment between the tags of games without moves, where the tags are repeated",
+        text: b"[White \"A\"]\n[Black \"B\"]\n[Result \"*\"]\n\n{c}\n\n[Site \"x\"]\n[White \"C\"]\n[Result \"*\"]\n\n*\n",
+        read: &[
+            "game A-B * ok",
+            "comment 0.0 c",
+            "game C-? * ok",
+            "tag Site x",
+            "problem missing-result 5",
+        ],
+    },
+    Case {
+        why: "stray signs after a tag are no end of the tags",
+        text: b"[White \"A\"],\n[Black \"B\"] ]\n\n[Site \"x\"] .\n[Round \"1\"]\"\n\n1. e4 *\n",
+        read: &["game A-B * ok e2e4", "tag Site x", "tag Round 1"],
+    },
+    // -------- Words and glyphs of annotators --------
+    Case {
+        why: "words for check, mate, a diagram and en passant right after a move",
+        text: ab!("\n1. e4 e5D 2. Bc4 Nc6+- 3. Bxf7ch Kxf7 4. Qf3+ch Qf6 5. Qb3dis e. p. Kg6 6. Qe6 Nd4 7. Qxf6dblch gxf6 *\n"),
+        read: &["game A-B * ok e2e4 e7e5 f1c4 b8c6 c4f7 e8f7 d1f3 d8f6 f3b3 f7g6 b3e6 c6d4 e6f6 g7f6"],
+    },
+    Case {
+        why: "en passant as two words",
+        text: ab!("\n1. e4 a6 2. e5 d5 3. exd6 e. p. exd6 (3... cxd6ch e. p. 4. d4mate) *\n"),
+        read: &[
+            "game A-B * ok e2e4 a7a6 e4e5 d7d5 e5d6 e7d6",
+            "variation 0.5 c7d6 d2d4",
+        ],
+    },
+    Case {
+        why: "a glyph in parentheses belongs to the move before it",
+        text: ab!("\n1. e4 e5 2. Nf3 (!) Nc6 (?!) (2... d6 ( $6 ) 3. d4 (\u{203c})) 3. Bb5 ($14) *\n"),
+        read: &[
+            "game A-B * ok e2e4 e7e5 g1f3 b8c6 f1b5",
+            "nag 0.3 1",
+            "nag 0.4 6",
+            "nag 0.5 14",
+            "nag 1.4 6",
+            "nag 1.5 3",
+            "variation 0.3 d7d6 d2d4",
         ],
     },
     // -------- Start positions --------

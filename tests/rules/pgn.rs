@@ -164,7 +164,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// The boundaries of a text, as the rule says: a tag-pair line after a blank line that does not follow another tag pair, be it with
-/// comments right after that, nor comments alone from the start of the text on, and is not within a comment. Short texts only.
+/// comments between, nor comments alone from the start of the text on, and is not within a comment. Short texts only.
 fn boundaries_by_line(text: &[u8]) -> Vec<usize> {
     assert!(text.len() < LOOK_AHEAD);
     let line_starts = (1..text.len()).filter(|&at| text[at - 1] == b'\n');
@@ -182,7 +182,7 @@ fn is_boundary(text: &[u8], at: usize) -> bool {
     let next_brace = text[at..].iter().find(is_brace);
     let is_in_comment = (last_brace, next_brace) == (Some(&b'{'), Some(&b'}'));
     let is_first = before.is_empty();
-    starts_tag_pair(tag) && follows_blank_line && !is_in_comment && !is_first && !is_among_tags(before, false)
+    starts_tag_pair(tag) && follows_blank_line && !is_in_comment && !is_first && !is_among_tags(before)
 }
 
 fn trimmed(text: &[u8]) -> &[u8] {
@@ -195,8 +195,8 @@ fn last_line(text: &[u8]) -> &[u8] {
     line.strip_prefix(BOM).unwrap_or(line)
 }
 
-/// Whether a text that ends in no blanks ends in a tag pair, in one and comments without a blank line between, or is all comments.
-fn is_among_tags(text: &[u8], has_blank_line: bool) -> bool {
+/// Whether a text that ends in no blanks ends in a tag pair, in one and comments, or is all comments.
+fn is_among_tags(text: &[u8]) -> bool {
     let line = last_line(text);
     let comment = if matches!(line.first(), Some(b';' | b'%')) {
         text.len() - line.len()
@@ -207,14 +207,13 @@ fn is_among_tags(text: &[u8], has_blank_line: bool) -> bool {
             _ => return false,
         }
     } else {
-        return !has_blank_line && ends_in_tag_pair(text);
+        return ends_in_tag_pair(text);
     };
     let mut rest = trimmed(&text[..comment]);
     while let Some(marked) = rest.strip_suffix(BOM) {
         rest = trimmed(marked);
     }
-    let ends = |end| text[rest.len()..comment].iter().filter(|&&byte| byte == end).count();
-    rest.is_empty() || is_among_tags(rest, has_blank_line || ends(b'\n').max(ends(b'\r')) > 1)
+    rest.is_empty() || is_among_tags(rest)
 }
 
 /// Whether the last tag pair goes on to the end of the text; one that nothing closes counts if the last line begins with it.

@@ -1,0 +1,60 @@
+//! What brackets in movetext hold that is no variation.
+
+use super::lex::{Annotation, IN_WORD, Lexer, Token, has_blank_line};
+use crate::board::GameResult;
+
+/// Whether a text in brackets begins as moves do: with the number of a move, a move, or something said about moves. A word in prose that
+/// could be a move (`Nf3 is better`) begins none.
+#[cold]
+pub(super) fn begins_moves(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let word = &text[..text.iter().take_while(|&&byte| IN_WORD[usize::from(byte)]).count()];
+    match text.first() {
+        Some(b'0'..=b'9') if text.get(digits) == Some(&b'.') => true,
+        Some(b'{') => true,
+        _ => crate::board::Position::is_san(word) && !goes_on_as_prose(&text[word.len()..]),
+    }
+}
+
+/// Whether what follows a word is a word in small letters that no move begins with, such as `is`.
+fn goes_on_as_prose(text: &[u8]) -> bool {
+    let word = text.strip_prefix(b" ").unwrap_or_default();
+    let word = &word[..word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count()];
+    word.len() > 1 && word.iter().all(u8::is_ascii_lowercase) && !super::word::is_remark(word)
+}
+
+/// The comment that square brackets hold, and the length of both. It goes over two lines at most. A command, such as `[%clk 0:01:00]`,
+/// keeps the brackets.
+#[cold]
+pub(super) fn bracketed_comment(text: &[u8]) -> Option<(&[u8], usize)> {
+    const LONGEST: usize = 200;
+    let rest = &text[1..];
+    let end = rest.iter().take(LONGEST).position(|byte| matches!(byte, b'[' | b']' | b'{' | b'}'))?;
+    let comment = &rest[..end];
+    // What begins with a slash is the end of something in a forum's mark-up, with a dollar sign a glyph.
+    let is_comment = rest[end] == b']'
+        && comment.iter().any(u8::is_ascii_alphanumeric)
+        && !comment.starts_with(b"/")
+        && !comment.starts_with(b"$")
+        && !has_blank_line(comment)
+        && GameResult::parse(comment.trim_ascii()).is_none();
+    let shown = if comment.starts_with(b"%") { &text[..end + 2] } else { comment };
+    is_comment.then_some((shown, end + 2))
+}
+
+/// The glyph that is all that parentheses hold, such as `(!)`, and the length of both.
+#[cold]
+pub(super) fn bracketed_glyph(text: &[u8]) -> Option<(u32, usize)> {
+    const LONGEST: usize = 16;
+    let close = text.iter().take(LONGEST).position(|&byte| byte == b')')?;
+    let inner = text[1..close].trim_ascii();
+    if !matches!(inner.first(), Some(b'!' | b'?' | b'$' | b'&' | 0x80..)) {
+        return None;
+    }
+    let mut lexer = Lexer::new(inner, 0);
+    match (lexer.next_annotated(), lexer.next_annotated()) {
+        (Token::Annotation(Annotation::Nag(nag)), Token::End) => Some((nag, close + 1)),
+        _ => None,
+    }
+}
