@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use rusqlite::ErrorCode;
 use rusqlite::functions::{ConnectionRef, Context};
 use rusqlite::types::{Type, ValueRef};
-use rusqlite::{ErrorCode, ffi};
 
 use crate::board::{
     IllegalMove, MaterialError, MoveCode, PatternError, Position, SanError, SetupError, Square,
@@ -150,10 +150,13 @@ impl<'a, 'c> Arguments<'a, 'c> {
         Ok(self.context.set_aux(number, parse(&text).map_err(Into::into)?)?)
     }
 
-    /// Fails if the statement is to end: between the calls of functions in one row SQLite does not look.
+    /// Fails if the statement is to end: between the calls of functions in one row SQLite does not look. An older SQLite, which the
+    /// extension may be loaded into, cannot be asked.
+    #[cfg_attr(not(feature = "bundled"), allow(clippy::unused_self, clippy::unnecessary_wraps))]
     pub(super) fn check_interrupt(&self) -> Result<(), Problem> {
+        #[cfg(feature = "bundled")]
         if self.connection()?.is_interrupted() {
-            let interrupted = ffi::Error::new(ffi::SQLITE_INTERRUPT);
+            let interrupted = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_INTERRUPT);
             return Err(rusqlite::Error::SqliteFailure(interrupted, None).into());
         }
         Ok(())
