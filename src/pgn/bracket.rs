@@ -43,13 +43,14 @@ pub(super) fn bracketed_comment(text: &[u8]) -> Option<(&[u8], usize)> {
     is_comment.then_some((shown, end + 2))
 }
 
-/// The glyph that is all that parentheses hold, such as `(!)`, and the length of both.
+/// The sign that is all that parentheses hold, such as `(!)`, as a glyph, and the length of both. `($1)` is a variation that only has a
+/// glyph.
 #[cold]
 pub(super) fn bracketed_glyph(text: &[u8]) -> Option<(u32, usize)> {
     const LONGEST: usize = 16;
     let close = text.iter().take(LONGEST).position(|&byte| byte == b')')?;
     let inner = text[1..close].trim_ascii();
-    if !matches!(inner.first(), Some(b'!' | b'?' | b'$' | b'&' | 0x80..)) {
+    if !matches!(inner.first(), Some(b'!' | b'?' | b'&' | 0x80..)) {
         return None;
     }
     let mut lexer = Lexer::new(inner, 0);
