@@ -212,7 +212,8 @@ impl<'a> Reader<'a> {
             }
             let after_blank_line = has_blank_line(&text[end..at]);
             let follows_tags = !tags.is_empty() && !after_blank_line;
-            let Some((tag, problem)) = self.tag_at(text, at, starts_line, follows_tags) else {
+            let Some((tag, problem)) = self.tag_at(text, at, starts_line, [!tags.is_empty(), follows_tags])
+            else {
                 let Some(length) = damaged_line(&text[at..], follows_tags).filter(|_| starts_line) else {
                     break;
                 };
@@ -247,16 +248,17 @@ impl<'a> Reader<'a> {
         text: &'a [u8],
         at: usize,
         starts_line: bool,
-        follows_tags: bool,
+        [has_tags, follows_tags]: [bool; 2],
     ) -> Option<(ReadTag<'a>, Option<FrameProblem>)> {
         if let Some(tag) = read_tag(text, at) {
             let problem = tag.unclosed.then_some(FrameProblem::UnclosedTag { offset: at });
             return Some((tag, problem));
         }
         let tag = unquoted_tag(text, at).filter(|_| starts_line)?;
-        // Only a tag that each game has may be the first, or come after a blank line, if another follows it.
+        // Only a tag that each game has may come after a blank line, or be the first if another follows it.
         let is_tag = follows_tags
-            || is_of_roster(tag.pair.name) && text.get(skip_blanks(text, tag.end)) == Some(&b'[');
+            || is_of_roster(tag.pair.name)
+                && (has_tags || text.get(skip_blanks(text, tag.end)) == Some(&b'['));
         is_tag.then_some((tag, Some(FrameProblem::UnquotedTag { offset: at })))
     }
 
