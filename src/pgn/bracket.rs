@@ -1,6 +1,6 @@
 //! What brackets in movetext hold that is no variation.
 
-use super::lex::{Annotation, IN_WORD, Lexer, Token, has_blank_line};
+use super::lex::{IN_WORD, has_blank_line};
 use crate::board::GameResult;
 
 /// Whether a text in brackets begins as moves do: with the number of a move, a move, or something said about moves. A word in prose that
@@ -41,21 +41,4 @@ pub(super) fn bracketed_comment(text: &[u8]) -> Option<(&[u8], usize)> {
         && GameResult::parse(comment.trim_ascii()).is_none();
     let shown = if comment.starts_with(b"%") { &text[..end + 2] } else { comment };
     is_comment.then_some((shown, end + 2))
-}
-
-/// The sign that is all that parentheses hold, such as `(!)`, as a glyph, and the length of both. `($1)` is a variation that only has a
-/// glyph.
-#[cold]
-pub(super) fn bracketed_glyph(text: &[u8]) -> Option<(u32, usize)> {
-    const LONGEST: usize = 16;
-    let close = text.iter().take(LONGEST).position(|&byte| byte == b')')?;
-    let inner = text[1..close].trim_ascii();
-    if !matches!(inner.first(), Some(b'!' | b'?' | b'&' | 0x80..)) {
-        return None;
-    }
-    let mut lexer = Lexer::new(inner, 0);
-    match (lexer.next_annotated(), lexer.next_annotated()) {
-        (Token::Annotation(Annotation::Nag(nag)), Token::End) => Some((nag, close + 1)),
-        _ => None,
-    }
 }

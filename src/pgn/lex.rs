@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr2};
 
-use super::bracket::{begins_moves, bracketed_comment, bracketed_glyph};
+use super::bracket::{begins_moves, bracketed_comment};
 use super::entity::entity;
 use super::tags::{BOM, is_blank, starts_tag_pair};
 use super::word::is_numeric_move;
@@ -302,12 +302,6 @@ impl<'a> Lexer<'a> {
                 self.at += 1 + digits.len();
                 let nag = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
                 return nag.filter(|_| ANNOTATED).map(|nag| Token::Annotation(Annotation::Nag(nag)));
-            }
-            Class::OpenParenthesis
-                if ANNOTATED && let Some((nag, length)) = bracketed_glyph(&self.text[self.at..]) =>
-            {
-                self.at += length;
-                return Some(Token::Annotation(Annotation::Nag(nag)));
             }
             Class::OpenParenthesis if self.inner => {
                 self.at += 1;

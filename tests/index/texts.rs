@@ -579,19 +579,6 @@ const CASES: &[Case] = &[
             "variation 0.5 c7d6 d2d4",
         ],
     },
-    Case {
-        why: "a glyph in parentheses belongs to the move before it",
-        text: ab!("\n1. e4 e5 2. Nf3 (!) Nc6 (?!) (2... d6 ( ?! ) 3. d4 (\u{203c})) 3. Bb5 (!?) *\n"),
-        read: &[
-            "game A-B * ok e2e4 e7e5 g1f3 b8c6 f1b5",
-            "nag 0.3 1",
-            "nag 0.4 6",
-            "nag 0.5 5",
-            "nag 1.4 6",
-            "nag 1.5 3",
-            "variation 0.3 d7d6 d2d4",
-        ],
-    },
     // -------- Start positions --------
     Case {
         why: "a game whose start position is refused keeps its comments and arrows",
