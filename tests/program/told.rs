@@ -288,7 +288,7 @@ fn an_option_that_is_not_there_is_told_with_what_helps() {
         (&["export", "games.db", "--pgn"], "use '--format pgn'"),
         (&["export", "games.db", "--csv-positions", "--sample", "3"], "use '--format csv-positions'"),
         (&["players", "games.db", "--jsonl"], "use '--format json'"),
-        (&["explore", "games.db", "-1"], "'pgndex explore --help' tells the options"),
+        (&["explore", "games.db", "-1"], "'pgndex explore --help' lists the options"),
         (&["find", "games.db", "Fischer"], "for games of a player, use '--player \"Fischer\"'"),
         (&["explore", "games.db", "1. e4"], "moves are given in quotes: '--moves \"1. e4\"'"),
         (&["find", "games.db", "--moves", "e4", "e5"], "moves are given in quotes: '--moves \"e4 e5\"'"),
@@ -326,9 +326,9 @@ fn an_option_that_is_not_there_is_told_with_what_helps() {
             "a statement with blanks stands in quotes: \"SELECT 1\" or \".schema games\"",
         ),
         (&["remove", "games.db", "--games"], "'pgndex remove --help' tells all filters"),
-        (&["info", "games.db", "--qqqqq"], "'pgndex info --help' tells the options"),
-        (&["index", "games.db", "a.pgn", "--xyz"], "'pgndex index --help' tells the options"),
-        (&["verify", "games.db", "--csv"], "'pgndex verify --help' tells the options"),
+        (&["info", "games.db", "--qqqqq"], "'pgndex info --help' lists the options"),
+        (&["index", "games.db", "a.pgn", "--xyz"], "'pgndex index --help' lists the options"),
+        (&["verify", "games.db", "--csv"], "'pgndex verify --help' lists the options"),
         (&["find", "games.db", "--limt", "3"], "a similar argument exists: '--limit'"),
         (&["index", "games.db", "a.pgn", "--eco", "a.tsv"], "names of openings are given by --openings FILE"),
         (
@@ -409,7 +409,7 @@ fn a_name_of_any_length_leaves_tables_readable() {
         let (table, _) = said(&place, &[command, "games.db"]);
         assert!(table.lines().all(|line| line.chars().count() < 300), "{command}: {table}");
     }
-    assert!(said(&place, &["find", "games.db", "--format", "csv"]).0.contains(&long));
+    assert!(said(&place, &["find", "games.db", "--format", "csv"]).0.contains(&long[..900]));
     let narrow = place.command(&["find", "games.db"]).env("COLUMNS", "80").output().expect("it runs");
     let table = String::from_utf8_lossy(&narrow.stdout);
     assert!(table.contains('…') && table.lines().all(|line| line.chars().count() <= 80), "{table}");
