@@ -37,8 +37,11 @@ pub(crate) fn tell_sizes(connection: &Connection) -> rusqlite::Result<()> {
     if !connection.table_exists(Some("main"), "sqlite_stat1")? {
         // The only way to make that table.
         connection.execute_batch("ANALYZE main.setting")?;
+        connection.execute_batch("DELETE FROM main.sqlite_stat1")?;
     }
-    connection.execute_batch("DELETE FROM main.sqlite_stat1")?;
+    connection.execute_batch(
+        "DELETE FROM main.sqlite_stat1 WHERE tbl IN ('game', 'game_position', 'occurrence')",
+    )?;
     connection.execute_batch(TELL_SIZES)?;
     connection.execute_batch(TELL_POSITIONS)
 }

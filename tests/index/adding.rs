@@ -216,7 +216,12 @@ const CHANGES: [(&str, &str); 13] = [
     ("ALTER TABLE occurrence ADD COLUMN note TEXT; UPDATE occurrence SET note = 'x'", "TRUE"),
     ("ALTER TABLE game_position ADD COLUMN note TEXT", "TRUE"),
     ("ALTER TABLE problem ADD COLUMN note TEXT; ALTER TABLE continuation ADD COLUMN note TEXT", "TRUE"),
-    ("DROP INDEX game_white; ANALYZE", "NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'game_white')"),
+    (
+        "DROP INDEX game_white; ANALYZE",
+        "NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'game_white')
+             AND EXISTS (SELECT 1 FROM sqlite_stat1 WHERE tbl = 'player')
+             AND (SELECT count(*) FROM sqlite_stat1 WHERE tbl = 'occurrence') = 1",
+    ),
     (
         "UPDATE game SET eco = printf('%.*c', 150, 'x') WHERE game_id = 3",
         "EXISTS (SELECT 1 FROM game INDEXED BY game_eco WHERE eco LIKE '%xxx')",
