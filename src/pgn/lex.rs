@@ -416,7 +416,7 @@ impl<'a> Lexer<'a> {
             is_line_end(after.next()) && is_line_end(before.next())
         };
         match dashes.len() {
-            // `=-=`: the sign before has been passed over.
+            // `=-=`: the sign before was skipped.
             1 if before.ends_with(b"=") && rest.starts_with(b"-=") => self.scores(before.len() - 1),
             1 => None,
             2 => Some(Token::Move(dashes)),

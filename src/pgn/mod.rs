@@ -8,6 +8,7 @@ mod entity;
 mod eval;
 mod export;
 mod lex;
+mod outside;
 mod reader;
 mod split;
 mod tags;

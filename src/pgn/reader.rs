@@ -2,8 +2,9 @@
 
 use super::bracket::begins_moves;
 use super::lex::{Annotation, Lexer, Token, has_blank_line, skip_blanks};
+use super::outside::{annotations_end, next_annotation};
 use super::split::{Boundaries, LOOK_BACK};
-use super::tags::{ReadTag, TagPair, damaged_tag, is_blank, read_tag, starts_tag_pair, unquoted_tag};
+use super::tags::{ReadTag, TagPair, damaged_tag, read_tag, starts_tag_pair, unquoted_tag};
 use super::word::is_foreign_move;
 use crate::board::GameResult;
 
@@ -421,7 +422,7 @@ fn damaged_line(text: &[u8], after_tags: bool) -> Option<usize> {
 }
 
 /// How many bytes come before the line's end.
-fn line_length(text: &[u8]) -> usize {
+pub(super) fn line_length(text: &[u8]) -> usize {
     memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len())
 }
 
@@ -458,53 +459,6 @@ fn begins_next_game(tags: &[TagPair<'_>], text: &[u8], mut at: usize) -> bool {
 fn is_of_roster(name: &[u8]) -> bool {
     const ROSTER: [&[u8]; 7] = [b"Event", b"Site", b"Date", b"Round", b"White", b"Black", b"Result"];
     ROSTER.iter().any(|known| known.eq_ignore_ascii_case(name))
-}
-
-/// The next comment, glyph or closed variation outside the movetext, before which only blanks, lines of `%` and results come. What is in
-/// parentheses and is not a variation is a comment.
-fn next_annotation<'a>(text: &'a [u8], lexer: &mut Lexer<'a>, from: usize) -> Option<Annotation<'a>> {
-    let mut at = skip_blanks(text, from);
-    loop {
-        let rest = &text[at..];
-        let length = match rest {
-            [b'%', ..] if at == 0 || matches!(text[at - 1], b'\n' | b'\r') => line_length(rest),
-            // Another result.
-            [b'*' | b'0' | b'1', ..] => {
-                let word = &rest[..rest.iter().take_while(|&&byte| !is_blank(byte)).count()];
-                GameResult::parse(word).map(|_| word.len())?
-            }
-            _ => break,
-        };
-        at = skip_blanks(text, at + length);
-    }
-    if !matches!(text.get(at)?, b'{' | b';' | b'$' | b'(' | b'!' | b'?' | b'&') {
-        return None;
-    }
-    let mut next = Lexer::after(lexer, text, at);
-    let Token::Annotation(annotation) = next.next_annotated() else { return None };
-    *lexer = next;
-    Some(match annotation {
-        Annotation::Variation(variation) if !begins_moves(variation.text(text)) => {
-            Annotation::Comment(variation.text(text))
-        }
-        annotation => annotation,
-    })
-}
-
-/// Where annotations end that follow one without a blank line between, after `lexer` has read that one, and whether something else
-/// follows in the same way.
-fn annotations_end(text: &[u8], lexer: &Lexer<'_>) -> (usize, bool) {
-    let mut lexer = Lexer::after(lexer, text, lexer.offset());
-    loop {
-        let end = lexer.offset();
-        let begin = skip_blanks(text, end);
-        if begin == text.len() || has_blank_line(&text[end..begin]) {
-            return (end, false);
-        }
-        if next_annotation(text, &mut lexer, end).is_none() {
-            return (end, true);
-        }
-    }
 }
 
 /// Whether another game begins here, with a tag pair or a move.
