@@ -19,21 +19,14 @@ pub(super) fn advise(error: &mut clap::Error, command: &clap::Command, words: &[
         && let Some(name) = words.get(1)
     {
         let is_like = |command: &clap::Command| is_like(name, command.get_name());
-        match (command_of(name), advice_on(name)) {
-            (Some(instead), _) => {
-                error.remove(ContextKind::SuggestedSubcommand);
-                return tell(error, format!("'pgndex {instead}' may be what you look for"));
-            }
-            (None, Some(advice)) => {
-                error.remove(ContextKind::SuggestedSubcommand);
-                return tell(error, advice.to_owned());
-            }
-            (None, None) if !command.get_subcommands().any(is_like) => {
-                error.remove(ContextKind::SuggestedSubcommand);
-                return tell(error, "'pgndex --help' lists the commands".to_owned());
-            }
-            (None, None) => return,
-        }
+        let tip = match (command_of(name), advice_on(name)) {
+            (Some(instead), _) => format!("'pgndex {instead}' may be what you look for"),
+            (None, Some(advice)) => advice.to_owned(),
+            (None, None) if command.get_subcommands().any(is_like) => return,
+            (None, None) => "'pgndex --help' lists the commands".to_owned(),
+        };
+        error.remove(ContextKind::SuggestedSubcommand);
+        return tell(error, tip);
     }
     let tip = match (meant(error.kind(), words), unknown(error)) {
         (Some(tip), _) => tip.to_owned(),

@@ -109,7 +109,7 @@ fn number(context: &Context<'_>, index: usize) -> Option<f64> {
 /// SQLite cannot interrupt a match. Its time grows with the size of the compiled pattern times the length of the text: with this product, in
 /// bytes times bytes, half a second at most.
 const MATCH_WORK: usize = 1 << 29;
-/// The largest compiled pattern is a MiB, and the smallest that is told apart from smaller ones a KiB: as powers of two.
+/// The size of a compiled pattern is rounded up to a power of two between these: a MiB at most, and a KiB for all smaller ones.
 const LARGEST: u32 = 20;
 const SMALLEST: u32 = 10;
 

@@ -52,7 +52,8 @@ const CANNOT: &str = "cannot listen to Ctrl-C";
 
 /// How long work that reads may go on after a signal asked it to end: SQLite cannot interrupt a call of a function.
 pub(crate) const READING: Duration = Duration::from_millis(700);
-/// How long a statement that writes may take to undo what it did. After that, whoever opens the database next does it.
+/// How long a statement that writes may take to roll back. After that, the process ends, and the next one that opens the database
+/// rolls back.
 const WRITING: Duration = Duration::from_secs(5);
 
 /// Ends the process if work still runs after a time.

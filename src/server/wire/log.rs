@@ -162,7 +162,7 @@ const fn date(days: u64) -> (u64, u64, u64) {
 mod tests {
     use super::*;
 
-    /// A reader that takes nothing until it is told to.
+    /// An output that accepts nothing until its gate opens.
     struct Blocked(Receiver<()>, Sender<String>);
 
     impl io::Write for Blocked {

@@ -4,14 +4,6 @@ use crate::store::database::Database;
 use crate::store::error::Result;
 use crate::store::read::name::{NameFilter, Named, fold};
 
-/// Words that somebody typed to name an opening.
-///
-/// Letter case, accents, apostrophes and hyphens do not matter, nor do usual spellings: `caro kann`, `kings gambit`, `Queen’s Gambit
-/// Defence` and `petroff` fit `Caro-Kann Defense`, `King's Gambit`, `Queen's Gambit Defense` and `Petrov's Defense`.
-struct OpeningWords {
-    wanted: Vec<Word>,
-}
-
 /// How a name fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
@@ -21,25 +13,22 @@ enum Fit {
     Words,
 }
 
-impl OpeningWords {
-    fn new(typed: &str) -> Self {
-        Self { wanted: words(typed) }
+/// How the name of an opening fits the words that somebody typed, if it does.
+///
+/// Letter case, accents, apostrophes and hyphens do not matter, nor do usual spellings: `caro kann`, `kings gambit`, `Queen’s Gambit
+/// Defence` and `petroff` fit `Caro-Kann Defense`, `King's Gambit`, `Queen's Gambit Defense` and `Petrov's Defense`.
+fn fit(wanted: &[Word], name: &str) -> Option<Fit> {
+    let (last, before) = wanted.split_last()?;
+    let name = words(name);
+    let is_phrase = |run: &[Word]| {
+        let (end, start) = run.split_last().expect("a run has as many words as are wanted");
+        start.iter().zip(before).all(|(word, wanted)| word.is(wanted)) && end.begins_with(last)
+    };
+    if name.windows(wanted.len()).any(is_phrase) {
+        return Some(Fit::Phrase);
     }
-
-    /// How a name fits, if it does.
-    fn fit(&self, name: &str) -> Option<Fit> {
-        let (last, before) = self.wanted.split_last()?;
-        let name = words(name);
-        let is_phrase = |run: &[Word]| {
-            let (end, start) = run.split_last().expect("a run has as many words as are wanted");
-            start.iter().zip(before).all(|(word, wanted)| word.is(wanted)) && end.begins_with(last)
-        };
-        if name.windows(self.wanted.len()).any(is_phrase) {
-            return Some(Fit::Phrase);
-        }
-        let is_there = |wanted: &Word| name.iter().any(|word| word.begins_with(wanted));
-        self.wanted.iter().all(is_there).then_some(Fit::Words)
-    }
+    let is_there = |wanted: &Word| name.iter().any(|word| word.begins_with(wanted));
+    wanted.iter().all(is_there).then_some(Fit::Words)
 }
 
 impl Database {
@@ -47,10 +36,10 @@ impl Database {
     /// are not meant that have them here and there.
     pub(crate) fn openings(&self, name: &NameFilter) -> Result<Vec<u32>> {
         let NameFilter::Word(typed) = name else { return self.names(Named::Opening, name) };
-        let words = OpeningWords::new(typed);
+        let wanted = words(typed);
         let (mut phrases, mut others) = (Vec::new(), Vec::new());
         self.walk_names(Named::Opening, None, |id, name| {
-            match words.fit(name) {
+            match fit(&wanted, name) {
                 Some(Fit::Phrase) => phrases.push(id),
                 Some(Fit::Words) => others.push(id),
                 None => {}
@@ -114,7 +103,7 @@ mod tests {
 
     #[test]
     fn openings_fit_however_people_write_them() {
-        let fit = |typed: &str, name: &str| OpeningWords::new(typed).fit(name);
+        let fit = |typed: &str, name: &str| fit(&words(typed), name);
         for (typed, name) in [
             ("kings gambit", "King's Gambit Accepted: Kieseritzky Gambit"),
             ("King Gambit", "King's Gambit"),

@@ -1,4 +1,4 @@
-//! Why a statement failed, for people: where, and what may have been meant.
+//! What people should know about a statement: where it failed and what may have been meant, or why it is slow or wrong without an error.
 
 use pgndex::store::{Catalog, Database, Error, Relation, RelationKind};
 use regex_lite::Regex;
