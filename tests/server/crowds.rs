@@ -214,7 +214,7 @@ fn requests_that_cannot_be_read_are_logged_and_counted() {
     let figures = server.get("/metrics").body;
     assert!(figures.contains("pgndex_unreadable_total 2\n"), "{figures}");
     assert!(figures.contains("pgndex_answers_total{class=\"4xx\"} 2\n"), "{figures}");
-    let log = server.log();
+    let log = server.log(3);
     for status in [400, 431] {
         let line = log.iter().find(|line| line["status"] == status).expect("a line");
         assert!(line["problem"].as_str().expect("a text").contains("head of the request"), "{line}");

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::{LazyLock, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -154,10 +154,18 @@ impl Serving {
         Some(Duration::from_millis(10 * ticks))
     }
 
-    /// The lines of its log, where that is JSON.
-    pub(crate) fn log(&self) -> Vec<Value> {
-        let text = std::fs::read_to_string(self.path(LOG)).expect("a log");
-        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    /// The first lines of its log, where that is JSON. A thread writes them after the answers are sent, so this waits.
+    pub(crate) fn log(&self, count: usize) -> Vec<Value> {
+        let end = Instant::now() + Duration::from_secs(60);
+        loop {
+            let text = std::fs::read_to_string(self.path(LOG)).expect("a log");
+            let lines: Vec<_> = text.split_inclusive('\n').filter(|line| line.ends_with('\n')).collect();
+            if lines.len() >= count {
+                return lines.iter().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+            }
+            assert!(Instant::now() < end, "{count} lines are missing in: {text}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
