@@ -9,6 +9,8 @@ mod games;
 mod index;
 #[path = "common/needs.rs"]
 mod needs;
+#[path = "common/pages.rs"]
+mod pages;
 #[path = "common/place.rs"]
 mod place;
 mod program;

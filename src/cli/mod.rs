@@ -10,7 +10,7 @@ mod filter_note;
 mod hint;
 #[cfg(unix)]
 pub(crate) mod memory;
-#[cfg(all(test, feature = "parquet", feature = "serve"))]
+#[cfg(all(test, feature = "serve"))]
 mod reference;
 mod render;
 mod terminal;

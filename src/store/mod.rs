@@ -83,7 +83,7 @@ pub use read::player::games::PlayerGames;
 pub(crate) use read::player::name::{PlayerWords, can_be_one_person, have_same_words, is_initial};
 pub use read::player::record::PlayedGame;
 pub use read::removal::{SkippedDuplicate, SkippedSource};
-#[cfg(feature = "index")]
+#[cfg(feature = "parquet")]
 pub(crate) use read::row_filter::RowFilter;
 pub use read::selection::{GameFilter, KnownPlayers, Selection, UnknownName};
 pub use read::sql_query::{Query, QueryRows, Statements};

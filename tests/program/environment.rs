@@ -47,20 +47,6 @@ fn it_names_no_database_that_is_written_or_could_be_another_argument() {
 }
 
 #[test]
-fn parquet_files_are_checked_in_its_place() {
-    let place = Place::new().indexed(GAMES);
-    assert_eq!(place.run(&["export", "games.db", "--parquet", "tables"]).status, 0);
-    let checked = run(&place, &[("PGNDEX_DB", "games.db")], &["verify", "--parquet", "tables"]);
-    assert_eq!(checked.status, 0, "{checked:?}");
-    let both = place.run(&["verify", "games.db", "--parquet", "tables"]);
-    assert_eq!(both.status, 2, "{both:?}");
-    assert_eq!(
-        both.stderr,
-        "pgndex: error: a database and --parquet were given; check one after the other\n"
-    );
-}
-
-#[test]
 fn it_says_how_many_threads() {
     let place = Place::new().with("games.pgn", GAMES);
     let index = ["index", "--dry-run", "--json", "games.pgn"];

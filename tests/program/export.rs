@@ -545,7 +545,7 @@ fn are_those_of_find(place: &Place, options: &[&str]) -> usize {
 
 #[test]
 fn described_positions_are_those_of_find() {
-    let Some(part) = part_of_corpus("otb-40k", 400_000) else { return };
+    let Some(part) = part_of_corpus("otb-40k", 200_000) else { return };
     let place = Place::new();
     std::fs::write(place.path("games.pgn"), part).expect("a file");
     place.index("games.db", &place.path("games.pgn"));

@@ -65,13 +65,11 @@ fn all_commands_write_lines_that_fit_the_schema() {
         (0, &["index", "games.db", "two.pgn"]),
         (0, &["index", "games.db", "two.pgn"]),
         (0, &["index", "--dry-run", "two.pgn"]),
-        (0, &["index", "--parquet", "tables", "two.pgn"]),
         (0, &["watch", "games.db", "in", "--once", "--settle", "0"]),
         (0, &["backup", "games.db", "copy.db"]),
         (0, &["optimize", "games.db"]),
         (0, &["repair", "games.db"]),
         (0, &["verify", "games.db"]),
-        (0, &["verify", "--parquet", "tables"]),
         (0, &["remove", "games.db", "--source", "one.pgn"]),
     ] {
         let last = lines.of(&place, status, arguments);

@@ -432,10 +432,6 @@ fn a_limit_of_file_size_is_an_error_that_names_the_file() {
             "export games.db -f pgn -o out.pgn",
             "out.pgn: a file may not become so large here (more than 0 MiB are needed); raise the limit",
         ),
-        (
-            "export games.db --parquet tables",
-            "tables: a file may not become so large here (about 1 MiB are needed); raise the limit",
-        ),
         ("index new.db games.pgn", "no space left to write it (about 1 MiB are needed, and "),
         (
             "index --duplicates keep games.db games.pgn other.pgn",
@@ -524,11 +520,9 @@ fn a_full_disk_is_told_with_what_is_free_on_it() {
         "index ./disk/new.db games.pgn",
         "index --duplicates keep link.db other.pgn",
         "index --duplicates keep disk/games.db other.pgn",
-        "index --parquet disk/tables games.pgn",
         "backup games.db disk/copy.db",
         "export games.db --format pgn --output disk/out.pgn",
         "export games.db --format csv-positions --output disk/out.csv",
-        "export --parquet disk/tables games.db",
         "optimize disk/games.db",
         "repair disk/games.db",
         "remove disk/games.db --games --result 1-0",
@@ -545,32 +539,4 @@ fn a_full_disk_is_told_with_what_is_free_on_it() {
             assert!(free < 24, "{work}: {told}");
         }
     }
-}
-
-/// The manifest, which makes files known, is the last thing that takes space: what was there stays until it is written.
-#[cfg(target_os = "linux")]
-#[test]
-fn parquet_files_are_replaced_when_all_is_written() {
-    let place = Place::new().indexed(FAMOUS);
-    let Some(disk) = Mount::new(place.path("disk"), "24m") else { return };
-    let free = || pgndex::store::free_bytes(&disk.0).expect("a file system");
-    let export =
-        |directory: &str, option: &str| place.run(&["export", "--parquet", directory, "games.db", option]);
-    let before = free();
-    assert_eq!(export("disk/tables", "--overwrite").status, 0);
-    let taken = before - free();
-    // The manifest is larger than what is missing.
-    let missing = 20 << 10;
-    assert!(fs::metadata(disk.0.join("tables/_manifest-00000.json")).expect("a manifest").len() > missing);
-    let fill = usize::try_from(free() + missing - taken).expect("a size");
-    fs::write(disk.0.join("fill"), vec![0; fill]).expect("written");
-    let left = free();
-    for directory in ["disk/other", "disk/tables"] {
-        let run = export(directory, "--overwrite");
-        assert!(run.status == 1 && run.stderr.contains("no space left to write it"), "{directory}: {run:?}");
-        assert!(run.stderr.contains(" MiB are free in "), "{directory}: {}", run.stderr);
-        assert_eq!(free(), left, "{directory}");
-    }
-    assert!(!disk.0.join("other").exists());
-    assert_eq!(place.run(&["verify", "--quiet", "--parquet", "disk/tables"]).status, 0);
 }

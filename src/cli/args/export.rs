@@ -8,15 +8,13 @@ use pgndex::query::{Course, PositionQuery, Positions, Sample, WantedPositions};
 
 use crate::cli::args::course::{CourseArgs, PlyRange};
 use crate::cli::args::filter::{FilterArgs, SortArg, WHICH};
-#[cfg(feature = "parquet")]
-use crate::cli::args::parquet::ParquetLayoutArgs;
+use crate::cli::args::parquet::{ParquetLayoutArgs, directory};
 use crate::cli::args::position::PositionArgs;
 use crate::cli::args::{WrongValue, read_position, within};
 
 /// Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
 #[derive(Args, Debug)]
-#[cfg_attr(feature = "parquet", command(group = ArgGroup::new("target").args(["output", "parquet"])))]
-#[cfg_attr(not(feature = "parquet"), command(group = ArgGroup::new("target").arg("output")))]
+#[command(group = ArgGroup::new("target").args(["output", "parquet"]))]
 #[command(after_help = "\
 Examples:
   pgndex export games.db -f pgn --player carlsen --since 2019 --output carlsen.pgn
@@ -85,7 +83,6 @@ pub(crate) struct ExportArgs {
     /// Replace the file, or the Parquet files, if there are some
     #[arg(long, requires = "target")]
     pub(crate) overwrite: bool,
-    #[cfg(feature = "parquet")]
     #[command(flatten)]
     pub(crate) parquet_layout: ParquetLayoutArgs,
     #[command(flatten)]
@@ -167,8 +164,7 @@ pub(crate) struct ExportFormatArgs {
     #[arg(long, short, value_enum)]
     pub(crate) format: Option<ExportFormat>,
     /// Write the tables of the games as Parquet files into this directory
-    #[cfg(feature = "parquet")]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = directory())]
     pub(crate) parquet: Option<PathBuf>,
 }
 

@@ -3,8 +3,7 @@
 use crate::cli::args::ByteSize;
 use crate::cli::args::Memory;
 use crate::cli::args::log::LogArgs;
-#[cfg(feature = "parquet")]
-use crate::cli::args::parquet::{PARQUET, ParquetLayoutArgs};
+use crate::cli::args::parquet::{PARQUET, ParquetLayoutArgs, directory};
 use crate::cli::args::within;
 use clap::Args;
 use clap::ValueEnum;
@@ -45,17 +44,15 @@ pub(crate) struct IndexArgs {
     pub(crate) database: PathBuf,
     /// What to read: PGN files, archives, directories, patterns such as 'twic*.zip', @FILE for a list of paths, or - for
     /// standard input
-    #[cfg_attr(feature = "parquet", arg(value_name = "PGN", required_unless_present_any = ["dry_run", "reread", "parquet"]))]
-    #[cfg_attr(not(feature = "parquet"), arg(value_name = "PGN", required_unless_present_any = ["dry_run", "reread"]))]
+    #[arg(value_name = "PGN", required_unless_present_any = ["dry_run", "reread", "parquet"])]
     pub(crate) inputs: Vec<PathBuf>,
     /// Replace the database, or the Parquet files, if there are some
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// Write Parquet files into this directory, and no database
-    #[cfg(feature = "parquet")]
-    #[arg(help_heading = PARQUET, long, value_name = "DIR", conflicts_with_all = ["reread", "dry_run"])]
+    #[arg(help_heading = PARQUET, long, value_name = "DIR", value_parser = directory())]
+    #[arg(conflicts_with_all = ["reread", "dry_run"])]
     pub(crate) parquet: Option<PathBuf>,
-    #[cfg(feature = "parquet")]
     #[command(flatten)]
     pub(crate) parquet_layout: ParquetLayoutArgs,
     /// Read all files that the database was made from once more, and replace it: for what an earlier version or other options

@@ -13,7 +13,6 @@ mod index;
 mod info;
 mod key;
 mod log;
-#[cfg(feature = "parquet")]
 mod parquet;
 mod players;
 mod position;

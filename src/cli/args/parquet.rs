@@ -1,12 +1,27 @@
 //! Arguments of commands that write Parquet files.
 
+use std::path::PathBuf;
+
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+#[cfg(feature = "parquet")]
 use pgndex::columnar::PartitionBy;
 
 use crate::cli::args::within;
 
 /// Heading of the options on Parquet files.
 pub(crate) const PARQUET: &str = "Parquet";
+
+/// Reads the directory of Parquet files, or refuses it where the program cannot write and read them.
+pub(crate) fn directory() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|directory| match cfg!(feature = "parquet") {
+        true => Ok(directory),
+        false => Err(
+            "this pgndex was built without Parquet; build it with `cargo build --release --features parquet`, or install a package, \
+             which has it",
+        ),
+    })
+}
 
 /// How Parquet files are laid out.
 #[derive(Args, Debug)]
@@ -20,6 +35,7 @@ pub(crate) struct ParquetLayoutArgs {
     pub(crate) shard: u32,
 }
 
+#[cfg(feature = "parquet")]
 impl ParquetLayoutArgs {
     /// What to say of files that were written, if they are many and small because of the dates.
     pub(crate) fn note_on(&self, files: u64, bytes: u64) -> Option<&'static str> {
@@ -43,6 +59,7 @@ pub(crate) enum PartitionByArg {
     Month,
 }
 
+#[cfg(feature = "parquet")]
 impl From<PartitionByArg> for PartitionBy {
     fn from(part: PartitionByArg) -> Self {
         match part {
@@ -53,7 +70,7 @@ impl From<PartitionByArg> for PartitionBy {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "parquet"))]
 mod tests {
     use super::*;
 

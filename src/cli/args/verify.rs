@@ -1,6 +1,7 @@
 //! Arguments of `pgndex verify`.
 
 use crate::cli::args::log::LogArgs;
+use crate::cli::args::parquet::directory;
 use crate::cli::args::within;
 use clap::Args;
 use std::path::PathBuf;
@@ -23,12 +24,10 @@ Of Parquet files, each byte is held against the manifest, position_game against 
 Exit status: 0 the database is sound, 1 it is not, or it could not be checked.")]
 pub(crate) struct VerifyArgs {
     /// Database
-    #[cfg_attr(feature = "parquet", arg(value_name = "DB", required_unless_present = "parquet"))]
-    #[cfg_attr(not(feature = "parquet"), arg(value_name = "DB", required = true))]
+    #[arg(value_name = "DB", required_unless_present = "parquet")]
     pub(crate) database: Option<PathBuf>,
     /// Check the Parquet files of this directory instead
-    #[cfg(feature = "parquet")]
-    #[arg(long, value_name = "DIR", conflicts_with = "no_sources")]
+    #[arg(long, value_name = "DIR", value_parser = directory(), conflicts_with = "no_sources")]
     pub(crate) parquet: Option<PathBuf>,
     /// Size of the samples: games to replay, positions to count again, duplicates to compare
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(0..=u32::MAX))]

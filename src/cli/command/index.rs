@@ -1,8 +1,6 @@
 //! `pgndex index`.
 
 use std::collections::HashSet;
-#[cfg(not(feature = "parquet"))]
-use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -50,7 +48,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
             crate::cli::refuse_file_of(&args.database, path)?;
         }
     }
-    if parquet(args).is_some() && is_database(&args.database) {
+    if args.parquet.is_some() && is_database(&args.database) {
         bail!(
             "{0}: a database, and with --parquet all files are read as PGN; to write its tables, say `pgndex export {0} --parquet DIR`",
             args.database.display()
@@ -71,7 +69,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     looking.stop();
     let plan = match plan {
         // An incoming directory may be empty on some days; nothing is replaced for it.
-        Err(Error::NoFile) if !args.overwrite && parquet(args).is_none() => {
+        Err(Error::NoFile) if !args.overwrite && args.parquet.is_none() => {
             if args.json {
                 tell(args, &Summary { added: true, ..Summary::default() })?;
             }
@@ -87,9 +85,9 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         crate::cli::terminal::sqlite::note().into_iter().for_each(crate::cli::note);
     }
     let display = display();
-    let result = match parquet(args) {
+    let result = match &args.parquet {
         #[cfg(feature = "parquet")]
-        Some(parquet) => plan.write_parquet(&parquet, &progress),
+        Some(directory) => plan.write_parquet(&parquet(args, directory), &progress),
         _ if args.dry_run => plan.dry_run(&progress),
         _ => plan.run(&args.database, &progress),
     };
@@ -115,7 +113,7 @@ pub(crate) fn status(summary: &Summary) -> Status {
 
 /// A progress that announces what is about to be written, and that a signal stops.
 fn stoppable_progress(args: &IndexArgs, skips: Arc<AtomicBool>) -> anyhow::Result<Arc<Progress>> {
-    let (announced, is_parquet) = (!args.quiet && !args.dry_run, parquet(args).is_some());
+    let (announced, is_parquet) = (!args.quiet && !args.dry_run, args.parquet.is_some());
     let progress = Arc::new(Progress::default().on_estimate(move |estimate| {
         if announced {
             announce(estimate, is_parquet, skips.load(Ordering::Relaxed));
@@ -144,37 +142,26 @@ fn tell(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
     Telling { quiet: args.quiet, json: args.json }.tell(done, || report.text())
 }
 
-/// Parquet files, if they are to be written instead of a database.
 #[cfg(feature = "parquet")]
-fn parquet(args: &IndexArgs) -> Option<ParquetOptions> {
-    args.parquet.as_ref().map(|directory| ParquetOptions {
-        directory: directory.clone(),
+fn parquet(args: &IndexArgs, directory: &Path) -> ParquetOptions {
+    ParquetOptions {
+        directory: directory.to_owned(),
         shard: args.parquet_layout.shard,
         partition_by: args.parquet_layout.partition_by.into(),
         overwrite: args.overwrite,
         ..ParquetOptions::default()
-    })
+    }
 }
 
 /// What is written.
 fn target(args: &IndexArgs) -> Option<&Path> {
-    #[cfg(feature = "parquet")]
-    if let Some(directory) = &args.parquet {
-        return Some(directory);
-    }
-    Some(args.database.as_path()).filter(|_| !args.dry_run)
-}
-
-/// This program was built without them.
-#[cfg(not(feature = "parquet"))]
-fn parquet(_: &IndexArgs) -> Option<Infallible> {
-    None
+    args.parquet.as_deref().or_else(|| Some(args.database.as_path()).filter(|_| !args.dry_run))
 }
 
 /// What is to be read. Without a database, all arguments are inputs, but for a database that comes first in a dry run, as in the same command
 /// without `--dry-run`.
 fn inputs(args: &IndexArgs) -> Vec<PathBuf> {
-    let is_input = parquet(args).is_some() || args.dry_run && !is_database(&args.database);
+    let is_input = args.parquet.is_some() || args.dry_run && !is_database(&args.database);
     let first = Some(args.database.clone()).filter(|_| is_input);
     first.into_iter().chain(args.inputs.iter().cloned()).collect()
 }
@@ -182,7 +169,7 @@ fn inputs(args: &IndexArgs) -> Vec<PathBuf> {
 /// The file of games that stands where the database should, if files of games are nowhere else.
 fn games_in_place_of_database(args: &IndexArgs) -> Option<&Path> {
     let database = Some(args.database.as_path()).filter(|path| path.is_file() && !is_database(path));
-    let is_exchanged = parquet(args).is_none()
+    let is_exchanged = args.parquet.is_none()
         && !args.dry_run
         && args.inputs.iter().any(|path| is_database(path) || !has_name_of_games(path));
     database.filter(|path| is_exchanged && has_name_of_games(path))
@@ -307,7 +294,7 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
         ..before
     };
     let options = args.made_with.given(options)?;
-    let is_made_anew = args.overwrite || parquet(args).is_some();
+    let is_made_anew = args.overwrite || args.parquet.is_some();
     let made_with = if is_made_anew { MadeWith::default() } else { MadeWith::of(&args.database)? };
     // What an earlier run left out is read again, unless this one leaves it out too.
     let annotations = if args.reread { Annotations::All } else { made_with.annotations };

@@ -22,6 +22,7 @@ pub(crate) enum Done {
     Optimize(Optimized),
     Repair(Repaired),
     Verify(Box<Verified>),
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "the schema of answers has it always"))]
     VerifyParquet(VerifiedParquet),
 }
 

@@ -16,7 +16,7 @@ pub(crate) mod opening_name;
 pub(crate) mod passed;
 pub(crate) mod player;
 pub(crate) mod removal;
-#[cfg(feature = "index")]
+#[cfg(feature = "parquet")]
 pub(crate) mod row_filter;
 pub(crate) mod selection;
 pub(crate) mod source;

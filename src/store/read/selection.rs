@@ -207,7 +207,7 @@ impl Selection {
     }
 
     /// What is told by a game's row without looking anything up: all but names, codes of openings and sources.
-    #[cfg(feature = "index")]
+    #[cfg(feature = "parquet")]
     pub(super) fn of_rows(filter: &GameFilter) -> Self {
         let mut selection = Self::default();
         selection.add_eco(filter);

@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use pgndex::store::Database;
 use rusqlite::{Connection, Result};
 
-use super::{directory_with_samples, hold_page, project, run};
+use super::hold_page;
+use crate::pages::{directory_with_samples, project, run};
 
 /// What stands above the tables.
 const HEAD: &str = "\

@@ -18,7 +18,7 @@ fn agree(games: Vec<u8>, modules: &str, engines: &[&str]) -> Option<Vec<String>>
     place.run(&[&["index", "--quiet", "games.db"], &inputs[..]].concat());
     place.run(&[&["index", "--quiet", "--parquet", "tables"], &inputs[..]].concat());
     let output = Command::new(python)
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/engines.py"))
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/parquet/engines.py"))
         .args([place.path("tables"), place.path("games.db")])
         .args(engines)
         .stderr(Stdio::inherit())

@@ -31,7 +31,7 @@ fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 fn agree(place: &Place, directory: &str, database: &str) {
     let Some(python) = python_that_runs("import duckdb") else { return };
     let status = Command::new(python)
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/parquet.py"))
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/parquet/files.py"))
         .args([place.path(directory), place.path(database)])
         .stdout(Stdio::null())
         .status()

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::{directory_with_samples, project, read, run};
 use crate::needs::python_that_runs;
+use crate::pages::{directory_with_samples, needs_parquet, pages, prints_what_it_says, project, read, run};
 
 /// A directory as it is when the commands of the page have been run.
 fn directory_with_files() -> tempfile::TempDir {
@@ -51,6 +51,13 @@ fn print_what_they_say(python: &str, is_wanted: impl Fn(&str) -> bool) -> usize 
 }
 
 #[test]
+fn pages_with_parquet_print_what_they_say() {
+    let steps: usize =
+        pages().iter().filter(|page| needs_parquet(page)).map(|page| prints_what_it_says(page)).sum();
+    assert!(steps >= 13, "only {steps} commands were found");
+}
+
+#[test]
 fn engines_print_what_the_page_says() {
     let Some(python) = python_that_runs("import chdb, duckdb, polars, pyarrow") else { return };
     assert!(print_what_they_say(python, |code| !code.contains("pyspark")) >= 6);
@@ -72,7 +79,7 @@ fn the_queries_of_the_page_on_sql_give_the_same_rows_in_duckdb() {
         run(&format!("pgndex index --quiet --parquet {name} examples/{input}.pgn"), directory.path());
     }
     let output = Command::new(python)
-        .arg(project().join("tests/program/sql_in_duckdb.py"))
+        .arg(project().join("tests/parquet/sql_in_duckdb.py"))
         .args([env!("CARGO_BIN_EXE_pgndex"), "sample", "annotated"])
         .current_dir(directory.path())
         .output()

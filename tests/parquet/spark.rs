@@ -36,7 +36,7 @@ fn run(parts: &[&str]) -> Option<String> {
     place.run(&["index", "--quiet", "--duplicates", "keep", "all.db", "games.pgn"]);
     place.run(&["index", "--quiet", "unique.db", "games.pgn"]);
     let output = Command::new(python)
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/spark.py"))
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/parquet/spark.py"))
         .args([Path::new(env!("CARGO_BIN_EXE_pgndex")), place.path(".").as_path()])
         .args(parts)
         .stderr(Stdio::inherit())

@@ -1,0 +1,97 @@
+//! Messages of the commands that write and check Parquet files.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::Command;
+
+use crate::command::Run;
+use crate::place::Place;
+use crate::schema::Schema;
+use crate::support::Mount;
+
+const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
+
+#[test]
+fn parquet_files_are_checked_in_its_place() {
+    let place = Place::new().indexed(FAMOUS);
+    assert_eq!(place.run(&["export", "games.db", "--parquet", "tables"]).status, 0);
+    let mut checked = place.command(&["verify", "--parquet", "tables"]);
+    let checked = Run::of(checked.env("PGNDEX_DB", "games.db").output().expect("the program runs"));
+    assert_eq!(checked.status, 0, "{checked:?}");
+    let both = place.run(&["verify", "games.db", "--parquet", "tables"]);
+    assert_eq!(both.status, 2, "{both:?}");
+    assert_eq!(
+        both.stderr,
+        "pgndex: error: a database and --parquet were given; check one after the other\n"
+    );
+}
+
+#[test]
+fn lines_of_the_log_fit_the_schema() {
+    let place = Place::new().with("games.pgn", FAMOUS);
+    let schema = Schema::parse(include_str!("../../docs/log.schema.json"));
+    for arguments in [&["index", "--parquet", "tables", "games.pgn"][..], &["verify", "--parquet", "tables"]]
+    {
+        let run = place.run(&[arguments, &["--log-format", "json"]].concat());
+        assert_eq!(run.status, 0, "{run:?}");
+        let lines = run.stderr.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+        let lines: Vec<serde_json::Value> = lines.collect();
+        assert_eq!(lines.last().expect("a line")["event"], "done", "{run:?}");
+        lines.iter().for_each(|line| assert_eq!(schema.check(line), Ok(()), "{line}"));
+    }
+}
+
+#[test]
+fn a_limit_of_file_size_is_an_error_that_names_the_directory() {
+    let place = Place::new().indexed(FAMOUS);
+    let mut command = Command::new("bash");
+    command.current_dir(place.directory()).env("PGNDEX", env!("CARGO_BIN_EXE_pgndex"));
+    let run = Run::of(
+        command
+            .args(["-c", "ulimit -f 1; \"$PGNDEX\" export games.db --parquet tables"])
+            .output()
+            .expect("bash runs"),
+    );
+    let expected = "tables: a file may not become so large here (about 1 MiB are needed); raise the limit";
+    assert!(run.status == 1 && run.stderr.contains(expected), "{run:?}");
+}
+
+#[test]
+fn a_full_disk_is_an_error_with_what_is_free_on_it() {
+    let place = Place::new().indexed(FAMOUS);
+    let Some(disk) = Mount::new(place.path("disk"), "24m") else { return };
+    let mut fill = fs::File::create(disk.0.join("fill")).expect("a file");
+    while fill.write_all(&[0; 4096]).is_ok() {}
+    for work in ["index --parquet disk/tables games.pgn", "export --parquet disk/tables games.db"] {
+        let run = place.run(&work.split(' ').collect::<Vec<_>>());
+        assert!(run.status == 1 && run.stderr.contains("no space left to write it"), "{work}: {run:?}");
+        assert!(run.stderr.contains("B are free in disk/tables"), "{work}: {run:?}");
+    }
+}
+
+/// The manifest, which makes files known, is the last thing that takes space: what was there stays until it is written.
+#[test]
+fn parquet_files_are_replaced_when_all_is_written() {
+    let place = Place::new().indexed(FAMOUS);
+    let Some(disk) = Mount::new(place.path("disk"), "24m") else { return };
+    let free = || pgndex::store::free_bytes(&disk.0).expect("a file system");
+    let export =
+        |directory: &str, option: &str| place.run(&["export", "--parquet", directory, "games.db", option]);
+    let before = free();
+    assert_eq!(export("disk/tables", "--overwrite").status, 0);
+    let taken = before - free();
+    // The manifest is larger than what is missing.
+    let missing = 20 << 10;
+    assert!(fs::metadata(disk.0.join("tables/_manifest-00000.json")).expect("a manifest").len() > missing);
+    let fill = usize::try_from(free() + missing - taken).expect("a size");
+    fs::write(disk.0.join("fill"), vec![0; fill]).expect("written");
+    let left = free();
+    for directory in ["disk/other", "disk/tables"] {
+        let run = export(directory, "--overwrite");
+        assert!(run.status == 1 && run.stderr.contains("no space left to write it"), "{directory}: {run:?}");
+        assert!(run.stderr.contains(" MiB are free in "), "{directory}: {}", run.stderr);
+        assert_eq!(free(), left, "{directory}");
+    }
+    assert!(!disk.0.join("other").exists());
+    assert_eq!(place.run(&["verify", "--quiet", "--parquet", "disk/tables"]).status, 0);
+}
