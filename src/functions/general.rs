@@ -143,6 +143,7 @@ fn regexp(arguments: &Arguments<'_, '_>) -> Result<bool, Problem> {
 /// A text without certain characters at its ends. SQLite's own function compares each character with all of these, so that two long texts
 /// take minutes.
 fn trimmed(arguments: &Arguments<'_, '_>, at_start: bool, at_end: bool) -> Result<String, Problem> {
+    arguments.check_interrupt()?;
     let (text, characters) = (arguments.as_text(0)?, arguments.as_text(1)?);
     // A few characters are found sooner without a set.
     let many = if characters.len() > 64 { characters.chars().collect() } else { HashSet::new() };

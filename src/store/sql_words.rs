@@ -1,14 +1,16 @@
 //! The words of SQL.
 
-/// The words of a statement, without comments: names, numbers and quoted texts, and other characters one by one.
+/// The words of a statement, without comments: names, numbers and quoted texts, and other characters one by one. They end where SQLite's
+/// tokenizer ends them: a statement that hides its names from this would get around what counts them.
 pub(crate) fn words(sql: &str) -> Vec<&str> {
-    let (mut words, mut rest) = (Vec::new(), sql.trim_start());
+    let space = |letter: char| letter.is_ascii_whitespace();
+    let (mut words, mut rest) = (Vec::new(), sql.trim_start_matches(space));
     while let Some(letter) = rest.chars().next() {
         let length = match letter {
-            '\'' | '"' | '`' => rest[1..].find(letter).map_or(rest.len(), |end| end + 2),
+            '\'' | '"' | '`' => quoted(rest, letter),
             '[' => rest.find(']').map_or(rest.len(), |end| end + 1),
             '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            '/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
             _ if is_of_name(letter) => rest.find(|letter| !is_of_name(letter)).unwrap_or(rest.len()),
             _ => letter.len_utf8(),
         };
@@ -16,11 +18,24 @@ pub(crate) fn words(sql: &str) -> Vec<&str> {
         if !word.starts_with("--") && !word.starts_with("/*") {
             words.push(word);
         }
-        rest = after.trim_start();
+        rest = after.trim_start_matches(space);
     }
     words
 }
 
+/// How long the quoted text is that this begins with. A doubled quote stands for one within it.
+fn quoted(text: &str, quote: char) -> usize {
+    let mut length = 1;
+    while let Some(end) = text[length..].find(quote) {
+        length += end + 1;
+        if !text[length..].starts_with(quote) {
+            return length;
+        }
+        length += 1;
+    }
+    text.len()
+}
+
 fn is_of_name(letter: char) -> bool {
-    letter.is_alphanumeric() || matches!(letter, '_' | '$' | '.')
+    !letter.is_ascii() || letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$' | '.')
 }

@@ -105,7 +105,7 @@ def check_export():
     time.sleep(1)
     check(read + answer.read() == expected, "an export comes whole")
     # Those who go away are not written for: there are eight threads for exports.
-    for _ in range(24):
+    for _ in range(10):
         connection = Proxied()
         connection.request("GET", "/api/export.pgn", headers={"Host": NAMED, **BEARER})
         answer = connection.getresponse()

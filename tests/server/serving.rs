@@ -170,7 +170,7 @@ impl Serving {
 
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.address).expect("a connection");
-        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a time limit");
+        stream.set_read_timeout(Some(Duration::from_secs(120))).expect("a time limit");
         stream
     }
 

@@ -31,10 +31,11 @@ impl Problem {
         Self { status, title, detail: detail.into(), parameter: None, retry_after: None }
     }
 
-    /// A parameter that cannot be read.
+    /// A parameter that cannot be read. Of a long name the beginning is shown.
     pub(in crate::server) fn parameter(name: &str, detail: impl std::fmt::Display) -> Self {
-        let parameter = Some(name.to_owned());
-        Self { parameter, ..Self::new(400, "wrong parameter", format!("{name}: {detail}")) }
+        let name: String = name.chars().take(100).collect();
+        let detail = format!("{name}: {detail}");
+        Self { parameter: Some(name), ..Self::new(400, "wrong parameter", detail) }
     }
 
     pub(in crate::server) fn not_found(detail: impl Into<String>) -> Self {

@@ -74,7 +74,7 @@ impl App {
         Ok(Self {
             quick: pool(quick)?,
             search: pool(Nature { name: "search", waiting: 16, nice: 5, ..slow })?,
-            sql: pool(Nature { name: "sql", waiting: 8, nice: 19, prepare: api::guard, ..slow })?,
+            sql: pool(Nature { name: "sql", waiting: 8, nice: 5, prepare: api::guard, ..slow })?,
             // Each that is read holds a thread.
             export: pool(Nature {
                 name: "export",

@@ -50,6 +50,8 @@ impl Guard {
         let (first, second) = (named.next(), named.next());
         let header =
             first.and_then(|host| host.to_str().ok()).and_then(|host| host.parse::<Authority>().ok());
+        // Names of users belong into no header.
+        let header = header.filter(|authority| !authority.as_str().contains('@'));
         let is_known = |authority: &Authority| self.is_known(authority.host());
         let is_allowed =
             second.is_none() && header.as_ref().is_some_and(is_known) && uri.authority().is_none_or(is_known);
