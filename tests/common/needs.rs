@@ -5,8 +5,9 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::fmt::Display;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Whether a skipped test is to fail.
 pub(crate) fn is_ci(value: Option<&str>) -> bool {
@@ -98,13 +99,24 @@ pub(crate) fn corpus(name: &str) -> Option<Vec<u8>> {
 }
 
 /// The beginning of a collection: about `most` bytes, cut at the end of a line. A quick test takes a part where an ignored one takes
-/// more or all.
+/// more or all. No more than this part is unpacked.
 #[track_caller]
 pub(crate) fn part_of_corpus(name: &str, most: usize) -> Option<Vec<u8>> {
-    let mut text = corpus(name)?;
+    let packed = shared(&format!("corpora/{name}.pgn.zst"))?;
+    if !has_program("zstd") {
+        return None;
+    }
+    let mut zstd = Command::new("zstd");
+    let mut zstd =
+        zstd.args(["-dc", "--long=27"]).arg(&packed).stdout(Stdio::piped()).spawn().expect("zstd runs");
+    let (stdout, mut text) = (zstd.stdout.take().expect("piped"), Vec::new());
+    stdout.take((most as u64).saturating_add(1)).read_to_end(&mut text).expect("text");
+    let status = zstd.wait().expect("zstd ends");
     if text.len() > most {
         let cut = memchr::memrchr(b'\n', &text[..most]).map_or(most, |newline| newline + 1);
         text.truncate(cut);
+    } else {
+        assert!(status.success(), "{}: {status}", packed.display());
     }
     Some(text)
 }

@@ -1,11 +1,12 @@
 //! Runs, and what is looked at in their databases.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use pgndex::board::{MoveCode, Position};
 use pgndex::index::{Duplicates, Error, IndexOptions, Progress, Summary, Writer, index};
-use rusqlite::types::Value;
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 
@@ -52,6 +53,14 @@ pub(crate) fn run<P: AsRef<Path>>(
     options: &IndexOptions,
 ) -> Result<Summary, Error> {
     index(target, paths, options, &Progress::default())
+}
+
+/// Writes texts into a new directory, in their order a file each.
+pub(crate) fn write_all(directory: &Path, texts: impl IntoIterator<Item = impl AsRef<[u8]>>) {
+    fs::create_dir(directory).expect("created");
+    for (number, text) in texts.into_iter().enumerate() {
+        fs::write(directory.join(format!("{number:06}.pgn")), text).expect("written");
+    }
 }
 
 /// A file of PGN text and the database made of it.
@@ -109,22 +118,43 @@ pub(crate) fn number(database: &Connection, query: &str) -> u64 {
 /// All rows of a query, columns joined by `|`.
 pub(crate) fn lines(database: &Connection, query: &str) -> Vec<String> {
     let mut query = database.prepare(query).expect("a query");
-    let columns = query.column_count();
-    let line = |row: &rusqlite::Row<'_>| {
-        let values: rusqlite::Result<Vec<String>> =
-            (0..columns).map(|column| Ok(show(&row.get(column)?))).collect();
-        Ok(values?.join("|"))
-    };
-    query.query_map([], line).and_then(Iterator::collect).expect("rows")
+    query.query_map([], |row| Ok(line(row))).and_then(Iterator::collect).expect("rows")
 }
 
-fn show(value: &Value) -> String {
-    match value {
-        Value::Null => "-".to_owned(),
-        Value::Integer(number) => number.to_string(),
-        Value::Real(number) => number.to_string(),
-        Value::Text(text) => text.clone(),
-        Value::Blob(bytes) => bytes.escape_ascii().to_string(),
+/// A row's columns, joined by `|`.
+fn line(row: &rusqlite::Row<'_>) -> String {
+    let mut line = String::new();
+    for column in 0..row.as_ref().column_count() {
+        let separator = if column == 0 { "" } else { "|" };
+        let written = match row.get_ref_unwrap(column) {
+            ValueRef::Null => write!(line, "{separator}-"),
+            ValueRef::Integer(number) => write!(line, "{separator}{number}"),
+            ValueRef::Real(number) => write!(line, "{separator}{number}"),
+            ValueRef::Text(text) => write!(line, "{separator}{}", std::str::from_utf8(text).expect("UTF-8")),
+            ValueRef::Blob(bytes) => write!(line, "{separator}{}", bytes.escape_ascii()),
+        };
+        written.expect("written");
+    }
+    line
+}
+
+/// Checks that a query gives the same rows in two databases.
+#[track_caller]
+pub(crate) fn assert_same_rows(left: &Connection, right: &Connection, query: &str, what: &str) {
+    let prepare = |database| Connection::prepare(database, query).expect("a query");
+    let (mut left, mut right) = (prepare(left), prepare(right));
+    let columns = left.column_count();
+    let (mut left, mut right) = (left.query([]).expect("rows"), right.query([]).expect("rows"));
+    for number in 1.. {
+        let (left, right) = (left.next().expect("a row"), right.next().expect("a row"));
+        let is_same = match (left, right) {
+            (None, None) => return,
+            (Some(left), Some(right)) => {
+                (0..columns).all(|column| left.get_ref_unwrap(column) == right.get_ref_unwrap(column))
+            }
+            _ => false,
+        };
+        assert!(is_same, "{what}: row {number} of {query}:\n{:?}\n{:?}", left.map(line), right.map(line));
     }
 }
 
@@ -187,21 +217,7 @@ pub(crate) fn assert_same(left: &Path, right: &Path, what: &str) {
         assert_eq!(lines(&left, query), lines(&right, query), "{what}: {query}");
     }
     for table in tables(&left) {
-        let query = contents(&left, &table);
-        let (mut left, mut right) = (left.prepare(&query).unwrap(), right.prepare(&query).unwrap());
-        let columns = left.column_count();
-        let (mut left, mut right) = (left.query([]).unwrap(), right.query([]).unwrap());
-        for row in 1.. {
-            let (left, right) = (left.next().unwrap(), right.next().unwrap());
-            let values = |row: &rusqlite::Row<'_>| -> Vec<Value> {
-                (0..columns).map(|column| row.get_unwrap(column)).collect()
-            };
-            let (left, right) = (left.map(values), right.map(values));
-            assert_eq!(left, right, "{what}: table {table}, row {row}");
-            if left.is_none() {
-                break;
-            }
-        }
+        assert_same_rows(&left, &right, &contents(&left, &table), what);
     }
 }
 
@@ -322,8 +338,11 @@ pub(crate) fn variants() -> impl Iterator<Item = IndexOptions> {
 
 /// Holds the positions to be what their FENs say, and each to follow from the one before by its move.
 fn assert_positions_follow(database: &Connection) {
-    const MOST: u32 = 5000;
-    let query = "SELECT game_id, ply, key, halfmove_clock, move_code, fen FROM game_position ORDER BY game_id, ply LIMIT ?1";
+    // Of each source the first games, of about so many plies.
+    const MOST: u32 = 3000;
+    let query = "WITH games AS (SELECT game_id, ply_count, sum(ply_count) OVER (PARTITION BY source_id ORDER BY game_id) AS plies FROM game)
+        SELECT game_id, ply, key, halfmove_clock, move_code, fen FROM game_position
+        WHERE game_id IN (SELECT game_id FROM games WHERE plies - ply_count < ?1) ORDER BY game_id, ply";
     let mut query = database.prepare(query).expect("a query");
     let mut rows = query.query([MOST]).expect("rows");
     let mut next: Option<Position> = None;

@@ -22,11 +22,12 @@ struct Place {
 impl Place {
     fn new() -> Self {
         let place = Self {
-            directory: directory(),
+            directory: directory_for(0),
             options: IndexOptions { continuation_threshold: 2, any_threshold: false, ..options() },
         };
         fs::write(place.path("a.pgn"), GAMES).expect("written");
-        let other = annotated(3) + &GAMES.replace("Kasparov", "Kasparow").replace("[Date \"1", "[Date \"2");
+        let other = &GAMES[pgndex::pgn::next_boundary(GAMES.as_bytes(), GAMES.len() / 2)..];
+        let other = annotated(3) + &other.replace("Kasparov", "Kasparow").replace("[Date \"1", "[Date \"2");
         fs::write(place.path("b.pgn"), other).expect("written");
         place.index("games.db", &["a.pgn", "b.pgn"]);
         place
@@ -136,6 +137,7 @@ fn games_of_a_file_that_were_deleted_through_sql() {
 
 #[test]
 fn what_follows_from_other_rows_is_made_anew() {
+    let place = Place::new();
     for change in [
         "DELETE FROM occurrence WHERE game_id % 2 = 0",
         "DELETE FROM visited_position WHERE key % 3 = 0",
@@ -147,7 +149,6 @@ fn what_follows_from_other_rows_is_made_anew() {
         "INSERT INTO tag VALUES (5000, 'Mood', 'gloomy'); INSERT INTO player VALUES (5000, 'Nobody')",
         "DELETE FROM game WHERE game_id IN (3, 5, 8); DELETE FROM problem WHERE game_id IN (3, 5, 8)",
     ] {
-        let place = Place::new();
         place.change(change);
         assert!(!place.verify().is_sound(), "{change}");
         assert!(place.repair().broken.is_empty());
@@ -190,7 +191,8 @@ fn games_without_positions_are_told() {
 /// Rows that the pages of these tables never hold, as somebody wrote them: other games can be removed all the same.
 #[test]
 fn games_beside_odd_rows_can_be_removed() {
-    for (change, undo) in [
+    let place = Place::new();
+    for (first, (change, undo)) in (10..).step_by(2).zip([
         (
             "UPDATE game_position SET fen = fen || printf('%.*c', 3000, 'x') WHERE game_id = 3 AND ply = 7",
             "UPDATE game_position SET fen = rtrim(fen, 'x') WHERE game_id = 3 AND ply = 7",
@@ -198,13 +200,16 @@ fn games_beside_odd_rows_can_be_removed() {
         ("INSERT INTO move_eval VALUES (-1, 0, 1, 1, 1, 1, 1)", "DELETE FROM move_eval WHERE game_id = -1"),
         ("INSERT INTO occurrence VALUES (1, 5, -7, 0)", "DELETE FROM occurrence WHERE game_id = -7"),
         ("INSERT INTO occurrence VALUES (1, 'a', 7, 0)", "DELETE FROM occurrence WHERE key = 'a'"),
-    ] {
-        let place = Place::new();
+    ]) {
         place.change(change);
-        let games = [2, 5].map(GameId).to_vec();
+        let games = [first, first + 1].map(GameId).to_vec();
         let removed = remove(&place.database(), &Removal::Games(games), &place.options, &Progress::default());
         assert_eq!(removed.expect(change).games, 2, "{change}");
-        assert_eq!(count(&place.database(), "game_position WHERE game_id IN (2, 5)"), 0, "{change}");
+        assert_eq!(
+            count(&place.database(), &format!("game_position WHERE game_id IN ({first}, {first} + 1)")),
+            0,
+            "{change}"
+        );
         place.change(undo);
         place.assert_sound();
     }
