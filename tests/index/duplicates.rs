@@ -199,7 +199,7 @@ fn expected(games: &[(usize, usize, usize)], rule: Duplicates) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(cases(15))]
+    #![proptest_config(cases(7))]
 
     #[test]
     fn games_of_few_players_and_one_line_of_moves(
@@ -315,7 +315,7 @@ fn check_collections(most: usize) {
 
 #[test]
 fn repeated_games_of_some_of_each_collection() {
-    check_collections(600_000);
+    check_collections(150_000);
 }
 
 #[test]
@@ -344,14 +344,15 @@ fn seconds_of_equal_moves(games: usize) -> [f64; 2] {
 
 #[test]
 fn games_with_the_same_moves_take_time_by_their_number() {
-    // Were each compared with all before it, eight times as many would take 64 times as long. The best of three is compared, and a
-    // busy machine is allowed for.
-    let best = |games| {
-        let runs = [(); 3].map(|()| seconds_of_equal_moves(games));
-        [0, 1].map(|run| runs.iter().map(|seconds| seconds[run]).fold(f64::INFINITY, f64::min))
+    // Were each compared with all before it, eight times as many would take 64 times as long. On a busy machine it is tried again.
+    let ratios = || {
+        let (few, many) = (seconds_of_equal_moves(1_000), seconds_of_equal_moves(8_000));
+        [0, 1].map(|run| many[run] / few[run])
     };
-    let (few, many) = (best(2_000), best(16_000));
-    for run in [0, 1] {
-        assert!(many[run] < 20.0 * few[run], "run {run}: {} s, then {} s", few[run], many[run]);
-    }
+    let is_short = (0..3).any(|_| {
+        let ratios = ratios();
+        println!("{ratios:?}");
+        ratios.iter().all(|ratio| *ratio < 20.0)
+    });
+    assert!(is_short, "three times");
 }

@@ -267,9 +267,9 @@ fn in_a_child() {
     }
 }
 
-/// A file that gives a database of some 15 MB.
+/// A file that gives a database of some 6 MB.
 fn large(place: &Place) -> u64 {
-    fs::write(place.path("large.pgn"), GAMES.repeat(40)).expect("written");
+    fs::write(place.path("large.pgn"), GAMES.repeat(16)).expect("written");
     let summary = run(&place.path("size.db"), &[place.path("large.pgn")], &options()).expect("indexed");
     fs::remove_file(place.path("size.db")).expect("removed");
     summary.file_bytes

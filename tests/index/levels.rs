@@ -57,7 +57,7 @@ const SHOWN: [&str; 3] = [
 #[test]
 fn thirty_additions_are_like_one() {
     let directory = directory();
-    let files = parts(synthetic(400), 31, directory.path());
+    let files = parts(synthetic(200), 31, directory.path());
     let once = directory.path().join("once.db");
     let options = IndexOptions { continuation_threshold: 4, ..options() };
     run(&once, &files, &options).expect("indexed");
@@ -130,7 +130,7 @@ fn explored(path: &Path, keys: &[(i64, String)]) -> Vec<Exploration> {
 fn positions_that_wait_for_a_row_are_answered_like_others() {
     const THRESHOLD: u32 = 16;
     let directory = directory();
-    let files = parts(synthetic(400), 31, directory.path());
+    let files = parts(synthetic(250), 31, directory.path());
     let once = directory.path().join("once.db");
     let options = IndexOptions { continuation_threshold: THRESHOLD, ..options() };
     run(&once, &files, &options).expect("indexed");

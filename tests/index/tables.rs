@@ -204,7 +204,7 @@ fn rule() -> impl Strategy<Value = Duplicates> {
 }
 
 proptest! {
-    #![proptest_config(cases(20))]
+    #![proptest_config(cases(8))]
 
     #[test]
     fn messy_collections(Messy(text) in messy(), split in 0..3000usize, rule in rule()) {
@@ -292,7 +292,7 @@ fn each_shipped_game_stands_alone() {
 }
 
 proptest! {
-    #![proptest_config(cases(30))]
+    #![proptest_config(cases(12))]
 
     #[test]
     fn each_game_of_a_messy_collection_stands_alone(Messy(text) in messy()) {

@@ -6,15 +6,12 @@ use std::fs;
 use std::path::Path;
 
 use pgndex::board::MoveCode;
-use pgndex::index::{Error, IndexOptions};
-use pgndex::query::write_pgn;
+use pgndex::index::IndexOptions;
 use pgndex::source::TextEncoding;
-use pgndex::store::Database;
-use pgndex::store::row::GameId;
 use pgndex::verify::{Progress, Sample, VerifyOptions, verify};
-use rayon::prelude::*;
 use rusqlite::Connection;
 
+use crate::index::annotations::round_trip::exported;
 use crate::support::*;
 
 /// A text, what is read of it, and why that is right.
@@ -25,10 +22,11 @@ struct Case {
     read: &'static [&'static str],
 }
 
-/// What a database says, in short: games with players, result and moves; what is said about them; other tags; problems with their lines.
-fn summary(database: &Connection) -> Vec<String> {
+/// What a database says of a source, in short: games with players, result and moves; what is said about them; other tags.
+fn summary(database: &Connection, source: usize) -> Vec<String> {
     let mut found = Vec::new();
-    let games: Vec<u32> = column(database, "SELECT game_id FROM game ORDER BY 1");
+    let games: Vec<u32> =
+        column(database, &format!("SELECT game_id FROM game WHERE source_id = {source} ORDER BY 1"));
     for game in games {
         let query = |sql: &str| lines(database, &sql.replace("?1", &game.to_string()));
         found.extend(query(
@@ -71,76 +69,62 @@ fn summary(database: &Connection) -> Vec<String> {
     found
 }
 
-/// The problems, with the line of each.
-fn problems(database: &Connection) -> Vec<String> {
-    lines(database, "SELECT 'problem ' || kind || ' ' || line FROM problem ORDER BY problem_id")
+/// The problems of a source, with the line of each.
+fn problems(database: &Connection, source: usize) -> Vec<String> {
+    lines(
+        database,
+        &format!(
+            "SELECT 'problem ' || kind || ' ' || line FROM problem WHERE source_id = {source} ORDER BY problem_id"
+        ),
+    )
 }
 
-/// Indexes a text; checks that chunks of any size give the same, and that `verify` finds the same in the text.
-fn indexed(directory: &Path, text: &[u8], what: &str) -> Option<Connection> {
-    let (input, target) = (directory.join("in.pgn"), directory.join("out.db"));
-    fs::write(&input, text).expect("written");
+/// Indexes texts, each of which is a source; checks that chunks of any size give the same, and that `verify` finds the same in them.
+fn indexed(directory: &Path, texts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Connection {
+    let (inputs, target) = (directory.join("texts"), directory.join("out.db"));
+    write_all(&inputs, texts);
     let read = |target: &Path, chunk_size| {
-        let options = IndexOptions { chunk_size, overwrite: true, ..options() };
-        match run(target, &[&input], &options) {
-            Err(Error::NoSource(_)) => None,
-            indexed => Some(indexed.unwrap_or_else(|error| panic!("{what}: {error}"))),
-        }
+        run(target, &[&inputs], &IndexOptions { chunk_size, ..options() }).expect("indexed")
     };
-    let summary = read(&target, 1 << 20)?;
+    let summary = read(&target, 1 << 20);
     let small = directory.join("small.db");
     read(&small, 1);
-    assert_same(&target, &small, what);
+    assert_same(&target, &small, "chunks of one byte");
     assert_sound(&target, &summary);
     let options = VerifyOptions { sample: Sample::All, ..VerifyOptions::default() };
     let report = verify(&target, &options, &Progress::default()).expect("verified");
-    assert_eq!(report.findings.total(), 0, "{what}: {:?}", report.findings);
-    Some(open(&target))
-}
-
-/// All games of a database as PGN.
-fn exported(database: &Path) -> String {
-    let games: Vec<u32> = column(&open(database), "SELECT game_id FROM game ORDER BY 1");
-    let database = Database::open_read_only(database).expect("a database");
-    let mut text = String::new();
-    for game in games.into_iter().map(GameId) {
-        let (record, annotations) =
-            (database.game(game).expect("a game"), database.annotations(game).expect("annotations"));
-        write_pgn(&mut text, &record, &annotations).expect("written");
-    }
-    text
+    assert_eq!(report.findings.total(), 0, "{:?}", report.findings);
+    open(&target)
 }
 
 #[test]
 fn each_case_is_read_as_a_person_reads_it() {
-    let wrong: Vec<String> = CASES.par_iter().filter_map(wrong_of).collect();
-    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n\n"));
-}
-
-/// What is wrong with a case.
-fn wrong_of(case: &Case) -> Option<String> {
-    let Case { why, text, read } = case;
-    let directory = directory_for(text.len());
-    let Some(database) = indexed(directory.path(), text, why) else {
-        return Some(format!("{why}: no game"));
-    };
-    let games = summary(&database);
-    let found: Vec<String> = games.iter().cloned().chain(problems(&database)).collect();
-    if found != *read {
-        return Some(format!(
-            "{why}:\n{}\n  found\n    {}\n  expected\n    {}",
-            text.escape_ascii(),
-            found.join("\n    "),
-            read.join("\n    ")
-        ));
+    let directory = directory();
+    let database = indexed(directory.path(), CASES.iter().map(|case| case.text));
+    let exported = exported(&directory.path().join("out.db"));
+    assert_eq!(exported.len(), CASES.len());
+    let back = directory.path().join("back");
+    fs::create_dir(&back).expect("created");
+    let back = indexed(&back, &exported);
+    let mut wrong = Vec::new();
+    for (source, (Case { why, text, read }, pgn)) in (1..).zip(CASES.iter().zip(&exported)) {
+        let games = summary(&database, source);
+        let found: Vec<String> = games.iter().cloned().chain(problems(&database, source)).collect();
+        let back = summary(&back, source);
+        if found != *read {
+            wrong.push(format!(
+                "{why}:\n{}\n  found\n    {}\n  expected\n    {}",
+                text.escape_ascii(),
+                found.join("\n    "),
+                read.join("\n    ")
+            ));
+        } else if back != games {
+            // What is exported is read as the same games.
+            let (back, games) = (back.join("\n    "), games.join("\n    "));
+            wrong.push(format!("{why}: exported as\n{pgn}\n  read again\n    {back}\n  before\n    {games}"));
+        }
     }
-    // What is exported is read as the same games.
-    let pgn = exported(&directory.path().join("out.db"));
-    let back = summary(&Indexed::new(&pgn).open());
-    (back != games).then(|| {
-        let (back, games) = (back.join("\n    "), games.join("\n    "));
-        format!("{why}: exported as\n{pgn}\n  read again\n    {back}\n  before\n    {games}")
-    })
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
 /// The tags of a game between A and B.
@@ -635,7 +619,7 @@ fn files_in_other_encodings_are_read_as_utf_8() {
         assert!(options.encoding.is_some(), "{label}");
         let summary = run(&target, &[&input], &options).expect("indexed");
         assert_eq!(lines(&open(&target), "SELECT white FROM games"), [white], "{label}");
-        assert_eq!(problems(&open(&target)), Vec::<String>::new(), "{label}");
+        assert_eq!(problems(&open(&target), 1), Vec::<String>::new(), "{label}");
         assert_sound(&target, &summary);
         let report = verify(
             &target,

@@ -290,7 +290,7 @@ fn varied_games() -> String {
 #[test]
 fn it_is_what_plain_sql_says() {
     let sample = Sample::of(varied_games(), 8);
-    assert!(sample.assert_right(&sample.some_positions(1000), 8) >= 20);
+    assert!(sample.assert_right(&sample.some_positions(500), 8) >= 15);
     let visited = sample.some_visited(100);
     assert_eq!(sample.assert_right(&visited, 8), visited.len());
 }
@@ -489,6 +489,14 @@ fn under_any_filter_it_is_what_plain_sql_says() {
         "SELECT count(*), count(DISTINCT path), (SELECT count(DISTINCT variant) FROM game) FROM source";
     assert_eq!(lines(sample.sql(), readings), ["4 3 3"]);
     assert!(sample.assert_right_under_filters(300) > 100);
+    let Some(text) = part_of_corpus("otb-40k", 1 << 20) else { return };
+    let sample = Sample::of_files(&text, 8);
+    assert!(sample.assert_right_under_filters(400) > 100);
+}
+
+#[test]
+#[ignore = "takes ten seconds"]
+fn of_many_games_under_any_filter_it_is_what_plain_sql_says() {
     let Some(text) = part_of_corpus("otb-40k", 3 << 20) else { return };
     let sample = Sample::of_files(&text, 16);
     assert!(sample.assert_right_under_filters(2000) > 500);
@@ -496,9 +504,9 @@ fn under_any_filter_it_is_what_plain_sql_says() {
 
 #[test]
 fn it_is_what_plain_sql_says_of_a_part_of_a_corpus() {
-    let Some(text) = part_of_corpus("otb-40k", 3 << 20) else { return };
+    let Some(text) = part_of_corpus("otb-40k", 1 << 20) else { return };
     let sample = Sample::of(text, 16);
-    assert!(sample.assert_right(&sample.some_positions(300), 16) >= 15);
+    assert!(sample.assert_right(&sample.some_positions(200), 16) >= 10);
     let visited = sample.some_visited(100);
     assert_eq!(sample.assert_right(&visited, 16), visited.len());
 }

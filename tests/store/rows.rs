@@ -251,7 +251,7 @@ fn read(connection: &Connection, sql: &str) -> Table {
 }
 
 proptest! {
-    #![proptest_config(cases(128))]
+    #![proptest_config(cases(40))]
 
     #[test]
     fn rows_in_are_rows_out(games in btree_map(1..u32::MAX, game(), 0..20), batch in 1..8_usize) {

@@ -345,13 +345,16 @@ fn a_scan_gives_the_first_position_of_each_game_that_fits() {
     assert!(expected.iter().all(|found| found.len() > 5), "{} {}", expected[0].len(), expected[1].len());
     let everywhere = Selection::default();
     for (number, all) in expected.iter().enumerate() {
-        for (options, holds) in CASES {
+        for (index, (options, holds)) in CASES.into_iter().enumerate() {
             let selection = if options.is_empty() {
                 everywhere.clone()
             } else {
                 database.select(&filter(options)).expect("a selection")
             };
-            for order in [HitOrder::Game, HitOrder::Rating, HitOrder::Date] {
+            let orders = [HitOrder::Game, HitOrder::Rating, HitOrder::Date];
+            // All orders without a filter, one with each filter.
+            for order in if index == 0 { &orders[..] } else { &orders[index % 3..][..1] } {
+                let order = *order;
                 for (limit, offset) in [(None, 0), (Some(4), 0), (Some(2), 3)] {
                     let mut found: Vec<_> = all
                         .iter()

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::properties::cases;
+use crate::support::directory_for;
 use pgndex::store::pages::{BtreeError, PageFile, PageNumber, PageSize, TableWriter};
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -11,7 +12,7 @@ use tempfile::TempDir;
 
 /// An empty table with one column and an index, and another table.
 fn empty(page_size: u32) -> (TempDir, Connection) {
-    let directory = TempDir::new().unwrap();
+    let directory = directory_for(0);
     let connection = Connection::open(directory.path().join("test.db")).unwrap();
     connection.pragma_update(None, "page_size", page_size).unwrap();
     let schema = "PRAGMA synchronous = OFF; CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT);
@@ -118,7 +119,7 @@ fn other_pages_are_no_roots() {
 }
 
 proptest! {
-    #![proptest_config(cases(64))]
+    #![proptest_config(cases(24))]
 
     #[test]
     fn any_rows(

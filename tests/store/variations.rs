@@ -267,12 +267,23 @@ fn all_positions_of_nested_variations() {
     sample.assert_all(1);
 }
 
-#[test]
-fn positions_of_annotated_games() {
-    let Some(text) = part_of_corpus("annotated_mixed", 400_000) else { return };
+/// Of the first `most` bytes of a collection.
+fn check_annotated_games(most: usize) {
+    let Some(text) = part_of_corpus("annotated_mixed", most) else { return };
     let Some(text) = clean(&text) else { return };
     let Some(sample) = Sample::of(text.as_bytes()) else { return };
     let moves = sample.positions.keys().filter(|place| place.1 > 0).count();
     println!("{} games, {moves} moves of variations", sample.games.len());
     sample.assert_all(moves / 40 + 1);
+}
+
+#[test]
+fn positions_of_some_annotated_games() {
+    check_annotated_games(150_000);
+}
+
+#[test]
+#[ignore = "takes ten seconds"]
+fn positions_of_many_annotated_games() {
+    check_annotated_games(1_000_000);
 }

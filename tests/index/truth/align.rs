@@ -55,9 +55,10 @@ impl Tally {
 /// Goes through rows and games side by side. The rules are tried in order; where none fits, both sides go on to where three in a
 /// row are the same again.
 pub(crate) fn align(corpus: &Corpus) -> Tally {
-    let (mut rows, mut games) = (&corpus.rows[..], &corpus.games[..]);
+    let (mut rows, mut games) = (&corpus.rows[..], corpus.compared());
     let mut tally = Tally::default();
-    while !(rows.is_empty() && games.is_empty()) {
+    // Of a part, the rows of later games are left.
+    while !(games.is_empty() && (rows.is_empty() || corpus.is_part)) {
         if let Some((class, row_count, game_count)) = rules::first_that_fits(corpus, rows, games) {
             if std::env::var_os("PGNDEX_TRUTH_LIST").is_some_and(|_| class != Class::Equal) {
                 println!("{class:?}");

@@ -54,6 +54,8 @@ pub(crate) struct Corpus {
     pub(crate) database: Connection,
     pub(crate) summary: Summary,
     pub(crate) pgn: PathBuf,
+    /// Whether it is the beginning of a collection.
+    pub(crate) is_part: bool,
     _directory: TempDir,
 }
 
@@ -69,14 +71,31 @@ impl Corpus {
         let summary = index(&target, &[&pgn], &options, &Progress::default()).unwrap();
         let database = Connection::open_with_flags(&target, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
         let games = read_games(&database);
-        Some(Self { text, rows: Vec::new(), games, database, summary, pgn, _directory: directory })
+        Some(Self {
+            text,
+            rows: Vec::new(),
+            games,
+            database,
+            summary,
+            pgn,
+            is_part: false,
+            _directory: directory,
+        })
     }
 
     /// The same with what python-chess makes of it.
-    pub(crate) fn with_truth(name: &str) -> Option<Self> {
-        let mut corpus = Self::new(name, usize::MAX)?;
-        corpus.rows = read_rows(&unpacked(&shared(&format!("truth/{name}.tsv.zst"))?)?);
+    pub(crate) fn with_truth(name: &str, most: usize) -> Option<Self> {
+        let mut corpus = Self::new(name, most)?;
+        corpus.is_part = most < usize::MAX;
+        // A game may have several rows.
+        let most_rows = if corpus.is_part { corpus.games.len() + 1000 } else { usize::MAX };
+        corpus.rows = read_rows(&unpacked(&shared(&format!("truth/{name}.tsv.zst"))?)?, most_rows);
         Some(corpus)
+    }
+
+    /// The games that are compared with the rows: of a part without the last one, which may be cut off.
+    pub(crate) fn compared(&self) -> &[Game] {
+        &self.games[..self.games.len() - usize::from(self.is_part)]
     }
 
     /// A game's text.
@@ -104,9 +123,9 @@ impl Corpus {
     }
 }
 
-fn read_rows(table: &[u8]) -> Vec<Row> {
+fn read_rows(table: &[u8], most: usize) -> Vec<Row> {
     let lines = table.split(|&byte| byte == b'\n').filter(|line| !line.is_empty() && line[0] != b'#');
-    lines.map(read_row).collect()
+    lines.take(most).map(read_row).collect()
 }
 
 fn read_row(line: &[u8]) -> Row {

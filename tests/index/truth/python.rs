@@ -11,11 +11,11 @@ use pgndex::board::Position;
 use super::corpus::Corpus;
 use crate::needs::python_with_chess;
 
-/// About `wanted` plies of a collection, of games spread over all of it: FEN, UCI, SAN, key, FEN after and key after must be
+/// About `wanted` plies of a collection, or its beginning, of games spread over all of it: FEN, UCI, SAN, key, FEN after and key after must be
 /// what python-chess makes of FEN and UCI.
-pub(crate) fn agrees(name: &str, wanted: i64) {
+pub(crate) fn agrees(corpus: &Corpus, wanted: i64) {
     let Some(python) = python_with_chess() else { return };
-    let Some(corpus) = Corpus::new(name, usize::MAX) else { return };
+    let name = corpus.pgn.display();
     pgndex::functions::register(&corpus.database).unwrap();
     let every = (corpus.summary.plies as i64 / wanted).max(1);
     let mut statement = corpus

@@ -15,10 +15,8 @@ struct Stored {
     fen: String,
 }
 
-/// Replays every game of a collection, or of its first `most` bytes, from the database alone, and compares the tables with each
-/// other.
-pub(crate) fn is_consistent(name: &str, most: usize) {
-    let Some(corpus) = Corpus::new(name, most) else { return };
+/// Replays every game of a collection, or of its beginning, from the database alone, and compares the tables with each other.
+pub(crate) fn is_consistent(corpus: &Corpus) {
     let database = &corpus.database;
     let mut statement = database
         .prepare(
