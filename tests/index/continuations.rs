@@ -97,7 +97,7 @@ fn the_shipped_games() {
 
 #[test]
 fn made_up_games() {
-    let (positions, continuations) = check(synthetic(400), 3);
+    let (positions, continuations) = check(include_bytes!("../../examples/synthetic.pgn"), 3);
     assert!(positions > 100 && continuations > 500, "{positions}, {continuations}");
 }
 
