@@ -559,13 +559,14 @@ SELECT
     o.ply AS first_ply
 FROM position_game AS o
 JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
--- No earlier occurrence of the same key has the same position.
+-- No earlier occurrence of the same key has the same position. Game and ply are those of `p`, so that SQLite compares the FEN first where one
+-- is given: with those of `o` it would look for an earlier occurrence before that, once for each occurrence.
 WHERE NOT EXISTS (
     SELECT 1
     FROM position_game AS other
     JOIN game_position AS q ON q.game_id = other.game_id AND q.ply = other.ply
     WHERE other.key = o.key
-        AND (other.game_id < o.game_id OR other.game_id = o.game_id AND other.ply < o.ply)
+        AND (other.game_id < p.game_id OR other.game_id = p.game_id AND other.ply < p.ply)
         AND q.fen = p.fen
 );
 

@@ -424,6 +424,24 @@ fn natural_queries_read_no_table_from_end_to_end() {
     }
 }
 
+/// A FEN that no occurrence of the key has must not have each occurrence look at all earlier ones.
+#[test]
+fn a_position_asked_by_key_and_fen_takes_time_by_its_occurrences() {
+    let steps = |games: usize| {
+        let directory = directory();
+        let path = directory.path().join("games.db");
+        crate::games::build(&path, "games.pgn", &"[White \"a\"]\n\n1. e4 e5 *\n\n".repeat(games));
+        let database = Database::open_read_only(&path).expect("a database");
+        let query = "SELECT count(*) FROM positions
+            WHERE key = (SELECT key FROM game_position WHERE game_id = 1 AND ply = 1) AND fen = 'x'";
+        let mut query = database.connection().prepare(query).expect("a query");
+        assert_eq!(query.query_row([], |row| row.get::<_, i64>(0)), Ok(0));
+        query.get_status(rusqlite::StatementStatus::VmStep)
+    };
+    let (few, many) = (steps(100), steps(400));
+    assert!(many < 6 * few, "{few} steps, then {many}");
+}
+
 /// The first rows of a view of millions come at once.
 #[test]
 fn views_sort_nothing() {
