@@ -208,6 +208,18 @@ pub enum Error {
         /// Paths of sources that are like it, the most alike first: three at most.
         near: Vec<PathBuf>,
     },
+    /// A view has the name of a table.
+    #[error(
+        "{}: {name} is a view, but pgndex needs a table of that name; nothing was written; drop the view and give the table \
+         its name back, or index the games again into another database",
+        path.display()
+    )]
+    ViewForTable {
+        /// The database.
+        path: PathBuf,
+        /// The name of both.
+        name: String,
+    },
     /// Counts do not fit the rows that are there.
     #[error(
         "{}: there are {games} games, but its sources and runs say {told}; somebody changed its rows by other means than pgndex; \
@@ -386,6 +398,7 @@ impl Error {
             | Self::PathNotUtf8 { path, .. }
             | Self::UnknownSource { path, .. }
             | Self::CountsDiffer { path, .. }
+            | Self::ViewForTable { path, .. }
             | Self::NumbersUsedUp { path, .. }
             | Self::NeedsWriting { path, .. }
             | Self::Io { path, .. }

@@ -18,7 +18,7 @@ use crate::cli::render::done::{Done, Lost, Removed, Telling};
 use crate::cli::render::number::{counted, database_size};
 use crate::cli::render::text::printable;
 use crate::cli::terminal::progress::Progress as Display;
-use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
+use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 
 /// Takes games out, and makes the file smaller.
 ///
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     }
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
-    stop_on_signal(move || stopped.stop())?;
+    stop_on_signal(move || stop_run(&stopped))?;
     ignore_file_size_signal();
     let options = IndexOptions { writer: args.writer.into(), ..args.work.options() };
     let shown = Arc::clone(&progress);
