@@ -199,7 +199,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// No source has this path.
-    #[error("{}: no source of this database is {}; {}`SELECT source_id, path FROM source` lists all", path.display(), source_path.display(), meant(near))]
+    #[error("{}: no source of this database is {}; {}the table source lists them", path.display(), source_path.display(), meant(near))]
     UnknownSource {
         /// The database.
         path: PathBuf,

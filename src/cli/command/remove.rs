@@ -8,7 +8,7 @@ use pgndex::index::{
     IndexOptions, LostDuplicates, Progress, Removal, RemovalSummary, removable, remove, shrink,
 };
 use pgndex::query::{Choice, choose_games, near_names};
-use pgndex::store::{Database, GameFilter};
+use pgndex::store::{Database, Error, GameFilter};
 
 use crate::cli::args::{RemoveArgs, WrongValue};
 use crate::cli::command::index::snapshot;
@@ -77,8 +77,7 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     if args.games {
         let selection = database.select(&filter)?;
         tell_unknown_names(&near_names(&database, &selection)?);
-        let fits_several = tell_several(&database, &selection, option)?;
-        if fits_several && !args.dry_run {
+        if tell_several(&database, &selection, option)? {
             return Err(wrong(
                 "no games go for a name that fits several players; say whose with =NAME, as in --player \"=Carlsen,M\"",
             ));
@@ -91,6 +90,15 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
             games.push(game);
             Ok::<_, pgndex::query::Error>(true)
         })?;
+        let mut is_there =
+            database.connection().prepare("SELECT EXISTS (SELECT 1 FROM game WHERE game_id = ?1)")?;
+        for &game in &games {
+            let is_there: bool = is_there.query_row([game.0], |row| row.get(0))?;
+            if !is_there {
+                let (path, last) = (args.database.clone(), database.last_game()?);
+                return Err(Error::NoSuchGame { path, game, last }.into());
+            }
+        }
         return Ok(Some(Removal::Games(games)));
     }
     Ok((!filter.sources.is_empty()).then_some(Removal::Sources(filter.sources)))
