@@ -22,6 +22,13 @@ pub enum MoveRefusal {
         /// Which.
         piece: Piece,
     },
+    /// The piece on the square that the text names is the other side's.
+    OtherSide {
+        /// Which.
+        piece: Piece,
+        /// Where it is.
+        from: Square,
+    },
     /// No such piece of the side can go there.
     OutOfReach {
         /// Which.
@@ -85,6 +92,10 @@ impl fmt::Display for MoveRefusal {
             Self::NoPiece { piece } => {
                 write!(f, "{} has no {} that this can mean", piece.color().name(), kind(piece.kind()))
             }
+            Self::OtherSide { piece, from } => {
+                write!(f, "the {} on {from} is {}'s", kind(piece.kind()), piece.color().name())?;
+                write!(f, ", and {} moves", piece.color().other().name())
+            }
             Self::OutOfReach { piece, to } if piece.kind() == Kind::King => {
                 write!(f, "{}'s king cannot reach {to}", piece.color().name())
             }
@@ -144,6 +155,9 @@ impl Position {
     pub fn resolve_or_explain(&self, token: &[u8]) -> Result<MoveCode, MoveRefusal> {
         self.resolve(token).map_err(|error| match (error, San::parse(token)) {
             (SanError::Unreadable, _) | (_, Err(_)) => MoveRefusal::Unreadable,
+            (SanError::PromotionMissing, Ok(San::Move { origins, .. })) => {
+                self.of_other_side(origins).unwrap_or(MoveRefusal::PromotionMissing)
+            }
             (SanError::PromotionMissing, _) => MoveRefusal::PromotionMissing,
             (_, Ok(San::Null)) => MoveRefusal::InCheck { side: self.side() },
             (_, Ok(San::Castle { short })) => match self.castling_rook(self.side(), short) {
@@ -154,6 +168,13 @@ impl Position {
                 self.explain_move(kind, origins, to, promotion)
             }
         })
+    }
+
+    /// Why a move of the piece on a square is not legal, if it is the other side's.
+    fn of_other_side(&self, origins: SquareSet) -> Option<MoveRefusal> {
+        let from = origins.first().filter(|&from| origins == SquareSet::of(from))?;
+        let piece = self.piece_at(from).filter(|piece| piece.color() != self.side())?;
+        Some(MoveRefusal::OtherSide { piece, from })
     }
 
     fn explain_move(
@@ -168,7 +189,10 @@ impl Position {
         let piece = match (kind, mover) {
             (Some(kind), _) => Piece::new(kind, self.side()),
             (None, Some(mover)) if mover.color() == self.side() => mover,
-            (None, _) => return MoveRefusal::NoPiece { piece: Piece::new(Kind::Pawn, self.side()) },
+            (None, _) => {
+                let no_pawn = MoveRefusal::NoPiece { piece: Piece::new(Kind::Pawn, self.side()) };
+                return self.of_other_side(origins).unwrap_or(no_pawn);
+            }
         };
         let kind = piece.kind();
         let last_rank = if self.side() == Color::White { 7 } else { 0 };
@@ -252,6 +276,8 @@ mod tests {
                 "Black cannot castle now: the way is blocked or leads out of or through check",
             ),
             ("4k3/P7/8/8/8/8/8/4K3 w - -", "a8", "it does not say what the pawn becomes, as e8=Q does"),
+            ("4k3/8/8/8/8/8/8/4K3 w - -", "e8e7", "the king on e8 is Black's, and White moves"),
+            ("4k3/4p3/8/8/8/8/8/K7 w - -", "e7e8", "the pawn on e7 is Black's, and White moves"),
             ("4k3/P7/8/8/8/8/8/4K3 w - -", "a8=K", "there is no such promotion"),
             ("4k3/8/8/8/8/8/P7/4K3 w - -", "a5", "no pawn of White can reach a5"),
             ("4k3/8/8/8/8/p7/P7/4K3 w - -", "a4", "no pawn of White can reach a4"),
@@ -289,6 +315,7 @@ mod tests {
                                 MoveRefusal::Unreadable => SanError::Unreadable,
                                 MoveRefusal::PromotionMissing => SanError::PromotionMissing,
                                 MoveRefusal::Ambiguous { .. } => SanError::Ambiguous,
+                                MoveRefusal::OtherSide { .. } => error.unwrap_or(SanError::Illegal),
                                 _ => SanError::Illegal,
                             });
                             assert_eq!(sort, error, "{fen} {word}: {refusal:?}");

@@ -1,19 +1,22 @@
 //! What helps against arguments that are wrong, where clap says something else.
 
+use std::path::Path;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use pgndex::board::{MaterialSignature, Position};
 
+use crate::cli::args::query_text;
+use crate::cli::environment;
+use crate::cli::render::text::printable;
 use crate::cli::usage::formats;
 
 /// Says what helps against an error, where something else does than clap says.
 pub(super) fn advise(error: &mut clap::Error, command: &clap::Command, words: &[String]) {
     let subcommand = words.get(1).and_then(|name| command.find_subcommand(name));
-    if let Some(tip) = lacks_filter(error, words) {
-        // Clap lists all filters twice.
-        let filter = "a filter, such as --player NAME, --event NAME or --since DATE".to_owned();
-        error.insert(ContextKind::InvalidArg, ContextValue::Strings(vec![filter]));
-        error.remove(ContextKind::Usage);
-        return tell(error, tip.to_owned());
+    if error.kind() == ErrorKind::MissingRequiredArgument
+        && let Some(command) = subcommand
+    {
+        return advise_on_missing(error, command.get_name(), words);
     }
     if error.kind() == ErrorKind::InvalidSubcommand
         && let Some(name) = words.get(1)
@@ -27,6 +30,9 @@ pub(super) fn advise(error: &mut clap::Error, command: &clap::Command, words: &[
         };
         error.remove(ContextKind::SuggestedSubcommand);
         return tell(error, tip);
+    }
+    if let Some(option) = subcommand.and_then(|command| option_as_query(error, command, words)) {
+        error.insert(ContextKind::InvalidArg, ContextValue::String(option));
     }
     let tip = match (meant(error.kind(), words), unknown(error)) {
         (Some(tip), _) => tip.to_owned(),
@@ -74,12 +80,59 @@ fn is_like(given: &str, known: &str) -> bool {
     known.starts_with(given) || given.starts_with(known) || strsim::osa_distance(given, known) <= most.min(3)
 }
 
-/// What says that a command which takes games out lacks a filter.
-fn lacks_filter(error: &clap::Error, words: &[String]) -> Option<&'static str> {
-    let is_remove = words.get(1).is_some_and(|command| command == "remove");
-    let is_given = words.iter().any(|word| word == "--games");
-    (is_remove && is_given && error.kind() == ErrorKind::MissingRequiredArgument)
-        .then_some("'pgndex remove --help' tells all filters")
+/// Says what helps where arguments are missing.
+fn advise_on_missing(error: &mut clap::Error, command: &str, words: &[String]) {
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return };
+    let mut missing = missing.clone();
+    let all = missing.len();
+    missing.retain(|arg| command != "remove" || !arg.contains("--"));
+    let lacks_database = missing.iter().any(|arg| arg == "<DB>");
+    if command == "remove" {
+        error.remove(ContextKind::Usage);
+    }
+    if missing.len() < all {
+        // Clap lists all filters twice.
+        missing.push("a filter, such as --player NAME, --event NAME or --since DATE".to_owned());
+        error.insert(ContextKind::InvalidArg, ContextValue::Strings(missing));
+        return tell(error, "'pgndex remove --help' lists all filters".to_owned());
+    }
+    if lacks_database && environment::value(environment::DATABASE).is_some() {
+        let variable = environment::DATABASE;
+        return tell(
+            error,
+            format!("'{command}' needs the database on the command line; it does not use {variable}"),
+        );
+    }
+    // With one value clap takes it for the database.
+    let given = words.get(2).filter(|word| !word.starts_with('-'));
+    if let Some(given) = given.filter(|word| !lacks_database && cannot_be_database(command, word)) {
+        let quote = if given.contains(' ') { "\"" } else { "" };
+        let given = printable(given);
+        tell(error, format!("the database comes first: 'pgndex {command} games.db {quote}{given}{quote}'"));
+    }
+}
+
+/// Whether the first argument of a command that reads a database is something else.
+fn cannot_be_database(command: &str, word: &str) -> bool {
+    if Path::new(word).exists() {
+        return word.to_lowercase().ends_with(".pgn");
+    }
+    !word.ends_with(".db") && matches!(command, "game" | "player" | "repertoire")
+}
+
+/// The unknown option that was taken for the statement of `sql`, as a statement may begin with a comment.
+fn option_as_query(error: &clap::Error, command: &clap::Command, words: &[String]) -> Option<String> {
+    let is_after_query = unknown(error).is_some_and(|given| !given.starts_with('-'));
+    let is_known = |option: &str| match option.strip_prefix("--") {
+        Some(name) => {
+            let name = name.split('=').next();
+            command.get_arguments().any(|arg| arg.get_long() == name)
+        }
+        None => command.get_arguments().any(|arg| arg.get_short() == option.chars().nth(1)),
+    };
+    let is_option = |word: &&String| query_text(word).is_err() && !is_known(word);
+    let found = words.iter().skip(2).find(is_option);
+    found.filter(|_| command.get_name() == "sql" && is_after_query).cloned()
 }
 
 /// The command that other programs call by another name.
@@ -113,66 +166,79 @@ fn advice_on(name: &str) -> Option<&'static str> {
         "migrate" | "update" | "upgrade" => {
             "'pgndex index DB FILES' adds games and brings an older database up to date"
         }
+        "version" => "'pgndex --version' prints the version",
         _ => return None,
     })
 }
 
+/// Options that other programs have: what they call them, an option of the commands that the tip is for, and the tip. VALUE in a tip is the
+/// value that was given.
+const OPTIONS: [(&[&str], &str, &str); 15] = [
+    (&["--date", "--year"], "since", "use '--since VALUE --until VALUE'"),
+    (&["--from", "--after"], "since", "use '--since VALUE'"),
+    (&["--to", "--before"], "until", "use '--until VALUE'"),
+    (
+        &["--game", "--games", "--id"],
+        "normalize",
+        "one game is printed by 'pgndex game DB N --format pgn'; several are chosen by --sql",
+    ),
+    (&["--game", "--id"], "shrink", "use '--sql \"SELECT VALUE\"'"),
+    (
+        &[
+            "--won", "--win", "--wins", "--winner", "--lost", "--loss", "--losses", "--drawn", "--draw",
+            "--draws",
+        ],
+        "result",
+        "use '--result 1-0', '--result 0-1' or '--result draw', for a player's games with '--white NAME' or '--black NAME'",
+    ),
+    (&["--color", "--colour"], "white", "use '--white NAME' or '--black NAME'"),
+    (
+        &["--eval", "--evals", "--eval-min", "--eval-max", "--clock", "--clock-min", "--clock-max", "--time"],
+        "",
+        "evaluations and clocks are asked for with SQL: 'pgndex sql DB \"SELECT * FROM move_eval WHERE eval_cp > 300\"'",
+    ),
+    (&["--name"], "player", "use '--player NAME'"),
+    (&["--count"], "since", "the number of games is on the last line of 'pgndex find' with the same filters"),
+    (&["-W"], "format", "use '--format FORMAT'"),
+    (&["--port", "-p"], "listen", "use '--listen 127.0.0.1:VALUE'"),
+    (&["--host", "--bind", "--address"], "listen", "use '--listen VALUE:9002'"),
+    (
+        &["--db", "--database", "-D"],
+        "database",
+        "the database needs no option; it comes first: 'pgndex COMMAND VALUE'",
+    ),
+    (&["--output", "-o"], "param", "write '> VALUE' at the end, or '.output VALUE' before the statement"),
+];
+
 /// What to write instead of something that a command does not know.
 fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<String> {
-    let has = |option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
+    let has = |name: &str| command.get_arguments().any(|arg| arg.get_long() == Some(name));
     if given.starts_with('-') {
-        return match given {
-            "--date" | "--year" if has("since") => {
-                let value = words.iter().skip_while(|word| *word != given).nth(1);
-                let date = value.filter(|value| !value.starts_with('-')).map_or("1972", String::as_str);
-                Some(format!("use '--since {date} --until {date}'"))
-            }
-            "--game" | "--games" | "--id" if command.get_name() == "export" => Some(
-                "one game is told by 'pgndex game DB N --format pgn'; several are chosen by --sql".to_owned(),
-            ),
-            "--fen" if command.get_name() == "key" => {
-                Some("a position needs no option: 'pgndex key \"FEN\"'".to_owned())
-            }
-            "--output" | "-o" if command.get_name() == "sql" => {
-                Some("write '> FILE' at the end, or '.output FILE' before the statement".to_owned())
-            }
-            _ if has("elo-min") && given.split('-').any(|word| matches!(word, "elo" | "rating" | "ratings")) => {
-                Some("use '--elo-min N', '--elo-max N' or both".to_owned())
-            }
-            "--won" | "--win" | "--wins" | "--winner" | "--lost" | "--loss" | "--losses" | "--drawn" | "--draw"
-            | "--draws"
-                if has("result") =>
-            {
-                Some(
-                    "use '--result 1-0', '--result 0-1' or '--result draw', for a player's games with '--white NAME' or '--black NAME'"
-                        .to_owned(),
-                )
-            }
-            "--color" | "--colour" if has("white") => Some("use '--white NAME' or '--black NAME'".to_owned()),
-            "--eval" | "--evals" | "--eval-min" | "--eval-max" | "--clock" | "--clock-min" | "--clock-max" | "--time" => {
-                Some(
-                    "evaluations and clocks are asked for with SQL: 'pgndex sql DB \"SELECT * FROM move_eval WHERE eval_cp > 300\"'"
-                        .to_owned(),
-                )
-            }
-            "--name" if has("player") => Some("use '--player NAME'".to_owned()),
-            _ => format_of(given, command).map(|format| format!("use '--format {format}'")),
-        };
+        return instead_of_option(given, command, words);
     }
     if words.windows(2).any(|pair| pair[0] == "--then" && pair[1] == given) {
         return Some(format!(
             "--then stands alone, before the next description: '--then --move \"{given}\"'"
         ));
     }
+    let at = words.iter().position(|word| word == given)?;
+    let option = at.checked_sub(2).and_then(|at| words.get(at)).map_or("", String::as_str);
+    // What a shell parted, with what the option before it took.
+    let typed = |option_is: &[&str]| {
+        let first = if option_is.contains(&option) { at - 1 } else { at };
+        let typed = words[first..].iter().take_while(|word| *word == "-" || !word.starts_with('-'));
+        typed.map(|word| printable(word)).collect::<Vec<_>>().join(" ")
+    };
+    const FENS: [&str; 3] = ["--fen", "--like", "--position"];
     let extension = given.rsplit_once('.').map(|(_, extension)| extension);
     if command.get_name() == "sql" {
-        Some("a statement with blanks stands in quotes: \"SELECT 1\" or \".schema games\"".to_owned())
+        Some("a statement with blanks is one text in quotes: \"SELECT 1\" or \".schema games\"".to_owned())
+    } else if FENS.contains(&option) && matches!(given, "w" | "b") {
+        Some(format!("a FEN with blanks is one text in quotes: '{option} \"{}\"'", typed(&FENS)))
     } else if has("fen") && given.matches('/').count() >= 7 {
-        Some("a position is one text in quotes: '--fen \"…\"'".to_owned())
-    } else if has("moves") && are_moves(given) {
-        let before = words.iter().skip_while(|word| *word != "--moves").nth(1).filter(|word| *word != given);
-        let moves: Vec<_> = before.map(String::as_str).into_iter().chain([given]).collect();
-        Some(format!("moves are given in quotes: '--moves \"{}\"'", moves.join(" ")))
+        Some(format!("a FEN needs an option, and quotes: '--fen \"{}\"'", typed(&FENS)))
+    } else if has("moves") && are_moves(&typed(&[])) {
+        Some(format!("moves are given in quotes: '--moves \"{}\"'", typed(&["--moves"])))
     } else if has("output")
         && matches!(extension, Some("pgn" | "csv" | "fen" | "epd" | "json" | "html" | "md"))
     {
@@ -182,6 +248,44 @@ fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<
     } else {
         None
     }
+}
+
+/// What to write instead of an option that a command does not have.
+fn instead_of_option(given: &str, command: &clap::Command, words: &[String]) -> Option<String> {
+    let name = command.get_name();
+    let has = |name: &str| {
+        let is_it =
+            |arg: &clap::Arg| arg.get_long() == Some(name) || name == "database" && arg.get_id() == name;
+        command.get_arguments().any(is_it)
+    };
+    let value = words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix(given)? {
+        "" => words.get(at + 1).map(String::as_str).filter(|value| !value.starts_with('-')),
+        value if value.starts_with('=') || !given.starts_with("--") => Some(value.trim_start_matches('=')),
+        _ => None,
+    });
+    let value = value.map(printable);
+    let fits = |(names, needs, _): &&(&[&str], &str, &str)| {
+        names.contains(&given) && (needs.is_empty() || has(needs))
+    };
+    if let Some((.., tip)) = OPTIONS.iter().find(fits) {
+        return Some(tip.replace("VALUE", value.as_deref().unwrap_or("VALUE")).replace("COMMAND", name));
+    }
+    let plain = given.trim_start_matches('-').to_lowercase().replace('_', "-");
+    if has("elo-min") && plain.split('-').any(|word| matches!(word, "elo" | "rating" | "ratings")) {
+        return Some("use '--elo-min N', '--elo-max N' or both".to_owned());
+    }
+    if matches!(given, "--output" | "-o") {
+        let file = value.as_deref().unwrap_or("FILE");
+        return Some(match has("format") {
+            true => format!("write '> {file}' at the end"),
+            false => format!("the database needs no option; it comes first: 'pgndex {name} {file}'"),
+        });
+    }
+    let format = if matches!(plain.as_str(), "jsonl" | "ndjson") { "json" } else { &plain };
+    if formats(command).iter().any(|known| known == format) {
+        return Some(format!("use '--format {format}'"));
+    }
+    (given.len() > 2 && has(&plain) && format!("--{plain}") != given).then(|| format!("use '--{plain}'"))
 }
 
 /// Whether a text begins with a first move, or an answer to one.
@@ -202,15 +306,6 @@ fn after_a_move() -> Position {
     // What is there from the beginning, and blocks nothing.
     let _ = position.play_san(b"a3");
     position
-}
-
-/// The format of a command that an unknown option is called after.
-fn format_of(option: &str, command: &clap::Command) -> Option<String> {
-    let name = match option.strip_prefix("--")? {
-        "jsonl" | "ndjson" => "json",
-        name => name,
-    };
-    formats(command).into_iter().find(|format| format == name)
 }
 
 /// What was meant by arguments that often stand for others.

@@ -23,6 +23,11 @@ pub(crate) fn value(variable: &str) -> Option<OsString> {
     std::env::var_os(variable).filter(|value| !value.is_empty())
 }
 
+/// Whether a variable switches something on: an empty one and `0` do not.
+pub(crate) fn is_on(variable: &str) -> bool {
+    value(variable).is_some_and(|value| value != "0")
+}
+
 /// Lets variables stand in for arguments.
 pub(crate) fn apply(command: Command) -> Command {
     command.mut_subcommands(|command| {

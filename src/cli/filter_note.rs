@@ -2,7 +2,8 @@
 
 use pgndex::board::Position;
 use pgndex::query::{
-    NearNames, NearPlayer, SeveralPlayers, WithoutFilter, near_players, several_players, without_one_filter,
+    Instead, NearNames, NearPlayer, SeveralPlayers, WithoutFilter, instead_of_filter, near_players,
+    several_players, without_one_filter,
 };
 use pgndex::store::{Database, GameFilter, NameFilter, Named, Selection};
 
@@ -129,6 +130,26 @@ pub(super) fn tell_without_one(
         ));
     }
     Ok(())
+}
+
+/// Tells what games have, if only one filter is given and no game passes it. Gives back whether there was something to tell.
+pub(super) fn tell_instead(
+    database: &Database,
+    filter: &GameFilter,
+    option: impl Fn(&str) -> String,
+) -> anyhow::Result<bool> {
+    let Some((field, instead)) = instead_of_filter(database, filter)? else { return Ok(false) };
+    note(&match instead {
+        Instead::Dates(Some((first, last))) => format!("the games are from {first} to {last}"),
+        Instead::Dates(None) => "no game has a date".to_owned(),
+        Instead::NoRatings => "no game has the ratings of both players".to_owned(),
+        Instead::Values(values) if values.is_empty() => format!("no game has a value for {}", option(field)),
+        Instead::Values(values) => {
+            let values: Vec<_> = values.iter().map(|value| format!("\"{}\"", printable(value))).collect();
+            format!("frequent values of {} in this database: {}", option(field), values.join(", "))
+        }
+    });
+    Ok(true)
 }
 
 /// A filter in words, one a condition, but for `player`, whose record it is of.

@@ -27,6 +27,10 @@ fn with_options(error: &(dyn Error + 'static)) -> Option<String> {
     if let Some(error) = store_error(error) {
         return of_store(error);
     }
+    #[cfg(feature = "serve")]
+    if let Some(error @ pgndex::server::Error::Listen { source, .. }) = error.downcast_ref() {
+        return Some(format!("{error}; {}", of_listening(source.kind())));
+    }
     if let Some(error @ QueryError::NotAGame { .. }) = error.downcast_ref() {
         return Some(format!("--sql: {error}"));
     }
@@ -46,6 +50,23 @@ fn with_options(error: &(dyn Error + 'static)) -> Option<String> {
         _ => {}
     }
     error.downcast_ref().and_then(of_index)
+}
+
+/// What to do if an address cannot be listened at.
+#[cfg(feature = "serve")]
+const fn of_listening(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::AddrInUse => {
+            "another program listens there; stop it, or name another port with --listen (port 0 takes a free one)"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "only an administrator may listen at ports below 1024; name a higher one with --listen"
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            "this machine does not have the address; take 127.0.0.1 for this machine only, or 0.0.0.0 for all of its addresses"
+        }
+        _ => "name another address with --listen",
+    }
 }
 
 fn of_filter(error: &FilterError) -> Option<String> {
@@ -87,6 +108,11 @@ fn of_store(error: &StoreError) -> Option<String> {
                 "{}: the database is damaged; put a copy in its place, or build it again with `pgndex index --overwrite`",
                 path.display()
             )
+        }
+        StoreError::UnknownSource { .. } => format!("{error} (pgndex info)"),
+        // `pgndex sql` has words of its own for these.
+        StoreError::Query { .. } | StoreError::NotReadOnly | StoreError::MultipleStatements => {
+            format!("--sql: {error}")
         }
         StoreError::Unreleased { .. } => format!("{error} (pgndex index --overwrite)"),
         _ => return None,

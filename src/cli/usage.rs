@@ -45,11 +45,16 @@ fn with_json(command: clap::Command) -> clap::Command {
         .action(ArgAction::SetTrue)
         .conflicts_with(FORMAT)
         .help("The same as --format json");
+    let takes_no_format =
+        |command: &clap::Command| command.get_groups().any(|group| group.get_id() == CHANGE);
+    let json = if takes_no_format(&command) { json.conflicts_with(CHANGE) } else { json };
     command.arg(json).mut_arg(FORMAT, |format| format.default_value_if(JSON, "true", JSON))
 }
 
 /// The option for the form of an answer.
 const FORMAT: &str = "format";
+/// The options of a command that do something else than answer.
+const CHANGE: &str = "change";
 
 /// The formats that a command has.
 pub(super) fn formats(command: &clap::Command) -> Vec<String> {
@@ -72,7 +77,7 @@ fn with_values(arg: Arg) -> Arg {
         hint => hint,
     };
     // Else a number below zero would be taken for an option that is not there.
-    arg.allow_negative_numbers(true).value_hint(hint)
+    arg.allow_negative_numbers(true).ignore_case(true).value_hint(hint)
 }
 
 /// What stands below the options in a command's help.

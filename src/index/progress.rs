@@ -58,6 +58,8 @@ pub struct Progress {
 struct Signs {
     /// It is to stop.
     stop: AtomicBool,
+    /// It has noticed that.
+    is_stop_seen: AtomicBool,
     /// It has done something since somebody asked.
     has_moved: AtomicBool,
 }
@@ -69,7 +71,11 @@ impl Signs {
         if !self.has_moved.load(Ordering::Relaxed) {
             self.has_moved.store(true, Ordering::Relaxed);
         }
-        self.stop.load(Ordering::Relaxed)
+        let is_stopped = self.stop.load(Ordering::Relaxed);
+        if is_stopped {
+            self.is_stop_seen.store(true, Ordering::Relaxed);
+        }
+        is_stopped
     }
 }
 
@@ -151,6 +157,11 @@ impl Progress {
         self.signs.stop.store(true, Ordering::Relaxed);
     }
 
+    /// Whether any thread of the run has noticed that it is to stop. A call of an SQL function notices nothing, however long it takes.
+    pub fn is_stop_seen(&self) -> bool {
+        self.signs.is_stop_seen.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn is_stopped(&self) -> bool {
         self.signs.is_stopped()
     }
@@ -213,12 +224,12 @@ mod tests {
         assert!(progress.check().is_ok());
         assert!(progress.has_moved() && !progress.has_moved());
         progress.stop();
-        assert!(!progress.has_moved());
+        assert!(!progress.has_moved() && !progress.is_stop_seen());
         let connection = Connection::open_in_memory().unwrap();
         progress.watch(&connection);
         let long = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000000) SELECT count(*) FROM n";
         assert!(connection.query_row(long, [], |row| row.get::<_, i64>(0)).is_err());
-        assert!(progress.has_moved());
+        assert!(progress.has_moved() && progress.is_stop_seen());
     }
 
     #[test]

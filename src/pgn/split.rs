@@ -144,7 +144,7 @@ fn ends_in_tag_pair(text: &[u8], mut start: usize, is_cut: bool) -> bool {
     let ends_with_tag = |start: usize| {
         let line = text[start..].trim_ascii_start();
         let last = memchr::memrchr_iter(b'[', line).find(|&at| starts_tag_pair(&line[at..]));
-        let last = last.map(|at| at - line[..at].iter().rev().take_while(|&&byte| byte == b'[').count());
+        let last = last.map(|at| at - usize::from(line[..at].ends_with(b"[")));
         last.and_then(|at| read_tag(line, at))
             .is_some_and(|tag| tag.end == line.len() && (!tag.unclosed || tag.pair.offset == 0))
     };

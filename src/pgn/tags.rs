@@ -20,6 +20,9 @@ pub const LOOK_AHEAD: usize = 16 << 10;
 /// The longest beginning of a tag pair, up to its value's quote, in bytes. The same limits a damaged tag pair.
 const MOST_HEAD: usize = 1 << 10;
 
+/// How many brackets may open a tag pair.
+pub(super) const MOST_OPEN: usize = 2;
+
 /// Whether a tag pair begins here: `[Name "`, within [`LOOK_AHEAD`] bytes. The bracket may be doubled; a name that begins with a capital
 /// letter may be followed by another kind of quote.
 #[must_use]
@@ -46,14 +49,18 @@ enum Quote {
 /// Reads `[Name "`. Between name and quote may be one line end.
 fn read_head(text: &[u8]) -> Option<Head> {
     let head = &text[..text.len().min(MOST_HEAD - BOM.len())];
-    let open = head.iter().take_while(|&&byte| byte == b'[').count();
+    // Of a long row of brackets, each is looked at as the first: no more than these are counted.
+    let open = head.iter().take(MOST_OPEN + 1).take_while(|&&byte| byte == b'[').count();
+    if !(1..=MOST_OPEN).contains(&open) {
+        return None;
+    }
     let blanks = head[open..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let start = open + blanks;
     let in_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
     let end = start + head[start..].iter().take_while(in_name).count();
     let at = end + blanks_over_line(&head[end..]);
     let name = start..end;
-    if name.is_empty() || open == 0 {
+    if name.is_empty() {
         return None;
     }
     if head.get(at) == Some(&b'"') {
@@ -357,9 +364,16 @@ mod tests {
         ] {
             assert!(starts_tag_pair(tag));
         }
-        for other in
-            [&b"[%clk 1]"[..], b"[Event x]", b"[\"x\"]", b"[Event\n\n\"x\"]", b"[see 'x']", b"x", b""]
-        {
+        for other in [
+            &b"[%clk 1]"[..],
+            b"[Event x]",
+            b"[\"x\"]",
+            b"[[[A \"x\"]]]",
+            b"[Event\n\n\"x\"]",
+            b"[see 'x']",
+            b"x",
+            b"",
+        ] {
             assert!(!starts_tag_pair(other), "{}", other.escape_ascii());
         }
     }

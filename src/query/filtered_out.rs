@@ -41,6 +41,60 @@ pub fn without_one_filter(
     Ok(found)
 }
 
+/// What games have, where no game has what a filter asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Instead {
+    /// The first and the last date; `None` if no game has a date.
+    Dates(Option<(String, String)>),
+    /// No game has both ratings.
+    NoRatings,
+    /// The most frequent values of the first games.
+    Values(Vec<String>),
+}
+
+/// What games have, if only one filter is given and no game passes it; with the field of [`GameFilter`]. `None` of filters for which this
+/// says nothing new.
+///
+/// # Errors
+/// What SQLite says.
+pub fn instead_of_filter(
+    database: &Database,
+    filter: &GameFilter,
+) -> store::Result<Option<(&'static str, Instead)>> {
+    let mut given = without_each(filter);
+    let (Some((field, _)), None) = (given.next(), given.next()) else { return Ok(None) };
+    let passes = |filter: &GameFilter| -> store::Result<bool> {
+        Ok(database.count_games_of(&database.select(filter)?)? > 0)
+    };
+    if passes(filter)? {
+        return Ok(None);
+    }
+    let failed = |source| store::Error::sqlite(database.path(), "read the values of games", source);
+    let read = |sql: &str| -> rusqlite::Result<Vec<Option<String>>> {
+        database.connection().prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+    };
+    let values = |sql: &str| -> store::Result<Vec<String>> {
+        Ok(read(sql).map_err(failed)?.into_iter().flatten().collect())
+    };
+    Ok(Some((
+        field,
+        match field {
+            "since" | "until" => {
+                let ends = values("SELECT min(date) FROM game UNION ALL SELECT max(date) FROM game")?;
+                Instead::Dates(<[_; 2]>::try_from(ends).ok().map(Into::into))
+            }
+            "elo_min" | "elo_max" if !passes(&GameFilter { elo_min: Some(0), ..GameFilter::default() })? => {
+                Instead::NoRatings
+            }
+            "time_control" | "termination" | "variant" => Instead::Values(values(&format!(
+                "SELECT {field} FROM (SELECT {field} FROM game LIMIT 100000) WHERE {field} IS NOT NULL
+                 GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 5"
+            ))?),
+            _ => return Ok(None),
+        },
+    )))
+}
+
 /// How many filters are given.
 #[must_use]
 pub fn filters_given(filter: &GameFilter) -> usize {

@@ -322,7 +322,7 @@ impl Find<'_> {
         let reached = count_games(self.database, &query.position, self.lines)?;
         let fen = query.position.canonical_fen();
         if reached == NONE {
-            return Ok(Nothing::NotReached { fen, line: self.followed(query)? });
+            return Ok(Nothing::NotReached { fen, line: followed(self.database, query, self.lines)? });
         }
         let unknown_names = unknown_names()?;
         let is_passed_over = self.offset > 0 && self.database.count_hits(&self.search(query, &fen)?)? != NONE;
@@ -332,18 +332,21 @@ impl Find<'_> {
             Nothing::FilteredOut { reached, unknown_names }
         })
     }
+}
 
-    /// How far the games follow a line to whose end no game comes.
-    fn followed(&self, query: &PositionQuery) -> store::Result<Option<Followed>> {
-        let Some((_, before)) = query.line.split_last() else { return Ok(None) };
-        for (index, played) in before.iter().enumerate().rev() {
-            let reached = count_games(self.database, &played.position, self.lines)?;
-            if reached != NONE {
-                return Ok(Some(Followed::To { moves: index + 1, reached }));
-            }
+/// How far games follow a line to whose end no game comes; `None` if it has no move before its last one.
+///
+/// # Errors
+/// What SQLite says.
+pub fn followed(database: &Database, query: &PositionQuery, lines: Lines) -> store::Result<Option<Followed>> {
+    let Some((_, before)) = query.line.split_last() else { return Ok(None) };
+    for (index, played) in before.iter().enumerate().rev() {
+        let reached = count_games(database, &played.position, lines)?;
+        if reached != NONE {
+            return Ok(Some(Followed::To { moves: index + 1, reached }));
         }
-        Ok((!before.is_empty()).then_some(Followed::Nowhere))
     }
+    Ok((!before.is_empty()).then_some(Followed::Nowhere))
 }
 
 /// Whether all games of a much visited position have a count that is kept.

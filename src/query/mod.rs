@@ -70,8 +70,8 @@ pub use export::{
     Choice, Draw, GameFields, PositionFields, PositionFormat, Positions, Sample, WantedPositions,
     choose_games, write_positions,
 };
-pub use filtered_out::{WithoutFilter, filters_given, without_one_filter};
-pub use find::{AllHits, Find, FindTarget, Followed, FoundPosition, Nothing, Shown, Total};
+pub use filtered_out::{Instead, WithoutFilter, filters_given, instead_of_filter, without_one_filter};
+pub use find::{AllHits, Find, FindTarget, Followed, FoundPosition, Nothing, Shown, Total, followed};
 pub use game::{Command, GameAnswer, GamePly, GameVariation, Plies, PlyRemarks, visit_games};
 pub use info::{GamesByResult, Holdings, LongestGame};
 pub use names::{Elsewhere, NearNames, near_names};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::store::{self, Database, GameFilter, Named, Selection, UnknownName, fold};
+use crate::store::{self, Database, GameFilter, NameFilter, Named, Selection, UnknownName, fold};
 
 /// How many names are suggested.
 const SUGGESTED: usize = 3;
@@ -20,7 +20,7 @@ pub struct NearNames {
     /// What is looked for.
     #[serde(skip)]
     pub wanted: String,
-    /// The names most like it, the nearest first, then those that came first into the database: three at most.
+    /// The names most like it, the nearest first, of these first those that begin like it, then those that came first into the database: three at most.
     pub near: Vec<String>,
     /// Of an event or a site that nothing bears: the other field, if games have the name there.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,8 @@ pub fn near_names(database: &Database, selection: &Selection) -> store::Result<V
     let unknown = selection.unknown_names().iter();
     unknown
         .map(|name| {
-            let wanted = name.filter.text().to_owned();
+            let sign = if matches!(name.filter, NameFilter::Exactly(_)) { "=" } else { "" };
+            let wanted = format!("{sign}{}", name.filter.text());
             let (near, elsewhere) = (near(database, name)?, elsewhere(database, name)?);
             Ok(NearNames { field: name.field, named: name.named, wanted, near, elsewhere })
         })
@@ -66,18 +67,20 @@ fn elsewhere(database: &Database, unknown: &UnknownName) -> store::Result<Option
     Ok((games > 0).then_some(Elsewhere { field, games }))
 }
 
-/// The names that are most like an unknown one, the nearest first, then those that came first into the database.
+/// The names that are most like an unknown one, the nearest first, of these first those that begin like it, then those that came first into
+/// the database.
 pub(crate) fn near(database: &Database, unknown: &UnknownName) -> store::Result<Vec<String>> {
     let wanted = Wanted::new(unknown.filter.text(), unknown.named);
-    let mut nearest: Vec<(usize, String)> = Vec::new();
+    let mut nearest: Vec<((usize, usize), String)> = Vec::new();
     let mut left = COMPARED;
     database.visit_names(unknown.named, |name| {
         // Several positions of an opening have its name.
         let is_new = |name: &str| nearest.iter().all(|(_, other)| other != name);
-        if let Some(distance) = wanted.distance(name).filter(|_| is_new(name)) {
-            let at = nearest.partition_point(|(other, _)| *other <= distance);
+        if let Some((distance, place)) = wanted.distance(name).filter(|_| is_new(name)) {
+            let like = (distance, place);
+            let at = nearest.partition_point(|(other, _)| *other <= like);
             if at < SUGGESTED {
-                nearest.insert(at, (distance, name.to_owned()));
+                nearest.insert(at, (like, name.to_owned()));
                 nearest.truncate(SUGGESTED);
             }
         }
@@ -105,14 +108,15 @@ impl Wanted {
         Self { orders }
     }
 
-    /// How many letters must be changed to make as many words of a name, one after the other, those that are wanted; `None` if
-    /// they are more than a third.
-    fn distance(&self, name: &str) -> Option<usize> {
+    /// How many letters must be changed to make as many words of a name, one after the other, those that are wanted, and at which
+    /// word these begin; `None` if they are more than a third.
+    fn distance(&self, name: &str) -> Option<(usize, usize)> {
         let name = fold(name);
         let words: Vec<_> = words(&name).collect();
         let distances = self.orders.iter().flat_map(|order| {
             // A name without a letter is like no other.
-            words.windows(order.len().max(1)).filter_map(move |run| distance(run, order))
+            let runs = words.windows(order.len().max(1)).enumerate();
+            runs.filter_map(move |(place, run)| Some((distance(run, order)?, place)))
         });
         distances.min()
     }
@@ -144,8 +148,8 @@ fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
             _ => return None,
         };
     }
-    // Initials alone are like too much.
-    (letters > 0 && wrong <= (letters / 3).max(1)).then_some(wrong)
+    // Initials alone are like too much, and so are two letters.
+    (letters > 0 && wrong <= letters / 3).then_some(wrong)
 }
 
 /// The words of a folded name. What makes `Keene's` of `Keene` is no initial.
@@ -161,7 +165,7 @@ mod tests {
 
     #[test]
     fn names_are_like_others_in_most_of_their_letters() {
-        let distance = |wanted: &str, name: &str| Wanted::new(wanted, Named::Player).distance(name);
+        let distance = |wanted, name: &str| Some(Wanted::new(wanted, Named::Player).distance(name)?.0);
         for (wanted, name, expected) in [
             ("Carlson", "Carlsen, Magnus", Some(1)),
             ("Carlson, M", "Carlsen, Magnus", Some(1)),
@@ -178,11 +182,12 @@ mod tests {
             ("?", "Carlsen", None),
             ("Carlsen", "Hasty, C", None),
             ("Li", "", None),
+            ("zz", "Adams, Edwin Ziegler", None),
             ("O'Kely", "O'Kelly, Albéric", Some(1)),
         ] {
             assert_eq!(distance(wanted, name), expected, "{wanted}: {name}");
         }
-        let distance = |wanted: &str, name: &str| Wanted::new(wanted, Named::Opening).distance(name);
+        let distance = |wanted, name: &str| Some(Wanted::new(wanted, Named::Opening).distance(name)?.0);
         for (wanted, name, expected) in [
             ("Sicilain Defense", "Sicilian Defense: Keres Variation", Some(1)),
             ("Sicilain Defense", "King's Gambit Declined: Keene's Defense", None),

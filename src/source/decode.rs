@@ -78,8 +78,6 @@ pub fn open(file: &SourceFile) -> Result<Opened> {
     }
     match &file.place {
         Place::Stream => Ok(packed(Kind::Stream)),
-        // An archive may have very many.
-        Place::Member(member) if member.is_empty() => Ok(Opened::Mapped(Mapped::empty())),
         Place::Member(member) => Ok(packed(Kind::Member(Mapped::open(&member.archive)?, member.clone()))),
         Place::File => {
             let map = Mapped::open(&file.path)?;
@@ -103,6 +101,20 @@ fn refused(path: &std::path::Path, form: Form) -> Error {
 }
 
 impl Packed {
+    /// Whether it is decoded in little time and memory: of few bytes, and in a form in which these cannot become very many.
+    pub(crate) fn is_small(&self) -> bool {
+        /// Deflated, at most 1,032 times as many bytes of text.
+        const SMALL: u64 = 16 << 10;
+        match &self.kind {
+            Kind::File(map, Form::Text | Form::Utf16(_) | Form::Gzip) => map.bytes().len() as u64 <= SMALL,
+            Kind::Member(_, Member { range, method: Method::Stored | Method::Deflate, .. }) => {
+                range.end.saturating_sub(range.start) <= SMALL
+            }
+            Kind::Nothing => true,
+            _ => false,
+        }
+    }
+
     /// Whether the text of an archive is what it is taken for: UTF-8, or an 8-bit character set.
     pub(super) fn has_text(self) -> Result<bool> {
         let Self { path, kind, .. } = self;

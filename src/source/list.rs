@@ -2,10 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{RecvTimeoutError, bounded};
 
 use super::beside::{Beside, compare};
 use super::decode::DecodeOptions;
@@ -285,18 +289,37 @@ impl Lister<'_> {
         Flow::Continue(())
     }
 
+    /// Reads at most so many bytes of a file, which may be a pipe that nobody writes to: a thread of its own waits for that, and goes on
+    /// waiting if whoever watches ends the search.
+    fn read(&self, path: &Path, most: u64) -> ControlFlow<(), io::Result<Vec<u8>>> {
+        const PATIENCE: Duration = Duration::from_millis(50);
+        let (sender, receiver) = bounded(1);
+        let path = path.to_owned();
+        let read = move || {
+            let mut text = Vec::new();
+            let read = fs::File::open(path).and_then(|file| file.take(most).read_to_end(&mut text));
+            let _ = sender.send(read.map(|_| text));
+        };
+        if let Err(error) = thread::Builder::new().name("list".into()).spawn(read) {
+            return ControlFlow::Continue(Err(error));
+        }
+        loop {
+            self.watch.looked_at(0, 0)?;
+            match receiver.recv_timeout(PATIENCE) {
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(read) => return ControlFlow::Continue(read),
+                Err(error) => return ControlFlow::Continue(Err(io::Error::other(error))),
+            }
+        }
+    }
+
     fn add_list(&mut self, list: &Path) -> Flow {
         /// Of a list, in bytes. It may be a pipe that never ends.
         const MOST: u64 = 64 << 20;
         /// Of a path, in bytes.
         const LONGEST: usize = 4096;
         let wrong = |reason| Error::List { path: list.to_owned(), reason };
-        let read = fs::File::open(list).and_then(|file| {
-            let mut text = Vec::new();
-            file.take(MOST + 1).read_to_end(&mut text)?;
-            Ok(text)
-        });
-        let text = match read {
+        let text = match self.read(list, MOST + 1)? {
             Ok(text) if text.len() as u64 > MOST => {
                 return self.fail(wrong(format!("longer than {} MiB", MOST >> 20)));
             }
@@ -518,6 +541,28 @@ mod tests {
             let enough = (1..100).find(|&most| is_listed(most)).unwrap();
             assert!(enough > 4 && (1..enough).all(|most| !is_listed(most)), "{enough}");
         }
+    }
+
+    /// Ends a search soon.
+    struct Soon(std::time::Instant);
+
+    impl Watch for Soon {
+        fn looked_at(&self, _: u64, _: u64) -> ControlFlow<()> {
+            let is_over = self.0.elapsed() > Duration::from_millis(100);
+            if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_search_can_be_ended_while_nobody_writes_a_list() {
+        let directory = directory(&[]);
+        let pipe = directory.path().join("list");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let list_pipe = [format!("@{}", pipe.display())];
+        assert!(list(&list_pipe, DECODE, &Soon(std::time::Instant::now())).is_none());
+        // Which would wait for as long as nobody opens the pipe.
+        fs::write(&pipe, "").unwrap();
     }
 
     /// To look one up takes no longer when there are more.

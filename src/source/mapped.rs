@@ -52,19 +52,13 @@ impl Mapped {
         Self::of(&File::open(path).map_err(io)?).map_err(io)
     }
 
-    /// What is mapped of an empty file.
-    #[must_use]
-    pub const fn empty() -> Self {
-        Self { map: None }
-    }
-
     /// Maps an open file.
     ///
     /// # Errors
     /// Of the operating system.
     pub fn of(file: &File) -> io::Result<Self> {
         if file.metadata()?.len() == 0 {
-            return Ok(Self::empty());
+            return Ok(Self { map: None });
         }
         // SAFETY: the map is read only. A file that another program changes meanwhile may show other bytes: parsing makes no
         // assumption on them that a change could break. One that is cut shorter ends the process with SIGBUS, which is

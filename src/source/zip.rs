@@ -22,13 +22,6 @@ pub(super) struct Member {
     told: Option<(u64, u32)>,
 }
 
-impl Member {
-    /// Whether it has no text.
-    pub(super) fn is_empty(&self) -> bool {
-        self.range.is_empty() && self.told == Some((0, 0))
-    }
-}
-
 /// How a file is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {

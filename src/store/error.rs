@@ -199,7 +199,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// No source has this path.
-    #[error("{}: no source of this database is {}; {}`SELECT source_id, path FROM source` lists all", path.display(), source_path.display(), meant(near))]
+    #[error("{}: no source of this database is {}; {}the table source lists them", path.display(), source_path.display(), meant(near))]
     UnknownSource {
         /// The database.
         path: PathBuf,
@@ -207,6 +207,18 @@ pub enum Error {
         source_path: PathBuf,
         /// Paths of sources that are like it, the most alike first: three at most.
         near: Vec<PathBuf>,
+    },
+    /// A view has the name of a table.
+    #[error(
+        "{}: {name} is a view, but pgndex needs a table of that name; nothing was written; drop the view and give the table \
+         its name back, or index the games again into another database",
+        path.display()
+    )]
+    ViewForTable {
+        /// The database.
+        path: PathBuf,
+        /// The name of both.
+        name: String,
     },
     /// Counts do not fit the rows that are there.
     #[error(
@@ -386,6 +398,7 @@ impl Error {
             | Self::PathNotUtf8 { path, .. }
             | Self::UnknownSource { path, .. }
             | Self::CountsDiffer { path, .. }
+            | Self::ViewForTable { path, .. }
             | Self::NumbersUsedUp { path, .. }
             | Self::NeedsWriting { path, .. }
             | Self::Io { path, .. }

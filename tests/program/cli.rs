@@ -507,12 +507,18 @@ mod help {
         insta::assert_snapshot!(text, @r#"
         Show the key and the canonical FEN of a position
 
-        Usage: pgndex key [OPTIONS] <FEN>...
+        Usage: pgndex key [OPTIONS] [FEN]...
 
         Arguments:
-          <FEN>...  The position; the quotes can be left out
+          [FEN]...  The position as a FEN; the quotes can be left out
 
         Options:
+              --fen <FEN>        The position as a FEN [default: the start position]. Missing fields mean
+                                 White to move, no castling and no en passant. The counters are ignored
+              --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
+                                 Nf3". Small letters, chess symbols and the piece letters of other languages
+                                 are understood
+              --play <MOVES>     The same in UCI notation: e2e4,c7c5
           -f, --format <FORMAT>  How to print it; json is one object [default: table] [possible values:
                                  table, json, csv]
               --svg <FILE>       Write a picture of the board to this file, as SVG; --flip turns it round
@@ -523,13 +529,15 @@ mod help {
 
         Examples:
           pgndex key "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1"
+          pgndex key --moves "1. e4 e5"
           pgndex key "8/8/8/4k3/8/4K3/4P3/8 w - -" --svg ending.svg
           pgndex sql games.db "SELECT * FROM positions WHERE key = -9062197578030825066"
 
         The key is the Polyglot Zobrist hash of the canonical FEN; the database has it as a signed 64-bit
         integer.
         "#);
-        let fen = text.split('"').nth(1).expect("a FEN");
+        let (_, example) = text.split_once("pgndex key \"").expect("an example");
+        let fen = example.split('"').next().expect("a FEN");
         let key = json(&Place::new().ok(&["key", fen, "-f", "json"]))["integer"].to_string();
         assert!(text.contains(&format!("key = {key}\"")), "{key}");
     }

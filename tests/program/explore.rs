@@ -373,7 +373,7 @@ fn the_filter_that_keeps_all_games_out_is_named() {
     ");
     insta::assert_snapshot!(told(&["--since", "2200"]), @"
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
-    pgndex: note: there would be 3 games without --since
+    pgndex: note: the games are from 2023.??.?? to 2025.01.01
     ");
     insta::assert_snapshot!(told(&["--since", "2200", "--elo-min", "3000"]), @"
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -

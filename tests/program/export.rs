@@ -445,7 +445,7 @@ fn games_are_chosen_by_position_filter_or_query() {
     pgndex: error: games.db: no game 99; the games have the numbers 1 to 5
     ");
     insta::assert_snapshot!(place.failure(&["--format", "pgn", "--sql", "DELETE FROM game"]), @"
-    pgndex: error: this would change the database; only reading is allowed here
+    pgndex: error: --sql: this would change the database; only reading is allowed here
     ");
     for wrong in [
         &[][..],
@@ -736,7 +736,7 @@ fn a_file_is_written_whole_or_not_at_all() {
     pgndex: error: games.db: is the database, or belongs to it; name another file
     ");
     insta::assert_snapshot!(place.failure(&["--format", "fen", "-o", ".", "--overwrite"]), @"
-    pgndex: error: .: not a file; leave out --output to write to standard output
+    pgndex: error: .: is a directory; name a file, or leave out --output to write to standard output
     ");
     insta::assert_snapshot!(place.failure(&["--format", "fen", "-o", "nowhere/out.fen"]), @"
     pgndex: error: nowhere/out.fen: its directory is not there; make it first

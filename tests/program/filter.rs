@@ -256,13 +256,13 @@ fn a_file_that_the_database_does_not_have_is_told_with_those_like_it() {
         };
         insta::allow_duplicates! {
             insta::assert_snapshot!(told("2.pgn"), @"
-            pgndex: error: games.db: no source of this database is 2.pgn; did you mean more/2.pgn? `SELECT source_id, path FROM source` lists all
+            pgndex: error: games.db: no source of this database is 2.pgn; did you mean more/2.pgn? the table source lists them (pgndex info)
             ");
             insta::assert_snapshot!(told("marhc.pgn"), @"
-            pgndex: error: games.db: no source of this database is marhc.pgn; did you mean march.pgn? `SELECT source_id, path FROM source` lists all
+            pgndex: error: games.db: no source of this database is marhc.pgn; did you mean march.pgn? the table source lists them (pgndex info)
             ");
             insta::assert_snapshot!(told("7"), @"
-            pgndex: error: games.db: no source of this database is 7; `SELECT source_id, path FROM source` lists all
+            pgndex: error: games.db: no source of this database is 7; the table source lists them (pgndex info)
             ");
         }
     }

@@ -475,7 +475,7 @@ fn descriptions_one_after_the_other() {
       because: the number of ranks in the placement is 2, not 8
     ");
     insta::assert_snapshot!(sample.told(2, &["--move", "x", "--ply", "30-20"]), @"
-    error: invalid value '30-20' for '--ply <PLIES>': the last ply comes before the first
+    error: invalid value '30-20' for '--ply <PLIES>': the range is reversed; write 20-30
 
     For more information, try '--help'.
     ");
@@ -526,7 +526,7 @@ fn a_name_that_nobody_bears_is_told_with_those_like_it() {
     pgndex: note: 3 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(nothing("--player", "=knight, b"), @r#"
-    pgndex: note: no player has a name that fits "knight, b" (--player); did you mean "Knight, B" or "Knight, A"?
+    pgndex: note: no player has a name that fits "=knight, b" (--player); did you mean "Knight, B" or "Knight, A"?
     pgndex: note: 3 games reached the position, and none fits the filters
     "#);
     insta::assert_snapshot!(nothing("--player", "B Knigth"), @r#"

@@ -32,6 +32,7 @@ mod remove;
 mod repertoire;
 mod shell;
 mod sql;
+mod stopping;
 mod told;
 mod variations;
 mod versions;

@@ -190,6 +190,9 @@ fn a_name_that_is_not_clear_is_not_merged() {
         let run = ask(&place, &[&["--merge"], names].concat());
         assert!(run.status == 1 && run.stderr.contains(expected), "{run:?}");
     }
+    let split = |name| ask(&place, &["--split", name]).stderr;
+    assert!(split("magnus").contains("\"Carlsen, Magnus\" has no other spellings"), "{}", split("magnus"));
+    assert!(split("korchnoi").contains("\"korchnoi\" fits 2 names: "), "{}", split("korchnoi"));
     for arguments in
         [&["--merge", "Ding Liren"][..], &["ding", "--suggest"], &["--suggest", "--split", "ding"]]
     {

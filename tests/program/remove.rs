@@ -189,6 +189,9 @@ fn what_makes_no_sense_is_refused_with_a_way_on() {
         (&["--source", "none.pgn"], 1, "no source of this database is none.pgn"),
         (&["--source", "7"], 1, "no source of this database is 7"),
         (&["--sql", "SELECT 'x'"], 1, "--sql: "),
+        (&["--sql", "SELECT * FROM nope"], 1, "--sql: no such table: nope"),
+        (&["--sql", "SELECT 9999"], 1, "no game 9999"),
+        (&["--games", "--player", "s", "--dry-run"], 2, "no games go for a name that fits several players"),
     ] {
         let run = place.told(status, &[&["remove", "games.db"], arguments].concat());
         assert!(run.contains(told), "{arguments:?}: {run}");

@@ -376,6 +376,16 @@ mod errors {
             |        ^
           did you mean count?
         ");
+        for (query, hint) in [
+            ("SELECT * FROM game WHERE eco = B90", "a text is written in single quotes: 'B90'"),
+            ("show tables", ".tables lists the tables, and .schema TABLE shows one"),
+            ("SELECT load_extension('x')", "extensions cannot be loaded here"),
+            ("ATTACH 'new.db' AS new", "ATTACH takes a database that exists"),
+            ("SELECT * FROM nonsense", ".tables lists the tables"),
+        ] {
+            let told = failure(query);
+            assert!(told.contains(&format!("\n  {hint}")), "{query}: {told}");
+        }
         insta::assert_snapshot!(failure("SELECT ("), @"pgndex: error: incomplete input");
         insta::assert_snapshot!(failure(""), @"pgndex: error: the query is empty; give a statement, such as SELECT * FROM games LIMIT 10");
         insta::assert_snapshot!(failure("SELECT json('{')"), @"pgndex: error: malformed JSON");
@@ -395,13 +405,13 @@ mod errors {
         let run = sample.ask(&["--file", "a.sql", "--format", "csv"]);
         assert_eq!((run.status, run.stdout.as_str()), (1, "n\n3\n"));
         insta::assert_snapshot!(run.stderr, @"
-        pgndex: error: a.sql, line 6: no such column: whiet
+        pgndex: error: a.sql:6: no such column: whiet
           6 | WHERE whiet = 'x';
             |       ^
           did you mean white?
         ");
-        insta::assert_snapshot!(sample.failure(&["--file", "b.sql"]), @"pgndex: error: b.sql, line 3: malformed JSON");
-        insta::assert_snapshot!(sample.ask(&["--file", "c.sql"]).stderr, @r#"pgndex: error: c.sql, line 2: no such format: "tree"; .mode takes table, box, csv, json, md, line"#);
+        insta::assert_snapshot!(sample.failure(&["--file", "b.sql"]), @"pgndex: error: b.sql:3: malformed JSON");
+        insta::assert_snapshot!(sample.ask(&["--file", "c.sql"]).stderr, @r#"pgndex: error: c.sql:2: no such format: "tree"; .mode takes table, box, csv, json, md, line"#);
         insta::assert_snapshot!(sample.ask(&["--file", "d.sql"]).stderr, @"
         pgndex: error: d.sql: cannot read the statements
           because: line 2 is not UTF-8 text
@@ -410,7 +420,7 @@ mod errors {
         pgndex: error: e.sql: cannot read the statements
           because: No such file or directory (os error 2)
         ");
-        insta::assert_snapshot!(fed(sample.question(&[]), "SELECT\n1 +").stderr, @"pgndex: error: standard input, line 1: incomplete input");
+        insta::assert_snapshot!(fed(sample.question(&[]), "SELECT\n1 +").stderr, @"pgndex: error: standard input:1: incomplete input");
     }
 }
 

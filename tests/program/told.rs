@@ -221,7 +221,7 @@ fn a_name_of_several_players_is_told_everywhere() {
         let (_, told) = said(&place, &[arguments, &["--player", "=Polgar, Judit"]].concat());
         assert_eq!(told, "", "{arguments:?}");
     }
-    let (_, told) = said(&place, &["remove", "games.db", "--games", "--dry-run", "--player", "polgar"]);
+    let told = wrong(&place, &["remove", "games.db", "--games", "--dry-run", "--player", "polgar"]);
     assert!(told.starts_with(&format!("pgndex: note: --player {fits}")), "{told}");
     let (_, told) = said(&place, &["player", "games.db", "polgar"]);
     assert_eq!(told, format!("pgndex: note: the name {fits}"));
@@ -259,6 +259,24 @@ fn wrong_arguments_are_told_with_what_was_meant() {
         told.contains("tip: --fen takes a position; to write positions as FEN, use --format fen"),
         "{told}"
     );
+    for (arguments, expected) in [
+        (&["remove", "--games", "--player", "tal"][..], "\n  <DB>\n"),
+        (&["remove", "games.db", "--games", "--sql", "SELECT 1"], "cannot be used with"),
+        (&["players", "games.db", "--suggest", "--json"], "cannot be used with"),
+        (&["players", "games.db", "--suggest", "--limit", "3"], "cannot be used with"),
+        (&["players", "games.db", "--export-aliases", "--sort", "name"], "cannot be used with"),
+        (&["sql", "SELECT 1"], "the database comes first: pgndex sql games.db \"SELECT 1\""),
+        (&["key", "1.", "e4", "e5"], "these are moves, not a FEN; use --moves \"1. e4 e5\""),
+        (&["find", "games.db", "--fen", "https://lichess.org/abcdefgh"], "the address has no FEN in it"),
+        (&["game", "games.db", "5-1"], "the range is reversed; write 1-5"),
+        (&["game", "games.db", "1,2"], "write blanks between numbers: 1 2"),
+        (&["game", "1", "games.db"], "the database comes first, as in 'pgndex game games.db 42'"),
+        (&["find", "games.db", "--move", "x", "--ply", "abc"], "no plies; write 20, 20-40, -40 or 60-"),
+        (&["index", "new.db", "games.pgn", "--memory", "1K"], "too small; the least is 1M (a number"),
+    ] {
+        let told = wrong(&place, arguments);
+        assert!(told.contains(expected), "{arguments:?}: {told}");
+    }
     let told = wrong(&place, &["explore", "games.db", "--moves", "1... e5"]);
     assert!(told.contains("the text begins with a move of Black"), "{told}");
 }
@@ -278,7 +296,7 @@ fn games_that_stand_in_the_place_of_the_database_are_told() {
 
 #[test]
 fn an_option_that_is_not_there_is_told_with_what_helps() {
-    let place = Place::new();
+    let place = Place::new().with("games.pgn", FAMOUS);
     for (arguments, tip) in [
         (&["find", "games.db", "--csv"][..], "use '--format csv'"),
         (&["find", "games.db", "--table"], "use '--format table'"),
@@ -295,7 +313,7 @@ fn an_option_that_is_not_there_is_told_with_what_helps() {
         (&["explore", "games.db", "e5"], "moves are given in quotes: '--moves \"e5\"'"),
         (
             &["find", "games.db", "8/8/8/8/8/4k3/4p3/4K3", "w"],
-            "a position is one text in quotes: '--fen \"…\"'",
+            "a FEN needs an option, and quotes: '--fen \"8/8/8/8/8/4k3/4p3/4K3 w\"'",
         ),
         (&["export", "games.db", "--format", "pgn", "tal.pgn"], "use '--output tal.pgn'"),
         (&["find", "games.db", "--year", "1972"], "use '--since 1972 --until 1972'"),
@@ -306,13 +324,43 @@ fn an_option_that_is_not_there_is_told_with_what_helps() {
         ),
         (
             &["export", "games.db", "--game", "7", "--format", "pgn"],
-            "one game is told by 'pgndex game DB N --format pgn'; several are chosen by --sql",
+            "one game is printed by 'pgndex game DB N --format pgn'; several are chosen by --sql",
         ),
-        (&["key", "--fen", "8/8/8/8/8/8/8/8 w - -"], "a position needs no option: 'pgndex key \"FEN\"'"),
         (
             &["sql", "games.db", "SELECT 1", "--output", "x.csv"],
-            "write '> FILE' at the end, or '.output FILE' before the statement",
+            "write '> x.csv' at the end, or '.output x.csv' before the statement",
         ),
+        (&["sql", "games.db", "-csv", "SELECT 1"], "use '--format csv'"),
+        (&["sql", "games.db", "--csv", "SELECT 1"], "use '--format csv'"),
+        (&["sql", "games.db", "-c", "SELECT 1"], "'pgndex sql --help' lists the options"),
+        (
+            &["find", "games.db", "--fen", "8/8/8/4k3/8/4K3/4P3/8", "w", "-", "-", "--limit", "3"],
+            "a FEN with blanks is one text in quotes: '--fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\"'",
+        ),
+        (&["explore", "games.db", "1.", "e4"], "moves are given in quotes: '--moves \"1. e4\"'"),
+        (&["find", "games.db", "--from", "1972"], "use '--since 1972'"),
+        (&["find", "games.db", "--ECO", "B90"], "use '--eco'"),
+        (&["find", "games.db", "--output", "x.csv"], "write '> x.csv' at the end"),
+        (
+            &["find", "games.db", "--count"],
+            "the number of games is on the last line of 'pgndex find' with the same filters",
+        ),
+        (&["export", "games.db", "-Wfen"], "use '--format FORMAT'"),
+        (&["serve", "games.db", "--port", "80"], "use '--listen 127.0.0.1:80'"),
+        (&["serve", "games.db", "-p80"], "use '--listen 127.0.0.1:80'"),
+        (
+            &["index", "a.pgn", "-o", "x.db"],
+            "the database needs no option; it comes first: 'pgndex index x.db'",
+        ),
+        (
+            &["index", "a.pgn", "--db", "x.db"],
+            "the database needs no option; it comes first: 'pgndex index x.db'",
+        ),
+        (&["version"], "'pgndex --version' prints the version"),
+        (&["game", "1"], "the database comes first: 'pgndex game games.db 1'"),
+        (&["player", "Max Euwe"], "the database comes first: 'pgndex player games.db \"Max Euwe\"'"),
+        (&["index", "games.pgn"], "the database comes first: 'pgndex index games.db games.pgn'"),
+        (&["remove", "games.db", "--game", "5"], "use '--sql \"SELECT 5\"'"),
         (
             &["find", "games.db", "--ending", "rook", "--then", "R8#"],
             "--then stands alone, before the next description: '--then --move \"R8#\"'",
@@ -323,9 +371,9 @@ fn an_option_that_is_not_there_is_told_with_what_helps() {
         (&["find", "games.db", "--name", "tal"], "use '--player NAME'"),
         (
             &["sql", "games.db", ".schema", "games"],
-            "a statement with blanks stands in quotes: \"SELECT 1\" or \".schema games\"",
+            "a statement with blanks is one text in quotes: \"SELECT 1\" or \".schema games\"",
         ),
-        (&["remove", "games.db", "--games"], "'pgndex remove --help' tells all filters"),
+        (&["remove", "games.db", "--games"], "'pgndex remove --help' lists all filters"),
         (&["info", "games.db", "--qqqqq"], "'pgndex info --help' lists the options"),
         (&["index", "games.db", "a.pgn", "--xyz"], "'pgndex index --help' lists the options"),
         (&["verify", "games.db", "--csv"], "'pgndex verify --help' lists the options"),
@@ -392,6 +440,21 @@ fn the_reason_for_nothing_is_the_true_one() {
     assert!(told(&["export", "games.db", "--format", "fen", "--ply", "500-"]).contains("no position fits"));
     let held = ["repertoire", "games.db", "mine.pgn", "--side", "white", "--since", "2030"];
     assert!(told(&held).contains("no game passes the filters"));
+    for (arguments, expected) in [
+        (&["find", "games.db", "--since", "2050"][..], "note: the games are from 1"),
+        (&["export", "games.db", "-f", "PGN", "--until", "1500"], "note: the games are from 1"),
+        (&["find", "games.db", "--elo-min", "2500"], "note: no game has the ratings of both players\n"),
+        (&["explore", "games.db", "--variant", "x"], "note: no game has a value for --variant\n"),
+        (
+            &["explore", "games.db", "--moves", "1. e4 e5 2. Ke2 Ke7"],
+            "the position after 1. e4 e5; none of them went on",
+        ),
+        (&["find", "games.db", "--player", "=nobody"], "no player has a name that fits \"=nobody\""),
+        (&["find", "games.db", "--player", "zz"], "fits \"zz\" (--player)\n"),
+        (&["find", "games.db", "--opening", "sicilan"], "did you mean \"Sicilian Defense\""),
+    ] {
+        assert!(told(arguments).contains(expected), "{arguments:?}: {}", told(arguments));
+    }
     let unknown = told(&["find", "games.db", "--white", "nobody"]);
     assert!(unknown.contains("no player has a name that fits \"nobody\" (--white)"), "{unknown}");
     let empty = Place::new().indexed("");

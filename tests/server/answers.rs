@@ -204,7 +204,15 @@ fn what_cannot_be_read_is_told_with_what_to_do() {
         ("/api/games?white=a&white=b", 400, "given twice"),
         ("/api/games?material=KRPvKR&play=e2e4", 400, "not several"),
         ("/api/games?opponent=x", 400, "player"),
-        ("/api/position?play=e2e5", 400, "play"),
+        ("/api/position?play=e2e5", 400, "because: no pawn of White can reach e5"),
+        ("/api/position?fen=8/8", 400, "because: the number of ranks in the placement is 2, not 8"),
+        ("/api/games?like=8/8", 400, "because: the number of ranks"),
+        ("/api/games?wxyz=1", 400, "no such parameter; there are: "),
+        (
+            "/api/games?source=nope.pgn",
+            400,
+            "no source of this database is nope.pgn; /api/sources lists them",
+        ),
         ("/api/game/0", 404, "no game 0"),
         ("/api/game/99999", 404, "no game 99999"),
         ("/api/nothing", 404, "nothing"),
@@ -223,6 +231,8 @@ fn what_cannot_be_read_is_told_with_what_to_do() {
         assert_eq!(problem["status"], status);
         assert!(problem["detail"].as_str().unwrap().contains(detail), "{target}: {problem}");
     }
+    let problem = server.sql("SELECT whiet FROM games").json();
+    assert!(problem["detail"].as_str().unwrap().ends_with("\n  did you mean white?"), "{problem}");
 }
 
 #[test]

@@ -145,6 +145,8 @@ fn others_are_let_in_only_if_that_is_said() {
     crate::server::serving::index(directory.path(), "games.db", &crate::server::serving::famous_games());
     std::fs::write(directory.path().join("short"), "abc").unwrap();
     std::fs::write(directory.path().join("lines"), "a first line of it\na second line\n").unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = listener.local_addr().unwrap().to_string();
     for (arguments, message) in [
         (&["serve", "games.db", "--listen", "0.0.0.0:0"][..], "--token-file FILE, or --public"),
         (&["serve", "games.db", "--token-file", "short"], "short: the token is too short"),
@@ -154,6 +156,11 @@ fn others_are_let_in_only_if_that_is_said() {
         (&["serve", "games.db", "--allow-host", ""], "not the name of a host"),
         (&["serve", "games.db", "--token-file", "none"], "cannot read the token"),
         (&["serve", "nothing.db"], "no such database"),
+        (&["serve", "games.db", "--listen", &taken], "another program listens there; stop it, or name"),
+        (
+            &["serve", "games.db", "--public", "--listen", "192.0.2.1:0"],
+            "this machine does not have the address",
+        ),
         (&["serve", "games.db", "--listen", "nowhere"], "an IP address and a port, such as 127.0.0.1:9002"),
         (&["serve", "games.db", "--listen", "127.0.0.1"], "an IP address and a port, such as 127.0.0.1:9002"),
     ] {

@@ -88,12 +88,13 @@ pub(crate) struct PlyRange(pub(crate) std::ops::RangeInclusive<u32>);
 fn read_plies(text: &str) -> Result<PlyRange, String> {
     let number = |text: &str, open| if text.is_empty() { Ok(open) } else { within(0..=u32::MAX)(text) };
     let (first, last) = text.split_once('-').unwrap_or((text, text));
-    if first.is_empty() && last.is_empty() {
+    let is_form = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
+    if !is_form || (first.is_empty() && last.is_empty()) {
         return Err("no plies; write 20, 20-40, -40 or 60-".to_owned());
     }
     let (first, last) = (number(first, 0)?, number(last, u32::MAX)?);
     if first > last {
-        Err("the last ply comes before the first".to_owned())
+        Err(format!("the range is reversed; write {last}-{first}"))
     } else {
         Ok(PlyRange(first..=last))
     }

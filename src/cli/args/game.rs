@@ -4,7 +4,7 @@ use crate::cli::args::board::{BoardArgs, PictureArgs};
 use crate::cli::args::within;
 use clap::Args;
 use clap::ValueEnum;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
@@ -63,13 +63,20 @@ pub(crate) struct GameRange {
 }
 
 impl FromStr for GameRange {
-    type Err = &'static str;
+    type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (first, last) = text.split_once('-').unwrap_or((text, text));
         match (first.parse(), last.parse()) {
             (Ok(first), Ok(last)) if first <= last => Ok(Self { first, last }),
-            _ => Err("not a game's number; give one, such as 42, or a range, such as 1-5"),
+            (Ok(first), Ok(last)) => Err(format!("the range is reversed; write {last}-{first}")),
+            _ if Path::new(text).exists() => {
+                Err(format!("the database comes first, as in 'pgndex game {text} 42'"))
+            }
+            _ if text.contains(',') => {
+                Err(format!("write blanks between numbers: {}", text.replace(',', " ")))
+            }
+            _ => Err("not a game's number; give one, such as 42, or a range, such as 1-5".to_owned()),
         }
     }
 }

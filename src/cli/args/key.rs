@@ -1,5 +1,6 @@
 //! Arguments of `pgndex key`.
 
+use crate::cli::args::PositionArgs;
 use crate::cli::args::RowFormat;
 use crate::cli::args::board::PictureArgs;
 use clap::Args;
@@ -9,14 +10,17 @@ use clap::Args;
 #[command(after_help = "\
 Examples:
   pgndex key \"rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1\"
+  pgndex key --moves \"1. e4 e5\"
   pgndex key \"8/8/8/4k3/8/4K3/4P3/8 w - -\" --svg ending.svg
   pgndex sql games.db \"SELECT * FROM positions WHERE key = -9062197578030825066\"
 
 The key is the Polyglot Zobrist hash of the canonical FEN; the database has it as a signed 64-bit integer.")]
 pub(crate) struct KeyArgs {
-    /// The position; the quotes can be left out
-    #[arg(value_name = "FEN", required = true, num_args = 1..)]
-    pub(crate) fen: Vec<String>,
+    /// The position as a FEN; the quotes can be left out
+    #[arg(value_name = "FEN", conflicts_with = "PositionArgs")]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) position: PositionArgs,
     /// How to print it; json is one object
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: RowFormat,

@@ -34,7 +34,7 @@ use std::str::FromStr;
 
 #[cfg(feature = "serve")]
 pub(crate) use access::ServeArgs;
-pub(crate) use access::{SqlArgs, SqlFormat, parameter_name, parameter_value};
+pub(crate) use access::{SqlArgs, SqlFormat, parameter_name, parameter_value, query_text};
 pub(crate) use backup::BackupArgs;
 pub(crate) use board::{BoardArgs, ColorChoice, PictureArgs};
 pub(crate) use explore::{ExploreArgs, ExploreFormat};

@@ -104,16 +104,18 @@ pub(crate) struct PlayersArgs {
     #[arg(long, group = "change")]
     pub(crate) suggest: bool,
     /// Order of the players: by games (most first), or by name
-    #[arg(long, value_name = "ORDER", value_enum, default_value = "games")]
+    #[arg(long, value_name = "ORDER", value_enum, default_value = "games", conflicts_with = "change")]
     pub(crate) sort: PlayerSortArg,
     /// How many players to show; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 15, value_parser = within(0..=u32::MAX))]
+    #[arg(conflicts_with = "change")]
     pub(crate) limit: u32,
     /// How many players to skip first
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
+    #[arg(conflicts_with = "change")]
     pub(crate) offset: u32,
     /// How to print them; json is one object a line
-    #[arg(long, short, value_enum, default_value = "table")]
+    #[arg(long, short, value_enum, default_value = "table", conflicts_with = "change")]
     pub(crate) format: RowFormat,
 }
 

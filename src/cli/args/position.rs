@@ -5,6 +5,7 @@ use clap::Args;
 use pgndex::query::{PositionError, PositionQuery};
 
 use crate::cli::args::WrongValue;
+use crate::cli::render::text::brief;
 
 /// A position, told in one of three ways; the start position if in none.
 #[derive(Args, Debug)]
@@ -56,7 +57,17 @@ fn begins_with_black(moves: &str) -> bool {
 /// # Errors
 /// When it is no legal position.
 pub(crate) fn read_fen(fen: &str) -> Result<PositionQuery, WrongValue> {
-    PositionQuery::from_fen(fen).map_err(|error| WrongValue(error.into()))
+    PositionQuery::from_fen(fen).map_err(|error| {
+        WrongValue(match fen.trim() {
+            address if address.starts_with("http") => {
+                anyhow!("the address has no FEN in it: {}; copy the FEN that the page shows", brief(address))
+            }
+            moves if PositionQuery::from_moves(moves).is_ok() => {
+                anyhow!("these are moves, not a FEN; use --moves \"{moves}\"")
+            }
+            _ => error.into(),
+        })
+    })
 }
 
 /// What is wrong with the moves that an option gives.

@@ -34,7 +34,7 @@ pub(crate) struct RemoveArgs {
     #[arg(help_heading = WHICH, long, requires = "FilterArgs")]
     pub(crate) games: bool,
     /// The games whose numbers are in the first column of this query
-    #[arg(help_heading = WHICH, long, value_name = "QUERY", conflicts_with = "FilterArgs")]
+    #[arg(help_heading = WHICH, long, value_name = "QUERY", conflicts_with_all = ["FilterArgs", "games"])]
     pub(crate) sql: Option<String>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,

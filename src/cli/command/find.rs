@@ -15,7 +15,7 @@ use crate::cli::args::WrongValue;
 use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, PositionArgs, RowFormat};
 use crate::cli::args::{read_fen, read_position};
 use crate::cli::command::variants::{games_that_reached, read_lines, tell_variants};
-use crate::cli::filter_note::{option, tell_players, tell_unknown_names, tell_without_one};
+use crate::cli::filter_note::{option, tell_instead, tell_players, tell_unknown_names, tell_without_one};
 use crate::cli::note;
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::{RowWriter, Value, shown, stdout, write_json};
@@ -92,6 +92,9 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
         let as_given = |field: &str| Some(option(field));
         match (&nothing, &target) {
             // If only one filter is given, it is clear which one it is.
+            (Nothing::NoGame { .. }, _) if filters_given(&filter) < 2 => {
+                tell_instead(&database, &filter, option)?;
+            }
             _ if filters_given(&filter) < 2 => {}
             (Nothing::NoGame { .. }, _) => tell_without_one(&database, &filter, None, as_given)?,
             (Nothing::FilteredOut { .. }, FindTarget::Position(query)) => {
@@ -201,7 +204,7 @@ pub(super) fn no_line(game: &str, lines: Lines) -> String {
 }
 
 /// Tells how far the games of the database follow the moves.
-fn tell_followed(followed: Followed, line: &[LineMove]) {
+pub(super) fn tell_followed(followed: Followed, line: &[LineMove]) {
     match followed {
         Followed::To { moves, reached } => {
             let (played, rest) = line.split_at(moves);

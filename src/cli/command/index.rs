@@ -25,7 +25,7 @@ use crate::cli::render::done::{Done, Telling};
 use crate::cli::render::number::bytes;
 use crate::cli::render::summary::Report;
 use crate::cli::terminal::progress::{Progress as Display, Snapshot};
-use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
+use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 
 /// Indexes PGN files into a database.
 ///
@@ -121,7 +121,7 @@ fn stoppable_progress(args: &IndexArgs, skips: Arc<AtomicBool>) -> anyhow::Resul
     }));
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || {
-        stopped.stop();
+        stop_run(&stopped);
         crate::cli::note_stopping();
     })?;
     ignore_file_size_signal();

@@ -4,8 +4,7 @@ use std::io::Write as _;
 
 use serde_json::json;
 
-use crate::cli::args::read_fen;
-use crate::cli::args::{KeyArgs, RowFormat};
+use crate::cli::args::{KeyArgs, RowFormat, read_fen, read_position};
 use crate::cli::render::output::{RowWriter, Value, stdout};
 use crate::cli::render::picture::{PictureFile, orientation};
 use pgndex::picture::BoardPicture;
@@ -16,7 +15,10 @@ use pgndex::query::PositionQuery;
 /// # Errors
 /// When the FEN is no legal position, or the picture cannot be written.
 pub(crate) fn run(args: &KeyArgs) -> anyhow::Result<()> {
-    let query = read_fen(&args.fen.join(" "))?;
+    let query = match args.words.is_empty() {
+        true => read_position(&args.position)?,
+        false => read_fen(&args.words.join(" "))?,
+    };
     let picture = PictureFile::asked(&args.picture, None)?;
     write(&query, args.format)?;
     if let Some(file) = picture {

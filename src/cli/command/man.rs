@@ -16,6 +16,9 @@ use crate::cli::usage::{self, Notes};
 pub(crate) fn run(args: &ManArgs) -> anyhow::Result<()> {
     let directory = &args.directory;
     crate::cli::refuse_standard_output(directory)?;
+    if directory.is_file() {
+        anyhow::bail!("{}: is a file; name a directory", directory.display());
+    }
     fs::create_dir_all(directory).with_context(|| format!("{}: cannot make it", directory.display()))?;
     // `pgndex help` is explained by the others.
     let mut command = usage::command().disable_help_subcommand(true);

@@ -9,7 +9,7 @@ use crate::cli::command::index::snapshot;
 use crate::cli::render::done::{Done, Optimized, Telling};
 use crate::cli::render::number::database_size;
 use crate::cli::terminal::progress::Progress as Display;
-use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
+use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 
 /// Merges the levels of a database.
 ///
@@ -18,7 +18,7 @@ use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
 pub(crate) fn run(args: &OptimizeArgs) -> anyhow::Result<()> {
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
-    stop_on_signal(move || stopped.stop())?;
+    stop_on_signal(move || stop_run(&stopped))?;
     ignore_file_size_signal();
     let options = IndexOptions { writer: args.writer.into(), ..args.work.options() };
     let shown = Arc::clone(&progress);

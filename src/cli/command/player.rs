@@ -19,7 +19,7 @@ use crate::cli::render::text::printable;
 use crate::cli::terminal::timing::Timing;
 
 /// What to do if the path is that of something else than a file.
-const INSTEAD: &str = "leave out --output to write to standard output";
+const INSTEAD: &str = "name a file, or leave out --output to write to standard output";
 
 /// Shows a player's record.
 ///

@@ -8,7 +8,7 @@ use pgndex::index::{
     IndexOptions, LostDuplicates, Progress, Removal, RemovalSummary, removable, remove, shrink,
 };
 use pgndex::query::{Choice, choose_games, near_names};
-use pgndex::store::{Database, GameFilter};
+use pgndex::store::{Database, Error, GameFilter};
 
 use crate::cli::args::{RemoveArgs, WrongValue};
 use crate::cli::command::index::snapshot;
@@ -18,7 +18,7 @@ use crate::cli::render::done::{Done, Lost, Removed, Telling};
 use crate::cli::render::number::{counted, database_size};
 use crate::cli::render::text::printable;
 use crate::cli::terminal::progress::Progress as Display;
-use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
+use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 
 /// Takes games out, and makes the file smaller.
 ///
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     }
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
-    stop_on_signal(move || stopped.stop())?;
+    stop_on_signal(move || stop_run(&stopped))?;
     ignore_file_size_signal();
     let options = IndexOptions { writer: args.writer.into(), ..args.work.options() };
     let shown = Arc::clone(&progress);
@@ -77,8 +77,7 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     if args.games {
         let selection = database.select(&filter)?;
         tell_unknown_names(&near_names(&database, &selection)?);
-        let fits_several = tell_several(&database, &selection, option)?;
-        if fits_several && !args.dry_run {
+        if tell_several(&database, &selection, option)? {
             return Err(wrong(
                 "no games go for a name that fits several players; say whose with =NAME, as in --player \"=Carlsen,M\"",
             ));
@@ -91,6 +90,15 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
             games.push(game);
             Ok::<_, pgndex::query::Error>(true)
         })?;
+        let mut is_there =
+            database.connection().prepare("SELECT EXISTS (SELECT 1 FROM game WHERE game_id = ?1)")?;
+        for &game in &games {
+            let is_there: bool = is_there.query_row([game.0], |row| row.get(0))?;
+            if !is_there {
+                let (path, last) = (args.database.clone(), database.last_game()?);
+                return Err(Error::NoSuchGame { path, game, last }.into());
+            }
+        }
         return Ok(Some(Removal::Games(games)));
     }
     Ok((!filter.sources.is_empty()).then_some(Removal::Sources(filter.sources)))

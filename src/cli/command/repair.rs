@@ -12,7 +12,7 @@ use crate::cli::render::done::{Done, Repaired, Telling};
 use crate::cli::render::number::{bytes, counted};
 use crate::cli::render::text::printable;
 use crate::cli::terminal::progress::Progress as Display;
-use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
+use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 
 /// Repairs a database.
 ///
@@ -21,7 +21,7 @@ use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
 pub(crate) fn run(args: &RepairArgs) -> anyhow::Result<Status> {
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
-    stop_on_signal(move || stopped.stop())?;
+    stop_on_signal(move || stop_run(&stopped))?;
     ignore_file_size_signal();
     let shown = Arc::clone(&progress);
     let display = Display::start(args.quiet, move || snapshot(&shown));

@@ -110,9 +110,12 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     };
     let options = DecodeOptions { threads: 1, memory: MOST as u64 };
     let files = source::list(&[path], options, &()).map(|sources| sources.files).unwrap_or_default();
-    let Ok([file]) = <[_; 1]>::try_from(files) else {
-        bail!("{name}: not one file; give the PGN file of the repertoire")
-    };
+    let [file] = <[_; 1]>::try_from(files).map_err(|files| match files.len() {
+        0 => anyhow::anyhow!("{name}: has no PGN file in it; give the PGN file of the repertoire"),
+        files => anyhow::anyhow!(
+            "{name}: has {files} PGN files; unpack it if it is an archive, and give one of them"
+        ),
+    })?;
     let packed = match source::open(&file?)? {
         Opened::Mapped(map) if map.bytes().len() > MOST => return Err(too_long()),
         Opened::Mapped(map) => return Ok(map.bytes().to_vec()),

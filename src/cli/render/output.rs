@@ -340,7 +340,7 @@ impl<W: Write> RowWriter<W> {
 /// an apostrophe in front.
 pub(crate) fn csv_cell(text: &str) -> Cow<'_, str> {
     static IS_FOR_SPREADSHEETS: LazyLock<bool> =
-        LazyLock::new(|| environment::value(environment::SPREADSHEET).is_some());
+        LazyLock::new(|| environment::is_on(environment::SPREADSHEET));
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
     if *IS_FOR_SPREADSHEETS && is_formula { format!("'{text}").into() } else { text.into() }
 }

@@ -155,6 +155,7 @@ pub(crate) fn check(
         refuse_file_of(database, path)?;
     }
     match fs::metadata(path) {
+        Ok(found) if found.is_dir() => bail!("{shown}: is a directory; {instead}"),
         Ok(found) if !found.is_file() => bail!("{shown}: not a file; {instead}"),
         Ok(_) if existing == Existing::Kept => {
             bail!("{shown}: exists already; use --overwrite to replace it, or name another file")

@@ -43,7 +43,7 @@ impl Progress {
     /// Shows progress on standard error: a bar if it is a terminal, else a line after 2 seconds and then every 5; JSON every
     /// 10 seconds. If `quiet`, or if the variable `PGNDEX_NO_PROGRESS` is set, nothing.
     pub(crate) fn start(quiet: bool, snapshot: impl Fn() -> Snapshot + Send + 'static) -> Self {
-        if quiet || environment::value(environment::NO_PROGRESS).is_some() {
+        if quiet || environment::is_on(environment::NO_PROGRESS) {
             Self { stop: None, thread: None }
         } else if log::is_json() {
             let every = Duration::from_secs(10);

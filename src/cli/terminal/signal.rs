@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use pgndex::index::Progress;
 use pgndex::store::Database;
 
 /// The last signal that asked the process to end; 0 if none did.
@@ -18,8 +19,9 @@ pub(crate) fn exit_status() -> Option<u8> {
     u8::try_from(signal).ok().filter(|&signal| signal > 0).map(|signal| 128_u8.saturating_add(signal))
 }
 
-/// Ends the process at once, with the status that tells the signal.
+/// Ends the process at once, with the status that tells the signal, but without its temporary files.
 fn end_at_once() -> ! {
+    pgndex::store::remove_temporary_files();
     std::process::exit(exit_status().unwrap_or(1).into())
 }
 
@@ -66,6 +68,19 @@ pub(crate) fn end_after(time: Duration, is_running: impl FnOnce() -> bool + Send
         }
     });
     drop(ending); // Without the thread, a second signal ends the process.
+}
+
+/// How long a run may take to notice that it is to stop: SQLite may be in a call of a function, or the system in a call of its own.
+const UNNOTICED: Duration = Duration::from_secs(1);
+
+/// Stops a run that writes, and ends the process if the run does not notice it, or does not end soon. The database is then as after a
+/// crash: whoever opens it next rolls back.
+pub(crate) fn stop_run(run: &Arc<Progress>) {
+    run.stop();
+    // A run that has ended does not keep it.
+    let [unnoticed, unended] = [Arc::downgrade(run), Arc::downgrade(run)];
+    end_after(UNNOTICED, move || unnoticed.upgrade().is_some_and(|run| !run.is_stop_seen()));
+    end_after(WRITING, move || unended.strong_count() > 0);
 }
 
 /// The first Ctrl-C or SIGTERM calls `stop`, which lets the work clean up; a second one ends the process at once.

@@ -37,6 +37,8 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     progress.watch(database.connection());
     database.begin_adding(plan.options.memory / 4)?;
     let known = Known::open(lock.target())?;
+    progress.watch(known.connection());
+    known.check_tables()?;
     known.check_numbers()?;
     known.check_counts()?;
     let decode = DecodeOptions { threads: plan.options.threads, memory: plan.options.memory };

@@ -1,10 +1,10 @@
-//! A source that has to be decoded: a thread of its own cuts its text into chunks of whole games.
+//! A source that has to be decoded: its text is cut into chunks of whole games, by a thread of its own unless the source is small.
 
 use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use crate::index::error::{Error, Result};
 use crate::index::problem::Kind;
@@ -60,7 +60,8 @@ pub(crate) fn start(
 ) -> Result<Receiver<Piece>> {
     /// Chunks that wait for a worker.
     const WAITING: usize = 3;
-    let (pieces, receiver) = bounded(WAITING);
+    let is_small = packed.is_small();
+    let (pieces, receiver) = if is_small { unbounded() } else { bounded(WAITING) };
     let read = move || match packed.decode(options.decode) {
         Ok(decoded) => Cutter::new(decoded, path, first_byte, options, pieces).run(),
         Err(error) => {
@@ -69,6 +70,11 @@ pub(crate) fn start(
             let _ = pieces.send(report).and_then(|()| pieces.send(Piece::End(SourceEnd::default())));
         }
     };
+    if is_small {
+        // A zip archive may have very many: a thread for each would take longer than the reading.
+        read();
+        return Ok(receiver);
+    }
     // It is not waited for: it may be reading from a terminal, and ends when nobody wants its pieces.
     std::thread::Builder::new().name("read".into()).spawn(read).map_err(Error::Thread)?;
     Ok(receiver)
@@ -375,5 +381,44 @@ impl Spill {
     fn write(&mut self, text: &[u8]) -> std::io::Result<()> {
         self.bytes += text.len() as u64;
         self.file.write_all(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::{Opened, list, open};
+
+    #[test]
+    fn small_sources_are_read_at_once() {
+        const DECODE: DecodeOptions = DecodeOptions { threads: 1, memory: 0 };
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.zip");
+        let mut archive = zip::ZipWriter::new(File::create(&path).unwrap());
+        // Some programs deflate empty files, too.
+        for (name, text) in [("a.pgn", ""), ("b.pgn", "[White \"A\"]\n\n1. e4 *\n")] {
+            archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+            archive.write_all(text.as_bytes()).unwrap();
+        }
+        archive.finish().unwrap();
+        let options = CutOptions {
+            chunk_size: 1,
+            most_in_memory: 1 << 20,
+            directory: directory.path().to_owned(),
+            decode: DECODE,
+        };
+        let read = |file: &crate::source::Result<crate::source::SourceFile>| {
+            let Opened::Packed(packed) = open(file.as_ref().unwrap()).unwrap() else { panic!("an archive") };
+            // What a thread reads is not there yet.
+            let pieces: Vec<Piece> =
+                start(packed, "a".into(), 0, options.clone()).unwrap().try_iter().collect();
+            assert!(
+                matches!(pieces.last(), Some(Piece::End(SourceEnd { digest: Some(_), .. }))),
+                "{pieces:?}"
+            );
+            pieces.len()
+        };
+        let sources = list(&[&path], DECODE, &()).unwrap();
+        assert_eq!(sources.files.iter().map(read).collect::<Vec<_>>(), [1, 2]);
     }
 }

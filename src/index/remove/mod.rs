@@ -110,9 +110,7 @@ fn take_all(
     let lock = WriterLock::acquire(target)?;
     let database = Database::open(lock.target())?;
     progress.watch(database.connection());
-    let known = Known::open(lock.target())?;
-    known.check_counts()?;
-    drop(known);
+    check_known(lock.target(), progress)?;
     // Also if nothing is to go: a run that was killed may have left a log.
     database.begin_adding(options.memory / 4)?;
     loop {
@@ -151,6 +149,14 @@ fn take_all(
     Ok(())
 }
 
+/// Fails if the tables are not there, or their counts do not fit each other.
+fn check_known(target: &Path, progress: &Progress) -> Result<()> {
+    let known = Known::open(target)?;
+    progress.watch(known.connection());
+    known.check_tables()?;
+    Ok(known.check_counts()?)
+}
+
 impl RemovalSummary {
     /// What is committed, in a sentence.
     #[must_use]
@@ -187,7 +193,7 @@ const NEXT_RUN: &str = "nothing is lost, and the next run does it";
 pub(crate) fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: &Progress) -> Result<u64> {
     let database = Database::open(lock.target())?;
     progress.watch(database.connection());
-    Known::open(lock.target())?.check_counts()?;
+    check_known(lock.target(), progress)?;
     database.begin_adding(options.memory / 4)?;
     let levels = database.levels()?.len();
     if levels > 1 {

@@ -1,10 +1,11 @@
 //! Errors, as RFC 9457 has them.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::query;
+use crate::query::{self, PositionError};
 use crate::store;
 
 /// An error as it is sent: `application/problem+json`.
@@ -36,6 +37,12 @@ impl Problem {
         let name: String = name.chars().take(100).collect();
         let detail = format!("{name}: {detail}");
         Self { parameter: Some(name), ..Self::new(400, "wrong parameter", detail) }
+    }
+
+    /// A parameter that gives no position: why not.
+    pub(in crate::server) fn position(name: &str, error: &PositionError) -> Self {
+        let cause = error.source().map_or_else(String::new, |cause| format!("; because: {cause}"));
+        Self::parameter(name, format!("{error}{cause}"))
     }
 
     pub(in crate::server) fn not_found(detail: impl Into<String>) -> Self {
@@ -109,7 +116,16 @@ impl From<store::Error> for Problem {
             E::Query { .. } | E::EmptyQuery | E::MultipleStatements | E::NotReadOnly => {
                 Self::new(400, "wrong SQL", error.to_string())
             }
-            E::UnknownSource { .. } => Self::new(400, "not in this database", error.to_string()),
+            E::UnknownSource { source_path, near, .. } => {
+                let near = near.first().map(|path| format!("; did you mean {}?", path.display()));
+                let detail = format!(
+                    "source: no source of this database is {}{}; /api/sources lists them",
+                    source_path.display(),
+                    near.unwrap_or_default()
+                );
+                let parameter = Some("source".to_owned());
+                Self { parameter, ..Self::new(400, "not in this database", detail) }
+            }
             error => Self::damaged(error.to_string()),
         }
     }

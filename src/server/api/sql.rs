@@ -14,7 +14,7 @@ use crate::server::api::post;
 use crate::server::request::Call;
 use crate::server::route::{Lane, Route};
 use crate::store::sql_words::words;
-use crate::store::{Database, Error, Result};
+use crate::store::{Catalog, Database, Error, Result};
 
 /// What is sent, and what is answered at most.
 const STATEMENT: usize = 64 << 10;
@@ -101,11 +101,15 @@ fn run(call: &Call, database: &Database) -> std::result::Result<Answer, Problem>
     }
     authorize(database)?;
     let rows = SqlRows::of(database, &statement.sql, LIMITS).map_err(|error| {
-        let problem = Problem::from(error);
-        match refused(&problem.detail) {
-            Some(detail) => Problem { detail, ..problem },
-            None => problem,
+        let mut problem = Problem::from(error);
+        if let Some(detail) = refused(&problem.detail) {
+            problem.detail = detail;
+        } else if problem.detail.starts_with("no such ") {
+            let hint = |catalog: Catalog| catalog.hint(problem.detail.lines().next()?);
+            let hint = database.catalog().ok().and_then(hint).map(|hint| format!("\n  {hint}"));
+            problem.detail += &hint.unwrap_or_default();
         }
+        problem
     })?;
     Answer::json(&rows)
 }

@@ -46,11 +46,11 @@ impl<'c> Asked<'c> {
     /// The position, which alone must be right: another one would get a wrong answer.
     pub(super) fn position(self) -> Result<PositionQuery, Problem> {
         let start = match self.0.text("fen").filter(|fen| !fen.trim().is_empty()) {
-            Some(fen) => PositionQuery::from_fen(fen).map_err(|error| Problem::parameter("fen", error))?,
+            Some(fen) => PositionQuery::from_fen(fen).map_err(|error| Problem::position("fen", &error))?,
             None => PositionQuery::start(),
         };
         let play = self.0.text("play").unwrap_or_default();
-        start.then_uci(play).map_err(|error| Problem::parameter("play", error))
+        start.then_uci(play).map_err(|error| Problem::position("play", &error))
     }
 
     /// The player, by the name of the account; a name from a tournament may have a comma in it.

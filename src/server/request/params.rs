@@ -2,6 +2,7 @@
 
 use crate::server::answer::Problem;
 use crate::server::request::Call;
+use crate::store::nearest;
 
 /// A parameter.
 #[derive(Clone, Copy, Debug)]
@@ -62,13 +63,7 @@ impl Param {
 /// A parameter that there is not.
 fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> Problem {
     let names = Vec::from_iter(known);
-    let letters = |name: &str| name.replace(['-', '_'], "").to_lowercase();
-    let wanted = letters(name);
-    // A name of another length is none of these, and a long one takes long to compare.
-    let alike = names.iter().filter(|known| letters(known).len().abs_diff(wanted.len()) <= 2);
-    let distance = |known: &&&str| strsim::damerau_levenshtein(&letters(known), &wanted);
-    let nearest = alike.min_by_key(distance).filter(|name| distance(name) <= 2);
-    let hint = match nearest {
+    let hint = match nearest(name, names.iter().copied()) {
         Some(nearest) => format!("did you mean {nearest}?"),
         None if names.is_empty() => "there are no parameters here".to_owned(),
         None => format!("there are: {}", names.join(", ")),

@@ -20,15 +20,15 @@ pub(in crate::server) fn position(call: &Call) -> Result<Option<PositionQuery>, 
     if let Some(moves) = moves {
         return PositionQuery::from_moves(moves)
             .map(Some)
-            .map_err(|error| Problem::parameter("moves", error));
+            .map_err(|error| Problem::position("moves", &error));
     }
     if fen.or(play).is_none() {
         return Ok(None);
     }
     let start = match fen {
-        Some(fen) => PositionQuery::from_fen(fen).map_err(|error| Problem::parameter("fen", error))?,
+        Some(fen) => PositionQuery::from_fen(fen).map_err(|error| Problem::position("fen", &error))?,
         None => PositionQuery::start(),
     };
     let played = start.then_uci(play.unwrap_or_default());
-    played.map(Some).map_err(|error| Problem::parameter("play", error))
+    played.map(Some).map_err(|error| Problem::position("play", &error))
 }

@@ -42,7 +42,7 @@ pub(in crate::server) fn target(call: &Call) -> Result<FindTarget, Problem> {
     let position = position(call)?;
     let course = course(call)?;
     let like = call.text("like").map(PositionQuery::from_fen).transpose();
-    let like = like.map_err(|error| Problem::parameter("like", error))?;
+    let like = like.map_err(|error| Problem::position("like", &error))?;
     match (position, course, like) {
         (None, None, None) => Ok(FindTarget::Games),
         (Some(query), None, None) => Ok(FindTarget::Position(query.into())),

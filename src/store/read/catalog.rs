@@ -47,6 +47,61 @@ impl RelationKind {
     }
 }
 
+impl Catalog {
+    /// What may have been meant, where SQLite says that there is no such table, column or function.
+    #[must_use]
+    pub fn hint(&self, message: &str) -> Option<String> {
+        if let Some(name) = message.strip_prefix("no such table: ") {
+            let names = self.relations.iter().map(|relation| relation.name.as_str());
+            return nearest(name, names).map(did_you_mean);
+        }
+        if let Some(name) = message.strip_prefix("no such function: ") {
+            return nearest(name, self.functions.iter().map(String::as_str)).map(did_you_mean);
+        }
+        let column = missing_column(message)?;
+        if column.eq_ignore_ascii_case("san") {
+            return Some("move_san(fen, move_code) is the move in SAN".to_owned());
+        }
+        let owners: Vec<_> = self
+            .relations
+            .iter()
+            .filter(|relation| relation.columns.iter().any(|name| name.eq_ignore_ascii_case(column)))
+            .map(|relation| relation.name.as_str())
+            .collect();
+        if !owners.is_empty() {
+            return Some(format!("there is such a column in: {}", owners.join(", ")));
+        }
+        let columns = self.relations.iter().flat_map(|relation| &relation.columns);
+        let near = nearest(column, columns.map(String::as_str)).map(did_you_mean);
+        let is_word = message.ends_with(&format!(": {column}")) && !column.contains('"');
+        near.or_else(|| is_word.then(|| format!("a text is written in single quotes: '{column}'")))
+    }
+}
+
+/// The column that a message misses.
+fn missing_column(message: &str) -> Option<&str> {
+    let column = message.strip_prefix("no such column: ");
+    let column = column.or_else(|| message.split_once(" has no column named ").map(|(_, column)| column))?;
+    Some(column.rsplit('.').next().unwrap_or(column))
+}
+
+fn did_you_mean(name: &str) -> String {
+    format!("did you mean {name}?")
+}
+
+/// The name that a mistyped one is most like, if any is near: up to a third of its letters wrong.
+#[must_use]
+pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let length = name.chars().count();
+    let most = (length / 3).max(1);
+    // A name of another length is none of these, and a long one takes long to compare.
+    let alike = names.filter(|other| other.chars().count().abs_diff(length) <= most);
+    let distance = |other: &str| strsim::damerau_levenshtein(&name, &other.to_lowercase());
+    let near = alike.map(|other| (distance(other), other)).min()?;
+    (near.0 <= most).then_some(near.1)
+}
+
 impl Database {
     /// The names of tables, views, their columns, and functions.
     ///
@@ -111,5 +166,43 @@ impl Database {
         let mut found = read(self.connection()).map_err(failed)?;
         found.retain(|name| !ours.contains(name));
         Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn relation(name: &str, columns: &[&str]) -> Relation {
+        Relation {
+            name: name.to_owned(),
+            kind: RelationKind::Table,
+            columns: columns.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    #[test]
+    fn hints_name_what_is_near() {
+        let catalog = Catalog {
+            relations: vec![relation("game", &["game_id", "eco"]), relation("games", &["game_id", "white"])],
+            functions: vec!["count".to_owned(), "sum".to_owned()],
+        };
+        for (message, expected) in [
+            ("no such table: gmae", Some("did you mean game?")),
+            ("no such table: Gamess", Some("did you mean games?")),
+            ("no such table: openings", None),
+            ("no such column: whiet", Some("did you mean white?")),
+            ("no such column: g.WHITE", Some("there is such a column in: games")),
+            ("no such column: game_id", Some("there is such a column in: game, games")),
+            ("no such column: m.san", Some("move_san(fen, move_code) is the move in SAN")),
+            ("no such column: g.nonsense", None),
+            ("no such column: B90", Some("a text is written in single quotes: 'B90'")),
+            ("table game has no column named whyte", Some("did you mean white?")),
+            ("no such function: conut", Some("did you mean count?")),
+            ("no such function: median", None),
+            ("malformed JSON", None),
+        ] {
+            assert_eq!(catalog.hint(message).as_deref(), expected, "{message}");
+        }
     }
 }

@@ -21,6 +21,8 @@ use crate::store::read::occurrence::visit::{
     played_at, visited_counts, visited_lists, visits,
 };
 use crate::store::row::{GameId, NameId, Ply, SourceId};
+use crate::store::schema::schema_of;
+use crate::store::schema_version::SchemaVersion;
 use crate::store::visit_set::PlayedMove;
 
 /// A table of names.
@@ -341,6 +343,24 @@ impl Known {
         Ok(last.flatten().unwrap_or(0))
     }
 
+    /// Fails if a view has the name of one of our tables: to read it may take for ever, and nothing can be written to it.
+    ///
+    /// # Errors
+    /// [`Error::ViewForTable`]; what SQLite says.
+    pub fn check_tables(&self) -> Result<()> {
+        let tables = "SELECT json_group_array(name) FROM sqlite_schema WHERE type = 'table'";
+        let tables: String = schema_of(SchemaVersion::LATEST)?
+            .query_row(tables, [], |row| row.get(0))
+            .map_err(|source| self.failed(source))?;
+        let sql = "SELECT name FROM sqlite_schema
+             WHERE type = 'view' AND lower(name) IN (SELECT value FROM json_each(?1)) LIMIT 1";
+        match self.connection.query_row(sql, [tables], |row| row.get(0)).optional() {
+            Ok(None) => Ok(()),
+            Ok(Some(name)) => Err(Error::ViewForTable { path: self.path.clone(), name }),
+            Err(source) => Err(self.failed(source)),
+        }
+    }
+
     /// Makes sure that each table whose rows are numbered has a number left.
     ///
     /// # Errors
@@ -373,7 +393,7 @@ impl Known {
         seen.map_err(|source| self.failed(source))
     }
 
-    pub(in crate::store) const fn connection(&self) -> &Connection {
+    pub(crate) const fn connection(&self) -> &Connection {
         &self.connection
     }
 

@@ -6,4 +6,4 @@ mod sql;
 
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
-pub(crate) use sql::{SqlArgs, SqlFormat, parameter_name, parameter_value};
+pub(crate) use sql::{SqlArgs, SqlFormat, parameter_name, parameter_value, query_text};

@@ -28,7 +28,7 @@ pub(crate) struct ServeArgs {
     /// A name that the machine has for others, as it stands in their addresses
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
-    /// Ask everybody for the token in this file: as a bearer token, or as a password with any user name
+    /// Ask everybody for the token in this file, 16 characters or more: as a bearer token, or as a password with any user name
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Let everybody read who can reach the address

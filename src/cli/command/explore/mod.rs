@@ -11,15 +11,15 @@ use std::io::Write as _;
 use pgndex::board::Position;
 use pgndex::opening::OpeningBook;
 use pgndex::picture::{BoardPicture, continuation_arrows};
-use pgndex::query::{Explore, Explored, ExploredAll};
+use pgndex::query::{Explore, Explored, ExploredAll, followed};
 use pgndex::store::{Database, GameFilter, ListLengths, Selection};
 use serde::Serialize;
 
 use crate::cli::args::read_position;
 use crate::cli::args::{ExploreArgs, ExploreFormat, WrongValue};
-use crate::cli::command::find::{no_line, tell_changes};
+use crate::cli::command::find::{no_line, tell_changes, tell_followed};
 use crate::cli::command::variants::{read_lines, tell_variants};
-use crate::cli::filter_note::{tell_near, tell_several, tell_unknown, tell_without_one};
+use crate::cli::filter_note::{tell_instead, tell_near, tell_several, tell_unknown, tell_without_one};
 use crate::cli::note;
 use crate::cli::render::board::use_ascii;
 use crate::cli::render::output::{stdout, write_json};
@@ -124,8 +124,14 @@ fn tell_nothing(args: &ExploreArgs, explore: &Explore<'_>, filter: &GameFilter) 
     let which = if is_all { "game" } else { "game that passes the filters" };
     let which = no_line(which, explore.lines);
     note(&format!("{which} reached this position: {}", explore.query.position.canonical_fen()));
+    if is_all && let Some(to) = followed(explore.database, explore.query, explore.lines)? {
+        tell_followed(to, &explore.query.line);
+    }
     if is_all && explore.query.position == Position::start() {
         note("all games begin from set-ups, as in Chess960; give such a position with --fen");
+    }
+    if tell_instead(explore.database, filter, |field| args.option(field))? {
+        return Ok(());
     }
     tell_without_one(explore.database, filter, Some(&explore.query.position), |field| {
         Some(args.option(field))

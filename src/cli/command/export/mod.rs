@@ -21,7 +21,7 @@ use serde::Serialize;
 use crate::cli::args::{ExportArgs, ExportFormat};
 use crate::cli::command::variants::tell_variants;
 use crate::cli::environment;
-use crate::cli::filter_note::{tell_players, tell_unknown_names};
+use crate::cli::filter_note::{option, tell_instead, tell_players, tell_unknown_names};
 use crate::cli::note;
 use crate::cli::render::number::counted;
 use crate::cli::render::output::{csv_cell, shown, stdout};
@@ -53,6 +53,10 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     #[cfg(feature = "parquet")]
     if let Some(directory) = &args.format.parquet {
         return parquet::run(&database, &chosen, directory);
+    }
+    if let Some(sql) = &args.sql {
+        // Before anything is written.
+        database.query(sql)?;
     }
     let target = unless_standard_output(args.output.as_deref());
     let target = target.map(|path| create(path, args, &database)).transpose()?;
@@ -99,6 +103,9 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         None if games == 0 => note(&format!("no {} fits", format.unit())),
         None => {}
     }
+    if games == 0 && args.sql.is_none() {
+        tell_instead(&database, &filter, option)?;
+    }
     if let Some(query) = query.filter(|_| games == 0) {
         tell_variants(&database, &query.position, Lines::Main)?;
     }
@@ -141,7 +148,7 @@ impl Chosen<'_> {
 
 /// Begins the file to write, which replaces no file with games but one that was exported.
 fn create(path: &Path, args: &ExportArgs, database: &Database) -> anyhow::Result<OutputFile> {
-    const INSTEAD: &str = "leave out --output to write to standard output";
+    const INSTEAD: &str = "name a file, or leave out --output to write to standard output";
     let existing = Existing::of_option(args.overwrite);
     check(path, existing, Some(&args.database), INSTEAD)?;
     refuse_source(database, path)?;
@@ -393,7 +400,7 @@ fn csv_lines(rows: impl IntoIterator<Item = impl Serialize>) -> anyhow::Result<S
         writer.serialize(row)?;
     }
     let lines = writer.into_inner()?;
-    if environment::value(environment::SPREADSHEET).is_none() {
+    if !environment::is_on(environment::SPREADSHEET) {
         return Ok(String::from_utf8(lines)?);
     }
     let mut writer = csv::Writer::from_writer(Vec::new());

@@ -83,7 +83,7 @@ pub(super) fn split(path: &Path, name: &str) -> anyhow::Result<()> {
     change(path, |database, aliases| {
         let name = match aliases.choose(name) {
             // It may be a name that has no others.
-            Err(AliasError::Unknown { .. }) if has_games(database, name)? => name.to_owned(),
+            Err(AliasError::Unknown { .. }) => choose_name(database, aliases, name)?,
             chosen => chosen?,
         };
         let gone = aliases.split(&name)?;

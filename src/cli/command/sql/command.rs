@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{anyhow, bail};
 use clap::ValueEnum as _;
+use pgndex::store::nearest;
 
-use super::explain::nearest;
 use super::session::{Flow, Session, value};
 use crate::cli::args::{SqlFormat, parameter_name, parameter_value};
 use crate::cli::render::number::counted;

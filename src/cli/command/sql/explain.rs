@@ -24,7 +24,7 @@ pub(crate) fn explain(
         place
     });
     let line = place.as_ref().map_or(first_line, |place| place.line);
-    let mut text = source.map_or_else(String::new, |source| format!("{source}, line {line}: "));
+    let mut text = source.map_or_else(String::new, |source| format!("{source}:{line}: "));
     text += &brief(&message);
     if let Some(place) = place {
         text += &format!("\n{place}");
@@ -33,8 +33,9 @@ pub(crate) fn explain(
     let hint = database.catalog().ok().and_then(|catalog| {
         let of_keys =
             || message.starts_with(FOREIGN_KEY).then(|| foreign_key_hint(database, sql, &catalog).ok());
-        of_keys().flatten().or_else(|| hint(&message, &catalog))
+        of_keys().flatten().or_else(|| catalog.hint(&message))
     });
+    let hint = hint.or_else(|| hint_of_prompt(&message).map(str::to_owned));
     if let Some(hint) = hint {
         text += &format!("\n  {hint}");
     }
@@ -111,86 +112,18 @@ fn foreign_key_hint(database: &Database, sql: &str, catalog: &Catalog) -> rusqli
            statement; PRAGMA foreign_key_check; ROLLBACK")
 }
 
-/// The column that a message misses.
-fn missing_column(message: &str) -> Option<&str> {
-    let column = message.strip_prefix("no such column: ");
-    let column = column.or_else(|| message.split_once(" has no column named ").map(|(_, column)| column))?;
-    Some(column.rsplit('.').next().unwrap_or(column))
-}
-
-/// What may have been meant by a name that there is not.
-fn hint(message: &str, catalog: &Catalog) -> Option<String> {
-    let names = || catalog.relations.iter().map(|relation| relation.name.as_str());
-    if let Some(name) = message.strip_prefix("no such table: ") {
-        let near = nearest(name, names());
-        return Some(near.map_or_else(|| ".tables shows what there is".to_owned(), did_you_mean));
-    }
-    if let Some(name) = message.strip_prefix("no such function: ") {
-        return nearest(name, catalog.functions.iter().map(String::as_str)).map(did_you_mean);
-    }
-    let column = missing_column(message)?;
-    if column.eq_ignore_ascii_case("san") {
-        return Some("move_san(fen, move_code) is the move in SAN".to_owned());
-    }
-    let owners: Vec<_> = catalog
-        .relations
-        .iter()
-        .filter(|relation| relation.columns.iter().any(|name| name.eq_ignore_ascii_case(column)))
-        .map(|relation| relation.name.as_str())
-        .collect();
-    if owners.is_empty() {
-        let columns = catalog.relations.iter().flat_map(|relation| &relation.columns);
-        nearest(column, columns.map(String::as_str)).map(did_you_mean)
-    } else {
-        Some(format!("there is such a column in: {}", owners.join(", ")))
-    }
-}
-
-fn did_you_mean(name: &str) -> String {
-    format!("did you mean {name}?")
-}
-
-/// The name that a mistyped one is most like, if any is near: up to a third of its letters wrong.
-pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    let distance = |other: &str| strsim::damerau_levenshtein(&name, &other.to_lowercase());
-    let near = names.map(|other| (distance(other), other)).min()?;
-    (near.0 <= (name.chars().count() / 3).max(1)).then_some(near.1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn relation(name: &str, columns: &[&str]) -> Relation {
-        Relation {
-            name: name.to_owned(),
-            kind: RelationKind::Table,
-            columns: columns.iter().map(ToString::to_string).collect(),
+/// What to do instead of what SQLite refuses.
+fn hint_of_prompt(message: &str) -> Option<&'static str> {
+    let is_near = |word: &str| message.to_uppercase().starts_with(&format!("NEAR \"{word}\""));
+    Some(match message {
+        _ if ["SHOW", "DESCRIBE", "DESC", "USE"].into_iter().any(is_near) => {
+            ".tables lists the tables, and .schema TABLE shows one"
         }
-    }
-
-    #[test]
-    fn hints_name_what_is_near() {
-        let catalog = Catalog {
-            relations: vec![relation("game", &["game_id", "eco"]), relation("games", &["game_id", "white"])],
-            functions: vec!["count".to_owned(), "sum".to_owned()],
-        };
-        for (message, expected) in [
-            ("no such table: gmae", Some("did you mean game?")),
-            ("no such table: Gamess", Some("did you mean games?")),
-            ("no such table: openings", Some(".tables shows what there is")),
-            ("no such column: whiet", Some("did you mean white?")),
-            ("no such column: g.WHITE", Some("there is such a column in: games")),
-            ("no such column: game_id", Some("there is such a column in: game, games")),
-            ("no such column: m.san", Some("move_san(fen, move_code) is the move in SAN")),
-            ("no such column: nonsense", None),
-            ("table game has no column named whyte", Some("did you mean white?")),
-            ("no such function: conut", Some("did you mean count?")),
-            ("no such function: median", None),
-            ("malformed JSON", None),
-        ] {
-            assert_eq!(hint(message, &catalog).as_deref(), expected, "{message}");
+        _ if message.starts_with("no such table: ") => ".tables lists the tables",
+        _ if message.starts_with("not authorized") => "extensions cannot be loaded here",
+        _ if message.starts_with("unable to open database: ") => {
+            "ATTACH takes a database that exists; it makes none"
         }
-    }
+        _ => return None,
+    })
 }

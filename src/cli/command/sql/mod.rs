@@ -9,11 +9,13 @@ mod session;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, IsTerminal as _};
+use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use pgndex::store::{Database, Error, WriterLock};
 
-use crate::cli::args::SqlArgs;
+use crate::cli::args::{SqlArgs, WrongValue};
+use crate::cli::render::text::brief;
 use crate::cli::terminal::signal::Interrupts;
 use script::Script;
 use session::{Flow, Session};
@@ -23,6 +25,7 @@ use session::{Flow, Session};
 /// # Errors
 /// When a statement is no valid SQL, would change something without leave, or fails.
 pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
+    refuse_statement(&args.database)?;
     let database = Database::open_read_only(&args.database)?;
     let Some(input) = input(args)? else {
         let (database, lock) = access(args, database)?;
@@ -35,6 +38,21 @@ pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
     session.name_source(input.name);
     run_script(&mut session, Script::new(input.reader))?;
     session.finish()
+}
+
+/// Fails if a statement was given where the database is named.
+fn refuse_statement(database: &Path) -> anyhow::Result<()> {
+    const VERBS: [&str; 9] =
+        ["select", "with", "values", "explain", "pragma", "insert", "update", "delete", "create"];
+    let text = database.to_string_lossy();
+    let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let is_statement =
+        VERBS.contains(&first.as_str()) || command::COMMANDS.iter().any(|(name, ..)| *name == first);
+    if is_statement && !database.exists() {
+        let wrong = anyhow!("the database comes first: pgndex sql games.db \"{}\"", brief(&text));
+        return Err(WrongValue(wrong).into());
+    }
+    Ok(())
 }
 
 /// A writer has the database for itself. That there is one was seen before, as a lock makes a file beside it.

@@ -111,7 +111,7 @@ impl Session {
                 Ok(Flow::Continue { ran })
             }
             Piece::Command { text, line } => self.command(text).map_err(|error| match &self.source {
-                Some(source) => anyhow::anyhow!("{source}, line {line}: {error}"),
+                Some(source) => anyhow::anyhow!("{source}:{line}: {error}"),
                 None => error,
             }),
         }

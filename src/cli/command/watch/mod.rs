@@ -5,7 +5,7 @@ mod folder;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -21,7 +21,7 @@ use crate::cli::render::text::printable;
 use crate::cli::terminal::log::{self, Event, Level};
 use crate::cli::terminal::notify::{Notifier, Watchdog};
 use crate::cli::terminal::progress::Progress as Display;
-use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
+use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 use crate::cli::{Status, complain, note};
 use folder::{Folder, Look};
 
@@ -86,8 +86,8 @@ fn check_database(path: &Path) -> anyhow::Result<()> {
 #[derive(Debug, Default)]
 struct Stop {
     is_asked: AtomicBool,
-    /// The addition that runs.
-    progress: Mutex<Option<Arc<Progress>>>,
+    /// That of the addition that runs.
+    progress: Mutex<Weak<Progress>>,
 }
 
 impl Stop {
@@ -97,15 +97,14 @@ impl Stop {
 
     fn ask(&self) {
         self.is_asked.store(true, Ordering::SeqCst);
-        if let Some(progress) = &*self.progress.lock().unwrap_or_else(PoisonError::into_inner) {
-            progress.stop();
-        }
+        let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        progress.iter().for_each(stop_run);
     }
 
     /// The progress of an addition that begins.
     fn begin(&self) -> Arc<Progress> {
         let progress = Arc::new(Progress::default());
-        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&progress));
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&progress);
         if self.is_asked() {
             progress.stop();
         }
