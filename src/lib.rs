@@ -46,6 +46,7 @@ mod positioned;
 #[path = "../tests/common/properties.rs"]
 mod properties;
 pub mod query;
+mod remedy;
 #[cfg(feature = "serve")]
 pub mod server;
 #[cfg(feature = "index")]

@@ -67,9 +67,8 @@ pub(crate) fn of_run(error: &index::Error) -> PyErr {
         index::Error::Store(error) => of_store(error),
         // Nothing is indexed here.
         index::Error::NoSource(reason) => placed::<PgnError>(reason.clone(), None, None),
-        index::Error::NoFile => {
-            let text = "no PGN file was found (directories are searched for files ending in .pgn)";
-            placed::<PgnError>(text.to_owned(), None, None)
+        index::Error::NoFile(_) => {
+            placed::<PgnError>(text.trim_start_matches("nothing to index: ").to_owned(), None, None)
         }
         index::Error::TooManyErrors { place, .. } => placed::<PgnError>(text, None, place.as_deref()),
         index::Error::SourceIsTarget { path } | index::Error::Report { path, .. } => {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pgndex::index::Error as IndexError;
 use pgndex::query::Error as QueryError;
-use pgndex::store::{Error as StoreError, FilterError, Need, free_bytes};
+use pgndex::store::{Error as StoreError, FilterError, Need, Size, free_bytes};
 use pgndex::verify::Error as VerifyError;
 
 use crate::cli::args::WrongValue;
@@ -101,7 +101,8 @@ fn of_store(error: &StoreError) -> Option<String> {
         }
         StoreError::DiskFull { path, need, .. } => {
             let room = room(*need, &directory_written(path));
-            format!("{}: no space left to write it{room}; free some, or choose another disk", path.display())
+            let what = if path.is_dir() { "" } else { " to write it" };
+            format!("{}: no space left{what}{room}; free some, or choose another disk", path.display())
         }
         StoreError::Corrupt { path, .. } => {
             format!(
@@ -137,26 +138,30 @@ fn directory_written(path: &Path) -> PathBuf {
 /// How much room is needed, and how much is free in a directory, as far as anybody knows.
 fn room(need: Option<Need>, directory: &Path) -> String {
     let need = need.map(|need| format!("{need} are needed"));
-    let free = free_bytes(directory)
-        .map(|free| format!("{} MiB are free in {} now", free >> 20, directory.display()));
+    let free =
+        free_bytes(directory).map(|free| format!("{} are free in {} now", Size(free), directory.display()));
     let parts: Vec<_> = need.into_iter().chain(free).collect();
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", and ")) }
 }
 
+/// What the library says of temporary files.
+const OTHER_PLACE: &str = "or choose another place for temporary files";
+
 fn of_index(error: &IndexError) -> Option<String> {
     const ANEW: &str = "to go on with that, or index everything anew with --overwrite";
     Some(match error {
-        IndexError::Spill { directory, need, .. } => format!(
-            "{}: cannot use a temporary file here{}; free some space, or choose another place with --temp-dir",
-            directory.display(),
-            room(*need, directory)
-        ),
+        IndexError::Spill { directory, need, source } => {
+            let is_full = pgndex::store::is_disk_full(source.kind());
+            let room = if is_full { room(*need, directory) } else { String::new() };
+            let error = error.to_string().replacen("here;", &format!("here{room};"), 1);
+            error.replace(OTHER_PLACE, "or choose another place with --temp-dir")
+        }
         IndexError::Space { directory, needed, free } => format!(
-            "{}: about {} MiB are needed here, but only {} MiB are free; free some space, choose another place for the \
-             database, or one for temporary files with --temp-dir",
+            "{}: about {} are needed here, but only {} are free; free some space, choose another place for the database, or \
+             one for temporary files with --temp-dir",
             directory.display(),
-            needed.div_ceil(1 << 20),
-            free >> 20
+            Size(*needed),
+            Size(*free)
         ),
         IndexError::OtherOpenings { database } => format!(
             "{}: its opening names come from another list; leave --openings out {ANEW}",
@@ -173,9 +178,20 @@ fn of_index(error: &IndexError) -> Option<String> {
         ),
         IndexError::Threads(_) => "cannot start the worker threads; try fewer with --threads".to_owned(),
         IndexError::Thread(_) => "cannot start another thread; try fewer with --threads".to_owned(),
-        IndexError::Strict { errors, warnings } => format!(
-            "{errors} errors and {warnings} warnings in the input, but --strict allows none; without --strict all that \
-             can be read is kept, and the table `problem` lists what is wrong"
+        IndexError::Strict { .. } => error.to_string().replacen(
+            "a strict run allows none; otherwise",
+            "--strict allows none; without --strict",
+            1,
+        ),
+        IndexError::TooManyErrors { most: 0, .. } => error.to_string().replacen(
+            "no error is allowed",
+            "no error is allowed (--on-problem stop, --max-problems 0)",
+            1,
+        ),
+        IndexError::TooManyErrors { most, .. } => error.to_string().replacen(
+            &format!("no more than {most} errors are allowed"),
+            &format!("this is one more than --max-problems {most}"),
+            1,
         ),
         _ => return None,
     })
@@ -208,8 +224,14 @@ mod tests {
             Box::new(IndexError::Spill {
                 directory: directory(),
                 need: Some(Need::About(3 << 20)),
-                source: io::Error::other("full"),
+                source: io::ErrorKind::StorageFull.into(),
             }),
+            Box::new(IndexError::Spill {
+                directory: directory(),
+                need: None,
+                source: io::ErrorKind::PermissionDenied.into(),
+            }),
+            Box::new(IndexError::TooManyErrors { most: 2, place: None, message: "wrong".to_owned() }),
             Box::new(IndexError::Space { directory: directory(), needed: 2 << 20, free: 1 << 20 }),
             Box::new(IndexError::OtherOpenings { database: directory() }),
             Box::new(IndexError::OtherThreshold { database: directory(), given: 5, threshold: 4 }),
@@ -219,7 +241,7 @@ mod tests {
                 bytes: 500,
             }),
             Box::new(IndexError::Thread(io::Error::other("too many"))),
-            Box::new(IndexError::Strict { errors: 1, warnings: 0 }),
+            Box::new(IndexError::Strict { first: "a.pgn:1:2: wrong".to_owned(), errors: 1, warnings: 0 }),
             Box::new(WrongValue(rating.into())),
             Box::new(WrongValue(length.into())),
             Box::new(WrongValue(date.into())),
@@ -240,12 +262,14 @@ mod tests {
         there: the database is damaged; put a copy in its place, or build it again with `pgndex index --overwrite`
         --sql: the first column must be numbers of games (game_id), and here it is NULL
         there: cannot use a temporary file here (about 3 MiB are needed); free some space, or choose another place with --temp-dir
+        there: cannot use a temporary file here; check the permissions, or choose another place with --temp-dir
+        wrong; this is one more than --max-problems 2; nothing was written to the database
         there: about 2 MiB are needed here, but only 1 MiB are free; free some space, choose another place for the database, or one for temporary files with --temp-dir
         there: its opening names come from another list; leave --openings out to go on with that, or index everything anew with --overwrite
         there: keeps the continuations of positions that at least 4 games reached, not 5; leave --continuation-threshold out to go on with that, or index everything anew with --overwrite
         there: has less than when it was indexed (games: 2 now, 3 then; bytes of text: 500 now, 700 then), so games would be lost; nothing was written. Bring the file back, or index the files that there are into another database; with --drop-missing the games are dropped
         cannot start another thread; try fewer with --threads
-        1 errors and 0 warnings in the input, but --strict allows none; without --strict all that can be read is kept, and the table `problem` lists what is wrong
+        1 error in the input: a.pgn:1:2: wrong, but --strict allows none; without --strict all that can be read is kept, and the table `problem` lists what is wrong
         no rating is 2 or higher and 1 or lower; exchange --elo-min and --elo-max
         no game has 2 or more half-moves and 1 or fewer; exchange --plies-min and --plies-max
         no date is 2002 or later and 2001 or earlier; exchange --since and --until

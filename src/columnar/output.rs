@@ -11,7 +11,7 @@ use super::error::{Error, Result};
 use super::game::PartitionBy;
 use super::part::{Encoder, Part, WrittenPart};
 use super::schema::{LAYOUT_VERSION, Placed, TABLES, Table};
-use crate::store::{self, WriterLock, sync_directory};
+use crate::store::{self, WriterLock, directory_of, sync_directory};
 
 /// The end of the name of a file that is not complete.
 pub(super) const PARTIAL: &str = ".partial";
@@ -128,7 +128,11 @@ impl Output {
         if directory.exists() && !directory.is_dir() {
             return Err(Error::NotADirectory { path: directory.to_owned() });
         }
-        fs::create_dir_all(directory).map_err(|source| store::Error::io(directory, "make", source))?;
+        if let Err(error) = fs::create_dir(directory)
+            && error.kind() != io::ErrorKind::AlreadyExists
+        {
+            return Err(store::Error::directory(directory_of(directory), error).into());
+        }
         refuse_foreign(directory)?;
         let manifest = Manifest::path(directory, shard);
         let lock = Some(WriterLock::acquire(&manifest)?);
@@ -149,6 +153,11 @@ impl Output {
             output.remove_parts(false)?;
         }
         Ok(output)
+    }
+
+    /// Whether there are files of this shard, which will be replaced.
+    pub(crate) fn is_there(&self) -> bool {
+        Manifest::path(&self.directory, self.shard).exists()
     }
 
     pub(crate) const fn shard(&self) -> u32 {

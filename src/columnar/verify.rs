@@ -18,7 +18,7 @@ use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use super::error::Result;
 use super::output::{ListedFile, Manifest, PARTIAL, WrittenBy};
 use super::part::io_error;
-use super::schema::TABLES;
+use super::schema::{Placed, TABLES};
 use crate::board::{MoveCode, Position};
 use crate::store::{self, Error};
 
@@ -98,6 +98,7 @@ pub fn verify(
         let check = Check { directory, manifest, options, progress, is_stopped, findings: &findings };
         pool.install(|| check.run(&mut report))?;
     }
+    unlisted(directory, directory, &manifests, &findings)?;
     let (first, found) = findings.found.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(VerifyReport { findings: first, found, bytes, ..report })
 }
@@ -152,7 +153,6 @@ impl Check<'_> {
         let sound: Vec<&ListedFile> =
             sound.into_iter().filter(|(_, is_sound)| *is_sound).map(|(file, _)| file).collect();
         self.totals(report);
-        self.unlisted(self.directory)?;
         report.files += files.len() as u64;
         if sound.len() < files.len() {
             // What follows would be about the same damage.
@@ -245,29 +245,6 @@ impl Check<'_> {
                 _ => {}
             }
         }
-    }
-
-    /// Finds files of this shard that the manifest does not list.
-    fn unlisted(&self, directory: &Path) -> Result<()> {
-        let failed = |source| store::Error::io(directory, "read", source);
-        let prefix = format!("part-{:05}-", self.manifest.shard);
-        for entry in fs::read_dir(directory).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-            let is_table = directory != self.directory || TABLES.iter().any(|table| table.name == name);
-            if entry.file_type().map_err(failed)?.is_dir() {
-                if is_table {
-                    self.unlisted(&path)?;
-                }
-            } else if name.starts_with(&prefix) && !name.ends_with(PARTIAL) {
-                let listed =
-                    path.strip_prefix(self.directory).unwrap_or(&path).to_string_lossy().into_owned();
-                if self.manifest.files.binary_search_by(|file| file.path.as_str().cmp(&listed)).is_err() {
-                    self.findings.add(&path, "is not in the manifest, and engines read it");
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Reads some columns of a file, or of some of its row groups.
@@ -421,6 +398,48 @@ impl Check<'_> {
         })?;
         Ok(games)
     }
+}
+
+/// Finds files that no manifest lists, in a directory of `root` and those below it. Names that engines pass over are left out, and the
+/// tables of all shards that a job wrote.
+fn unlisted(root: &Path, directory: &Path, manifests: &[Manifest], findings: &Findings) -> Result<()> {
+    let failed = |source| store::Error::io(directory, "read", source);
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        let of_job = || {
+            manifests.iter().any(|manifest| manifest.by_key == WrittenBy::Job)
+                && TABLES.iter().any(|table| table.name == name && matches!(table.placed, Placed::ByKey))
+        };
+        if name.starts_with(['_', '.']) || name.ends_with(PARTIAL) || directory == root && of_job() {
+            continue;
+        }
+        if entry.file_type().map_err(failed)?.is_dir() {
+            unlisted(root, &path, manifests, findings)?;
+            continue;
+        }
+        let listed = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+        let lists = |manifest: &Manifest| {
+            manifest.files.binary_search_by(|file| file.path.as_str().cmp(&listed)).is_ok()
+        };
+        if manifests.iter().any(lists) {
+            continue;
+        }
+        let shard = name.strip_prefix("part-").and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
+        match shard.filter(|shard| manifests.iter().all(|manifest| manifest.shard != *shard)) {
+            Some(shard) => findings.add(
+                &path,
+                format_args!(
+                    "shard {shard} has no manifest: an unfinished run, or a stray file; engines read it"
+                ),
+            ),
+            None if name.ends_with(".parquet") => {
+                findings.add(&path, "is not in the manifest, and engines read it")
+            }
+            None => findings.add(&path, "is not in the manifest, and does not belong here"),
+        }
+    }
+    Ok(())
 }
 
 fn numbers<'b, T: arrow_array::ArrowPrimitiveType>(

@@ -8,9 +8,11 @@ use std::path::PathBuf;
 use crate::columnar;
 use crate::id::Ply;
 use crate::index::estimate::Estimate;
+use crate::remedy::remedy;
 use crate::sort;
+use crate::source::shown_path;
 use crate::store::pages::BtreeError;
-use crate::store::space::{Need, is_disk_full};
+use crate::store::space::{Need, Size, is_disk_full};
 use crate::store::{self, SourceContent};
 
 /// The result of a run or a part of one.
@@ -31,10 +33,13 @@ pub enum Error {
     #[error("nothing to index: {0}")]
     NoSource(String),
     /// No source was given, or the directories and lists that were given have none.
-    #[error("nothing to index: no PGN file was found (directories are searched for files ending in .pgn)")]
-    NoFile,
+    #[error("nothing to index: {}", if .0.is_empty() { NO_FILE.to_owned() } else { .0.join("; ") })]
+    NoFile(
+        /// What was left out, and why: a sentence each.
+        Vec<String>,
+    ),
     /// A temporary file could not be written or read.
-    #[error("{}: cannot use a temporary file here; free some space, or choose another place for temporary files", directory.display())]
+    #[error("{}: cannot use a temporary file here; {}, or choose another place for temporary files", directory.display(), remedy(source).unwrap_or("free some space"))]
     Spill {
         /// The directory of the temporary file.
         directory: PathBuf,
@@ -45,8 +50,8 @@ pub enum Error {
     },
     /// There is too little space for what the run will write.
     #[error(
-        "{}: about {} MiB are needed here, but only {} MiB are free; free some space, or choose another place for the database \
-         or for temporary files", directory.display(), needed.div_ceil(1 << 20), free >> 20
+        "{}: about {} are needed here, but only {} are free; free some space, or choose another place for the database \
+         or for temporary files", directory.display(), Size(*needed), Size(*free)
     )]
     Space {
         /// The directory.
@@ -96,12 +101,25 @@ pub enum Error {
         u32::MAX
     )]
     TooManyNames,
+    /// No game was found, and there is something that would be replaced.
+    #[error(
+        "no game was found in the input{}, so {} is not replaced",
+        reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default(), target.display()
+    )]
+    NoGame {
+        /// What would be replaced.
+        target: PathBuf,
+        /// What is wrong with the first source without a game, if anything is.
+        reason: Option<String>,
+    },
     /// There were problems, and the run was to be strict.
     #[error(
-        "{errors} errors and {warnings} warnings in the input, but a strict run allows none; \
-         otherwise all that can be read is kept, and the table `problem` lists what is wrong"
+        "{}, but a strict run allows none; otherwise all that can be read is kept, and the table `problem` lists what is wrong",
+        told_problems(*errors, *warnings, first)
     )]
     Strict {
+        /// The first of these, with its place.
+        first: String,
         /// Problems of severity error.
         errors: u64,
         /// Problems of severity warning.
@@ -111,7 +129,7 @@ pub enum Error {
     #[error(
         "{}{message}; {}; nothing was written to the database",
         place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default(),
-        if *most == 0 { "the run ends at the first error".to_owned() } else { format!("no more than {most} errors are allowed") }
+        if *most == 0 { "no error is allowed".to_owned() } else { format!("no more than {most} errors are allowed") }
     )]
     TooManyErrors {
         /// How many were allowed.
@@ -184,6 +202,21 @@ pub enum Error {
     },
 }
 
+/// What is told where nothing else is known.
+const NO_FILE: &str = "no PGN file was found (directories are searched for files ending in .pgn)";
+
+/// How many problems there are, and the first of them.
+fn told_problems(errors: u64, warnings: u64, first: &str) -> String {
+    let plural = |count| if count == 1 { "" } else { "s" };
+    let counts = match (errors, warnings) {
+        (_, 0) => format!("{errors} error{}", plural(errors)),
+        (0, _) => format!("{warnings} warning{}", plural(warnings)),
+        _ => format!("{errors} error{} and {warnings} warning{}", plural(errors), plural(warnings)),
+    };
+    let sign = if errors + warnings == 1 { ":" } else { ", the first:" };
+    format!("{counts} in the input{sign} {first}")
+}
+
 impl Error {
     /// The same error, which came up when something was committed already.
     #[must_use]
@@ -243,7 +276,7 @@ pub struct ProblemPlace {
 impl fmt::Display for ProblemPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, line, column, byte_offset, game_number, ply } = self;
-        write!(f, "{}:{line}:{column} (byte {byte_offset}, game {game_number}", path.display())?;
+        write!(f, "{}:{line}:{column} (byte {byte_offset}, game {game_number}", shown_path(path))?;
         ply.map_or(Ok(()), |ply| write!(f, ", ply {}", ply.0))?;
         f.write_str(")")
     }

@@ -103,7 +103,9 @@ impl Plan<'_> {
         let spill = directory(options, build.path());
         keep_temporary_files_in(&spill, build.connection());
         self.estimate.check(build.path(), &spill)?;
-        let intake = Intake::all(sources);
+        let target = Some(build.target())
+            .filter(|target| std::fs::metadata(target).is_ok_and(|metadata| metadata.len() > 0));
+        let intake = Intake { replaced: target.map(Path::to_owned), ..Intake::all(sources) };
         let reports = Reports::create(options, sources, intake.last_source, Some(build.target()))?;
         let run = Run::new(self, intake, progress, started, spill.clone(), reports)?;
         progress.estimated(&self.estimate);

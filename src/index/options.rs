@@ -19,6 +19,8 @@ pub struct IndexOptions {
     pub temp_dir: Option<PathBuf>,
     /// Whether an existing database may be replaced.
     pub overwrite: bool,
+    /// Whether it stays, and the run fails, if no game is found.
+    pub must_have_games: bool,
     /// Whether any problem, even a warning, makes the run fail.
     pub strict: bool,
     /// What becomes of a game with an error.
@@ -196,6 +198,7 @@ impl Default for IndexOptions {
             memory: default_memory(),
             temp_dir: None,
             overwrite: false,
+            must_have_games: false,
             strict: false,
             on_problem: OnProblem::Keep,
             most_errors: None,

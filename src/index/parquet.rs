@@ -42,12 +42,13 @@ impl Plan<'_> {
         let started = Instant::now();
         let options = self.options;
         let output = Output::create(&parquet.directory, parquet.shard, parquet.overwrite)?;
+        let replaced = output.is_there().then(|| parquet.directory.clone());
         let temp_dir = options.temp_dir.clone().unwrap_or_else(|| parquet.directory.clone());
         progress.enter(Phase::Reading);
         progress.expect(self.sources.bytes().unwrap_or(0));
         let estimate = self.parquet_estimate();
         estimate.check(&parquet.directory.join("game"), &temp_dir)?;
-        let intake = Intake::all(&self.sources);
+        let intake = Intake { replaced, ..Intake::all(&self.sources) };
         let reports = Reports::create(options, &self.sources, intake.last_source, None)?;
         let run = Run::new(&self, intake, progress, started, temp_dir.clone(), reports)?;
         progress.estimated(&estimate);

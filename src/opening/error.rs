@@ -81,6 +81,9 @@ pub enum LineError {
     /// The ECO code is none.
     #[error("\"{0}\" is not an ECO code; write B90 (or B90a, as Scid does)")]
     Code(String),
+    /// A game of a PGN file has no name of an opening.
+    #[error("this game has no tag Opening, so this may not be a list of openings")]
+    NoOpening,
     /// There is no name.
     #[error("no name")]
     NoName,

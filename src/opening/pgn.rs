@@ -17,6 +17,9 @@ pub(super) fn read(text: &[u8]) -> Found<Vec<NamedPosition>> {
         if let Some(tag) = tags.iter().find(|tag| tag.name.eq_ignore_ascii_case(b"FEN")) {
             return Err((tag.offset, LineError::StartPosition));
         }
+        if value(&tags, "Opening").is_empty() {
+            return Err((start, LineError::NoOpening));
+        }
         let position = play(&start_position, || (reader.next_token(), reader.offset()))?;
         let opening = named(&value(&tags, "ECO").into_bytes(), &name(&tags), &position);
         openings.push(opening.map_err(|error| (start, error))?);

@@ -32,4 +32,4 @@ pub use time_control::TimeControl;
 pub(crate) use value::date;
 pub(crate) use value::is_known_variant;
 pub use value::{GameFacts, Speed};
-pub use word::{is_foreign_move, is_misspelt_move, is_remark, looks_like_move};
+pub use word::{is_descriptive_move, is_foreign_move, is_misspelt_move, is_remark, looks_like_move};

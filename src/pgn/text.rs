@@ -86,8 +86,8 @@ impl fmt::Display for TextFlaw {
             Self { is_encoding: true, .. } => {
                 write!(
                     f,
-                    "byte 0x{byte:02X} is neither UTF-8 nor likely in Windows-1252; if the text is in another encoding, index it \
-                     with the name of that encoding"
+                    "byte 0x{byte:02X} is neither UTF-8 nor likely in Windows-1252; if the text is in another encoding, name it \
+                     with the option encoding"
                 )
             }
             Self { is_cut: true, .. } => {

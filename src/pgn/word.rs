@@ -35,6 +35,20 @@ pub fn is_foreign_move(word: &[u8]) -> bool {
     !letters.is_empty() && alphabetic && crate::board::Position::is_san(&[b"N", rest].concat())
 }
 
+/// Whether a word has the form of a move in descriptive notation, such as `P-K4`, `Kt-KB3` or `BxKt`.
+#[must_use]
+pub fn is_descriptive_move(word: &[u8]) -> bool {
+    let kind = |text: &[u8]| matches!(text, b"K" | b"Q" | b"R" | b"B" | b"N" | b"Kt" | b"P");
+    let piece = |text: &[u8]| kind(text) || matches!(text, [b'K' | b'Q', rest @ ..] if kind(rest));
+    let square = |text: &[u8]| matches!(text, [file @ .., b'1'..=b'8'] if file != b"P" && piece(file));
+    let word = word.strip_suffix(b"+").unwrap_or(word);
+    match word.iter().position(|&byte| matches!(byte, b'-' | b'x')) {
+        Some(at) if word[at] == b'-' => piece(&word[..at]) && square(&word[at + 1..]),
+        Some(at) => piece(&word[..at]) && piece(&word[at + 1..]),
+        None => false,
+    }
+}
+
 /// Whether a word that cannot be read as a move has the form of one but for its letters: capital ones (`E4`, `NF3`), a small one for
 /// the piece (`nf3`), or those of another alphabet (`е4`).
 #[must_use]
@@ -113,6 +127,16 @@ mod tests {
         for word in ["still", "S", "Sf", "me", "Table4x", "\"e4", "%clk", "été", "", "see9", "Schach", "€e4"]
         {
             assert!(!is_foreign_move(word.as_bytes()), "{word}");
+        }
+    }
+
+    #[test]
+    fn descriptive_moves_are_told_from_other_words() {
+        for word in ["P-K4", "N-KB3", "Kt-QB3", "KR-Q1", "BxKt", "PxP", "QxBP", "B-Kt5+", "R-R8"] {
+            assert!(is_descriptive_move(word.as_bytes()), "{word}");
+        }
+        for word in ["e4", "O-O", "P-P4", "P-K9", "P-", "-K4", "x", "PxK4", "T-K4", "Kt", ""] {
+            assert!(!is_descriptive_move(word.as_bytes()), "{word}");
         }
     }
 

@@ -124,7 +124,8 @@ impl Packed {
         let io = |error| Error::io(&path, error);
         let mut decoder = frames::decoder(input, frames::USUAL_WINDOW).map_err(io)?;
         // What is damaged is told when it is read.
-        Ok(read_head(&mut decoder).map_or(true, |head| Form::of(&head) == Form::Text))
+        let (head, error) = read_head(&mut decoder);
+        Ok(error.is_some() || Form::of(&head) == Form::Text)
     }
 
     /// Begins to decode.
@@ -337,11 +338,7 @@ impl Decoded {
         encoding: Option<TextEncoding>,
         path: &std::path::Path,
     ) -> Result<Self> {
-        let (mut head, mut error) = (Vec::new(), None);
-        match read_head(&mut reader) {
-            Ok(bytes) => head = bytes,
-            Err(failed) => error = Some(failed),
-        }
+        let (mut head, error) = read_head(&mut reader);
         let encoding = match Form::of(&head) {
             Form::Text => encoding,
             Form::Utf16(encoding) => Some(encoding),
@@ -430,7 +427,8 @@ impl Decoded {
     pub fn describe(&self, error: &io::Error, text: u64) -> String {
         let reason = match error.kind() {
             io::ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
-            _ => error.to_string(),
+            // As zstd says it.
+            _ => error.to_string().replace("Data corruption detected", "its data is damaged"),
         };
         let at = self.position();
         // As zstd says it, and as Rust does.
@@ -439,6 +437,7 @@ impl Decoded {
                 "not read beyond byte {at} of the file: the system gives this process no more memory"
             );
         }
-        format!("damaged near byte {at} of the file, after {text} bytes of text: {reason}")
+        let remedy = if reason.contains(frames::MORE_MEMORY) { "" } else { "; download it or make it again" };
+        format!("damaged near byte {at} of the file, after {text} bytes of text: {reason}{remedy}")
     }
 }

@@ -3,6 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::file::shown_path;
+use crate::remedy::remedy;
+
 /// The result of reading a source.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -11,13 +14,13 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// There is no such file.
-    #[error("{}: no such file or directory; check the path", path.display())]
+    #[error("{}: no such file or directory; check the path", shown_path(path))]
     Missing {
         /// The path as given.
         path: PathBuf,
     },
     /// The file or directory cannot be read.
-    #[error("{}: cannot be read; check the permissions", path.display())]
+    #[error("{}: cannot be read; {}", shown_path(path), remedy(source).unwrap_or("check the permissions"))]
     Unreadable {
         /// The path.
         path: PathBuf,
@@ -25,39 +28,52 @@ pub enum Error {
         source: io::Error,
     },
     /// There is too little memory to read it.
-    #[error("{}: cannot be read: the system gives this process no more memory", path.display())]
+    #[error("{}: cannot be read: the system gives this process no more memory", shown_path(path))]
     Memory {
         /// The path.
         path: PathBuf,
     },
     /// Neither a file nor a directory.
-    #[error("{}: neither a file nor a directory; give a PGN file", path.display())]
+    #[error("{}: neither a file nor a directory; give a PGN file", shown_path(path))]
     NotAFile {
         /// The path.
         path: PathBuf,
     },
     /// A named pipe that nobody named.
-    #[error("{}: a named pipe, which patterns leave out; give it by its own name to read it", path.display())]
+    #[error(
+        "{}: a named pipe, which patterns leave out; give it by its own name to read it",
+        shown_path(path)
+    )]
     Pipe {
         /// The path.
         path: PathBuf,
     },
     /// A list of paths that is not one.
-    #[error("{}: {reason}; a list has one path a line", path.display())]
+    #[error("{}: {reason}", shown_path(path))]
     List {
         /// The path of the list.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong, and what to do.
         reason: String,
     },
+    /// A file that a list names.
+    #[error("{}:{line}: {source}", list.display())]
+    Listed {
+        /// The path of the list.
+        list: PathBuf,
+        /// The line of the list, from 1.
+        line: u64,
+        /// What is wrong with the file.
+        source: Box<Error>,
+    },
     /// No file fits a pattern.
-    #[error("{}: no file fits this pattern; check the pattern", path.display())]
+    #[error("{}: no file fits this pattern; check the pattern", shown_path(path))]
     NoMatch {
         /// The pattern as given.
         path: PathBuf,
     },
     /// An archive that cannot be read at all.
-    #[error("{}: damaged: {reason}; download it or make it again", path.display())]
+    #[error("{}: damaged: {reason}; download it or make it again", shown_path(path))]
     Damaged {
         /// The path.
         path: PathBuf,
@@ -65,7 +81,7 @@ pub enum Error {
         reason: String,
     },
     /// A file in a form that is not read.
-    #[error("{}: {form}, no PGN text; {remedy}", path.display())]
+    #[error("{}: {form}, no PGN text; {remedy}", shown_path(path))]
     Form {
         /// The path.
         path: PathBuf,
@@ -100,6 +116,7 @@ impl Error {
             | Self::NoMatch { path }
             | Self::Damaged { path, .. }
             | Self::Form { path, .. } => path,
+            Self::Listed { source, .. } => source.path(),
         }
     }
 
@@ -108,6 +125,9 @@ impl Error {
     pub fn full_message(&self) -> String {
         match self {
             Self::Unreadable { source, .. } => format!("{self}: {source}"),
+            Self::Listed { list, line, source } => {
+                format!("{}:{line}: {}", list.display(), source.full_message())
+            }
             _ => self.to_string(),
         }
     }

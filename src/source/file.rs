@@ -124,9 +124,14 @@ pub(super) enum Place {
     Stream,
 }
 
-/// A file's first bytes, enough for the header of a zstd frame; none if they cannot be read, which will be told when the file is.
+/// The path of a source as people know it.
+pub(crate) fn shown_path(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+/// A file's first bytes, enough for its form and for the header of a zstd frame; none if they cannot be read, which will be told when the file is.
 pub(super) fn head(path: &Path) -> Vec<u8> {
-    let mut head = Vec::with_capacity(64);
-    let _ = File::open(path).and_then(|file| file.take(64).read_to_end(&mut head));
+    let mut head = Vec::with_capacity(Form::HEAD);
+    let _ = File::open(path).and_then(|file| file.take(Form::HEAD as u64).read_to_end(&mut head));
     head
 }

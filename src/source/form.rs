@@ -2,6 +2,41 @@
 
 use super::encoding::TextEncoding;
 
+/// Where a tar archive says that it is one.
+const TAR: usize = 257;
+
+/// What a text without a game is, if its beginning shows that it is no PGN, and what to do.
+pub(crate) fn other_text(text: &[u8]) -> Option<&'static str> {
+    const SEEN: usize = 64;
+    let nuls = |first: usize| {
+        let bytes = text.iter().take(SEEN).skip(first).step_by(2);
+        bytes.len() > 2 && bytes.clone().all(|&byte| byte == 0)
+    };
+    match [nuls(0), nuls(1)] {
+        [true, false] => {
+            return Some("every second byte is NUL: UTF-16? Index it with the option encoding (utf-16be)");
+        }
+        [false, true] => {
+            return Some("every second byte is NUL: UTF-16? Index it with the option encoding (utf-16le)");
+        }
+        _ => {}
+    }
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start();
+    let begins = |begin: &[u8]| text.get(..begin.len()).is_some_and(|text| text.eq_ignore_ascii_case(begin));
+    let second = text.get(1..).and_then(|rest| rest.trim_ascii_start().first());
+    match text.first()? {
+        b'<' if begins(b"<!doctype html") || begins(b"<html") => {
+            Some("this is a web page (HTML), not PGN; download the file again")
+        }
+        b'<' if begins(b"<?xml") => Some("this is XML, not PGN; download the file again"),
+        b'{' if matches!(second, Some(b'"' | b'}')) => Some("this is JSON, not PGN; download the file again"),
+        b'[' if matches!(second, Some(b'{' | b'"' | b'[' | b']')) => {
+            Some("this is JSON, not PGN; download the file again")
+        }
+        _ => None,
+    }
+}
+
 /// What the first bytes of a file say that it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
@@ -19,16 +54,17 @@ pub(super) enum Form {
 
 impl Form {
     /// How many first bytes tell the form.
-    pub(super) const HEAD: usize = 16;
+    pub(super) const HEAD: usize = 264;
 
     /// The form of a file that begins so.
     pub(super) fn of(head: &[u8]) -> Self {
-        const OTHERS: [(&[u8], &str, &str); 5] = [
+        const OTHERS: [(&[u8], &str, &str); 6] = [
             (b"SQLite format 3\0", "an SQLite database", "give PGN files"),
             (b"\xfd7zXZ\0", "an xz archive", "unpack it first (xz -d)"),
             (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it first (7z x)"),
             (b"Rar!\x1a\x07", "a rar archive", "unpack it first (unrar x)"),
             (b"\x04\x22\x4d\x18", "an lz4 archive", "unpack it first (lz4 -d)"),
+            (b"%PDF-", "a PDF document", "give PGN files"),
         ];
         match head {
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
@@ -37,6 +73,9 @@ impl Form {
             [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Self::Zip,
             [0xff, 0xfe, ..] => Self::Utf16(TextEncoding::UTF_16LE),
             [0xfe, 0xff, ..] => Self::Utf16(TextEncoding::UTF_16BE),
+            _ if head.get(TAR..).is_some_and(|rest| rest.starts_with(b"ustar")) => {
+                Self::Other("a tar archive", "unpack it first (tar xf)")
+            }
             _ => match OTHERS.iter().find(|(magic, ..)| head.starts_with(magic)) {
                 Some(&(_, form, remedy)) => Self::Other(form, remedy),
                 None => Self::Text,
@@ -68,5 +107,35 @@ mod tests {
             assert_eq!(Form::of(head), form, "{}", head.escape_ascii());
         }
         assert!(matches!(Form::of(b"SQLite format 3\0"), Form::Other("an SQLite database", _)));
+        let tar = [&b"games.pgn"[..], &[0; TAR - 9], b"ustar\x0000"].concat();
+        assert!(matches!(Form::of(&tar), Form::Other("a tar archive", _)));
+    }
+
+    #[test]
+    fn what_is_no_pgn_is_told_by_how_it_begins() {
+        for (text, what) in [
+            (&b"<html>\n<head>"[..], "HTML"),
+            (b"\xef\xbb\xbf\r\n<!DOCTYPE HTML PUBLIC", "HTML"),
+            (b"<?xml version", "XML"),
+            (b"{\"error\":1}", "JSON"),
+            (b"{ }", "JSON"),
+            (b"[\n {\"a\"", "JSON"),
+            (b"[\0E\0v\0e\0n\0", "utf-16le"),
+            (b"\0[\0E\0v\0e\0n", "utf-16be"),
+        ] {
+            assert!(other_text(text).is_some_and(|told| told.contains(what)), "{}", text.escape_ascii());
+        }
+        for text in [
+            &b""[..],
+            b" ",
+            b"[Event \"a\"]",
+            b"{a comment}",
+            b"<br>1. e4",
+            b"\0\0\0\0\0\0\0\0",
+            b"1. e4 *",
+            b"1",
+        ] {
+            assert_eq!(other_text(text), None, "{}", text.escape_ascii());
+        }
     }
 }

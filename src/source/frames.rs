@@ -190,11 +190,12 @@ pub(super) fn explain(error: io::Error) -> io::Error {
     if !error.to_string().contains("too much memory") {
         return error;
     }
-    io::Error::other(
-        "unpacking it takes more memory than is allowed (it was packed with zstd --long): allow more memory, or unpack it first \
-         (zstd -d --long=31)",
-    )
+    io::Error::other(MORE_MEMORY)
 }
+
+/// What is told of an archive that is not damaged, but packed in a way that takes much memory.
+pub(super) const MORE_MEMORY: &str = "unpacking it takes more memory than is allowed (it was packed with zstd --long): allow more \
+     memory, or unpack it first (zstd -d --long=31)";
 
 /// The window that the first frame of an archive needs, in bytes.
 pub(super) fn window(head: &[u8]) -> u64 {

@@ -44,18 +44,19 @@ impl Input {
     /// A stream. Gives back its form, too.
     pub(super) fn stream(mut reader: Box<dyn Read + Send>, position: Position) -> io::Result<(Self, Form)> {
         const BUFFER: usize = 256 << 10;
-        let head = read_head(&mut reader)?;
+        let (head, error) = read_head(&mut reader);
+        error.map_or(Ok(()), Err)?;
         let form = Form::of(&head);
         let bytes = Bytes::Stream(Cursor::new(head).chain(BufReader::with_capacity(BUFFER, reader)));
         Ok((Self { bytes, position }, form))
     }
 }
 
-/// The first bytes of a stream, enough to tell its form.
-pub(super) fn read_head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
+/// The first bytes of a stream, enough to tell its form, and the error that comes after them if there are fewer.
+pub(super) fn read_head(reader: &mut impl Read) -> (Vec<u8>, Option<io::Error>) {
     let mut head = Vec::with_capacity(Form::HEAD);
-    reader.take(Form::HEAD as u64).read_to_end(&mut head)?;
-    Ok(head)
+    let error = reader.take(Form::HEAD as u64).read_to_end(&mut head).err();
+    (head, error)
 }
 
 impl BufRead for Input {

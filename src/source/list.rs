@@ -14,7 +14,7 @@ use crossbeam_channel::{RecvTimeoutError, bounded};
 use super::beside::{Beside, compare};
 use super::decode::DecodeOptions;
 use super::encoding::Transcoder;
-use super::file::{Place, SourceFile, head};
+use super::file::{Place, SourceFile, head, shown_path};
 use super::form::Form;
 use super::path_pattern::Pattern;
 use super::watch::Watch;
@@ -120,6 +120,10 @@ impl Lister<'_> {
             Ok(metadata) if is_pipe(&metadata) => self.add_stream(path),
             Ok(_) => self.fail(Error::NotAFile { path: path.to_owned() }),
             Err(error) => match path.as_os_str().as_encoded_bytes().strip_prefix(b"@") {
+                Some(b"") if is_argument => self.fail(Error::List {
+                    path: path.to_owned(),
+                    reason: "no list is named; name a file after the @, with one path a line".to_owned(),
+                }),
                 Some(list) if is_argument => self.add_list(&path_of_bytes(list)),
                 _ if Pattern::is_one(path) => self.add_pattern(path),
                 _ => self.fail(Error::io(path, error)),
@@ -136,7 +140,7 @@ impl Lister<'_> {
     fn is_new(&mut self, path: &Path) -> bool {
         let is_new = self.listed.insert(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()));
         if !is_new {
-            self.sources.notes.push(format!("{}: named more than once; it is read once", path.display()));
+            self.sources.notes.push(format!("{}: named more than once; it is read once", shown_path(path)));
         }
         is_new
     }
@@ -318,10 +322,13 @@ impl Lister<'_> {
         const MOST: u64 = 64 << 20;
         /// Of a path, in bytes.
         const LONGEST: usize = 4096;
-        let wrong = |reason| Error::List { path: list.to_owned(), reason };
+        let wrong = |what: &str, remedy: &str| {
+            let reason = format!("{what}, not a list of paths, which has one path a line{remedy}");
+            Error::List { path: list.to_owned(), reason }
+        };
         let text = match self.read(list, MOST + 1)? {
             Ok(text) if text.len() as u64 > MOST => {
-                return self.fail(wrong(format!("longer than {} MiB", MOST >> 20)));
+                return self.fail(wrong(&format!("longer than {} MiB", MOST >> 20), ""));
             }
             Ok(text) => utf_8(text),
             Err(error) => Err(error),
@@ -330,12 +337,28 @@ impl Lister<'_> {
             Ok(text) => text,
             Err(error) => return self.fail(Error::io(list, error)),
         };
-        for (line, number) in text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).zip(1_u64..) {
-            if line.len() > LONGEST {
-                self.fail(wrong(format!("line {number} is longer than {LONGEST} bytes")))?;
-            } else if !line.is_empty() && !line.starts_with(b"#") {
-                self.add(&path_of_bytes(line), false)?;
-            }
+        let lines = || text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).zip(1..);
+        let paths = || lines().filter(|(line, _)| !line.is_empty() && !line.starts_with(b"#"));
+        if text.contains(&0) || Form::of(&text) != Form::Text {
+            return self.fail(wrong("no text", ""));
+        }
+        if paths().any(|(line, _)| line.starts_with(b"[") && line.ends_with(b"\"]")) {
+            return self.fail(wrong("PGN", "; leave the @ out"));
+        }
+        if let Some((_, number)) = paths().find(|(line, _)| line.len() > LONGEST) {
+            return self
+                .fail(wrong(&format!("line {number} is longer than {LONGEST} bytes: this is text"), ""));
+        }
+        if paths().next().is_none() {
+            self.sources.notes.push(format!("{}: the list is empty", list.display()));
+        }
+        for (path, line) in paths() {
+            let before = self.sources.files.len();
+            self.add(&path_of_bytes(path), false)?;
+            let found = self.sources.files.split_off(before).into_iter();
+            self.sources.files.extend(found.map(|file| {
+                file.map_err(|source| Error::Listed { list: list.to_owned(), line, source: source.into() })
+            }));
         }
         Flow::Continue(())
     }
@@ -465,7 +488,10 @@ mod tests {
                 "./b.pgn.zst: named more than once; it is read once",
             ]
         );
-        assert_eq!(listed(place, &["-", "-"]), ["-", "-: named more than once; it is read once"]);
+        assert_eq!(
+            listed(place, &["-", "-"]),
+            ["-", "standard input: named more than once; it is read once"]
+        );
     }
 
     #[test]
@@ -480,12 +506,28 @@ mod tests {
         let list = place.join("list.txt");
         let lines = format!("# mine\n\n{0}/b.pgn\r\n  {0}/x \n{0}/z.pgn\n@x\n", place.display());
         fs::write(&list, lines).unwrap();
-        let expected = ["b.pgn", "x/d.pgn", "z.pgn: no such file or directory; check the path"];
-        let last = "@x: no such file or directory; check the path";
+        let expected = ["b.pgn", "x/d.pgn", "list.txt:5: z.pgn: no such file or directory; check the path"];
+        let last = "list.txt:6: @x: no such file or directory; check the path";
         let argument = format!("@{}", list.display());
         assert_eq!(listed(place, &[argument]), [&expected[..], &[last]].concat());
         let missing = format!("@{}/no.txt", place.display());
         assert_eq!(listed(place, &[missing]), ["no.txt: no such file or directory; check the path"]);
+        for (text, told) in [
+            (&b"\n# none\n"[..], "list.txt: the list is empty"),
+            (b"a\0b\n", "list.txt: no text, not a list of paths, which has one path a line"),
+            (b"\x1f\x8b", "list.txt: no text, not a list of paths, which has one path a line"),
+            (
+                b"[Event \"a\"]\n\n1. e4 *\n",
+                "list.txt: PGN, not a list of paths, which has one path a line; leave the @ out",
+            ),
+        ] {
+            fs::write(&list, text).unwrap();
+            assert_eq!(listed(place, &[format!("@{}", list.display())]), [told]);
+        }
+        assert_eq!(
+            listed(place, &["@"]),
+            ["@: no list is named; name a file after the @, with one path a line"]
+        );
     }
 
     #[test]
@@ -501,7 +543,7 @@ mod tests {
         let argument = format!("@{}", list.display());
         for bytes in [text.clone().into_bytes(), marked, utf_16(u16::to_le_bytes), utf_16(u16::to_be_bytes)] {
             fs::write(&list, bytes).unwrap();
-            let missing = "\u{feff}# no comment: no such file or directory; check the path";
+            let missing = "list.txt:2: \u{feff}# no comment: no such file or directory; check the path";
             assert_eq!(listed(place, &[&argument]), ["a.pgn", missing, "b é.pgn"]);
         }
         #[cfg(unix)]

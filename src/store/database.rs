@@ -82,6 +82,9 @@ impl Database {
         }
         match kind.map_err(Error::of_recovery)? {
             Kind::Ours(_) => Self::new(path, connection, set_up),
+            Kind::Blank if fs::metadata(path).is_ok_and(|metadata| metadata.len() == 0) => {
+                Err(Error::NotADatabase { path: path.to_owned() })
+            }
             Kind::Blank => Err(Error::OtherProgram { path: path.to_owned() }),
         }
     }
@@ -321,7 +324,9 @@ fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
         std::io::ErrorKind::NotFound => Error::Missing { path: path.to_owned() },
         _ => Error::io(path, "open the database", source),
     })?;
-    if !metadata.is_file() {
+    // SQLite takes a file that is shorter than any database for an empty one.
+    const LEAST: u64 = 512;
+    if !metadata.is_file() || (1..LEAST).contains(&metadata.len()) {
         return Err(Error::NotADatabase { path: path.to_owned() });
     }
     open_file(path, mode)

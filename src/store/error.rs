@@ -1,16 +1,20 @@
 //! What can go wrong with a database.
 
-use std::io;
+use std::fs;
+use std::io::ErrorKind::{NotFound, PermissionDenied};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{ErrorCode, ffi};
 
+use crate::pgn::{LOOK_AHEAD, starts_tag_pair};
+use crate::remedy::remedy;
 use crate::store::cell::WrongCell;
 use crate::store::holder::Holder;
 use crate::store::pages::BtreeError;
 use crate::store::row::GameId;
 use crate::store::schema_version::SchemaVersion;
-use crate::store::space::{Need, is_disk_full};
+use crate::store::space::{Need, Size, is_disk_full};
 use crate::store::sql_place::Place;
 
 /// What can go wrong with a database; each message says what to do next.
@@ -24,7 +28,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The file is no SQLite database.
-    #[error("{}: not an SQLite database; is this the right file?", path.display())]
+    #[error("{}: {}", path.display(), what_instead(path))]
     NotADatabase {
         /// The file.
         path: PathBuf,
@@ -99,7 +103,11 @@ pub enum Error {
     #[error(
         "{}: cannot write into this directory; {}, or choose another place",
         path.display(),
-        if *is_there { "see to its permissions" } else { "create it" }
+        match remedy(source) {
+            _ if !is_there => "create it",
+            Some(remedy) if !matches!(source.kind(), PermissionDenied | NotFound) => remedy,
+            _ => "see to its permissions",
+        }
     )]
     Directory {
         /// The directory.
@@ -134,8 +142,8 @@ pub enum Error {
     },
     /// The disk, or the quota, or the size a file may have is used up.
     #[error(
-        "{}: no space left to write it{}; free some, or choose another disk",
-        path.display(), need.map(|need| format!(" ({need} are needed)")).unwrap_or_default()
+        "{}: no space left{}{}; free some, or choose another disk",
+        path.display(), if path.is_dir() { "" } else { " to write it" }, need.map(|need| format!(" ({need} are needed)")).unwrap_or_default()
     )]
     DiskFull {
         /// The database or its temporary file.
@@ -147,8 +155,8 @@ pub enum Error {
     },
     /// There is too little space for a copy.
     #[error(
-        "{}: {} MiB are needed here, but only {} MiB are free; free some space, or choose another disk",
-        directory.display(), needed.div_ceil(1 << 20), free >> 20
+        "{}: {} are needed here, but only {} are free; free some space, or choose another disk",
+        directory.display(), Size(*needed), Size(*free)
     )]
     Space {
         /// The directory.
@@ -261,7 +269,7 @@ pub enum Error {
         source: rusqlite::Error,
     },
     /// The system refused something.
-    #[error("{}: cannot {action}; check the disk and the permissions", path.display())]
+    #[error("{}: cannot {action}; {}", path.display(), remedy(source).unwrap_or("check the disk and the permissions"))]
     Io {
         /// The file.
         path: PathBuf,
@@ -501,6 +509,25 @@ fn is_about_values(error: &rusqlite::Error) -> bool {
             | Sql::Utf8Error(..)
             | Sql::QueryReturnedNoRows
     )
+}
+
+/// What is in the place of a database, and what to do.
+fn what_instead(path: &Path) -> &'static str {
+    let mut head = Vec::new();
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => return "a directory, not a database; name a file in it",
+        Ok(metadata) if metadata.len() == 0 => {
+            return "an empty file, not a database; `pgndex index` makes one";
+        }
+        Ok(metadata) if metadata.is_file() => {
+            let _ = fs::File::open(path).and_then(|file| file.take(LOOK_AHEAD as u64).read_to_end(&mut head));
+        }
+        _ => {}
+    }
+    if starts_tag_pair(head.trim_ascii_start()) {
+        return "PGN, not a database; name the database first, which `pgndex index` makes";
+    }
+    "not an SQLite database; is this the right file?"
 }
 
 /// What may have been meant instead of an unknown path.

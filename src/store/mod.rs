@@ -98,7 +98,7 @@ pub use schema::{APPLICATION_ID, PAGE_SIZE, migrate};
 #[cfg(feature = "index")]
 pub(crate) use schema::{schema_of, version_of};
 pub use schema_version::SchemaVersion;
-pub use space::{Need, free_bytes, is_disk_full};
+pub use space::{Need, Size, free_bytes, is_disk_full};
 pub use sql_place::Place;
 pub use statement_end::is_complete;
 #[cfg(feature = "index")]

@@ -17,11 +17,24 @@ pub enum Need {
 
 impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::About(bytes) => write!(f, "about {}", Size(bytes)),
+            Self::MoreThan(bytes) => write!(f, "more than {}", Size(bytes)),
+            Self::UpTo(bytes) => write!(f, "up to {}", Size(bytes)),
+        }
+    }
+}
+
+/// A number of bytes for people: in MiB, or in KiB if it is less than one, rounded up.
+#[derive(Clone, Copy, Debug)]
+pub struct Size(pub u64);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MIB: u64 = 1 << 20;
-        match self {
-            Self::About(bytes) => write!(f, "about {} MiB", bytes.div_ceil(MIB)),
-            Self::MoreThan(bytes) => write!(f, "more than {} MiB", bytes / MIB),
-            Self::UpTo(bytes) => write!(f, "up to {} MiB", bytes.div_ceil(MIB)),
+        match self.0 {
+            bytes if bytes < MIB => write!(f, "{} KiB", bytes.div_ceil(1 << 10)),
+            bytes => write!(f, "{} MiB", bytes.div_ceil(MIB)),
         }
     }
 }
@@ -52,7 +65,9 @@ pub fn free_bytes(_: &Path) -> Option<u64> {
 /// the locks that SQLite holds on it.
 #[cfg(all(unix, feature = "index"))]
 pub(crate) fn refusal(path: &Path) -> Option<io::Error> {
-    rustix::fs::access(path, rustix::fs::Access::READ_OK).err().map(io::Error::from)
+    // It may be that no file at all can be opened.
+    let refused = || rustix::fs::access(path, rustix::fs::Access::READ_OK).err().map(io::Error::from);
+    std::fs::File::open("/dev/null").err().or_else(refused)
 }
 
 /// Why the system lets this user not read a file; `None` if nobody knows.

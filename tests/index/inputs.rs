@@ -335,7 +335,7 @@ fn what_zip_archives_cannot_give_is_told() {
     unreadable-source|1|0|b.zip/odd.pgn: packed by a method that is seldom used, no PGN text; unpack it first (unzip)
     unreadable-source|1|0|c.zip: a zip archive without a .pgn file, no PGN text; check what is in it (unzip -l)
     unreadable-source|1|0|d.zip: damaged: it is cut off: its table of contents, which is its end, is missing; download it or make it again
-    damaged-archive|2|17|e.zip/e.pgn: damaged near byte 52 of the file, after 17 bytes of text: its text does not have the size and the sum that the archive tells; the games before are kept
+    damaged-archive|2|17|e.zip/e.pgn: damaged near byte 52 of the file, after 17 bytes of text: its text does not have the size and the sum that the archive tells; download it or make it again; the games before are kept
     unreadable-source|1|0|f.zip: a zip archive without a .pgn file, no PGN text; check what is in it (unzip -l)
     unreadable-source|1|0|g.pgn: something else than text in an archive, no PGN text; unpack it first
     "#);
@@ -389,7 +389,7 @@ fn damaged_archives_give_their_good_games() {
             let at = told[0].split("damaged near byte ").nth(1).and_then(|rest| rest.split(' ').next());
             let at: usize = at.and_then(|at| at.parse().ok()).expect("a place");
             assert!(at > archive.len() / 2 && at <= archive.len(), "{what} {how}: {told:?}");
-            let end = ": it ends too early; the games before are kept";
+            let end = ": it ends too early; download it or make it again; the games before are kept";
             assert!(how == "flipped" || told[0].ends_with(end), "{what}: {told:?}");
             // As long as it stays as it is, there is nothing new in it, in whatever pieces it is read.
             let other = IndexOptions { overwrite: false, chunk_size: 100, memory: 0, ..options.clone() };

@@ -241,7 +241,9 @@ fn sources_that_cannot_be_read() {
     let found: Vec<String> = found.iter().map(|line| line.replace(&root, "")).collect();
     let told = |name: &str, message: &str| format!("unreadable-source|1|0|-|-|{name}|-|-|{name}: {message}");
     let cut = |bytes: u32| {
-        format!("damaged near byte {bytes} of the file, after 0 bytes of text: it ends too early")
+        format!(
+            "damaged near byte {bytes} of the file, after 0 bytes of text: it ends too early; download it or make it again"
+        )
     };
     assert_eq!(
         found,

@@ -578,6 +578,31 @@ const CASES: &[Case] = &[
             "problem invalid-fen 3",
         ],
     },
+    // -------- Games without tags --------
+    Case {
+        why: "moves on a page with their numbers are a game",
+        text: b"<html><body><h1>Games</h1>\n<pre>\n1. e4 e5 2. Nf3 *\n</pre></body></html>\n",
+        read: &["game ?-? * ok e2e4 e7e5 g1f3", "problem outside-text 1", "problem outside-text 4"],
+    },
+    Case {
+        why: "a move alone, and moves without numbers, are games; a move in prose is none",
+        text: b"e4\n\n[White \"A\"]\n\n*\n\nWe play e4 here.\n\n[White \"B\"]\n\n*\n\nd4 {so} d5\n",
+        read: &[
+            "game ?-? * ok e2e4",
+            "game A-? * ok",
+            "game B-? * ok",
+            "game ?-? * ok d2d4 d7d5",
+            "comment 0.1 so",
+            "problem missing-result 1",
+            "problem outside-text 7",
+            "problem missing-result 13",
+        ],
+    },
+    Case {
+        why: "descriptive notation is not read, and is not passed over",
+        text: b"[White \"A\"]\n\n1. e4 *\n\n1. P-K4 P-K4 2. Kt-KB3 1-0\n",
+        read: &["game A-? * ok e2e4", "game ?-? 1-0 truncated", "problem unreadable-move 5"],
+    },
     Case {
         why: "more than 16 pieces of one side can be played on, and are reported",
         text: ab!("[FEN \"B1B1B3/1B1B1Bk1/B1B1B3/1B1B1BKP/B1B1B2P/1B1B1B1P/B1B1B1BP/1B1B1B2 b - - 0 1\"]\n\n{Is it lost?} 1... Kf8 2. h6 *\n"),

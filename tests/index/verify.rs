@@ -1160,6 +1160,11 @@ fn the_command_tells_what_it_found_and_exits_accordingly() {
     assert_eq!((status, out.lines().count()), (1, 1));
     let object: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&object["sound"], &object["findings"]), (&false.into(), &3.into()));
+    // What is not there is not made again by a repair.
+    place.damage("DROP TABLE comment");
+    let (status, _, err) = place.run(&["out.db", "--no-sources"]);
+    assert_eq!(status, 1);
+    assert!(err.contains("note: `pgndex repair` does not help here"), "{err}");
     assert_eq!(object["finding_kinds"], serde_json::json!({ "wrong-value": 3 }));
     assert_eq!(
         object["first_findings"][1],

@@ -107,6 +107,25 @@ fn what_was_changed_in_files_is_found() {
     found("cannot be read");
     fs::copy(&part, part.with_file_name("part-00000-00001.parquet")).expect("copied");
     found("is not in the manifest");
+    for (stray, expected) in [
+        ("foo.txt", "is not in the manifest, and does not belong here"),
+        ("game/x.parquet", "is not in the manifest, and engines read it"),
+        ("game/part-00007-00000.parquet", "shard 7 has no manifest"),
+        ("_SUCCESS", ""),
+    ] {
+        fs::write(tables.join(stray), "x").expect("written");
+        let run = place.run(&["verify", "--quiet", "--parquet", "tables"]);
+        assert!(
+            run.status == i32::from(!expected.is_empty()) && run.stdout.contains(expected),
+            "{stray}: {run:?}"
+        );
+        fs::remove_file(tables.join(stray)).expect("removed");
+    }
+    let run = place.run(&["verify", "--quiet", "--parquet", "nowhere"]);
+    assert!(
+        run.status == 1 && run.stderr.contains("nowhere: cannot read; no such file or directory"),
+        "{run:?}"
+    );
     let text = fs::read_to_string(&manifest).expect("a manifest");
     fs::write(&manifest, text.replace(r#""rows": 53,"#, r#""rows": 54,"#)).expect("written");
     found("rows");

@@ -64,7 +64,7 @@ fn a_full_disk_is_an_error_with_what_is_free_on_it() {
     while fill.write_all(&[0; 4096]).is_ok() {}
     for work in ["index --parquet disk/tables games.pgn", "export --parquet disk/tables games.db"] {
         let run = place.run(&work.split(' ').collect::<Vec<_>>());
-        assert!(run.status == 1 && run.stderr.contains("no space left to write it"), "{work}: {run:?}");
+        assert!(run.status == 1 && run.stderr.contains("no space left"), "{work}: {run:?}");
         assert!(run.stderr.contains("B are free in disk/tables"), "{work}: {run:?}");
     }
 }
@@ -88,8 +88,8 @@ fn parquet_files_are_replaced_when_all_is_written() {
     let left = free();
     for directory in ["disk/other", "disk/tables"] {
         let run = export(directory, "--overwrite");
-        assert!(run.status == 1 && run.stderr.contains("no space left to write it"), "{directory}: {run:?}");
-        assert!(run.stderr.contains(" MiB are free in "), "{directory}: {}", run.stderr);
+        assert!(run.status == 1 && run.stderr.contains("no space left"), "{directory}: {run:?}");
+        assert!(run.stderr.contains(" are free in "), "{directory}: {}", run.stderr);
         assert_eq!(free(), left, "{directory}");
     }
     assert!(!disk.0.join("other").exists());

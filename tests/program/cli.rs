@@ -1165,10 +1165,10 @@ mod databases_that_cannot_be_opened {
         let sample = Place::new();
         fs::write(sample.path("games.pgn"), FAMOUS).expect("a file");
         insta::assert_snapshot!(every_command(&sample, "games.pgn"), @"
-        pgndex: error: games.pgn: not an SQLite database; is this the right file?
+        pgndex: error: games.pgn: PGN, not a database; name the database first, which `pgndex index` makes
         ");
         insta::assert_snapshot!(every_command(&sample, "."), @"
-        pgndex: error: .: not an SQLite database; is this the right file?
+        pgndex: error: .: a directory, not a database; name a file in it
         ");
     }
 
@@ -1184,7 +1184,7 @@ mod databases_that_cannot_be_opened {
         ");
         fs::File::create(sample.path("empty.db")).and_then(|mut file| file.write_all(b"")).expect("a file");
         insta::assert_snapshot!(every_command(&sample, "empty.db"), @"
-        pgndex: error: empty.db: an SQLite database, but not made by pgndex; name another file
+        pgndex: error: empty.db: an empty file, not a database; `pgndex index` makes one
         ");
         change(&sample.path("games.db"), "PRAGMA user_version = 99");
         insta::assert_snapshot!(every_command(&sample, "games.db"), @"

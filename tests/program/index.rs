@@ -138,7 +138,10 @@ fn a_lost_move_is_status_3_and_strict_fails() {
     let Run { status, stdout: out, stderr: err } =
         place.run(&["index", "--strict", "--quiet", "b.db", "a.pgn", "bad.pgn"]);
     assert_eq!((status, out.as_str()), (1, ""));
-    assert!(err.starts_with("pgndex: error: 1 errors and 0 warnings in the input"), "{err}");
+    assert!(
+        err.starts_with("pgndex: error: 1 error in the input: bad.pgn:6:13: 2.Ke3: illegal move in "),
+        "{err}"
+    );
     assert_eq!(place.names(), ["a.db", "a.pgn", "bad.pgn"]);
 }
 
@@ -206,11 +209,19 @@ fn what_cannot_be_read_is_told_before_or_with_the_rest() {
     assert!(err.contains("unreadable-source"), "{err}");
     assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
 
-    for (input, expected) in [("empty.pgn", 0), ("prose.pgn", 3)] {
-        let Run { status, stderr: err, .. } = place.run(&["index", "--overwrite", "b.db", input]);
+    for (target, input, expected) in [("b.db", "empty.pgn", 0), ("c.db", "prose.pgn", 3)] {
+        let Run { status, stderr: err, .. } = place.run(&["index", "--overwrite", target, input]);
         assert_eq!(status, expected, "{err}");
         assert!(err.contains("no games were found"), "{err}");
-        assert_eq!(place.number("b.db", "SELECT count(*) FROM game"), 0);
+        assert_eq!(place.number(target, "SELECT count(*) FROM game"), 0);
+        // A database with games is not replaced by one without.
+        let run = place.run(&["index", "--overwrite", "a.db", input]);
+        assert_eq!(run.status, 1, "{run:?}");
+        assert!(
+            run.stderr.contains("no game was found in the input") && run.stderr.contains("is not replaced"),
+            "{run:?}"
+        );
+        assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
     }
     let Run { status, stderr: err, .. } = place.run(&["index", "no/such/directory/a.db", "a.pgn"]);
     assert_eq!(status, 1);
@@ -234,7 +245,7 @@ fn a_file_with_text_and_no_game_is_told_and_changes_the_status() {
         assert_eq!((run.status, run.stdout.as_str()), (3, ""));
         assert_eq!(
             run.stderr,
-            "pgndex: error: page.pgn: has no game in it; is it PGN?\n\
+            "pgndex: error: page.pgn: this is a web page (HTML), not PGN; download the file again\n\
              pgndex: error: picture.pgn: has no game in it; is it PGN?\n"
         );
     }
@@ -260,7 +271,7 @@ fn a_file_with_text_and_no_game_is_told_and_changes_the_status() {
     let expected = json!({
         "path": "page.pgn", "line": 1, "column_number": 1, "byte_offset": 0, "game_number": null, "game_id": null,
         "ply": null, "token": null, "kind": "no-game", "severity": "error",
-        "message": "page.pgn: has no game in it; is it PGN?",
+        "message": "page.pgn: this is a web page (HTML), not PGN; download the file again",
     });
     assert_eq!(*told, expected);
     let rows = "SELECT count(*) FROM problem JOIN source USING (source_id) WHERE kind = 'no-game' AND path = 'page.pgn' AND line = 1";
@@ -274,6 +285,137 @@ fn a_file_with_text_and_no_game_is_told_and_changes_the_status() {
     let place = place.with("a.pgn", [TWO_GAMES, "\n% the end\nThat was all.\n"].concat());
     let run = place.run(&["index", "-q", "a.db", "a.pgn", "page.pgn"]);
     assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+}
+
+/// What was downloaded in the place of games, each with what is said of it.
+const NO_GAMES: [(&str, &[u8], &str); 10] = [
+    (
+        "nginx.pgn",
+        b"<html>\r\n<head><title>403 Forbidden</title></head>\r\n<body>\r\n<center><h1>403 Forbidden</h1></center>\r\n\
+          <hr><center>nginx/1.18.0 (Ubuntu)</center>\r\n</body>\r\n</html>\r\n",
+        "this is a web page (HTML), not PGN; download the file again",
+    ),
+    (
+        "apache.pgn",
+        b"<!DOCTYPE HTML PUBLIC \"-//IETF//DTD HTML 2.0//EN\">\n<style>h3{margin:0} h4 a{color:#a4b5c6}</style>\n<h1>Not Found</h1>\n\
+          <h3>See a3 or 'b4'</h3><a href=\"/d4\">d4</a><script src=\"https://d3js.org/d3.v7.min.js\"></script>\n",
+        "this is a web page (HTML), not PGN; download the file again",
+    ),
+    (
+        "feed.xml",
+        b"<?xml version=\"1.0\"?>\n<moves><m n=\"1\">e4</m><m n=\"2\">d4</m></moves>\n",
+        "this is XML, not PGN; download the file again",
+    ),
+    (
+        "error.json",
+        b"{\"error\":\"Too many requests. Please slow down.\"}",
+        "this is JSON, not PGN; download the file again",
+    ),
+    (
+        "games.ndjson",
+        b"{\"moves\":\"e4 e5\"}\n{\"moves\":\"d4\"}\n",
+        "this is JSON, not PGN; download the file again",
+    ),
+    ("list.json", b"[\"e4\", \"d4\"]", "this is JSON, not PGN; download the file again"),
+    ("rows.csv", b"id,move,count\n1,e4,100\n2,d4,90\n", "has no game in it; is it PGN?"),
+    (
+        "server.log",
+        b"10.0.0.1 - - [10/Oct/2000:13:55:36] \"GET /d4/e4.html HTTP/1.1\" 200 d3 bytes\n10.0.0.1. e4 is up\n",
+        "has no game in it; is it PGN?",
+    ),
+    ("mail.txt", b"Dear Sir,\n\nhe always opened with e4 and won with Nf3 there.\n", "has no game in it; is it PGN?"),
+    (
+        "utf16.pgn",
+        b"[\0E\0v\0e\0n\0t\0 \0\"\0a\0\"\0]\0\n\0\n\01\0.\0 \0e\04\0 \0*\0",
+        "every second byte is NUL: UTF-16? Index it with the option encoding (utf-16le)",
+    ),
+];
+
+#[test]
+fn what_is_no_pgn_makes_no_game_and_says_what_it_is() {
+    let place = Place::new().with("a.pgn", TWO_GAMES).with("paper.pdf", "%PDF-1.4\n1 0 obj\n<<>>\n");
+    let place = NO_GAMES.iter().fold(place, |place, (name, text, _)| place.with(name, text));
+    let names: Vec<&str> = NO_GAMES.iter().map(|(name, ..)| *name).collect();
+    let run = place.run(&[&["index", "-q", "a.db", "a.pgn"][..], &names, &["paper.pdf"]].concat());
+    let told = NO_GAMES.map(|(name, _, what)| format!("pgndex: error: {name}: {what}\n")).concat();
+    let paper = "pgndex: error: paper.pdf: a PDF document, no PGN text; give PGN files\n";
+    assert_eq!((run.status, run.stderr), (3, format!("{paper}{told}")));
+    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
+}
+
+#[test]
+fn arguments_that_seem_to_be_others_are_told() {
+    let place = Place::new()
+        .with("a.pgn", TWO_GAMES)
+        .with("list.txt", "a.pgn\n# none\nmissing.pgn\n")
+        .with("empty.txt", "# none\n");
+    assert_eq!(place.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
+    for (arguments, status, told) in [
+        (
+            &["index", "-q", "b.db", "@a.pgn"][..],
+            1,
+            "a.pgn: PGN, not a list of paths, which has one path a line; leave the @ out",
+        ),
+        (
+            &["index", "-q", "b.db", "@a.db"],
+            1,
+            "a.db: no text, not a list of paths, which has one path a line",
+        ),
+        (
+            &["index", "-q", "b.db", "@list.txt"],
+            3,
+            "list.txt:3: missing.pgn: no such file or directory; check the path",
+        ),
+        (
+            &["index", "-q", "b.db", "@empty.txt"],
+            0,
+            "nothing to index: empty.txt: the list is empty; nothing was added",
+        ),
+        (&["index", "-q", "b.db", "@"], 1, "@: no list is named; name a file after the @"),
+        (
+            &["index", "-q", "--dry-run", "new.db", "a.pgn"],
+            0,
+            "with --dry-run no database is named; new.db is left out",
+        ),
+        (
+            &["index", "-q", "--dry-run", "a.db", "a.pgn"],
+            0,
+            "with --dry-run no database is named; a.db is left out",
+        ),
+        (
+            &["index", "-q", "--dry-run", "missing.pgn", "a.pgn"],
+            3,
+            "missing.pgn: no such file or directory; check the path",
+        ),
+        (&["index", "-q", "--drop-missing", "a.db", "a.pgn"], 2, "--drop-missing goes with --reread"),
+        (
+            &["index", "-q", "--temp-dir", "nowhere", "b.db", "a.pgn"],
+            1,
+            "no such file or directory; check the path, or choose another place with --temp-dir",
+        ),
+        (
+            &["index", "-q", "--temp-dir", "a.pgn", "b.db", "a.pgn"],
+            1,
+            "not a directory; check the path, or choose another place with --temp-dir",
+        ),
+        (
+            &["index", "-q", "--overwrite", "list.txt", "a.pgn"],
+            1,
+            "is not a database of pgndex, so it is not replaced",
+        ),
+        (
+            &["index", "-q", "list.txt", "a.pgn"],
+            1,
+            "list.txt: not an SQLite database; is this the right file?",
+        ),
+        (&["info", "."], 1, ".: a directory, not a database"),
+    ] {
+        let run = place.run(arguments);
+        assert_eq!(run.status, status, "{arguments:?}: {run:?}");
+        assert!(run.stderr.contains(told), "{arguments:?}: {run:?}");
+        let _ = std::fs::remove_file(place.path("b.db"));
+    }
+    assert_eq!(place.names(), ["a.db", "a.pgn", "empty.txt", "list.txt"]);
 }
 
 #[test]
@@ -538,13 +680,13 @@ fn a_run_can_end_at_the_first_error_or_after_some() {
         for database in ["a.db", "b.db"] {
             let err = run(&["--on-problem", "stop", "--problems", "p.jsonl"], database);
             insta::allow_duplicates! { insta::assert_snapshot!(err, @r#"
-            pgndex: error: a.pgn:13:12 (byte 135, game 2, ply 2): 2.Ke3: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; the run ends at the first error; nothing was written to the database
+            pgndex: error: a.pgn:13:12 (byte 135, game 2, ply 2): 2.Ke3: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; no error is allowed (--on-problem stop, --max-problems 0); nothing was written to the database
             "#); }
             let problems = objects(&std::fs::read_to_string(place.path("p.jsonl")).unwrap());
             assert_eq!(problems.last().unwrap()["token"], "Ke3");
             let err = run(&["--max-problems", "2"], database);
             insta::allow_duplicates! { insta::assert_snapshot!(err, @r#"
-            pgndex: error: a.pgn:39:18 (byte 388, game 7, ply 2): 2.Nf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; no more than 2 errors are allowed; nothing was written to the database
+            pgndex: error: a.pgn:39:18 (byte 388, game 7, ply 2): 2.Nf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; this is one more than --max-problems 2; nothing was written to the database
             "#); }
         }
         assert_eq!(tables.map(|table| rows_of(&place, "a.db", table)), before);
@@ -646,7 +788,7 @@ fn as_many_threads_work_as_there_is_text_for() {
         let Run { stdout: out, .. } = place.run(&[&["index", "--json", "-j", "3"], arguments].concat());
         objects(&out)[0]["threads"].clone()
     };
-    for way in [&["--dry-run"][..], &["--overwrite", "a.db"]] {
+    for (way, new) in [(&["--dry-run"][..], &["--dry-run"]), (&["--overwrite", "a.db"], &["b.db"])] {
         let chunk = |chunks: usize| (length / chunks).to_string();
         assert_eq!(threads(&[way, &["--chunk-size", &chunk(10), "a.pgn"]].concat()), 3, "{way:?}");
         assert_eq!(
@@ -655,7 +797,7 @@ fn as_many_threads_work_as_there_is_text_for() {
             "{way:?}"
         );
         assert_eq!(threads(&[way, &["--chunk-size", "1M", "a.pgn"]].concat()), 1, "{way:?}");
-        assert_eq!(threads(&[way, &["b.pgn"]].concat()), 1, "{way:?}");
+        assert_eq!(threads(&[&new[..], &["b.pgn"]].concat()), 1, "{way:?}");
     }
     // What is added counts, and not what the database has.
     assert_eq!(threads(&["--overwrite", "--chunk-size", "300", "a.db", "a.pgn"]), 3);

@@ -57,7 +57,12 @@ fn standard_input_is_read_like_a_file() {
     assert_eq!(place.run(&["verify", "in.db"]).stderr, gone);
     let Run { status, stderr: err, .. } =
         fed(place.command(&["index", "-q", "--overwrite", "in.db", "-"]), b"");
-    assert_eq!((status, err.as_str()), (0, "pgndex: note: no games were found\n"));
+    assert_eq!(status, 1, "the database stays");
+    let nothing = "standard input: has nothing in it; did the program fail that writes to it?";
+    assert!(err.contains(nothing) && err.contains("in.db is not replaced"), "{err}");
+    let run = fed(place.command(&["index", "-q", "new.db", "-"]), b"");
+    assert_eq!(run.status, 3);
+    assert!(run.stderr.starts_with(&format!("pgndex: error: {nothing}\n")), "{run:?}");
 }
 
 #[test]
@@ -68,12 +73,15 @@ fn a_damaged_archive_is_told_and_changes_the_status() {
     let Run { status, stderr: err, .. } = place.run(&["index", "-q", "a.db", "cut.pgn.gz"]);
     assert_eq!(status, 3);
     assert!(err.starts_with("pgndex: error: cut.pgn.gz: damaged near byte "), "{err}");
-    assert!(err.ends_with("it ends too early; the games before are kept\n"), "{err}");
+    assert!(
+        err.contains("it ends too early; download it or make it again; the games before are kept\n"),
+        "{err}"
+    );
     let Run { status, stderr: err, .. } = fed(place.command(&["index", "-q", "b.db", "-"]), b"PK\x03\x04");
     assert_eq!(status, 1);
     assert_eq!(
         err,
-        "pgndex: error: nothing to index: -: a zip archive on a stream, no PGN text; give it as a file\n"
+        "pgndex: error: nothing to index: standard input: a zip archive on a stream, no PGN text; give it as a file\n"
     );
     assert!(!place.path("b.db").exists());
 }
@@ -222,8 +230,8 @@ fn what_never_ends_is_an_error() {
     assert!(Command::new("mkfifo").arg(place.path("a.pgn")).status().unwrap().success());
     for (argument, told) in [
         ("/dev/zero", "/dev/zero: neither a file nor a directory"),
-        ("@/dev/zero", "/dev/zero: longer than 64 MiB; a list has one path a line"),
-        ("@long.txt", "long.txt: line 1 is longer than 4096 bytes; a list has one path a line"),
+        ("@/dev/zero", "/dev/zero: longer than 64 MiB, not a list of paths"),
+        ("@long.txt", "long.txt: line 1 is longer than 4096 bytes: this is text, not a list of paths"),
         ("a*.pgn", "a.pgn: a named pipe, which patterns leave out; give it by its own name to read it"),
     ] {
         let message = place.failure(&["index", "-q", "a.db", argument]);

@@ -239,6 +239,9 @@ fn a_list_that_is_wrong_is_told_by_its_line_and_changes_nothing() {
         "name,alias,elo\nA,B,1\n",
         "name,name,alias\nA,B,C\n",
         "name,alias\nCaruana, Fabiano,Caruana\n",
+        "name,alias\n\"A,B\nC,D\n",
+        "name,alias\nA;B\n",
+        "name;alias\nA;B\n",
         "name,alias\nA,\n",
         "name,alias,fide_id\nA,B,x\n",
         "name,alias,fide_id\nA,B,1\nA,C,2\n",
@@ -263,6 +266,9 @@ fn a_list_that_is_wrong_is_told_by_its_line_and_changes_nothing() {
     pgndex: error: bad.csv:1: there is no column "elo"; write the line name,alias,fide_id first (fide_id may be left out)
     pgndex: error: bad.csv:1: the column name stands here twice; write the line name,alias,fide_id first (fide_id may be left out)
     pgndex: error: bad.csv:2: 3 fields, but 2 columns; put names with commas in double quotes
+    pgndex: error: bad.csv:2: 1 field, but 2 columns; is a double quote not closed?
+    pgndex: error: bad.csv:2: 1 field, but 2 columns; separate fields by commas
+    pgndex: error: bad.csv:1: fields are separated by commas, not by semicolons; write the line name,alias,fide_id first (fide_id may be left out)
     pgndex: error: bad.csv:2: the alias is empty; fill it in, or leave the line out
     pgndex: error: bad.csv:2: "x" is no number at FIDE; write its digits, or leave it empty
     pgndex: error: bad.csv:3: "A" has the FIDE number 1, so it cannot have 2; keep the right one of the two; nothing was changed

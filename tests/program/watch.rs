@@ -50,6 +50,11 @@ fn what_is_ready_is_added_once() {
     assert!(run.stderr.contains("pgndex: error: in/bad.pgn.zst: "), "{run:?}");
     assert!(run.stderr.ends_with("pgndex: note: added 1 game to games.db\n"), "{run:?}");
     assert_eq!(games(&place), 2);
+    place.write("in/c.pgn", "[White \"c\"]\n\n1. e5 *\n");
+    let run = place.run(&["watch", "games.db", "in", "--once", "--settle", "0"]);
+    assert_eq!(run.status, 3, "{run:?}");
+    let told = "pgndex: error: 1 error: in/c.pgn:3:4: 1.e5: illegal move in ";
+    assert!(run.stderr.contains(told) && run.stderr.contains("; pgndex sql games.db \"SELECT "), "{run:?}");
     assert_eq!(place.run(&["verify", "--all", "games.db"]).status, 0);
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 #[cfg(feature = "parquet")]
 use pgndex::index::ParquetOptions;
 use pgndex::index::{
@@ -20,10 +20,11 @@ use pgndex::store::{Database, SourceContent};
 
 use crate::cli::Status;
 use crate::cli::args::Memory;
-use crate::cli::args::{IndexArgs, OnProblemArg};
+use crate::cli::args::{IndexArgs, OnProblemArg, WrongValue};
 use crate::cli::render::done::{Done, Telling};
-use crate::cli::render::number::bytes;
-use crate::cli::render::summary::Report;
+use crate::cli::render::number::{bytes, counted};
+use crate::cli::render::summary::{Report, problem_query};
+use crate::cli::render::text::printable;
 use crate::cli::terminal::progress::{Progress as Display, Snapshot};
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 
@@ -34,6 +35,13 @@ use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let written = target(args).into_iter().chain(args.problems.as_deref()).chain(args.rejects.as_deref());
     written.into_iter().try_for_each(crate::cli::refuse_standard_output)?;
+    if args.drop_missing && !args.reread {
+        // clap forgets what is required where it excludes another argument that is there.
+        return Err(WrongValue(anyhow!(
+            "--drop-missing goes with --reread, which reads the database's own files again"
+        ))
+        .into());
+    }
     let skips = Arc::new(AtomicBool::new(true));
     // Before the database is opened, which can take seconds if it is locked.
     let progress = stoppable_progress(args, Arc::clone(&skips))?;
@@ -43,6 +51,10 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         true => files_of(&args.database, args.drop_missing, &mut options)?,
         false => inputs(args),
     };
+    if args.dry_run && is_target(args) && !args.inputs.is_empty() {
+        let name = printable(&args.database.to_string_lossy());
+        crate::cli::note(&format!("with --dry-run no database is named; {name} is left out"));
+    }
     if args.dry_run && is_database(&args.database) {
         for path in options.problems.iter().chain(&options.rejects) {
             crate::cli::refuse_file_of(&args.database, path)?;
@@ -69,11 +81,11 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     looking.stop();
     let plan = match plan {
         // An incoming directory may be empty on some days; nothing is replaced for it.
-        Err(Error::NoFile) if !args.overwrite && args.parquet.is_none() => {
+        Err(error @ Error::NoFile(_)) if !args.overwrite && args.parquet.is_none() => {
             if args.json {
                 tell(args, &Summary { added: true, ..Summary::default() })?;
             }
-            crate::cli::note(&format!("{}; nothing was added", Error::NoFile));
+            crate::cli::note(&format!("{error}; nothing was added"));
             return Ok(Status::Done);
         }
         plan => plan?,
@@ -111,6 +123,20 @@ pub(crate) fn status(summary: &Summary) -> Status {
     if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done }
 }
 
+/// How many errors there were in games, and the first of them.
+pub(crate) fn first_error(summary: &Summary, target: Option<&Path>) -> Option<String> {
+    let first = printable(summary.first_errors.first()?);
+    let errors = match summary.problems.of(Severity::Error) {
+        1 => "1 error".to_owned(),
+        errors => format!("{}, the first", counted(errors, "error")),
+    };
+    let more = match target {
+        Some(database) if summary.parquet_files == 0 => problem_query(database),
+        _ => "--problems FILE lists them".to_owned(),
+    };
+    Some(format!("{errors}: {first}; {more}"))
+}
+
 /// A progress that announces what is about to be written, and that a signal stops.
 fn stoppable_progress(args: &IndexArgs, skips: Arc<AtomicBool>) -> anyhow::Result<Arc<Progress>> {
     let (announced, is_parquet) = (!args.quiet && !args.dry_run, args.parquet.is_some());
@@ -137,6 +163,9 @@ fn tell(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
         summary.rewritten.iter().for_each(|note| crate::cli::note(note));
     }
     summary.log_left.iter().for_each(|note| crate::cli::note(note));
+    if args.quiet {
+        first_error(summary, target(args)).iter().for_each(|text| crate::cli::complain(text));
+    }
     let report = Report { target: target(args), summary };
     let done = Done::Index(Box::new(summary.object(report.target)));
     Telling { quiet: args.quiet, json: args.json }.tell(done, || report.text())
@@ -158,10 +187,21 @@ fn target(args: &IndexArgs) -> Option<&Path> {
     args.parquet.as_deref().or_else(|| Some(args.database.as_path()).filter(|_| !args.dry_run))
 }
 
-/// What is to be read. Without a database, all arguments are inputs, but for a database that comes first in a dry run, as in the same command
-/// without `--dry-run`.
+/// Whether the first argument is a database, or the name of one to be: in a dry run as in the same command without `--dry-run`.
+fn is_target(args: &IndexArgs) -> bool {
+    let path = &args.database;
+    let is_name = || {
+        let text = path.as_os_str().as_encoded_bytes();
+        let stands_for_others =
+            text == b"-" || text.starts_with(b"@") || text.iter().any(|byte| b"*?[".contains(byte));
+        !args.inputs.is_empty() && !stands_for_others && !has_name_of_games(path) && !path.exists()
+    };
+    is_database(path) || is_name()
+}
+
+/// What is to be read. Without a database, all arguments are inputs.
 fn inputs(args: &IndexArgs) -> Vec<PathBuf> {
-    let is_input = args.parquet.is_some() || args.dry_run && !is_database(&args.database);
+    let is_input = args.parquet.is_some() || args.dry_run && !is_target(args);
     let first = Some(args.database.clone()).filter(|_| is_input);
     first.into_iter().chain(args.inputs.iter().cloned()).collect()
 }
@@ -282,6 +322,7 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
         memory: args.memory.map_or(default.memory, |Memory(size)| size.0),
         temp_dir: args.temp_dir.clone(),
         overwrite: args.overwrite || args.reread,
+        must_have_games: true,
         strict: args.strict,
         on_problem: if args.on_problem == OnProblemArg::Skip { OnProblem::Skip } else { OnProblem::Keep },
         most_errors: if args.on_problem == OnProblemArg::Stop { Some(0) } else { args.max_problems },

@@ -87,14 +87,13 @@ impl Report<'_> {
             writeln!(out, "  spilled     {} to temporary files", bytes(summary.spilled_bytes))?;
         }
         self.write_problems(out)?;
-        let name = shell_word(&name);
+        let word = shell_word(&name);
         if summary.parquet_files > 0 {
-            return writeln!(out, "\n  next: pgndex verify --parquet {name}");
+            return writeln!(out, "\n  next: pgndex verify --parquet {word}");
         }
-        writeln!(out, "\n  next: pgndex info {name}")?;
+        writeln!(out, "\n  next: pgndex info {word}")?;
         if summary.problems.iter().next().is_some() {
-            let query = "SELECT path, line, kind, message FROM problem JOIN source USING (source_id)";
-            writeln!(out, "        pgndex sql {name} \"{query}\"")?;
+            writeln!(out, "        {}", problem_query(target))?;
         }
         Ok(())
     }
@@ -164,12 +163,24 @@ impl Report<'_> {
             for (_, kind, count) in problems.iter().filter(|&(found, ..)| found == severity) {
                 writeln!(out, "      {:>width$}  {kind}", grouped(count))?;
             }
+            if severity == Severity::Error {
+                for first in &self.summary.first_errors {
+                    writeln!(out, "      {}", printable(first))?;
+                }
+            }
         }
         for (variant, &games) in &self.summary.variants {
             writeln!(out, "    {} of variant {} skipped", counted(games, "game"), printable(variant))?;
         }
         Ok(())
     }
+}
+
+/// The command that lists the problems of a database.
+pub(crate) fn problem_query(database: &Path) -> String {
+    let name = printable(&database.display().to_string());
+    let query = "SELECT path, line, kind, message FROM problem JOIN source USING (source_id)";
+    format!("pgndex sql {} \"{query}\"", shell_word(&name))
 }
 
 /// A word as a shell takes it.
@@ -206,6 +217,7 @@ mod tests {
             unreadable: Vec::new(),
             damaged: Vec::new(),
             gameless: Vec::new(),
+            first_errors: vec!["a.pgn:6:8: 2.Ke2: illegal move in 8/8 w".to_owned()],
             log_left: None,
             problems: [
                 (Severity::Warning, "result-mismatch", 1_204),
@@ -243,6 +255,7 @@ mod tests {
           problems
             12 errors: part of a game or file was lost
                  12  illegal-move
+              a.pgn:6:8: 2.Ke2: illegal move in 8/8 w
             1,207 warnings: corrected or skipped
               1,204  result-mismatch
                   3  unclosed-variation

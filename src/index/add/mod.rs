@@ -62,7 +62,7 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         let removed: GameSet = replaced.iter().map(|replaced| replaced.game).collect();
         let has_known = known_sources > 0;
         let intake =
-            Intake { sources: &plan.sources, starts, last_source, import, target, removed, has_known };
+            Intake { target, removed, has_known, starts, last_source, import, ..Intake::all(&plan.sources) };
         let adding = Adding { plan: &plan, database: &database, lock: &lock, progress, started };
         summary = adding.fill(intake, &replaced, &tails, reports)?;
     }

@@ -9,7 +9,7 @@ use crate::index::game::batch::{Extent, GameBatch, ReadGame, Start};
 use crate::index::game::header::Header;
 use crate::index::game::signature::{Comparison, Pairing};
 use crate::index::game::signature::{PREFIX_PLIES, mix, mix_text};
-use crate::index::game::word::{glued_move, is_meant_as_move, may_be_move, shorten, shown};
+use crate::index::game::word::{glued_move, is_meant_as_move, may_be_move, notation_of, shorten, shown};
 use crate::index::options::Annotations;
 use crate::index::problem::Kind;
 use crate::index::read::lines::LineCounter;
@@ -246,7 +246,7 @@ impl<'a> ChunkParser<'a> {
             }
             Err(error) => {
                 let fen = fen.of(&batch.headers.text).to_owned();
-                let message = format!("start position: {error}; moves are skipped, tags are kept");
+                let message = format!("start position: {error}; no move of the game can be played");
                 self.problem_at_tag("FEN", batch, Kind::InvalidFen, game, &fen, &message);
                 header.keep("FEN", &fen, batch);
                 Start::Nowhere
@@ -503,7 +503,8 @@ impl<'a> ChunkParser<'a> {
         let shown = shown(token);
         let dots = if position.side() == crate::board::Color::White { "." } else { "..." };
         let number = position.fullmove_number();
-        let message = format!("{number}{dots}{shown}: {error} in {}", position.fen());
+        let notation = if error == SanError::Unreadable { notation_of(token) } else { "" };
+        let message = format!("{number}{dots}{shown}: {error}{notation} in {}", position.fen());
         let offset = self.reader.offset() - token.len();
         self.problem(batch, kind, offset, Some(game), Some(ply), Some(&shown), &message);
         true

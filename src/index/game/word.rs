@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::board::Position;
-use crate::pgn::{decode, is_foreign_move, is_misspelt_move, looks_like_move};
+use crate::pgn::{decode, is_descriptive_move, is_foreign_move, is_misspelt_move, looks_like_move};
 
 /// How long the move is that a word begins with, if a result, a move number or another move is all that follows it.
 pub(crate) fn glued_move(word: &[u8]) -> Option<usize> {
@@ -40,7 +40,23 @@ pub(crate) fn is_meant_as_move(word: &[u8], text: &[u8], after: usize) -> bool {
         [_] if matches!(text[..after - 1], [.., b'<' | b'/']) => false,
         // A novelty, but not `N.f3`.
         b"N" => matches!(text.get(after), Some(b'.' | b'%' | b'_')),
-        _ => looks_like_move(word) || is_foreign_move(word) || is_misspelt_move(word),
+        _ => {
+            looks_like_move(word)
+                || is_foreign_move(word)
+                || is_descriptive_move(word)
+                || is_misspelt_move(word)
+        }
+    }
+}
+
+/// What notation a word may be in that cannot be read as a move: a remark in parentheses, or nothing.
+pub(crate) fn notation_of(word: &[u8]) -> &'static str {
+    if is_foreign_move(word) {
+        " (in another language? the letters of pieces are K, Q, R, B and N)"
+    } else if is_descriptive_move(word) {
+        " (descriptive notation is not read)"
+    } else {
+        ""
     }
 }
 

@@ -8,6 +8,7 @@ use crate::index::number::names::Names;
 use crate::index::problem::Kind;
 use crate::index::spill::{KeyHash, SpillMap};
 use crate::index::visited_position::counted_game::CountedGames;
+use crate::source::other_text;
 use crate::store::row::{DuplicateKind, DuplicateRow, GameId, NameId, SourceId, Text};
 use crate::store::{Known, NameTable};
 
@@ -24,6 +25,10 @@ pub(crate) struct SourceCount {
     pub(crate) last_game: Option<u64>,
     /// Whether it has text that belongs to no game.
     has_text_outside: bool,
+    /// Whether it has any text.
+    has_text: bool,
+    /// What its text is, if its beginning shows that it is no PGN.
+    other_text: Option<&'static str>,
 }
 
 /// What gets numbers.
@@ -142,10 +147,27 @@ impl Sequencer {
         Ok(GameId(first))
     }
 
-    /// Whether no game was found in a source, but text.
-    pub(crate) fn has_text_alone(&self, source: SourceId) -> bool {
+    /// Notes that text of a source comes by, `begins` it or not.
+    pub(crate) fn note_text(&mut self, source: SourceId, text: &[u8], begins: bool) {
+        let count = &mut self.sources[(source.0 - self.last_source.0) as usize - 1];
+        count.has_text |= !text.is_empty();
+        if begins {
+            count.other_text = other_text(text);
+        }
+    }
+
+    /// What is wrong with a source of which all text has come by: it has text, but no game. A stream must have text: whoever should have
+    /// written it may have failed.
+    pub(crate) fn without_game(&self, source: SourceId, is_stream: bool) -> Option<&'static str> {
         let count = &self.sources[(source.0 - self.last_source.0) as usize - 1];
-        count.has_text_outside && count.games + count.duplicates + count.left_out == 0
+        let has_text_alone = count.has_text_outside || count.other_text.is_some();
+        if count.games + count.duplicates + count.left_out > 0 {
+            None
+        } else if is_stream && !count.has_text {
+            Some("has nothing in it; did the program fail that writes to it?")
+        } else {
+            has_text_alone.then(|| count.other_text.unwrap_or("has no game in it; is it PGN?"))
+        }
     }
 
     /// Counts and names the games of a batch, and takes those out that repeat an earlier one.

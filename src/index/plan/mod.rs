@@ -104,7 +104,7 @@ fn check_sources(sources: &Sources, options: &IndexOptions) -> Result<()> {
             };
         reason.get_or_insert(message);
     }
-    Err(reason.map_or(Error::NoFile, Error::NoSource))
+    Err(reason.map_or_else(|| Error::NoFile(sources.notes.clone()), Error::NoSource))
 }
 
 /// Whether a source can be read, at least its beginning. A stream is not touched.
@@ -117,7 +117,7 @@ fn check(file: &SourceFile, options: &IndexOptions) -> std::result::Result<(), S
             while let Err(error) = decoded.read(&mut Vec::new(), 1) {
                 failure.get_or_insert_with(|| decoded.describe(&error, 0));
             }
-            failure.map_or(Ok(()), |failure| Err(format!("{}: {failure}", file.path.display())))
+            failure.map_or(Ok(()), |failure| Err(format!("{}: {failure}", source::shown_path(&file.path))))
         }
         _ => Ok(()),
     }

@@ -12,7 +12,7 @@ use crate::index::problem::Kind;
 use crate::index::read::chunk::Chunk;
 use crate::index::read::stream::{self, CutOptions, Piece, SourceEnd};
 use crate::pgn::{LOOK_BACK, boundary_in, next_boundary};
-use crate::source::{Mapped, Opened, SourceFile, Sources, open};
+use crate::source::{Mapped, Opened, SourceFile, Sources, open, shown_path};
 use crate::store::SourceDigest;
 use crate::store::row::SourceId;
 
@@ -97,7 +97,7 @@ impl<'s> Feed<'s> {
                 self.open = Some(Open::File(Arc::new(map), range));
             }
             Ok((Opened::Packed(packed), file)) => {
-                let path = file.path.display().to_string();
+                let path = shown_path(&file.path);
                 self.open =
                     Some(Open::Stream(stream::start(packed, path, file.first_byte, self.options.clone())?));
             }

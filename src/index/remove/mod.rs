@@ -317,13 +317,12 @@ impl Taking<'_> {
         let plan = Plan::without_sources(&options);
         let reports = Reports::create(&options, &plan.sources, SourceId(0), Some(target))?;
         let intake = Intake {
-            sources: &plan.sources,
             starts: returning.starts(),
-            last_source: SourceId(0),
             import: ImportId(0),
             target: Some(target.to_owned()),
             removed: games.clone(),
             has_known: true,
+            ..Intake::all(&plan.sources)
         };
         let run = Run::new(&plan, intake, progress, Instant::now(), spill, reports)?;
         let pool = &run.pool;

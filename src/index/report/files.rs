@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::index::error::{Error, ProblemPlace, Result};
 use crate::index::game::batch::GameBatch;
 use crate::index::options::IndexOptions;
-use crate::source::Sources;
+use crate::source::{Sources, shown_path};
 use crate::store::is_file_of;
 use crate::store::row::{ProblemRow, Severity, SourceId};
 
@@ -20,6 +20,10 @@ pub(crate) struct Reports {
     rejects: Option<Output>,
     errors: u64,
     most_errors: Option<u64>,
+    /// The first errors in games, each with its place. Those of whole sources are told in any case.
+    pub(crate) first_errors: Vec<String>,
+    /// The first problem, with its place.
+    pub(crate) first: Option<String>,
     /// Of the sources, whose ids follow `last_source`.
     paths: Vec<PathBuf>,
     last_source: SourceId,
@@ -52,7 +56,16 @@ impl Reports {
         let problems = create(&options.problems, None, Some(PROBLEM_BEGINNING))?;
         // Rejected games look like any others.
         let rejects = create(&options.rejects, options.problems.clone(), None)?;
-        Ok(Self { problems, rejects, errors: 0, most_errors: options.most_errors, paths, last_source })
+        Ok(Self {
+            problems,
+            rejects,
+            errors: 0,
+            most_errors: options.most_errors,
+            first_errors: Vec::new(),
+            first: None,
+            paths,
+            last_source,
+        })
     }
 
     /// Writes down what is wrong with a batch that has been numbered, of the chunk `text`.
@@ -60,6 +73,7 @@ impl Reports {
     /// # Errors
     /// [`Error::TooManyErrors`]; [`Error::Report`].
     pub(crate) fn take(&mut self, batch: &GameBatch, text: &[u8]) -> Result<()> {
+        const MOST_TOLD: usize = 3;
         if batch.headers.problems.is_empty() {
             return Ok(());
         }
@@ -71,8 +85,14 @@ impl Reports {
                 let path = &self.paths[(problem.source.0 - self.last_source.0) as usize - 1];
                 output.write(|out| write_json(out, path, problem, &batch.headers.text))?;
             }
+            if self.first.is_none() {
+                self.first = Some(self.told(problem, &batch.headers.text));
+            }
             if problem.severity != Severity::Error {
                 continue;
+            }
+            if problem.game_number > 0 && self.first_errors.len() < MOST_TOLD {
+                self.first_errors.push(self.told(problem, &batch.headers.text));
             }
             if problem.game_number != last_game
                 && let Some(game) = rejects.next()
@@ -94,12 +114,26 @@ impl Reports {
         excess
     }
 
+    /// What is wrong, with its place.
+    fn told(&self, problem: &ProblemRow, text: &str) -> String {
+        let message = problem.message.of(text);
+        // What is wrong with a whole source names it already.
+        if problem.game_number == 0 && problem.severity == Severity::Error {
+            return message.to_owned();
+        }
+        format!("{}:{}:{}: {message}", shown_path(self.path(problem)), problem.line, problem.column)
+    }
+
+    fn path(&self, problem: &ProblemRow) -> &Path {
+        &self.paths[(problem.source.0 - self.last_source.0) as usize - 1]
+    }
+
     fn too_many(&self, most: u64, problem: &ProblemRow, text: &str) -> Error {
         let message = problem.message.of(text).to_owned();
         // What is wrong with a whole source names it already.
         let place = (problem.game_number > 0).then(|| {
             let &ProblemRow { line, column, byte_offset, game_number, ply, .. } = problem;
-            let path = self.paths[(problem.source.0 - self.last_source.0) as usize - 1].clone();
+            let path = self.path(problem).to_owned();
             Box::new(ProblemPlace { path, line, column, byte_offset, game_number, ply })
         });
         Error::TooManyErrors { most, place, message }

@@ -26,6 +26,8 @@ pub struct Summary {
     pub distinct_positions: u64,
     /// Problems.
     pub problems: ProblemCounts,
+    /// The first errors in games: a sentence each, with its place. Three at most.
+    pub first_errors: Vec<String>,
     /// Games that repeat others.
     pub duplicates: DuplicateCounts,
     /// The sources that could not be read, and why: a sentence each.

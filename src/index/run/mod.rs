@@ -7,7 +7,7 @@ pub(crate) mod worker;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -48,6 +48,8 @@ pub(crate) struct Intake<'s> {
     pub(crate) import: ImportId,
     /// The database that is added to.
     pub(crate) target: Option<PathBuf>,
+    /// What is replaced.
+    pub(crate) replaced: Option<PathBuf>,
     /// Games that it no longer has.
     pub(crate) removed: GameSet,
     /// Whether there were other sources, all of which it has.
@@ -65,6 +67,7 @@ impl<'s> Intake<'s> {
             last_source,
             import,
             target: None,
+            replaced: None,
             removed: GameSet::default(),
             has_known: false,
         }
@@ -241,6 +244,7 @@ impl<'r> Run<'r> {
             positions: games - read.tally.skipped + plies,
             variants: read.tally.variants.clone(),
             problems: read.tally.problems.clone(),
+            first_errors: self.reports().first_errors.clone(),
             duplicates: read.tally.duplicates,
             unreadable: read.tally.unreadable.clone(),
             damaged: read.tally.damaged.clone(),
@@ -263,9 +267,13 @@ impl<'r> Run<'r> {
         Prefixes::new(keys, self.hash.clone(), last, self.progress).note(loader, freed)
     }
 
+    fn reports(&self) -> MutexGuard<'_, Reports> {
+        self.reports.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Fails if what was read is not to become a database: before the rest of the work.
     pub(crate) fn check_result(&self, read: &ReadResult) -> Result<()> {
-        let Tally { unreadable, problems, .. } = &read.tally;
+        let Tally { unreadable, damaged, gameless, problems, .. } = &read.tally;
         let is_all = unreadable.len() == self.intake.sources.files.len() && !self.intake.has_known;
         if let Some(reason) = unreadable.first().filter(|_| is_all) {
             // They could be read a moment ago: no reason to replace a database by an empty one.
@@ -273,7 +281,15 @@ impl<'r> Run<'r> {
         }
         let (errors, warnings) = (problems.of(Severity::Error), problems.of(Severity::Warning));
         if self.options.strict && errors + warnings > 0 {
-            return Err(Error::Strict { errors, warnings });
+            let first = self.reports().first.clone().unwrap_or_default();
+            return Err(Error::Strict { first, errors, warnings });
+        }
+        if let Some(target) = &self.intake.replaced
+            && self.options.must_have_games
+            && read.counts.iter().all(|count| count.games + count.left_out == 0)
+        {
+            let reason = unreadable.iter().chain(damaged).chain(gameless).next().cloned();
+            return Err(Error::NoGame { target: target.clone(), reason });
         }
         self.check_contents(read)
     }

@@ -24,6 +24,7 @@ use crate::index::sort::setups::RecentSetups;
 use crate::index::visited_position::reached::ReachedPositions;
 use crate::opening::OpeningBook;
 use crate::sort::{Partitions, Scatter};
+use crate::source::shown_path;
 use crate::store::row::{EvalRow, GameId, HeaderBatch, ProblemRow, SourceId};
 use crate::store::sink::{BlockNumber, PositionEncoder, PositionView};
 use crate::turnstile::Turnstile;
@@ -168,6 +169,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             wait(&shared.turn, number)?;
             let first = {
                 let mut sequencer = lock(&shared.sequencer);
+                sequencer.note_text(source, text, batch_number == 0 && chunk.offset == 0);
                 let first = sequencer.number(source, &mut self.batch)?;
                 sequencer.pass_lines(lines);
                 first
@@ -252,8 +254,9 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
     /// Reports a source in which no game was found, once all of it has come by.
     fn end_source(&mut self, number: u64, source: SourceId, path: &Path) -> Result<()> {
         wait(&self.shared.turn, number)?;
-        if lock(&self.shared.sequencer).has_text_alone(source) {
-            let message = format!("{}: has no game in it; is it PGN?", path.display());
+        let wrong = lock(&self.shared.sequencer).without_game(source, path.as_os_str() == "-");
+        if let Some(wrong) = wrong {
+            let message = format!("{}: {wrong}", shown_path(path));
             self.tell(source, Kind::NoGame, 0, &message)?;
         }
         self.shared.turn.pass();

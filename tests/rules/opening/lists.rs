@@ -162,7 +162,10 @@ fn what_is_wrong_is_said_with_path_and_line() {
             "list:4: 1...Ke7: illegal move in rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
         ),
         ("[ECO \"A00\"]\n[Opening \"x\"]\n\n1. b4 *\n\n[Opening \"y\"]\n\n1. g4 *\n", "list:6: no ECO code"),
-        ("[ECO \"A00\"]\n\n1. b4 *\n", "list:1: no name"),
+        (
+            "[ECO \"A00\"]\n[Opening \" \"]\n\n1. b4 *\n",
+            "list:1: this game has no tag Opening, so this may not be a list of openings",
+        ),
         (
             "[ECO \"A00\"]\n[Opening \"x\n\n1. b4 *\n",
             "list:2: a tag pair without its closing quote and bracket",

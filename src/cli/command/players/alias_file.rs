@@ -11,6 +11,7 @@ use pgndex::query::{AliasError, SpellingGames, SuggestedAlias};
 use pgndex::store::PlayerAlias;
 
 use crate::cli::args::RowFormat;
+use crate::cli::render::number::counted;
 use crate::cli::render::output::{RowWriter, Value};
 
 const COLUMNS: [&str; 3] = ["name", "alias", "fide_id"];
@@ -111,6 +112,9 @@ impl Columns {
             .collect();
         let is_known = |name: &&String| COLUMNS.iter().chain(&SUGGESTED).any(|column| column == name);
         if let Some(other) = names.iter().find(|name| !is_known(name)) {
+            if let Some(sign) = other_separator(other) {
+                bail!("fields are separated by commas, not by {sign}; {LINE}");
+            }
             bail!("there is no column \"{other}\"; {LINE}");
         }
         let place = |column: &str| names.iter().position(|name| name == column);
@@ -130,12 +134,17 @@ impl Columns {
 
     fn row(&self, record: &StringRecord) -> anyhow::Result<PlayerAlias> {
         let (fields, count) = (record.len(), self.count);
+        let advice = match record.get(0) {
+            _ if record.iter().any(goes_on) => "is a double quote not closed?",
+            Some(first) if fields == 1 && other_separator(first).is_some() => "separate fields by commas",
+            _ => "put names with commas in double quotes",
+        };
         if fields != count {
-            bail!("{fields} fields, but {count} columns; put names with commas in double quotes");
+            bail!("{}, but {}; {advice}", counted(fields as u64, "field"), counted(count as u64, "column"));
         }
         let text = |column: usize, what: &str| match record.get(column) {
             // Most likely of a quote that is not closed.
-            Some(text) if text.contains(['\n', '\r', '\0']) => {
+            Some(text) if goes_on(text) => {
                 Err(anyhow!("the {what} goes on over the end of the line; is a double quote not closed?"))
             }
             Some(text) if !text.trim().is_empty() => Ok(text.to_owned()),
@@ -155,6 +164,19 @@ impl Columns {
             fide_id: fide_id.transpose()?,
         })
     }
+}
+
+/// Whether a field goes on over the end of a line.
+fn goes_on(field: &str) -> bool {
+    field.contains(['\n', '\r', '\0'])
+}
+
+/// What seems to separate fields in the place of commas.
+fn other_separator(field: &str) -> Option<&'static str> {
+    [(';', "semicolons"), ('\t', "tabs")]
+        .into_iter()
+        .find(|(sign, _)| field.contains(*sign))
+        .map(|(_, name)| name)
 }
 
 /// Writes a list to standard output.

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use pgndex::verify::{Finding, Id, Progress, Report, Sample, VerifyOptions, verify};
+use pgndex::verify::{Finding, Id, Kind, Progress, Report, Sample, VerifyOptions, verify};
 use serde_json::json;
 
 use crate::cli::Status;
@@ -59,10 +59,14 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     }
     tell(args, Done::Verify(Box::new(verified(database, &report))))?;
     if !report.is_sound() && !args.json {
-        crate::cli::note(
-            "`pgndex repair` makes anew what follows from games and their positions. Games and positions that were changed, and a \
-             damaged file, need a new database: `pgndex index --overwrite`",
-        );
+        let needs_new = [Kind::Integrity, Kind::Unreadable, Kind::Schema];
+        let advice = if needs_new.iter().any(|kind| report.findings.counts.contains_key(kind)) {
+            "`pgndex repair` does not help here: put a backup in its place, or make a new database with `pgndex index --overwrite`"
+        } else {
+            "`pgndex repair` makes anew what follows from games and their positions. Games and positions that were changed need \
+             a new database: `pgndex index --overwrite`"
+        };
+        crate::cli::note(advice);
     }
     Ok(if report.is_sound() { Status::Done } else { Status::Unsound })
 }

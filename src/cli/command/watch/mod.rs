@@ -14,7 +14,7 @@ use pgndex::index::{Error, IndexOptions, MadeWith, Plan, Progress, Summary};
 use pgndex::store::{self, Database, FileId};
 
 use crate::cli::args::WatchArgs;
-use crate::cli::command::index::{snapshot, status};
+use crate::cli::command::index::{first_error, snapshot, status};
 use crate::cli::render::done::Done;
 use crate::cli::render::number::counted;
 use crate::cli::render::text::printable;
@@ -227,6 +227,7 @@ impl Watch<'_> {
         for source in summary.unreadable.iter().chain(&summary.damaged).chain(&summary.gameless) {
             complain(source);
         }
+        first_error(summary, Some(&self.args.database)).iter().for_each(|text| complain(text));
         summary.rewritten.iter().chain(&summary.log_left).for_each(|text| note(text));
         if !self.args.quiet && (summary.games > 0 || summary.duplicates.skipped() > 0) {
             let duplicates = match summary.duplicates.skipped() {
