@@ -600,7 +600,7 @@ mod tests {
 
     #[test]
     fn an_untagged_game_begins_with_a_move_or_its_number() {
-        for text in ["so:\n%[Event \"x\"]\n1. e4 e5", "so: [e4\"] e5", "so: [ [e4 e5", "so: [1. e4 e5"] {
+        for text in ["so:\n%[Event \"x\"]\n1. e4 e5", "so: [ [e4 e5", "so: [1. e4 e5"] {
             let mut reader = Reader::new(text.as_bytes());
             assert!(reader.next_game(&mut Vec::new(), &mut Vec::new()), "{text}");
             assert!(text[reader.game_start()..].starts_with(['e', '1']), "{text}");

@@ -39,8 +39,12 @@ pub fn is_foreign_move(word: &[u8]) -> bool {
 #[must_use]
 pub fn is_descriptive_move(word: &[u8]) -> bool {
     let kind = |text: &[u8]| matches!(text, b"K" | b"Q" | b"R" | b"B" | b"N" | b"Kt" | b"P");
-    let piece = |text: &[u8]| kind(text) || matches!(text, [b'K' | b'Q', rest @ ..] if kind(rest));
-    let square = |text: &[u8]| matches!(text, [file @ .., b'1'..=b'8'] if file != b"P" && piece(file));
+    let piece = |text: &[u8]| {
+        let is_pawn_of_file = text.strip_suffix(b"P").is_some_and(kind);
+        kind(text) || is_pawn_of_file || matches!(text, [b'K' | b'Q', rest @ ..] if kind(rest))
+    };
+    let square =
+        |text: &[u8]| matches!(text, [file @ .., b'1'..=b'8'] if !file.ends_with(b"P") && piece(file));
     let word = word.strip_suffix(b"+").unwrap_or(word);
     match word.iter().position(|&byte| matches!(byte, b'-' | b'x')) {
         Some(at) if word[at] == b'-' => piece(&word[..at]) && square(&word[at + 1..]),

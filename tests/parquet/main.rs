@@ -1,6 +1,7 @@
 //! Parquet files: written, read by engines, and what the documentation says of them. The default build has none of this:
 //! `cargo test --features parquet --test parquet`.
 
+#[allow(dead_code, reason = "each test program uses a part of it")]
 #[path = "../common/command.rs"]
 mod command;
 mod engines;

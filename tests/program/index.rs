@@ -326,7 +326,7 @@ const NO_GAMES: [(&str, &[u8], &str); 10] = [
     ("mail.txt", b"Dear Sir,\n\nhe always opened with e4 and won with Nf3 there.\n", "has no game in it; is it PGN?"),
     (
         "utf16.pgn",
-        b"[\0E\0v\0e\0n\0t\0 \0\"\0a\0\"\0]\0\n\0\n\01\0.\0 \0e\04\0 \0*\0",
+        b"[\0E\0v\0e\0n\0t\0 \0\"\0a\0\"\0]\0\n\0\n\x001\0.\0 \0e\x004\0 \0*\0",
         "every second byte is NUL: UTF-16? Index it with the option encoding (utf-16le)",
     ),
 ];

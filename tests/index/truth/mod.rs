@@ -113,7 +113,8 @@ fn openings_agree_with_python_chess() {
 #[test]
 #[ignore = "whole collections"]
 fn whole_collections_agree_with_python_chess() {
-    let lists: [(&str, &[(Class, usize, usize)]); 8] = [
+    type Expected = &'static [(Class, usize, usize)];
+    let lists: [(&str, Expected); 8] = [
         ("otb-40k", &[(Equal, 39_956, 39_956), (EqualButKey, 1, 1), (CutAtBlankLine, 86, 43)]),
         ("result-only", &[(Equal, 96_694, 96_694)]),
         ("tcec-3k", &[(Equal, 3_000, 3_000), (TagsLost, 1, 1)]),

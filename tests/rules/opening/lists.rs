@@ -126,9 +126,9 @@ fn a_directory_stands_for_its_lists_by_name() {
     write("a.eco", "A00 \"from a\" 1.b4 *\nA00 \"Grob\" 1.g4 *\n");
     let book = OpeningBook::read(directory.path()).expect("lists");
     assert_eq!((book.len(), name(&book, "b4").as_deref()), (2, Some("A00 from b")));
-    write("c.pgn", "[ECO \"A00\"]\n\n1. b5 *\n");
+    write("c.pgn", "[ECO \"A00\"]\n[Opening \"x\"]\n\n1. b5 *\n");
     let error = OpeningBook::read(directory.path()).unwrap_err().to_string();
-    assert!(error.contains("c.pgn:3: 1.b5: "), "{error}");
+    assert!(error.contains("c.pgn:4: 1.b5: "), "{error}");
 }
 
 #[test]
