@@ -88,10 +88,10 @@ fn an_empty_directory_is_no_failure() {
     let place = place();
     std::fs::create_dir(place.path("in")).expect("a directory");
     place.write("list.txt", "# none\n");
-    for input in ["in", "@list.txt"] {
+    for (input, expected) in [("in", "no PGN file was found"), ("@list.txt", "list.txt: the list is empty")] {
         for database in ["a.db", "new.db"] {
             let message = place.told(0, &["index", database, input]);
-            assert!(message.contains("no PGN file was found"), "{message}");
+            assert!(message.contains(expected), "{message}");
         }
     }
     assert!(!place.path("new.db").exists());

@@ -94,7 +94,7 @@ fn an_answer_is_the_same_with_a_picture() {
 fn only_a_file_that_may_be_written_is_written() {
     let place = Place::asking(&["explore", "games.db"]).indexed(FAMOUS).with("there.svg", "mine");
     insta::assert_snapshot!(place.failure(&["--svg", "there.svg"]), @"pgndex: error: there.svg: exists already; use --overwrite to replace it, or name another file");
-    insta::assert_snapshot!(place.failure(&["--svg", "."]), @"pgndex: error: .: not a file; name a file for the picture");
+    insta::assert_snapshot!(place.failure(&["--svg", "."]), @"pgndex: error: .: is a directory; name a file for the picture");
     insta::assert_snapshot!(place.failure(&["--svg", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database, or belongs to it; name another file");
     for (name, text) in [("games.pgn", FAMOUS.as_bytes()), ("other.db", b"SQLite format 3\0 and more")] {
         place.write(name, text);

@@ -492,18 +492,16 @@ fn a_limit_of_file_size_is_an_error_that_names_the_file() {
     // What SQLite writes fails without its reason.
     for (work, expected) in [
         ("export games.db -f pgn -o out.pgn", "out.pgn: a file may not become so large here (more than "),
-        ("index new.db games.pgn", "no space left to write it (about 1 MiB are needed, and "),
-        (
-            "index --duplicates keep games.db games.pgn other.pgn",
-            "no space left to write it (about 1 MiB are needed, and ",
-        ),
-        ("remove games.db --games --result 1-0", "no space left to write it (up to 2 MiB are needed, and "),
-        ("remove games.db --shrink", "no space left to write it (up to 3 MiB are needed, and "),
-        ("optimize games.db", "no space left to write it (up to 2 MiB are needed, and "),
-        ("repair games.db", "no space left to write it (about 2 MiB are needed, and "),
+        ("index new.db games.pgn", "no space left to write it (about "),
+        ("index --duplicates keep games.db games.pgn other.pgn", "no space left to write it (about "),
+        ("remove games.db --games --result 1-0", "no space left to write it (up to "),
+        ("remove games.db --shrink", "no space left to write it (up to "),
+        ("optimize games.db", "no space left to write it (up to "),
+        ("repair games.db", "no space left to write it (about "),
     ] {
         let (status, told) = shell(&format!("\"$PGNDEX\" {work}"));
         assert!(status == Some(1) && told.contains(expected), "{work}: {told}");
+        assert!(told.contains("iB are needed"), "{work}: {told}");
     }
     let (status, told) = shell("\"$PGNDEX\" export games.db -f pgn > out.txt");
     assert!(status == Some(1) && told.contains("standard output: cannot write"), "{told}");

@@ -235,7 +235,7 @@ fn ends_in_tag_pair(text: &[u8]) -> bool {
     }
     let line = line.trim_ascii_start();
     let Some(start) = (0..line.len()).rfind(|&at| starts_tag_pair(&line[at..])) else { return false };
-    let start = start - line[..start].iter().rev().take_while(|&&byte| byte == b'[').count();
+    let start = start - usize::from(line[..start].ends_with(b"["));
     let mut reader = Reader::new(&line[start..]);
     let (mut tags, mut problems) = (Vec::new(), Vec::new());
     assert!(reader.next_game(&mut tags, &mut problems));
