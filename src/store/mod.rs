@@ -58,7 +58,6 @@ pub use passed::{PassedGames, PassedQuestion};
 pub(crate) use read::annotation::MOST_DEPTH;
 pub(crate) use read::annotation::game_annotations;
 pub use read::annotation::{GameAnnotations, Remarks, StoredVariation};
-#[cfg(feature = "index")]
 pub use read::catalog::{Catalog, Relation, RelationKind, nearest};
 pub use read::compared::ComparedGame;
 pub use read::filter::{DatePrefix, EcoRange, FilterError};
