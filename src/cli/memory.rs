@@ -23,8 +23,21 @@ thread_local! {
     static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
+const NO_MEMORY: &str = "out of memory: the system gives this process no more. Use less (--memory, fewer threads with -j), or raise the \
+                         limit (ulimit -v, MemoryMax); what was not finished is undone";
+const NO_THREAD: &str = "the system gives this process no further thread, or no memory for one. Use fewer (-j), or raise the limit \
+                         (ulimit -u, ulimit -v, TasksMax); what was not finished is undone";
+
 /// Sets memory aside for the last steps.
 pub(crate) fn set_reserve_aside() {
+    // A thread of a scope that cannot be started is a panic in the standard library.
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if panic.payload_as_str().is_some_and(|text| text.starts_with("failed to spawn thread")) {
+            end(NO_THREAD);
+        }
+        hook(panic);
+    }));
     const BYTES: usize = 1 << 20;
     if let Ok(mut reserve) = RESERVE.lock() {
         *reserve = Some(Vec::with_capacity(BYTES));
@@ -55,15 +68,13 @@ unsafe impl GlobalAlloc for Allocator {
 }
 
 fn checked(pointer: *mut u8) -> *mut u8 {
-    if pointer.is_null() { end() } else { pointer }
+    if pointer.is_null() { end(NO_MEMORY) } else { pointer }
 }
 
 /// Removes temporary files, says why, and ends the process with status 1.
 #[cold]
-fn end() -> ! {
+fn end(message: &str) -> ! {
     const STATUS: u8 = 1;
-    const MESSAGE: &str = "out of memory: the system gives this process no more. Use less (--memory, fewer threads with -j), or raise the \
-                           limit (ulimit -v, MemoryMax); what was not finished is undone";
     // Even this takes too much, or another thread is doing it.
     let is_first = !ENDS.get() && !IS_ENDING.swap(true, Ordering::Relaxed);
     if !is_first && !ENDS.get() {
@@ -75,9 +86,9 @@ fn end() -> ! {
         ENDS.set(true);
         drop(RESERVE.try_lock().ok().and_then(|mut reserve| reserve.take()));
         pgndex::store::remove_temporary_files();
-        let text = format!("pgndex: error: {MESSAGE}");
+        let text = format!("pgndex: error: {message}");
         let event = Event::Failed { causes: Vec::new(), exit_status: STATUS };
-        let line = log::text(Level::Error, &text, MESSAGE, event) + "\n";
+        let line = log::text(Level::Error, &text, message, event) + "\n";
         // Another thread may have locked standard error, and sleep.
         // SAFETY: the bytes are those of a text that lives.
         let _ = unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };

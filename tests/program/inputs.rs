@@ -254,7 +254,7 @@ fn without_memory_there_is_a_message_and_no_temporary_file() {
     let place = Place::new();
     place.write("a.pgn", zstd::encode_all(GAMES.repeat(60).as_bytes(), 3).unwrap());
     let (mut failed, mut out_of_memory) = (0, 0);
-    for mib in [60, 70, 80, 90, 110] {
+    for mib in (24..=112).step_by(4) {
         let command =
             place.command(&["index", "-q", "--overwrite", "--memory", "64M", "-j", "2", "a.db", "a.pgn"]);
         let output = Command::new("bash")
@@ -272,6 +272,7 @@ fn without_memory_there_is_a_message_and_no_temporary_file() {
             Some(1) => failed += 1,
             // The program itself did not fit.
             None if told.is_empty() => continue,
+            Some(127) => continue,
             status => panic!("{mib} MiB: {status:?}, {told}"),
         }
         assert!(told.contains("pgndex: error: "), "{mib} MiB: {told}");
