@@ -409,7 +409,8 @@ fn unlisted(root: &Path, directory: &Path, manifests: &[Manifest], findings: &Fi
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         let of_job = || {
             manifests.iter().any(|manifest| manifest.by_key == WrittenBy::Job)
-                && TABLES.iter().any(|table| table.name == name && matches!(table.placed, Placed::ByKey))
+                && (name == "duplicate"
+                    || TABLES.iter().any(|table| table.name == name && matches!(table.placed, Placed::ByKey)))
         };
         if name.starts_with(['_', '.']) || name.ends_with(PARTIAL) || directory == root && of_job() {
             continue;
