@@ -265,13 +265,19 @@ fn without_memory_there_is_a_message_and_no_temporary_file() {
             .output()
             .expect("a run");
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        // The C library ends a process that has no memory to begin a thread.
+        let is_aborted = told.starts_with("Fatal glibc error");
+        if is_aborted {
+            let run = place.run(&["index", "-q", "--overwrite", "a.db", "a.pgn"]);
+            assert_eq!(run.status, 0, "the next run removes what is left: {run:?}");
+        }
         let names = place.names();
         assert!(names.iter().all(|name| !name.starts_with('.')), "{mib} MiB: {names:?}");
         match output.status.code() {
             Some(0) => continue,
             Some(1) => failed += 1,
             // The program itself did not fit.
-            None if told.is_empty() => continue,
+            None if told.is_empty() || is_aborted => continue,
             Some(127) => continue,
             status => panic!("{mib} MiB: {status:?}, {told}"),
         }
