@@ -132,7 +132,7 @@ pub(super) fn tell_without_one(
     Ok(())
 }
 
-/// Tells what games have, if only one filter is given and no game passes it. Gives back whether there was something to tell.
+/// Prints what games have instead, if only one filter is given and no game passes it. Returns whether anything was printed.
 pub(super) fn tell_instead(
     database: &Database,
     filter: &GameFilter,

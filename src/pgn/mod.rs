@@ -14,6 +14,7 @@ mod split;
 mod tags;
 mod text;
 mod time_control;
+mod untagged;
 mod value;
 mod word;
 

@@ -4,8 +4,8 @@ use super::bracket::begins_moves;
 use super::lex::{Annotation, Lexer, Token, has_blank_line, skip_blanks};
 use super::outside::{annotations_end, next_annotation};
 use super::split::{Boundaries, LOOK_BACK};
-use super::tags::{ReadTag, TagPair, damaged_tag, is_blank, read_tag, starts_tag_pair, unquoted_tag};
-use super::word::{is_descriptive_move, is_foreign_move, is_remark};
+use super::tags::{ReadTag, TagPair, damaged_tag, read_tag, starts_tag_pair, unquoted_tag};
+use super::untagged::{begins_untagged_game, is_in_movetext};
 use crate::board::GameResult;
 
 /// Something wrong in a game's frame; the game goes on.
@@ -321,7 +321,13 @@ impl<'a> Reader<'a> {
             let before = self.lexer.clone();
             match self.lexer.next_annotated() {
                 Token::Move(word) | Token::Junk(word)
-                    if begins_untagged_game(word) && self.is_in_movetext(word, before.offset()) =>
+                    if begins_untagged_game(word)
+                        && is_in_movetext(
+                            &self.text[..self.limit],
+                            &mut self.lexer,
+                            word,
+                            before.offset(),
+                        ) =>
                 {
                     if outside {
                         note(problems, FrameProblem::Outside { offset });
@@ -361,38 +367,6 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-    }
-
-    /// Whether the word just read, which could be a move outside any game, is part of movetext: not glued to other text, as in mark-up
-    /// (`<h1>`) or between quotes, and after a move number with its dot, or before another move, a result, or the end of the text. `from`
-    /// is where the token before it ends: what is told must be told of the game alone, too.
-    #[cold]
-    fn is_in_movetext(&mut self, word: &[u8], from: usize) -> bool {
-        let text = &self.text[..self.limit];
-        let end = self.lexer.offset();
-        let before = &text[from..end - word.len()];
-        let is_apart = text[..end - word.len()].last().is_none_or(|&byte| {
-            is_blank(byte) || byte.is_ascii_digit() || !byte.is_ascii() || b".[](){}*!?".contains(&byte)
-        });
-        if is_apart && (follows_move_number(before) || starts_tag_pair(&text[skip_blanks(text, end)..])) {
-            return true;
-        }
-        let mut ahead = Lexer::after(&self.lexer, text, end);
-        let goes_on = is_apart
-            && loop {
-                match ahead.next_annotated() {
-                    Token::Annotation(_) => {}
-                    Token::Move(word) | Token::Junk(word) if is_remark(word) => {}
-                    Token::Move(word) | Token::Junk(word) => break is_move(word),
-                    Token::Result(_) | Token::End | Token::NextGame => break true,
-                    _ => break false,
-                }
-            };
-        if !goes_on {
-            // No game has begun, and what was searched once is not searched again.
-            self.lexer = Lexer::after(&ahead, text, end);
-        }
-        goes_on
     }
 
     /// Gives back the last `bytes` bytes of the token just read: the next one begins with them.
@@ -458,29 +432,6 @@ fn damaged_line(text: &[u8], after_tags: bool) -> Option<usize> {
 /// How many bytes come before the line's end.
 pub(super) fn line_length(text: &[u8]) -> usize {
     memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len())
-}
-
-/// Whether a word outside any game is the first move of one. Castling and null moves, which prose and its dashes may look like,
-/// are not played from the start position.
-fn begins_untagged_game(word: &[u8]) -> bool {
-    is_move(word) && !matches!(word[0], b'-' | b'0' | b'O' | b'o' | b'Z' | b'@')
-}
-
-/// Whether a word has the form of a move, in whatever notation.
-fn is_move(word: &[u8]) -> bool {
-    crate::board::Position::is_san(word) || is_foreign_move(word) || is_descriptive_move(word)
-}
-
-/// Whether a text ends in a move number with its dot, and blanks.
-fn follows_move_number(text: &[u8]) -> bool {
-    let text = text.trim_ascii_end();
-    let dots = text.iter().rev().take_while(|&&byte| byte == b'.').count();
-    dots > 0 && {
-        let number = text[..text.len() - dots].trim_ascii_end();
-        let digits = number.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-        let before = number[..number.len() - digits].last();
-        matches!(digits, 1..=4) && !before.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'.')
-    }
 }
 
 /// Whether a tag pair begins another game right after the tags of one without moves: a second `Event` tag, or after a blank line any

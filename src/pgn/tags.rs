@@ -21,7 +21,7 @@ pub const LOOK_AHEAD: usize = 16 << 10;
 const MOST_HEAD: usize = 1 << 10;
 
 /// How many brackets may open a tag pair.
-pub(super) const MOST_OPEN: usize = 2;
+const MOST_OPEN: usize = 2;
 
 /// Whether a tag pair begins here: `[Name "`, within [`LOOK_AHEAD`] bytes. The bracket may be doubled; a name that begins with a capital
 /// letter may be followed by another kind of quote.

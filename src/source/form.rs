@@ -2,6 +2,9 @@
 
 use super::encoding::TextEncoding;
 
+/// The byte order mark of UTF-8.
+pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Where a tar archive says that it is one.
 const TAR: usize = 257;
 
@@ -21,7 +24,7 @@ pub(crate) fn other_text(text: &[u8]) -> Option<&'static str> {
         }
         _ => {}
     }
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start();
+    let text = text.strip_prefix(MARK).unwrap_or(text).trim_ascii_start();
     let begins = |begin: &[u8]| text.get(..begin.len()).is_some_and(|text| text.eq_ignore_ascii_case(begin));
     let second = text.get(1..).and_then(|rest| rest.trim_ascii_start().first());
     match text.first()? {
@@ -29,11 +32,14 @@ pub(crate) fn other_text(text: &[u8]) -> Option<&'static str> {
             Some("this is a web page (HTML), not PGN; download the file again")
         }
         b'<' if begins(b"<?xml") => Some("this is XML, not PGN; download the file again"),
-        b'{' if matches!(second, Some(b'"' | b'}')) => Some("this is JSON, not PGN; download the file again"),
-        b'[' if matches!(second, Some(b'{' | b'"' | b'[' | b']')) => {
-            Some("this is JSON, not PGN; download the file again")
+        first => {
+            let is_json = match first {
+                b'{' => matches!(second, Some(b'"' | b'}')),
+                b'[' => matches!(second, Some(b'{' | b'"' | b'[' | b']')),
+                _ => false,
+            };
+            is_json.then_some("this is JSON, not PGN; download the file again")
         }
-        _ => None,
     }
 }
 

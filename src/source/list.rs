@@ -2,20 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::io::{self, Read as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread;
-use std::time::Duration;
-
-use crossbeam_channel::{RecvTimeoutError, bounded};
 
 use super::beside::{Beside, compare};
 use super::decode::DecodeOptions;
-use super::encoding::Transcoder;
 use super::file::{Place, SourceFile, head, shown_path};
 use super::form::Form;
+use super::path_list::{listed_paths, read_list};
 use super::path_pattern::Pattern;
 use super::watch::Watch;
 use super::zip;
@@ -293,66 +288,15 @@ impl Lister<'_> {
         Flow::Continue(())
     }
 
-    /// Reads at most so many bytes of a file, which may be a pipe that nobody writes to: a thread of its own waits for that, and goes on
-    /// waiting if whoever watches ends the search.
-    fn read(&self, path: &Path, most: u64) -> ControlFlow<(), io::Result<Vec<u8>>> {
-        const PATIENCE: Duration = Duration::from_millis(50);
-        let (sender, receiver) = bounded(1);
-        let path = path.to_owned();
-        let read = move || {
-            let mut text = Vec::new();
-            let read = fs::File::open(path).and_then(|file| file.take(most).read_to_end(&mut text));
-            let _ = sender.send(read.map(|_| text));
-        };
-        if let Err(error) = thread::Builder::new().name("list".into()).spawn(read) {
-            return ControlFlow::Continue(Err(error));
-        }
-        loop {
-            self.watch.looked_at(0, 0)?;
-            match receiver.recv_timeout(PATIENCE) {
-                Err(RecvTimeoutError::Timeout) => {}
-                Ok(read) => return ControlFlow::Continue(read),
-                Err(error) => return ControlFlow::Continue(Err(io::Error::other(error))),
-            }
-        }
-    }
-
     fn add_list(&mut self, list: &Path) -> Flow {
-        /// Of a list, in bytes. It may be a pipe that never ends.
-        const MOST: u64 = 64 << 20;
-        /// Of a path, in bytes.
-        const LONGEST: usize = 4096;
-        let wrong = |what: &str, remedy: &str| {
-            let reason = format!("{what}, not a list of paths, which has one path a line{remedy}");
-            Error::List { path: list.to_owned(), reason }
-        };
-        let text = match self.read(list, MOST + 1)? {
-            Ok(text) if text.len() as u64 > MOST => {
-                return self.fail(wrong(&format!("longer than {} MiB", MOST >> 20), ""));
-            }
-            Ok(text) => utf_8(text),
-            Err(error) => Err(error),
-        };
-        let text = match text {
+        let text = match read_list(list, self.watch)? {
             Ok(text) => text,
-            Err(error) => return self.fail(Error::io(list, error)),
+            Err(error) => return self.fail(error),
         };
-        let lines = || text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).zip(1..);
-        let paths = || lines().filter(|(line, _)| !line.is_empty() && !line.starts_with(b"#"));
-        if text.contains(&0) || Form::of(&text) != Form::Text {
-            return self.fail(wrong("no text", ""));
-        }
-        if paths().any(|(line, _)| line.starts_with(b"[") && line.ends_with(b"\"]")) {
-            return self.fail(wrong("PGN", "; leave the @ out"));
-        }
-        if let Some((_, number)) = paths().find(|(line, _)| line.len() > LONGEST) {
-            return self
-                .fail(wrong(&format!("line {number} is longer than {LONGEST} bytes: this is text"), ""));
-        }
-        if paths().next().is_none() {
+        if listed_paths(&text).next().is_none() {
             self.sources.notes.push(format!("{}: the list is empty", list.display()));
         }
-        for (path, line) in paths() {
+        for (path, line) in listed_paths(&text) {
             let before = self.sources.files.len();
             self.add(&path_of_bytes(path), false)?;
             let found = self.sources.files.split_off(before).into_iter();
@@ -361,20 +305,6 @@ impl Lister<'_> {
             }));
         }
         Flow::Continue(())
-    }
-}
-
-/// A text without its byte order mark, and as UTF-8 if that says that it is UTF-16.
-fn utf_8(text: Vec<u8>) -> std::io::Result<Vec<u8>> {
-    const MARK: &[u8] = b"\xef\xbb\xbf";
-    match Form::of(&text) {
-        Form::Utf16(encoding) => {
-            let mut utf_8 = Vec::new();
-            Transcoder::new(text.as_slice(), encoding).read_to_end(&mut utf_8)?;
-            Ok(utf_8)
-        }
-        _ if text.starts_with(MARK) => Ok(text[MARK.len()..].to_vec()),
-        _ => Ok(text),
     }
 }
 
@@ -590,7 +520,7 @@ mod tests {
 
     impl Watch for Soon {
         fn looked_at(&self, _: u64, _: u64) -> ControlFlow<()> {
-            let is_over = self.0.elapsed() > Duration::from_millis(100);
+            let is_over = self.0.elapsed() > std::time::Duration::from_millis(100);
             if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         }
     }

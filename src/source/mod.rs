@@ -12,6 +12,7 @@ mod input;
 mod list;
 mod mapped;
 mod part;
+mod path_list;
 mod path_pattern;
 mod watch;
 mod zip;

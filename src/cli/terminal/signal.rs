@@ -19,7 +19,7 @@ pub(crate) fn exit_status() -> Option<u8> {
     u8::try_from(signal).ok().filter(|&signal| signal > 0).map(|signal| 128_u8.saturating_add(signal))
 }
 
-/// Ends the process at once, with the status that tells the signal, but without its temporary files.
+/// Removes the temporary files and ends the process at once, with the exit status of the signal.
 fn end_at_once() -> ! {
     pgndex::store::remove_temporary_files();
     std::process::exit(exit_status().unwrap_or(1).into())

@@ -88,6 +88,8 @@ struct Sample {
     /// Bytes that other comments and variations take in the tables.
     said: u64,
     annotations: Annotations,
+    /// In how many places each file is looked at.
+    places: usize,
     comments: CommentReader,
     /// Size of the files that were looked into, in bytes, and of their text.
     files_bytes: u64,
@@ -96,15 +98,19 @@ struct Sample {
 
 impl Sample {
     const WINDOW: usize = 64 << 10;
-    /// In how many places a text is looked at: collections are mixed, and three places were up to a quarter off.
-    const PLACES: usize = 16;
+    /// In how many places of all files a text is looked at, and of one file at least and at most: collections are mixed, and three places of
+    /// one file were up to a quarter off.
+    const PLACES: usize = 48;
+    const PLACES_OF_A_FILE: [usize; 2] = [3, 16];
 
     /// Looks into at most sixteen files.
     fn of(sources: &Sources, memory: u64, annotations: Annotations) -> Self {
         const FILES: usize = 16;
         let files: Vec<&SourceFile> =
             sources.files.iter().flatten().filter(|file| file.bytes.is_some_and(|bytes| bytes > 0)).collect();
-        let mut sample = Self { annotations, ..Self::default() };
+        let [least, most] = Self::PLACES_OF_A_FILE;
+        let places = (Self::PLACES / files.len().clamp(1, FILES)).clamp(least, most);
+        let mut sample = Self { annotations, places, ..Self::default() };
         for file in files.iter().step_by(files.len().div_ceil(FILES).max(1)) {
             let bytes = file.bytes.unwrap_or_default();
             let text = match open(file) {
@@ -124,8 +130,8 @@ impl Sample {
     /// Looks at some places of a text.
     fn look_into(&mut self, text: &[u8]) {
         let mut end = 0;
-        for place in 0..Self::PLACES {
-            let start = (text.len() / Self::PLACES * place).max(end);
+        for place in 0..self.places {
+            let start = (text.len() / self.places * place).max(end);
             // Up to twice the window, so that a single game of any length ends the search.
             let limit = start.saturating_add(4 * Self::WINDOW).min(text.len());
             let start = if start == 0 { 0 } else { next_boundary(&text[..limit], start - 1) };

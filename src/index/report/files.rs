@@ -82,7 +82,7 @@ impl Reports {
         let mut excess = Ok(());
         for problem in &batch.headers.problems {
             if let Some(output) = &mut self.problems {
-                let path = &self.paths[(problem.source.0 - self.last_source.0) as usize - 1];
+                let path = path_of(&self.paths, self.last_source, problem);
                 output.write(|out| write_json(out, path, problem, &batch.headers.text))?;
             }
             if self.first.is_none() {
@@ -121,11 +121,12 @@ impl Reports {
         if problem.game_number == 0 && problem.severity == Severity::Error {
             return message.to_owned();
         }
-        format!("{}:{}:{}: {message}", shown_path(self.path(problem)), problem.line, problem.column)
-    }
-
-    fn path(&self, problem: &ProblemRow) -> &Path {
-        &self.paths[(problem.source.0 - self.last_source.0) as usize - 1]
+        format!(
+            "{}:{}:{}: {message}",
+            shown_path(path_of(&self.paths, self.last_source, problem)),
+            problem.line,
+            problem.column
+        )
     }
 
     fn too_many(&self, most: u64, problem: &ProblemRow, text: &str) -> Error {
@@ -133,7 +134,7 @@ impl Reports {
         // What is wrong with a whole source names it already.
         let place = (problem.game_number > 0).then(|| {
             let &ProblemRow { line, column, byte_offset, game_number, ply, .. } = problem;
-            let path = self.path(problem).to_owned();
+            let path = path_of(&self.paths, self.last_source, problem).to_owned();
             Box::new(ProblemPlace { path, line, column, byte_offset, game_number, ply })
         });
         Error::TooManyErrors { most, place, message }
@@ -142,6 +143,11 @@ impl Reports {
 
 /// With what a file of problems begins.
 const PROBLEM_BEGINNING: &[u8] = b"{\"path\":";
+
+/// The path of the source that a problem is in.
+fn path_of<'p>(paths: &'p [PathBuf], last_source: SourceId, problem: &ProblemRow) -> &'p Path {
+    &paths[(problem.source.0 - last_source.0) as usize - 1]
+}
 
 /// The members are described in `docs/json.md`.
 fn write_json(out: &mut impl Write, path: &Path, problem: &ProblemRow, text: &str) -> io::Result<()> {

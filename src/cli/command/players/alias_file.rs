@@ -171,7 +171,7 @@ fn goes_on(field: &str) -> bool {
     field.contains(['\n', '\r', '\0'])
 }
 
-/// What seems to separate fields in the place of commas.
+/// The signs that separate the fields instead of commas, if there are some.
 fn other_separator(field: &str) -> Option<&'static str> {
     [(';', "semicolons"), ('\t', "tabs")]
         .into_iter()

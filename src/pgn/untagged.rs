@@ -1,0 +1,59 @@
+//! Where a game without tags begins: which words in other text are moves of one.
+
+use super::lex::{Lexer, Token, skip_blanks};
+use super::tags::{is_blank, starts_tag_pair};
+use super::word::{is_descriptive_move, is_foreign_move, is_remark};
+
+/// Whether a word outside any game is the first move of one. Castling and null moves, which prose and its dashes may look like,
+/// are not played from the start position.
+pub(super) fn begins_untagged_game(word: &[u8]) -> bool {
+    is_move(word) && !matches!(word[0], b'-' | b'0' | b'O' | b'o' | b'Z' | b'@')
+}
+
+/// Whether a word has the form of a move, in whatever notation.
+fn is_move(word: &[u8]) -> bool {
+    crate::board::Position::is_san(word) || is_foreign_move(word) || is_descriptive_move(word)
+}
+
+/// Whether the word just read, which could be a move outside any game, is part of movetext: not glued to other text, as in mark-up
+/// (`<h1>`) or between quotes, and after a move number with its dot, or before another move, a result, or the end of the text. `from`
+/// is where the token before it ends: the answer must be the same for the game alone. If it is none, `lexer` passes over what follows.
+#[cold]
+pub(super) fn is_in_movetext<'a>(text: &'a [u8], lexer: &mut Lexer<'a>, word: &[u8], from: usize) -> bool {
+    let end = lexer.offset();
+    let before = &text[from..end - word.len()];
+    let is_apart = text[..end - word.len()].last().is_none_or(|&byte| {
+        is_blank(byte) || byte.is_ascii_digit() || !byte.is_ascii() || b".[](){}*!?".contains(&byte)
+    });
+    if is_apart && (follows_move_number(before) || starts_tag_pair(&text[skip_blanks(text, end)..])) {
+        return true;
+    }
+    let mut ahead = Lexer::after(lexer, text, end);
+    let goes_on = is_apart
+        && loop {
+            match ahead.next_annotated() {
+                Token::Annotation(_) => {}
+                Token::Move(word) | Token::Junk(word) if is_remark(word) => {}
+                Token::Move(word) | Token::Junk(word) => break is_move(word),
+                Token::Result(_) | Token::End | Token::NextGame => break true,
+                _ => break false,
+            }
+        };
+    if !goes_on {
+        // No game has begun, and what was searched once is not searched again.
+        *lexer = Lexer::after(&ahead, text, end);
+    }
+    goes_on
+}
+
+/// Whether a text ends in a move number with its dot, and blanks.
+fn follows_move_number(text: &[u8]) -> bool {
+    let text = text.trim_ascii_end();
+    let dots = text.iter().rev().take_while(|&&byte| byte == b'.').count();
+    dots > 0 && {
+        let number = text[..text.len() - dots].trim_ascii_end();
+        let digits = number.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        let before = number[..number.len() - digits].last();
+        matches!(digits, 1..=4) && !before.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'.')
+    }
+}

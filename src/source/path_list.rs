@@ -1,0 +1,94 @@
+//! Lists of paths: the file of an argument `@FILE`.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{RecvTimeoutError, bounded};
+
+use super::encoding::Transcoder;
+use super::error::{Error, Result};
+use super::form::{Form, MARK};
+use super::watch::Watch;
+
+/// The text of a list, which has one path a line. Whoever watches can end the search while a pipe is read.
+pub(super) fn read_list(list: &Path, watch: &dyn Watch) -> ControlFlow<(), Result<Vec<u8>>> {
+    /// In bytes. A list may be a pipe that never ends.
+    const MOST: u64 = 64 << 20;
+    let text = match read(list, MOST + 1, watch)? {
+        Ok(text) if text.len() as u64 > MOST => {
+            return ControlFlow::Continue(Err(wrong(list, &format!("longer than {} MiB", MOST >> 20), "")));
+        }
+        Ok(text) => utf_8(text),
+        Err(error) => Err(error),
+    };
+    ControlFlow::Continue(text.map_err(|error| Error::io(list, error)).and_then(|text| check(list, text)))
+}
+
+/// The paths of a list, each with its line, from 1. Empty lines and those that begin with `#` have none.
+pub(super) fn listed_paths(text: &[u8]) -> impl Iterator<Item = (&[u8], u64)> {
+    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).zip(1..);
+    lines.filter(|(line, _)| !line.is_empty() && !line.starts_with(b"#"))
+}
+
+/// Fails if a text is no list.
+fn check(list: &Path, text: Vec<u8>) -> Result<Vec<u8>> {
+    /// Of a path, in bytes.
+    const LONGEST: usize = 4096;
+    if text.contains(&0) || Form::of(&text) != Form::Text {
+        return Err(wrong(list, "no text", ""));
+    }
+    if listed_paths(&text).any(|(line, _)| line.starts_with(b"[") && line.ends_with(b"\"]")) {
+        return Err(wrong(list, "PGN", "; leave the @ out"));
+    }
+    if let Some((_, number)) = listed_paths(&text).find(|(line, _)| line.len() > LONGEST) {
+        let what = format!("line {number} is longer than {LONGEST} bytes: this is text");
+        return Err(wrong(list, &what, ""));
+    }
+    Ok(text)
+}
+
+fn wrong(list: &Path, what: &str, remedy: &str) -> Error {
+    let reason = format!("{what}, not a list of paths, which has one path a line{remedy}");
+    Error::List { path: list.to_owned(), reason }
+}
+
+/// Reads at most so many bytes of a file, which may be a pipe that nobody writes to: a thread of its own waits for that, and goes on
+/// waiting if whoever watches ends the search.
+fn read(path: &Path, most: u64, watch: &dyn Watch) -> ControlFlow<(), io::Result<Vec<u8>>> {
+    const PATIENCE: Duration = Duration::from_millis(50);
+    let (sender, receiver) = bounded(1);
+    let path = path.to_owned();
+    let read = move || {
+        let mut text = Vec::new();
+        let read = fs::File::open(path).and_then(|file| file.take(most).read_to_end(&mut text));
+        let _ = sender.send(read.map(|_| text));
+    };
+    if let Err(error) = thread::Builder::new().name("list".into()).spawn(read) {
+        return ControlFlow::Continue(Err(error));
+    }
+    loop {
+        watch.looked_at(0, 0)?;
+        match receiver.recv_timeout(PATIENCE) {
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok(read) => return ControlFlow::Continue(read),
+            Err(error) => return ControlFlow::Continue(Err(io::Error::other(error))),
+        }
+    }
+}
+
+/// A text without its byte order mark, and as UTF-8 if that says that it is UTF-16.
+fn utf_8(text: Vec<u8>) -> io::Result<Vec<u8>> {
+    match Form::of(&text) {
+        Form::Utf16(encoding) => {
+            let mut utf_8 = Vec::new();
+            Transcoder::new(text.as_slice(), encoding).read_to_end(&mut utf_8)?;
+            Ok(utf_8)
+        }
+        _ if text.starts_with(MARK) => Ok(text[MARK.len()..].to_vec()),
+        _ => Ok(text),
+    }
+}
