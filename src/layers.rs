@@ -10,9 +10,12 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("opening", &["board", "id", "pgn"]),
     ("source", &["path_bytes", "remedy"]),
     ("sort", &["positioned"]),
-    ("store", &["board", "id", "opening", "path_bytes", "pgn", "positioned", "remedy"]),
+    ("store", &["board", "id", "opening", "parallel", "path_bytes", "pgn", "positioned", "remedy"]),
     ("query", &["board", "id", "opening", "pgn", "store"]),
-    ("columnar", &["board", "id", "opening", "positioned", "query", "sort", "store", "turnstile"]),
+    (
+        "columnar",
+        &["board", "id", "opening", "parallel", "positioned", "query", "sort", "store", "turnstile"],
+    ),
     ("server", &["board", "id", "opening", "pgn", "query", "store"]),
     ("picture", &["board", "query"]),
     ("functions", &["board", "pgn", "query", "store"]),
@@ -57,7 +60,8 @@ fn rooms_use_only_rooms_below_them() {
         assert!(!code.is_empty(), "{room}");
         for (path, line) in code {
             for used in words_after(&line, "crate::") {
-                let is_allowed = used == room || may_use.contains(&used) || used == "properties";
+                let is_allowed =
+                    used == room || may_use.contains(&used) || ["made_file", "properties"].contains(&used);
                 assert!(is_allowed, "{}: {line}", path.display());
             }
         }

@@ -37,7 +37,11 @@ pub mod id;
 pub mod index;
 #[cfg(test)]
 mod layers;
+#[cfg(test)]
+#[path = "../tests/common/made_file.rs"]
+mod made_file;
 pub mod opening;
+mod parallel;
 mod path_bytes;
 pub mod pgn;
 pub mod picture;

@@ -7,6 +7,8 @@ mod functions;
 #[path = "common/games.rs"]
 mod games;
 mod index;
+#[path = "common/made_file.rs"]
+mod made_file;
 #[path = "common/needs.rs"]
 mod needs;
 #[path = "common/pages.rs"]

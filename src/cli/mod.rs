@@ -8,6 +8,9 @@ mod command;
 mod environment;
 mod filter_note;
 mod hint;
+#[cfg(test)]
+#[path = "../../tests/common/made_file.rs"]
+mod made_file;
 #[cfg(unix)]
 pub(crate) mod memory;
 #[cfg(all(test, feature = "serve"))]

@@ -1,10 +1,10 @@
 //! The page of all options, made from the definitions that arguments are read by.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use clap::{Arg, Command};
 
+use crate::cli::made_file::compare_with_file;
 use crate::cli::usage::{self, Notes};
 
 const PAGE: &str = "docs/reference/options.md";
@@ -126,13 +126,7 @@ fn escaped(text: &str) -> String {
 
 #[test]
 fn the_page_of_options_is_that_of_this_program() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE);
-    let made = page();
-    if std::env::var_os("UPDATE_README").is_some() {
-        std::fs::write(&path, &made).expect("the page");
-    }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == made, "{PAGE} is out of date: UPDATE_README=1 cargo test --bin pgndex reference");
+    compare_with_file(&page(), PAGE);
 }
 
 #[test]

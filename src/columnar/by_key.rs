@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray};
 use rayon::ThreadPool;
-use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
 use super::cells::Columns;
 use super::game::Games;
@@ -16,6 +15,7 @@ use super::positions::game_id;
 use super::schema::{CONTINUATION, GROUP_ROWS, POSITION_GAME};
 use crate::board::{FenText, GameResult, MoveCode, Position, PositionKey};
 use crate::id::{GameId, Ply};
+use crate::parallel;
 use crate::sort::{Partitions, Record};
 use crate::store::row::ResultCounts;
 use crate::store::row::virtual_table::Cell;
@@ -144,9 +144,7 @@ impl ByKey<'_> {
             moves.finish()?;
             Ok(counter.distinct)
         };
-        pool.install(|| {
-            (0..visits.len()).into_par_iter().map(write).try_reduce(|| 0, |one, other| Ok(one + other))
-        })
+        Ok(parallel::map(Some(pool), visits.len(), write)?.into_iter().sum())
     }
 
     /// Writes `position_game` into one file. Gives back how many distinct keys there are.

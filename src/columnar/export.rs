@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rusqlite::types::{FromSqlError, Type, ValueRef};
 use rusqlite::{Row, named_params};
@@ -20,6 +19,7 @@ use super::schema::{
 use super::writer::{WriteOptions, Writer, file_bytes};
 use crate::board::{GameResult, MoveCode, Position};
 use crate::id::GameId;
+use crate::parallel;
 use crate::store::row::virtual_table::Cell;
 use crate::store::{self, Database, Error, GameSet, Need};
 
@@ -292,9 +292,7 @@ impl Export<'_, '_> {
             },
         )?;
         let path = self.database.path();
-        let blocks =
-            || games.into_par_iter().map(|moves| moves.block(path)).collect::<store::Result<Vec<_>>>();
-        let blocks = self.pool.install(blocks)?;
+        let blocks = parallel::map(Some(self.pool), games.len(), |index| games[index].block(path))?;
         blocks.iter().try_for_each(|block| self.writer.add_moves(block))?;
         Ok((counted, plies))
     }

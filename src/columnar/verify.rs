@@ -13,13 +13,13 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::ParquetMetaData;
 use rayon::ThreadPoolBuilder;
-use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use super::error::Result;
 use super::output::{ListedFile, Manifest, PARTIAL, WrittenBy};
 use super::part::io_error;
 use super::schema::{Placed, TABLES};
 use crate::board::{MoveCode, Position};
+use crate::parallel;
 use crate::store::{self, Error};
 
 /// How closely files are checked.
@@ -148,10 +148,9 @@ fn row_sum(key: i64, game_id: i64, ply: i32, move_code: Option<i32>) -> u64 {
 impl Check<'_> {
     fn run(&self, report: &mut VerifyReport) -> Result<()> {
         let files = &self.manifest.files;
-        let sound =
-            files.par_iter().map(|file| Ok((file, self.content(file)?))).collect::<Result<Vec<_>>>()?;
+        let sound = parallel::map(None, files.len(), |index| self.content(&files[index]))?;
         let sound: Vec<&ListedFile> =
-            sound.into_iter().filter(|(_, is_sound)| *is_sound).map(|(file, _)| file).collect();
+            files.iter().zip(sound).filter(|(_, is_sound)| *is_sound).map(|(file, _)| file).collect();
         self.totals(report);
         report.files += files.len() as u64;
         if sound.len() < files.len() {
@@ -291,8 +290,8 @@ impl Check<'_> {
             })?;
             Ok((rows, sum))
         };
-        let add = |one: (u64, u64), other: (u64, u64)| Ok((one.0 + other.0, one.1.wrapping_add(other.1)));
-        files.par_iter().map(of_file).try_reduce(|| (0, 0), add)
+        let parts = parallel::map(None, files.len(), |index| of_file(files[index]))?;
+        Ok(parts.into_iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1.wrapping_add(part.1))))
     }
 
     /// The start positions of games that have one of their own.
@@ -338,10 +337,11 @@ impl Check<'_> {
                 is_wanted
             })
             .collect();
-        chosen
-            .par_iter()
-            .map(|(file, group, _)| self.replay_group(file, *group, starts))
-            .try_reduce(|| 0, |one, other| Ok(one + other))
+        let games = parallel::map(None, chosen.len(), |index| {
+            let (file, group, _) = chosen[index];
+            self.replay_group(file, group, starts)
+        })?;
+        Ok(games.into_iter().sum())
     }
 
     fn replay_group(&self, file: &ListedFile, group: usize, starts: &HashMap<i64, String>) -> Result<u64> {

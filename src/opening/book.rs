@@ -11,7 +11,7 @@ use crate::id::OpeningId;
 
 /// An opening.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Opening {
     /// ECO code, as its list has it: `B90`, or `B90a` in Scid's way.
     pub eco: String,

@@ -10,7 +10,7 @@ use crate::store::{self, Database};
 
 /// A position, how it came about, and what can be played from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DescribedPosition {
     /// The FEN, all six fields.
@@ -47,7 +47,7 @@ pub struct DescribedPosition {
 
 /// A move, and the position after it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DescribedMove {
     /// The move in UCI notation.
     pub uci: String,

@@ -85,7 +85,7 @@ impl Shown {
 
 /// How many hits an answer has, of how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Total {
     /// Hits of the answer.
     pub occurrences: u64,
@@ -99,7 +99,7 @@ pub struct Total {
 
 /// All hits of a question, limit and offset aside, as far as a few milliseconds can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AllHits {
     /// The answer has all of them.
@@ -121,7 +121,7 @@ pub enum AllHits {
 
 /// Why there is no hit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Nothing {
     /// No game of the database reached the position.
@@ -168,7 +168,7 @@ pub enum Nothing {
 
 /// How far the games of a database follow a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Followed {
     /// Not even to the position after the first move.
@@ -356,7 +356,7 @@ fn is_counted(search: &Search<'_>) -> bool {
 
 /// A hit as it is answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FoundPosition<'h> {
     /// The game.
     pub game_id: GameId,

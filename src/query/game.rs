@@ -60,13 +60,13 @@ pub fn visit_games<E: From<Error>>(
 
 /// A game as it is answered. Its plies serialise one by one: as values, those of the longest games would take gigabytes.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GameAnswer<'a> {
     /// Its number.
     pub game_id: GameId,
     /// The Seven Tag Roster, then the other tags by name.
     #[serde(serialize_with = "as_object")]
-    #[cfg_attr(feature = "serve", schemars(with = "std::collections::BTreeMap<String, String>"))]
+    #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, String>"))]
     pub tags: Vec<(String, String)>,
     /// `1-0`, `0-1`, `1/2-1/2` or `*`.
     pub result: &'static str,
@@ -92,7 +92,7 @@ pub struct GameAnswer<'a> {
     /// What was found wrong in it.
     pub problems: &'a [GameProblem],
     /// Its positions, the last one too: a list of [`GamePly`].
-    #[cfg_attr(feature = "serve", schemars(with = "Vec<GamePly>"))]
+    #[cfg_attr(test, schemars(with = "Vec<GamePly>"))]
     pub plies: Plies<'a>,
 }
 
@@ -203,7 +203,7 @@ impl Plies<'_> {
 
 /// A position of a game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GamePly {
     /// The ply; 0 is the start position.
     pub ply: Ply,
@@ -233,7 +233,7 @@ pub struct GamePly {
 
 /// A variation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GameVariation {
     /// Its line: 1, 2, 3 … in the order of the text.
     pub line: u32,
@@ -243,7 +243,7 @@ pub struct GameVariation {
 
 /// What is said of a position and of the move that led to it. What is not said does not serialise.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlyRemarks {
     /// Centiseconds left on the clock of the player who has just moved.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -273,7 +273,7 @@ pub struct PlyRemarks {
 
 /// A command of a comment, `[%name value]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Command {
     /// Its name.
     pub name: String,

@@ -15,7 +15,7 @@ const OPENINGS: u32 = 10;
 
 /// What a database holds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Holdings {
     /// Its path.
     pub path: String,
@@ -73,7 +73,7 @@ pub struct Holdings {
 
 /// A game and how long it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LongestGame {
     /// The game.
     pub game_id: GameId,
@@ -83,7 +83,7 @@ pub struct LongestGame {
 
 /// Games by result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GamesByResult {
     /// Games won by White.
     #[serde(rename = "1-0")]

@@ -11,7 +11,7 @@ const COMPARED: usize = 1_000_000;
 
 /// A name of a filter that nothing bears, and the names that are like it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NearNames {
     /// The filter's field: `white`, `black`, `player`, `opponent`, `event`, `site`, `opening`.
     pub field: &'static str,
@@ -29,7 +29,7 @@ pub struct NearNames {
 
 /// A field in which games have a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Elsewhere {
     /// The field: `event` or `site`.
     pub field: &'static str,

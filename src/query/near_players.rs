@@ -41,7 +41,7 @@ pub struct NearPlayer {
 
 /// A player whose name fits, and how many games that player has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FittingPlayer {
     /// The name.
     pub name: String,
@@ -51,7 +51,7 @@ pub struct FittingPlayer {
 
 /// Several players whose names one name of a filter fits. The games of all of them count.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SeveralPlayers {
     /// The filter's field: `white`, `black`, `player`, `opponent`.
     pub field: &'static str,

@@ -11,7 +11,7 @@ use crate::store::{Database, DatePrefix, GameFilter, GameRecord, ListLengths};
 
 /// What is new in a game: where it first came to a position that no game of an earlier day had reached, whatever moves led there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Novelty {
     /// A move.
@@ -26,7 +26,7 @@ pub enum Novelty {
 
 /// The first new move of a game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NewMove {
     /// How many half-moves were played before it.
     pub ply: Ply,

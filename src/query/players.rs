@@ -34,7 +34,7 @@ pub struct Players<'a> {
 
 /// A player.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListedPlayer {
     /// The name.
     pub name: String,
@@ -56,7 +56,7 @@ pub struct ListedPlayer {
 
 /// A spelling of a player's name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Spelling {
     /// As the PGN has it.
     pub name: String,

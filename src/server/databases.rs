@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::server::answer::Problem;
@@ -27,13 +26,15 @@ pub(super) struct Served {
 }
 
 /// The databases that there are, and where they are to be asked.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct DatabaseList {
     databases: Vec<ListedDatabase>,
 }
 
 /// A database of the list.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct ListedDatabase {
     name: String,

@@ -16,7 +16,7 @@
 //! | `answer` | what is sent, also if it is an error |
 //! | `route` | which address leads to what: the table that the router and the description are made from |
 //! | `explorer`, `api` | what is behind these addresses |
-//! | `openapi` | the description of the API |
+//! | `openapi` | the description of the API, which a test makes from the routes and compares with `openapi.json` |
 //! | `page` | what the browser gets |
 //! | `wire` | connections, who may ask, the log, figures for monitoring |
 
@@ -25,6 +25,7 @@ mod api;
 mod databases;
 mod error;
 mod explorer;
+#[cfg(test)]
 mod openapi;
 mod options;
 mod page;

@@ -1,16 +1,22 @@
-//! The description of the API, made from the table of routes: OpenAPI 3.1.
+//! The description of the API, OpenAPI 3.1: made from the table of routes, and compared with `openapi.json`, which is served.
 
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
+use crate::made_file::compare_with_file;
 use crate::server::answer::{JSON, Problem, Shape};
 use crate::server::databases::DatabaseList;
 use crate::server::request::{Kind, Param};
 use crate::server::route::{Method, Params, Route, routes};
 
+#[test]
+fn the_description_is_that_of_the_routes() {
+    compare_with_file(&format!("{:#}\n", document()), "src/server/openapi.json");
+}
+
 /// The description as a JSON object.
-pub(super) fn document() -> Value {
+fn document() -> Value {
     // JSON Schema of the version that OpenAPI 3.1 has, of what is sent rather than read.
     let mut settings = SchemaSettings::draft2020_12().for_serialize();
     settings.definitions_path = "/components/schemas".into();

@@ -11,9 +11,11 @@ pub(super) struct Route {
     /// `{name}` stands for a part that varies.
     pub(super) path: &'static str,
     /// What is to be had there, for the description.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only the test that writes the description reads it"))]
     pub(super) summary: &'static str,
     pub(super) params: Params,
     pub(super) lane: Lane,
+    #[cfg_attr(not(test), expect(dead_code, reason = "only the test that writes the description reads it"))]
     pub(super) shape: Shape,
     pub(super) answer: fn(&Call, &Database) -> Result<Answer, Problem>,
 }
@@ -35,7 +37,13 @@ pub(super) enum Params {
     /// These, and no others.
     Exactly(&'static [&'static [Param]]),
     /// These; what is not known is passed over, as clients of the explorer send all kinds of them.
-    Among(&'static [Param]),
+    Among(
+        #[cfg_attr(
+            not(test),
+            expect(dead_code, reason = "only the test that writes the description reads it")
+        )]
+        &'static [Param],
+    ),
 }
 
 /// Who answers.

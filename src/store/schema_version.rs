@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// The version of a database's schema, `PRAGMA user_version`: how many migrations it has had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SchemaVersion(pub i32);
 
 impl SchemaVersion {

@@ -1,9 +1,10 @@
 """Looks at the page of `pgndex serve` in a browser: each view at several widths, by keyboard alone, by mouse, with slow and hostile
 answers, with axe-core.
 
-    python3 tests/server/page.py http://127.0.0.1:9002 OUT_DIR
+    python3 tests/server/page.py http://127.0.0.1:9002 OUT_DIR [--every-width]
 
-The server runs already, over any database that has games. OUT_DIR gets a picture of each view. It needs the packages playwright and
+The server runs already, over any database that has games. OUT_DIR gets pictures of each view: without --every-width each width comes
+once, in one scheme of colours. It needs the packages playwright and
 axe-playwright-python, of which only axe-core is used, and Chromium (CHROMIUM, or chromium on the path).
 """
 
@@ -21,7 +22,8 @@ from playwright.sync_api import Error, sync_playwright
 WIDTHS = {360: 780, 1024: 768, 1920: 1080}
 WIDEST = {2560: 1440}
 WIDE_VIEWS = ("explorer", "games", "game", "statistics")
-SCHEMES = ("light", "dark")
+EVERY_LOOK = [(scheme, width) for scheme in ("light", "dark") for width in (*WIDTHS, *WIDEST)]
+LOOKS = [("light", 1024), ("dark", 360), ("light", 1920), ("dark", 2560)]
 HOSTILE = '<script>window.hit=1</script>"><img src=x onerror="window.hit=2">'
 STATISTICS = "SELECT result, count(*) AS games FROM game GROUP BY result"
 BOOK = "1. e4 c5 2. Nf3 d6 (2... Nc6 3. Bb5) 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6 6. Be3 *"
@@ -115,11 +117,11 @@ def page_of(browser, width=1024, scheme="light", **more):
         context.close()
 
 
-def look(browser, base, out, axe):
+def look(browser, base, out, axe, looks):
     for name, address in views(base).items():
         print(name, flush=True)
-        for scheme in SCHEMES:
-            for width in [*WIDTHS, *(WIDEST if name in WIDE_VIEWS else [])]:
+        for scheme, width in looks:
+            if width in WIDTHS or name in WIDE_VIEWS:
                 with page_of(browser, width, scheme) as page:
                     visit = Visit(page, f"{name} at {width}, {scheme}")
                     visit.open(address)
@@ -574,7 +576,7 @@ def main():
         chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
         # The server is of this machine, and root has no sandbox.
         browser = playwright.chromium.launch(executable_path=chromium, chromium_sandbox=False)
-        look(browser, base, out, axe)
+        look(browser, base, out, axe, EVERY_LOOK if "--every-width" in sys.argv else LOOKS)
         play_by_keys(browser, base)
         play_by_mouse(browser, base)
         walk(browser, base)

@@ -9,6 +9,16 @@ use crate::server::serving::Serving;
 #[test]
 #[ignore = "takes minutes"]
 fn the_page_is_right_in_a_browser() {
+    look_at_page(&[]);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn the_page_is_right_at_every_width() {
+    look_at_page(&["--every-width"]);
+}
+
+fn look_at_page(options: &[&str]) {
     let Some(python) = python_that_runs("import axe_playwright_python, playwright") else { return };
     if !has_program("chromium") {
         return;
@@ -20,6 +30,7 @@ fn the_page_is_right_in_a_browser() {
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/server/page.py"))
         .arg(format!("http://{}", server.address))
         .arg(&pictures)
+        .args(options)
         .stderr(Stdio::inherit())
         .status()
         .expect("the script runs");

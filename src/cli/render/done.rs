@@ -14,9 +14,9 @@ use crate::cli::terminal::log::{self, Event, Level};
 /// What a command did: an object of its own for each command.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) enum Done {
-    Index(Box<SummaryObject>),
+    Index(#[cfg_attr(test, schemars(schema_with = "summary_schema"))] Box<SummaryObject>),
     Backup(Copied),
     Remove(Removed),
     Optimize(Optimized),
@@ -26,9 +26,18 @@ pub(crate) enum Done {
     VerifyParquet(VerifiedParquet),
 }
 
+/// That of the library, which writes it in a test of its own.
+#[cfg(test)]
+fn summary_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/summary.schema.json");
+    let mut schema: schemars::Schema = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    schema.remove("$schema");
+    schema
+}
+
 /// A copy of a database.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Copied {
     /// Path of the database.
     pub(crate) database: String,
@@ -42,7 +51,7 @@ pub(crate) struct Copied {
 
 /// Games that were taken out.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Removed {
     /// Path of the database.
     pub(crate) database: String,
@@ -68,7 +77,7 @@ pub(crate) struct Removed {
 
 /// Duplicates of games that went, which could not come back.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Lost {
     /// The file that they are in.
     pub(crate) path: String,
@@ -80,7 +89,7 @@ pub(crate) struct Lost {
 
 /// Levels that were merged.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Optimized {
     /// Path of the database.
     pub(crate) database: String,
@@ -98,7 +107,7 @@ pub(crate) struct Optimized {
 
 /// Tables that were made to fit each other.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Repaired {
     /// Path of the database.
     pub(crate) database: String,
@@ -124,7 +133,7 @@ pub(crate) struct Repaired {
 
 /// A database that was checked.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Verified {
     /// Path of the database.
     pub(crate) database: String,
@@ -162,7 +171,7 @@ pub(crate) struct Verified {
 
 /// Something that is wrong.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Found {
     /// What kind of thing is wrong.
     pub(crate) kind: &'static str,
@@ -180,7 +189,7 @@ pub(crate) struct Found {
 
 /// A PGN file that is not as it was indexed.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct OtherSource {
     /// The file.
     pub(crate) path: String,
@@ -192,7 +201,7 @@ pub(crate) struct OtherSource {
 
 /// Parquet files that were checked.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct VerifiedParquet {
     /// The directory.
     pub(crate) directory: String,

@@ -16,7 +16,7 @@ static IS_JSON: AtomicBool = AtomicBool::new(false);
 /// How much a line matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) enum Level {
     /// It is good to know.
     Info,
@@ -27,7 +27,7 @@ pub(crate) enum Level {
 /// What is told, with what programs need of it.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", content = "fields", rename_all = "lowercase")]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) enum Event {
     /// A sentence says it all.
     Note {},
@@ -66,8 +66,8 @@ pub(crate) enum Event {
 
 /// A line for programs.
 #[derive(Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "serve", schemars(title = "A line of --log-format json"))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(title = "A line of --log-format json"))]
 struct Line<'l> {
     /// UTC, such as `2026-02-28T23:59:59.999Z`.
     time: String,
@@ -139,6 +139,7 @@ const fn date(days: u64) -> (u64, u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::made_file::compare_with_file;
 
     #[test]
     fn a_line_for_programs() {
@@ -153,19 +154,11 @@ mod tests {
         );
     }
 
-    /// `UPDATE_README=1` writes it anew.
-    #[cfg(feature = "serve")]
     #[test]
     fn the_schema_among_the_pages_is_that_of_the_lines() {
         let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
         let schema = settings.into_generator().into_root_schema_for::<Line<'_>>();
-        let schema = serde_json::to_string_pretty(&schema).unwrap() + "\n";
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/log.schema.json");
-        if std::env::var_os("UPDATE_README").is_some() {
-            std::fs::write(path, schema).unwrap();
-        } else {
-            assert!(std::fs::read_to_string(path).unwrap() == schema, "docs/log.schema.json is an old one");
-        }
+        compare_with_file(&format!("{:#}\n", schema.as_value()), "docs/log.schema.json");
     }
 
     /// SQLite knows the calendar too.

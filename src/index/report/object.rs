@@ -10,7 +10,7 @@ use crate::store::row::Severity;
 
 /// What came of a run, as it is written as JSON.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SummaryObject {
     /// Path of the database, `null` in a dry run; not there if Parquet files were written.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,7 +70,7 @@ pub struct SummaryObject {
 
 /// How many games there are of a kind.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KindCount {
     /// The kind.
     pub kind: &'static str,
@@ -80,7 +80,7 @@ pub struct KindCount {
 
 /// How many problems there are of a kind.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProblemCount {
     /// `error` or `warning`.
     pub severity: &'static str,
@@ -92,7 +92,7 @@ pub struct ProblemCount {
 
 /// Wall time of the stages of a run, in seconds.
 #[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StageSeconds {
     /// Reading games and writing their positions.
     pub parse_s: f64,
@@ -156,5 +156,20 @@ impl From<&Stages> for StageSeconds {
             continuations_s: stages.continuations.as_secs_f64(),
             sync_s: stages.sync.as_secs_f64(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_file::compare_with_file;
+
+    /// The schema of the log contains it.
+    #[test]
+    fn the_schema_among_the_pages_is_that_of_the_object() {
+        let mut settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
+        settings.inline_subschemas = true;
+        let schema = settings.into_generator().into_root_schema_for::<SummaryObject>();
+        compare_with_file(&format!("{:#}\n", schema.as_value()), "docs/summary.schema.json");
     }
 }

@@ -4,15 +4,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use rayon::ThreadPool;
-use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
-use rayon::slice::ParallelSlice as _;
 
 use crate::board::{GameResult, KeyMap, KeySet, MoveCode, PositionKey, ShortMove};
-use crate::index::error::Result;
+use crate::index::error::{Error, Result};
 use crate::index::progress::Progress;
 use crate::index::visited_position::counted_game::CountedGame;
 use crate::index::visited_position::counter::to_json;
 use crate::index::visited_position::known_outcomes::KnownOutcomes;
+use crate::parallel;
 use crate::store::block_set::block_of;
 use crate::store::row::{GameId, GameList, LISTED_GAMES, ResultCounts};
 use crate::store::visit_set::PlayedMove;
@@ -106,6 +105,7 @@ impl Decreases {
     /// Goes through the positions of the removed games.
     pub(crate) fn of(removed: Removed<'_>) -> Result<Self> {
         const GAMES_AT_ONCE: usize = 256;
+        const POSITIONS_AT_ONCE: usize = 256;
         const GAMES: usize = 1 << 17;
         let games: Vec<GameId> = removed.games.iter().collect();
         let mut visited: KeyMap<Decrease> = KeyMap::default();
@@ -116,9 +116,9 @@ impl Decreases {
         let outcomes = KnownOutcomes::new(Some(removed.target));
         let connection = || Connection { known: None, outcomes: &outcomes };
         for games in games.chunks(GAMES) {
-            let parts = games.par_chunks(GAMES_AT_ONCE);
-            let parts: Vec<Found> = removed.pool.install(|| {
-                parts.map_init(connection, |known, games| known.games(removed, games)).collect::<Result<_>>()
+            let parts: Vec<_> = games.chunks(GAMES_AT_ONCE).collect();
+            let parts = parallel::consume(Some(removed.pool), parts, connection, |known, games| {
+                known.games(removed, games)
             })?;
             for Found { visited: part, positions } in parts {
                 all.positions += positions;
@@ -127,14 +127,14 @@ impl Decreases {
                 }
             }
         }
-        let found: Vec<(PositionKey, Decrease)> = visited.into_iter().collect();
-        let decide = |known: &mut Connection<'_>, (key, mut decrease): (PositionKey, Decrease)| {
-            decrease.change = known.change(removed, key, &decrease)?;
-            Ok((key, decrease))
-        };
-        all.visited = removed
-            .pool
-            .install(|| found.into_par_iter().map_init(connection, decide).collect::<Result<_>>())?;
+        all.visited.extend(visited);
+        let parts: Vec<_> = all.visited.chunks_mut(POSITIONS_AT_ONCE).collect();
+        parallel::consume(Some(removed.pool), parts, connection, |known, positions| {
+            for (key, decrease) in positions {
+                decrease.change = known.change(removed, *key, decrease)?;
+            }
+            Ok::<_, Error>(())
+        })?;
         all.visited.sort_unstable_by_key(|(key, _)| key.as_i64());
         let going = all.visited.iter().filter(|(_, decrease)| decrease.change.goes);
         all.doubtful = going.map(|(key, _)| *key).collect();

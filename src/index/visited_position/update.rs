@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, ParallelIterator as _};
-
 use crate::board::{KeySet, MoveCode, PositionKey};
 use crate::index::error::Result;
 use crate::index::sort::occurrence::PlayedOccurrence;
@@ -12,6 +10,7 @@ use crate::index::visited_position::decrease::Decreases;
 use crate::index::visited_position::known_outcomes::KnownOutcomes;
 use crate::index::visited_position::reached::{ReachedPosition, ReachedPositions};
 use crate::index::visited_position::sorting::{Sorting, Update};
+use crate::parallel;
 use crate::store::pages::{PositionReader, PositionTrees};
 use crate::store::row::{GameId, Ply};
 use crate::store::visit_set::PackingRoom;
@@ -211,10 +210,12 @@ impl<'o> Tracker<'o> {
             positions.into_iter().try_for_each(|position| add(recount, position))?;
             recount.finish()
         };
-        let counted: Vec<Vec<VisitedPosition>> = self.sorting.pool.install(|| {
-            let parts = positions.into_par_iter().chunks(AT_ONCE);
-            parts.map_init(|| self.recount(None), count).collect::<Result<_>>()
-        })?;
+        let mut positions = positions.into_iter();
+        let parts = std::iter::from_fn(|| {
+            Some(positions.by_ref().take(AT_ONCE).collect::<Vec<_>>()).filter(|part| !part.is_empty())
+        });
+        let parts = parts.collect();
+        let counted = parallel::consume(Some(self.sorting.pool), parts, || self.recount(None), count)?;
         Ok(counted.into_iter().flatten().collect())
     }
 }

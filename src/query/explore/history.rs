@@ -12,14 +12,14 @@ use crate::store::{self, ReachedGames};
 
 /// What came of the games of a year that reached a position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct HistoryYear {
     /// The year; `None` for games whose year is not known.
     pub year: Option<u16>,
     /// What came of the games.
     #[serde(flatten, serialize_with = "by_result")]
-    #[cfg_attr(feature = "serve", schemars(with = "super::ByResult"))]
+    #[cfg_attr(test, schemars(with = "super::ByResult"))]
     pub results: ResultCounts,
     /// How many games of the year have a result, whether they reached the position or not.
     pub games_of_year: u64,
@@ -29,7 +29,7 @@ pub struct HistoryYear {
 
 /// How often a move was played in a year.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistoryMove {
     /// The move in UCI notation.
     pub uci: String,
@@ -48,13 +48,13 @@ struct Counted {
 
 /// What came of the games of a month that reached a position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistoryMonth {
     /// Year and month, such as `2024-02`.
     pub month: String,
     /// What came of the games.
     #[serde(flatten, serialize_with = "by_result")]
-    #[cfg_attr(feature = "serve", schemars(with = "super::ByResult"))]
+    #[cfg_attr(test, schemars(with = "super::ByResult"))]
     pub results: ResultCounts,
 }
 

@@ -47,14 +47,14 @@ pub struct Explore<'a> {
 ///
 /// A game counts once, however often it returned to the position. Games without a result are counted apart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Explored {
     /// What the position is called.
     pub opening: Option<Opening>,
     /// What came of the games.
     #[serde(flatten, serialize_with = "by_result")]
-    #[cfg_attr(feature = "serve", schemars(with = "ByResult"))]
+    #[cfg_attr(test, schemars(with = "ByResult"))]
     pub results: ResultCounts,
     /// What the side that was asked for scored.
     #[serde(flatten)]
@@ -85,7 +85,7 @@ pub struct Explored {
 
 /// What was played from a position, and what was asked besides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExploredAll {
     /// What was played.
     #[serde(flatten)]
@@ -100,7 +100,7 @@ pub struct ExploredAll {
 
 /// A move played from the position, or made there by a variation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExploredMove {
     /// The move.
@@ -114,7 +114,7 @@ pub struct ExploredMove {
     pub average_rating: Option<u64>,
     /// What came of the games.
     #[serde(flatten, serialize_with = "by_result")]
-    #[cfg_attr(feature = "serve", schemars(with = "ByResult"))]
+    #[cfg_attr(test, schemars(with = "ByResult"))]
     pub results: ResultCounts,
     /// What the side that was asked for scored.
     #[serde(flatten)]
@@ -131,12 +131,12 @@ pub struct ExploredMove {
 
 /// What one side scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SideScore {
     /// The side.
     #[serde(serialize_with = "as_color")]
-    #[cfg_attr(feature = "serve", schemars(with = "String", extend("enum" = ["white", "black"])))]
+    #[cfg_attr(test, schemars(with = "String", extend("enum" = ["white", "black"])))]
     pub color: Color,
     /// The opponents' mean rating, of games in which it is known.
     pub average_opponent_rating: Option<u64>,
@@ -168,7 +168,7 @@ impl SideScore {
 
 /// A game of a list, and how it went on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListedGame {
     /// The move played from the position; `None` if the game ended there.
     pub uci: Option<String>,
@@ -182,11 +182,11 @@ pub struct ListedGame {
 
 /// A game as Lichess tells it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExploredGame {
     /// Its number: a text, as ids are there.
     #[serde(serialize_with = "as_text")]
-    #[cfg_attr(feature = "serve", schemars(with = "String"))]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub id: GameId,
     /// Who won, if anybody did.
     pub winner: Option<Winner>,
@@ -211,7 +211,7 @@ pub struct ExploredGame {
 
 /// Who won a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Winner {
     /// White.
@@ -222,7 +222,7 @@ pub enum Winner {
 
 /// A player of a game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Player {
     /// The name.
     pub name: Option<String>,
@@ -395,7 +395,7 @@ impl ExploredGame {
 
 /// Games by result.
 #[derive(Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ByResult {
     white: u32,
     draws: u32,

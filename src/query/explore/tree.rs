@@ -17,14 +17,14 @@ const MOST_MOVES: usize = 10_000;
 
 /// What was played from a position, some moves deep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExploredTree {
     /// What the position is called.
     pub opening: Option<Opening>,
     /// What came of the games.
     #[serde(flatten, serialize_with = "by_result")]
-    #[cfg_attr(feature = "serve", schemars(with = "super::ByResult"))]
+    #[cfg_attr(test, schemars(with = "super::ByResult"))]
     pub results: ResultCounts,
     /// What the side that was asked for scored.
     #[serde(flatten)]
@@ -42,7 +42,7 @@ pub struct ExploredTree {
 
 /// A move of a tree. Its games are those that had the position before it, by whatever moves, and played it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TreeMove {
     /// The move.

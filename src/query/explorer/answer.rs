@@ -10,7 +10,7 @@ use crate::store::{self, Database, GameMarks, NameFilter};
 
 /// What was played from a position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExplorerAnswer {
     /// Games won by White.
@@ -37,7 +37,7 @@ pub struct ExplorerAnswer {
 
 /// A move played from the position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExplorerMove {
     /// The move in UCI notation; a king that castles takes its rook.
@@ -67,7 +67,7 @@ pub struct ExplorerMove {
 
 /// A game of a list, and how it went on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExplorerListedGame {
     /// The move played from the position; empty if the game ended there.
     pub uci: String,
@@ -78,7 +78,7 @@ pub struct ExplorerListedGame {
 
 /// A game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExplorerGame {
     /// Eight letters and digits.
     pub id: String,
@@ -100,7 +100,7 @@ pub struct ExplorerGame {
 
 /// A player of a game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExplorerPlayer {
     /// The name; `?` if it is not known.
     pub name: String,

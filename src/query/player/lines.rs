@@ -16,7 +16,7 @@ const MOST_MOVES: usize = 10_000;
 
 /// A move that was played in some games after the same moves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LineNode {
     /// How many half-moves were played up to this one, which counts.
     pub ply: u32,

@@ -37,7 +37,7 @@ pub struct PlayerQuestion<'a> {
 
 /// A player's record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlayerRecord {
     /// The players whose names fit, most games first; all of their games count. Filters do not count here.
     pub players: Vec<ListedPlayer>,
@@ -65,7 +65,7 @@ pub struct PlayerRecord {
 
 /// What came of the games with one side.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SideRecord {
     /// All games with this side.
     #[serde(flatten)]
@@ -83,8 +83,8 @@ pub struct SideRecord {
 
 /// What came of some games.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "serve", schemars(with = "RecordFields"))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(with = "RecordFields"))]
 #[serde(into = "RecordFields")]
 pub struct Record {
     /// Games, also those without a result. One that the player played against himself counts once here, and below for both sides.
@@ -165,7 +165,7 @@ impl Record {
 
 /// What is told of a record.
 #[derive(Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct RecordFields {
     games: u64,
     wins: u32,
@@ -197,7 +197,7 @@ impl From<Record> for RecordFields {
 
 /// What came of an opening.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpeningRecord {
     /// Its code; `None` for games in which none is known.
     pub eco: Option<String>,
@@ -210,11 +210,11 @@ pub struct OpeningRecord {
 
 /// What came of the games that reached a kind of ending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EndingRecord {
     /// The kind.
     #[serde(serialize_with = "as_name")]
-    #[cfg_attr(feature = "serve", schemars(with = "String"))]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub kind: Ending,
     /// The games.
     #[serde(flatten)]
@@ -223,7 +223,7 @@ pub struct EndingRecord {
 
 /// What came of a year.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct YearRecord {
     /// The year, if it is known.
     pub year: Option<u16>,
@@ -234,7 +234,7 @@ pub struct YearRecord {
 
 /// What came of games against opponents who were rated alike.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RatingRecord {
     /// The lowest of a hundred ratings; `None` where the opponents' ratings are not known.
     pub from: Option<u16>,
@@ -245,7 +245,7 @@ pub struct RatingRecord {
 
 /// What came of games of one speed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SpeedRecord {
     /// A class of Lichess, if it is known.
     pub speed: Option<String>,
@@ -256,7 +256,7 @@ pub struct SpeedRecord {
 
 /// What came of games against one opponent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpponentRecord {
     /// The name, if it is known: of several spellings, that of the player.
     pub name: Option<String>,
@@ -267,13 +267,13 @@ pub struct OpponentRecord {
 
 /// A game as a player saw it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlayerGame {
     /// Its number.
     pub game_id: GameId,
     /// The player's side.
     #[serde(serialize_with = "as_letter")]
-    #[cfg_attr(feature = "serve", schemars(with = "String", extend("enum" = ["w", "b"])))]
+    #[cfg_attr(test, schemars(with = "String", extend("enum" = ["w", "b"])))]
     pub side: Color,
     /// `YYYY.MM.DD`, unknown parts `??`.
     pub date: Option<String>,

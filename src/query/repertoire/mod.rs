@@ -52,11 +52,11 @@ pub enum RepertoireError {
 
 /// What came of a repertoire.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Repertoire {
     /// Whose it is.
     #[serde(serialize_with = "as_letter")]
-    #[cfg_attr(feature = "serve", schemars(with = "String", extend("enum" = ["w", "b"])))]
+    #[cfg_attr(test, schemars(with = "String", extend("enum" = ["w", "b"])))]
     pub side: Color,
     /// Whether that was told. If not, it is the side that has fewer moves to choose from.
     pub is_side_told: bool,
@@ -80,7 +80,7 @@ pub struct Repertoire {
 
 /// What came of some games, as the side saw them that the repertoire is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Score {
     /// Games, also those without a result.
     pub games: u64,
@@ -118,7 +118,7 @@ impl Score {
 
 /// A line of a repertoire.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RepertoireLine {
     /// The first game of the text that has it, from 1.
     pub chapter: u32,
@@ -141,13 +141,13 @@ pub struct RepertoireLine {
 
 /// A move of a line, or from one of its positions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RepertoireMove {
     /// The number of the move.
     pub move_number: u32,
     /// Who made it.
     #[serde(serialize_with = "as_letter")]
-    #[cfg_attr(feature = "serve", schemars(with = "String", extend("enum" = ["w", "b"])))]
+    #[cfg_attr(test, schemars(with = "String", extend("enum" = ["w", "b"])))]
     pub side: Color,
     /// The move in SAN.
     pub san: String,
@@ -159,7 +159,7 @@ pub struct RepertoireMove {
 
 /// A move that is not in the repertoire, from a position that is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Departure {
     /// The moves that lead to the position in the repertoire: `1. e4 c5 2. Nf3`.
     pub after: String,
@@ -167,7 +167,7 @@ pub struct Departure {
     pub move_number: u32,
     /// Who made it.
     #[serde(serialize_with = "as_letter")]
-    #[cfg_attr(feature = "serve", schemars(with = "String", extend("enum" = ["w", "b"])))]
+    #[cfg_attr(test, schemars(with = "String", extend("enum" = ["w", "b"])))]
     pub side: Color,
     /// The position before it, all six fields.
     pub fen: String,
@@ -186,7 +186,7 @@ pub struct Departure {
 
 /// A game that followed a repertoire.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FollowingGame {
     /// Its number.
     pub game_id: GameId,

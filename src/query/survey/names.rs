@@ -9,7 +9,7 @@ const COMPARED: usize = 500_000;
 
 /// Names that begin as somebody has typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FoundNames {
     /// Those that begin so letter by letter first, then those with a word that does.
     pub names: Vec<String>,

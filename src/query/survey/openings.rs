@@ -7,7 +7,7 @@ use crate::store::{self, Database, Selection};
 
 /// The openings of some games.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpeningList {
     /// All games.
     pub games: u64,
@@ -21,7 +21,7 @@ pub struct OpeningList {
 
 /// An opening, and the games that went through it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpeningShare {
     /// ECO code.
     pub eco: String,

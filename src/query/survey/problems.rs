@@ -7,7 +7,7 @@ use crate::store::{self, Database, GameProblem, ProblemPage};
 
 /// A page of problems.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FoundProblems {
     /// The problems, in the order in which they were found.
@@ -18,7 +18,7 @@ pub struct FoundProblems {
 
 /// A problem and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FoundProblem {
     /// Its number.
     pub problem_id: u64,

@@ -20,7 +20,7 @@ pub struct SqlLimits {
 
 /// The rows of a query.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SqlRows {
     /// The names of the columns.
     pub columns: Vec<String>,

@@ -6,7 +6,7 @@ use crate::store::{self, Database, GameCharts, Outcomes, Selection};
 
 /// Games by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Counted {
     /// All of them.
     pub games: u64,
@@ -29,7 +29,7 @@ impl From<Outcomes> for Counted {
 
 /// The games of a selection in figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Statistics {
     /// All of them.
@@ -53,7 +53,7 @@ pub struct Statistics {
 
 /// The games of a year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct YearCount {
     /// The year.
     pub year: u16,
@@ -64,7 +64,7 @@ pub struct YearCount {
 
 /// The games with a mean rating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RatingCount {
     /// The lowest mean rating of these games.
     pub rating: u16,
@@ -75,7 +75,7 @@ pub struct RatingCount {
 
 /// The games with a length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LengthCount {
     /// The fewest half-moves of these games.
     pub plies: u32,

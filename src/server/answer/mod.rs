@@ -4,7 +4,6 @@ mod problem;
 
 use std::io::{self, Write};
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 pub(super) use problem::Problem;
@@ -21,23 +20,40 @@ pub(super) const CSV: &str = "text/csv; charset=utf-8";
 pub(super) struct Shape {
     pub(super) content_type: &'static str,
     /// Of what is JSON.
-    pub(super) schema: Option<fn(&mut SchemaGenerator) -> Schema>,
+    #[cfg(test)]
+    pub(super) schema: Option<fn(&mut schemars::SchemaGenerator) -> schemars::Schema>,
 }
+
+/// What is described by a schema, which only the test of the description needs.
+#[cfg(test)]
+pub(super) use schemars::JsonSchema as Described;
+#[cfg(not(test))]
+pub(super) trait Described {}
+#[cfg(not(test))]
+impl<T> Described for T {}
 
 impl Shape {
     /// A value as JSON.
-    pub(super) const fn json<T: JsonSchema>() -> Self {
-        Self { content_type: JSON, schema: Some(SchemaGenerator::subschema_for::<T>) }
+    pub(super) const fn json<T: Described>() -> Self {
+        Self {
+            content_type: JSON,
+            #[cfg(test)]
+            schema: Some(schemars::SchemaGenerator::subschema_for::<T>),
+        }
     }
 
     /// Values as JSON, a line each.
-    pub(super) const fn json_lines<T: JsonSchema>() -> Self {
+    pub(super) const fn json_lines<T: Described>() -> Self {
         Self { content_type: JSON_LINES, ..Self::json::<T>() }
     }
 
     /// A text of some kind.
     pub(super) const fn text(content_type: &'static str) -> Self {
-        Self { content_type, schema: None }
+        Self {
+            content_type,
+            #[cfg(test)]
+            schema: None,
+        }
     }
 
     /// The kind without its parameters.

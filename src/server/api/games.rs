@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::id::GameId;
@@ -45,7 +44,8 @@ pub(super) const ROUTES: &[Route] = &[get(
 )];
 
 /// A page of games.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct Page<'h> {
     games: Vec<FoundPosition<'h>>,

@@ -1,6 +1,5 @@
 //! Names for whoever is typing one, and what the names of filters fit.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::query::{FoundNames, NearNames, SeveralPlayers, find_names, near_names, several_players};
@@ -41,7 +40,8 @@ pub(super) const ROUTES: &[Route] = &[
 ];
 
 /// Whom the names of filters fit, where that is not one.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct Fitting {
     /// Names that fit several players.

@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::query::{SqlLimits, SqlRows};
@@ -75,7 +74,8 @@ pub(super) const ROUTES: &[Route] = &[post(
 )];
 
 /// A statement.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct Statement {
     /// One statement that reads: SELECT, VALUES, WITH or EXPLAIN.

@@ -1,6 +1,5 @@
 //! What there is to see: the games in figures, openings, sources, problems.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::query::{FoundProblems, Holdings, OpeningList, Statistics};
@@ -72,7 +71,8 @@ fn info(_: &Call, database: &Database) -> Result<Answer, Problem> {
 }
 
 /// The files that a database was made from.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Sources {
     sources: Vec<SourceInfo>,
 }

@@ -10,6 +10,7 @@ pub(in crate::server) struct Param {
     pub(in crate::server) name: &'static str,
     pub(in crate::server) kind: Kind,
     /// What it is, for the description.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only the test that writes the description reads it"))]
     pub(in crate::server) what: &'static str,
 }
 

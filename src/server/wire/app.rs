@@ -20,7 +20,6 @@ use crate::server::answer::{JSON, Problem};
 use crate::server::api;
 use crate::server::databases::Databases;
 use crate::server::error::Error;
-use crate::server::openapi;
 use crate::server::options::Options;
 use crate::server::page;
 use crate::server::pool::{Nature, Pool};
@@ -176,6 +175,6 @@ fn fixed() -> HashMap<String, Fixed> {
         let path = format!("/page/{}", asset.name);
         (path, Fixed::new(asset.content_type, Bytes::from_static(asset.bytes)))
     });
-    let description = Fixed::new(JSON, openapi::document().to_string().into());
+    let description = Fixed::new(JSON, Bytes::from_static(include_bytes!("../openapi.json")));
     files.chain([(DESCRIPTION.to_owned(), description)]).collect()
 }

@@ -93,7 +93,7 @@ pub struct GameRecord {
 
 /// One thing found wrong in a game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GameProblem {
     /// Line in its source, from 1.
     pub line: u64,
@@ -131,7 +131,7 @@ impl GameProblem {
 
 /// An opening's name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpeningName {
     /// ECO code, such as `B90`.
     pub eco: String,

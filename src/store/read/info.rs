@@ -72,7 +72,7 @@ pub struct Totals {
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ImportInfo {
     /// Its number.
     #[serde(rename = "import_id")]
@@ -85,24 +85,24 @@ pub struct ImportInfo {
     pub program_version: String,
     /// What it was asked to do: a JSON object.
     #[serde(serialize_with = "as_json")]
-    #[cfg_attr(feature = "serve", schemars(with = "serde_json::Value"))]
+    #[cfg_attr(test, schemars(with = "serde_json::Value"))]
     pub options: String,
     /// What it added.
     #[serde(flatten, serialize_with = "as_counts")]
-    #[cfg_attr(feature = "serve", schemars(with = "Counts"))]
+    #[cfg_attr(test, schemars(with = "Counts"))]
     pub totals: ImportTotals,
 }
 
 /// One input file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SourceInfo {
     /// Its number.
     #[serde(rename = "source_id")]
     pub source: SourceId,
     /// Its path as it was given.
     #[serde(serialize_with = "as_text")]
-    #[cfg_attr(feature = "serve", schemars(with = "String"))]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub path: PathBuf,
     /// Size of its PGN text, decompressed; `None` if it was not read to its end.
     pub bytes: Option<u64>,
@@ -122,7 +122,7 @@ pub struct SourceInfo {
 
 /// How many games repeat others in one way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DuplicateCount {
     /// `same`, `moves` or `prefix`.
     pub kind: String,
@@ -132,7 +132,7 @@ pub struct DuplicateCount {
 
 /// How often one kind of problem was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProblemCount {
     /// `warning` or `error`.
     pub severity: String,
@@ -152,7 +152,7 @@ fn as_json<S: Serializer>(options: &str, serializer: S) -> Result<S::Ok, S::Erro
 
 /// What a run added, as it is told.
 #[derive(Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Counts {
     games: u64,
     plies: u64,

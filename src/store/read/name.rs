@@ -149,7 +149,7 @@ const fn plain(letter: char) -> Option<&'static str> {
 
 /// What bears a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Named {
     /// A player.

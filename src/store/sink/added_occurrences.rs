@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
-
 use super::{OccurrenceRows, SortedOccurrences, UnsortedOccurrences};
 use crate::board::PositionKey;
+use crate::parallel;
 use crate::store::GameSet;
 use crate::store::error::{Error, Result};
 use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeyCursor, FrequentKeys};
@@ -108,13 +107,15 @@ impl ChangedLevels<'_> {
             sorted.drain(partition, &mut merging)?;
             let (LeftOut { thinned, gone }, keys) = merging.finish().map_err(Error::from)?;
             sorted.look_up_again(thinned);
-            Ok((writer.finish_segment().map_err(Error::from)?, (keys, gone)))
+            Ok::<_, S::Error>((writer.finish_segment().map_err(Error::from)?, (keys, gone)))
         };
-        let (segments, counted): (Vec<Segment>, Vec<(FrequentKeys, u64)>) =
-            (0..sorted.unsorted().partitions())
-                .into_par_iter()
-                .map_init(|| LeafWriter::new(Arc::clone(self.file)), merge)
-                .collect::<Result<_, S::Error>>()?;
+        let merged = parallel::map_with(
+            None,
+            sorted.unsorted().partitions(),
+            || LeafWriter::new(Arc::clone(self.file)),
+            merge,
+        )?;
+        let (segments, counted): (Vec<Segment>, Vec<(FrequentKeys, u64)>) = merged.into_iter().unzip();
         let (keys, gone): (Vec<_>, Vec<_>) = counted.into_iter().unzip();
         let first = OccurrenceRow::first_of(self.target);
         let tree = replace_end(self.file, self.tree, first, segments).map_err(Error::from)?;

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rayon::ThreadPoolBuilder;
-use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use super::added_occurrences::{ChangedLevels, LevelRule, MergedLevels, is_merging_quicker};
 use super::encoder::{BlockNumber, GameLeafList, GameLeaves, LeafEncoder};
@@ -14,6 +13,7 @@ use super::{
     link_duplicates,
 };
 use crate::id::{GameId, ImportId, Level};
+use crate::parallel;
 use crate::store::error::{Error, Result};
 use crate::store::frequent_keys::FrequentKeys;
 use crate::store::pages::{
@@ -242,7 +242,7 @@ fn merge_trees<S: SortedOccurrences>(
     let pool =
         ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| sorted.unsorted().panicked())?;
     let (built, merged) = pool.join(
-        || indexes.par_iter().map(|index| index.build(file)).collect::<Result<_>>(),
+        || parallel::map(None, indexes.len(), |index| indexes[index].build(file)),
         || changed.map(|changed| changed.merge(sorted)).transpose(),
     );
     Ok((merged?, built?))

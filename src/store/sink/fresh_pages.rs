@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use rusqlite::Connection;
 
 use super::encoder::{BlockNumber, GameLeafList, GameLeaves, LeafEncoder};
@@ -15,6 +14,7 @@ use super::{
 };
 use crate::board::PositionKey;
 use crate::id::ImportId;
+use crate::parallel;
 use crate::store::error::{Error, Result};
 use crate::store::pages::{LeafWriter, PageFile, PageNumber, Segment, assemble};
 use crate::store::row::{HeaderBatch, Level, Occurrence, OccurrenceRow};
@@ -109,17 +109,14 @@ fn build_trees<S: SortedOccurrences>(
 ) -> Result<Vec<String>, S::Error> {
     let build = |writer: &mut LeafWriter, partition| {
         sorted.drain(partition, &mut Leaves(writer))?;
-        Ok(writer.finish_segment().map_err(Error::from)?)
+        Ok::<_, S::Error>(writer.finish_segment().map_err(Error::from)?)
     };
-    let partitions = (0..sorted.unsorted().partitions()).into_par_iter();
+    let partitions = sorted.unsorted().partitions();
     let (not_built, occurrences) = sorted.unsorted().pool().join(
-        || indexes.into_par_iter().filter_map(|index| index.build(file).transpose()).collect::<Result<_>>(),
-        || {
-            let rows = partitions.map_init(|| LeafWriter::new(Arc::clone(file)), build);
-            rows.collect::<Result<Vec<Segment>, S::Error>>()
-        },
+        || parallel::consume(None, indexes, || (), |(), index| index.build(file)),
+        || parallel::map_with(None, partitions, || LeafWriter::new(Arc::clone(file)), build),
     );
-    let (not_built, occurrences) = (not_built?, occurrences?);
+    let (not_built, occurrences) = (not_built?.into_iter().flatten().collect(), occurrences?);
     let assembled = assemble(file, roots.game_position, positions)
         .and_then(|()| assemble(file, roots.move_eval, evals))
         .and_then(|()| assemble(file, roots.occurrence, occurrences));

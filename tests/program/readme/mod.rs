@@ -11,18 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::pages::{
-    directory_with_samples, needs_parquet, pages, prints_what_it_says, project, read, run, update,
-};
-
-/// Holds a page that is made as a whole against what it would be now, or writes it.
-fn hold_page(page: &str, made: &str) {
-    if update() {
-        std::fs::write(project().join(page), made).expect("the page");
-    }
-    let kept = std::fs::read_to_string(project().join(page)).unwrap_or_default();
-    assert!(kept == made, "{page} is out of date: UPDATE_README=1 cargo test --test all program::readme");
-}
+use crate::made_file::compare_with_file;
+use crate::pages::{directory_with_samples, needs_parquet, pages, prints_what_it_says, project, read, run};
 
 #[test]
 fn every_page_prints_what_it_says() {
@@ -71,15 +61,7 @@ fn the_picture_shows_what_the_program_prints() {
             .expect("a string");
     }
     let drawn = picture::draw(session.trim_end());
-    let file = project().join("docs/terminal.svg");
-    if update() {
-        std::fs::write(&file, &drawn).expect("the picture");
-    }
-    let kept = std::fs::read_to_string(&file).expect("the picture");
-    assert!(
-        kept == drawn,
-        "docs/terminal.svg is not what the program prints: UPDATE_README=1 cargo test --test all program::readme"
-    );
+    compare_with_file(&drawn, "docs/terminal.svg");
 }
 
 #[test]
@@ -91,14 +73,7 @@ fn the_board_is_what_the_program_draws() {
         page.lines().find_map(|line| line.strip_prefix("$ ").filter(|line| line.contains(" --svg ")));
     run(command.expect("a command that draws a board"), directory.path());
     let drawn = std::fs::read_to_string(directory.path().join("board.svg")).expect("the picture");
-    let file = project().join("docs/board.svg");
-    if update() {
-        std::fs::write(&file, &drawn).expect("the picture");
-    }
-    assert!(
-        std::fs::read_to_string(&file).expect("the picture") == drawn,
-        "docs/board.svg is not what the program draws: UPDATE_README=1 cargo test --test all program::readme"
-    );
+    compare_with_file(&drawn, "docs/board.svg");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use pgndex::store::Database;
 use rusqlite::{Connection, Result};
 
-use super::hold_page;
+use crate::made_file::compare_with_file;
 use crate::pages::{directory_with_samples, project, run};
 
 /// What stands above the tables.
@@ -331,6 +331,6 @@ fn the_page_of_the_schema_is_that_of_a_new_database() -> Result<()> {
         "tests/data/columns.tsv must tell what these are: {:?}",
         meanings.missing
     );
-    hold_page("docs/reference/schema.md", &page);
+    compare_with_file(&page, "docs/reference/schema.md");
     Ok(())
 }

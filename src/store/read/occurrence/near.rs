@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BinaryHeap};
 
-use rayon::prelude::*;
 use rusqlite::Connection;
 
 use crate::board::{Material, Resemblance};
 use crate::id::{GameId, Ply};
+use crate::parallel;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{BLOCK_GAMES, block_of, game_of};
 use crate::store::cell::{Cells, GAME_POSITION};
@@ -64,7 +64,7 @@ impl Database {
         if let Some(last) = self.last_game()? {
             let numbers = self.blocks_with_games()?;
             let has_sets = has_sets(self.connection()).map_err(failed)?;
-            let blocks = search.blocks(numbers, last, has_sets)?;
+            let blocks = search.blocks(&numbers, last, has_sets)?;
             if !search.look(bounded(blocks.iter().map(Block::alike)))? {
                 let others = search.others(&blocks)?;
                 search.look(bounded(others.into_iter()))?;
@@ -134,29 +134,30 @@ impl<'a> Looking<'a> {
         }
     }
 
-    fn blocks(&self, numbers: Vec<u32>, last: GameId, has_sets: bool) -> Result<Vec<Block>> {
+    fn blocks(&self, numbers: &[u32], last: GameId, has_sets: bool) -> Result<Vec<Block>> {
         let Self { readers, nearest, .. } = self;
         let (last_block, last_number) = block_of(last);
-        let read = |block: u32| {
+        let read = |index: usize| {
+            let block = numbers[index];
             readers.with(|database| {
                 let last = if block == last_block { last_number } else { u16::MAX };
                 let block = Block::read(database.connection(), (block, last), has_sets, nearest);
                 block.map_err(|source| database.failed_near(source))
             })
         };
-        numbers.into_par_iter().with_max_len(1).map(read).collect()
+        parallel::map(None, numbers.len(), read)
     }
 
     /// The games that do not pass the same pawns and the same material.
     fn others(&self, blocks: &[Block]) -> Result<Vec<Bounded>> {
         let Self { readers, nearest, .. } = self;
-        let of_block = |block: &Block| {
+        let of_block = |index: usize| {
             readers.with(|database| {
-                let others = block.others(database.connection(), nearest.to);
+                let others = blocks[index].others(database.connection(), nearest.to);
                 others.map_err(|source| database.failed_near(source))
             })
         };
-        blocks.par_iter().with_max_len(1).map(of_block).collect()
+        parallel::map(None, blocks.len(), of_block)
     }
 
     /// Whether a game of which no more is known than that its positions are no nearer can be among those that are wanted.
@@ -183,13 +184,13 @@ impl<'a> Looking<'a> {
             }
             let pieces = self.pieces(&mut games, width);
             let Self { readers, nearest: Nearest { selection, to, .. }, .. } = self;
-            let look = |piece: &Vec<GameRange>| {
+            let look = |index: usize| {
                 readers.with(|database| {
-                    let found = nearest_of(database.connection(), selection, to, piece);
+                    let found = nearest_of(database.connection(), selection, to, &pieces[index]);
                     found.map_err(|source| database.failed_near(source))
                 })
             };
-            let found: Vec<Vec<Near>> = pieces.par_iter().with_max_len(1).map(look).collect::<Result<_>>()?;
+            let found = parallel::map(None, pieces.len(), look)?;
             for near in found.into_iter().flatten() {
                 if self.can_take(near.distance, near.game) {
                     self.kept.push(near);

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use rayon::prelude::*;
 use rusqlite::OptionalExtension as _;
 
 use crate::board::MoveCode;
+use crate::parallel;
 use crate::store::cell::{Cells, GAME_POSITION, VARIATION_MOVE};
 use crate::store::database::{Database, SetUp, Stop};
 use crate::store::error::{Error, Result};
@@ -230,12 +230,10 @@ impl Database {
             if pieces.is_empty() {
                 break;
             }
-            let look = |piece: &Vec<GameRange>| {
-                readers.with(|database| database.scan_games(scan, piece, sought).map_err(failed))
-            };
-            let found: Vec<_> = pieces.par_iter().with_max_len(1).map(look).collect();
+            let found = parallel::map(None, pieces.len(), |index| {
+                readers.with(|database| database.scan_games(scan, &pieces[index], sought).map_err(failed))
+            })?;
             for (piece, found) in pieces.iter().zip(found) {
-                let found = found?;
                 for place in piece.iter().flat_map(|&(first, last)| found.range(first..=last)) {
                     if !pass(*place.1)? {
                         return Ok(());

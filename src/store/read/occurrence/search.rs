@@ -47,7 +47,7 @@ pub struct OccurrenceCount {
 
 /// How many hits a search has, as far as a few milliseconds can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HitCount {
     /// All counted.

@@ -42,7 +42,7 @@ pub struct GameStatistics {
 
 /// How many games an opening has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpeningCount {
     /// ECO code.
     pub eco: String,
@@ -54,7 +54,7 @@ pub struct OpeningCount {
 
 /// The size of a table or an index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TreeSize {
     /// Its name.
     pub name: String,

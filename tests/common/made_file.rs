@@ -1,0 +1,17 @@
+//! Files of the repository that tests make: pages and schemas.
+
+use std::path::Path;
+
+/// Compares what was made with the file at a path, relative to the repository. With `UPDATE_README=1` the file is written instead.
+pub(crate) fn compare_with_file(made: &str, path: &str) {
+    let whole = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    if std::env::var_os("UPDATE_README").is_some() {
+        std::fs::write(whole, made).expect("a file");
+    } else {
+        let kept = std::fs::read_to_string(whole).expect("a file");
+        assert!(
+            kept == made,
+            "{path} is out of date: write it with UPDATE_README=1 cargo test, and look at the change"
+        );
+    }
+}
