@@ -274,9 +274,9 @@ impl Check<'_> {
 
     /// How many rows there are, and their sum.
     fn rows(&self, files: &[&ListedFile]) -> Result<(u64, u64)> {
-        let of_file = |file: &&ListedFile| {
+        let of_file = |index: usize| -> Result<(u64, u64)> {
             let (mut rows, mut sum) = (0, 0_u64);
-            self.read(file, &["key", "game_id", "ply", "move_code"], None, |batch| {
+            self.read(files[index], &["key", "game_id", "ply", "move_code"], None, |batch| {
                 let (key, game) =
                     (numbers::<Int64Type>(batch, "key"), numbers::<Int64Type>(batch, "game_id"));
                 let (ply, code) =
@@ -290,7 +290,7 @@ impl Check<'_> {
             })?;
             Ok((rows, sum))
         };
-        let parts = parallel::map(None, files.len(), |index| of_file(files[index]))?;
+        let parts = parallel::map(None, files.len(), of_file)?;
         Ok(parts.into_iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1.wrapping_add(part.1))))
     }
 

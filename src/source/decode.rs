@@ -431,11 +431,11 @@ impl Decoded {
             _ => error.to_string().replace("Data corruption detected", "its data is damaged"),
         };
         let at = self.position();
-        // As zstd says it, and as Rust does.
-        if reason.contains("not enough memory") || error.kind() == io::ErrorKind::OutOfMemory {
-            return format!(
-                "not read beyond byte {at} of the file: the system gives this process no more memory"
-            );
+        // As zstd says it, and as Rust does; a thread that cannot be started would block.
+        let is_memory = reason.contains("not enough memory") || error.kind() == io::ErrorKind::OutOfMemory;
+        if is_memory || error.kind() == io::ErrorKind::WouldBlock {
+            let what = if is_memory { "more memory" } else { "further thread" };
+            return format!("not read beyond byte {at} of the file: the system gives this process no {what}");
         }
         let remedy = if reason.contains(frames::MORE_MEMORY) { "" } else { "; download it or make it again" };
         format!("damaged near byte {at} of the file, after {text} bytes of text: {reason}{remedy}")

@@ -139,7 +139,7 @@ fn check_cuts(step: usize) {
 
 #[test]
 fn cut_at_some_bytes() {
-    check_cuts(397);
+    check_cuts(797);
 }
 
 /// With six options, each second byte by one of them.

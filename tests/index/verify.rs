@@ -1130,6 +1130,7 @@ fn a_database_that_is_written_to_meanwhile_cannot_be_judged() {
         while !check.is_finished() {
             // Readers have the database for a moment at a time.
             let _ = writer.execute("UPDATE import SET seconds = seconds + 1", []);
+            std::thread::sleep(std::time::Duration::from_millis(1));
         }
         let result = check.join().unwrap();
         assert!(matches!(result, Some(Err(Error::Changed { .. } | Error::Store(_)))), "{result:?}");

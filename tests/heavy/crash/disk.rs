@@ -117,9 +117,16 @@ fn fail(fault: Fault, points: u32, ends: u64) {
             if fault == Fault::Full {
                 check_full(&scene, place.path(), &output, state, &what);
             } else {
-                // Threads need not make as many changes each time.
+                // Threads need not make as many changes each time. Before a power failure ends the process it takes writes back, and a
+                // thread that reads a file through a map can miss them.
                 let is_late = output.status.success() && state == State::After;
-                assert!(output.status.signal() == Some(9) || is_late, "{what}: {}", text(&output));
+                let signal = output.status.signal();
+                let has_lost_map = fault == Fault::Power && signal == Some(libc::SIGBUS);
+                assert!(
+                    signal == Some(libc::SIGKILL) || has_lost_map || is_late,
+                    "{what}: {}",
+                    text(&output)
+                );
             }
             scene.complete(place.path(), &what);
         }
@@ -156,12 +163,12 @@ fn killed_at_a_change() {
 
 #[test]
 fn a_power_failure() {
-    fail(Fault::Power, 3, 1);
+    fail(Fault::Power, 2, 1);
 }
 
 #[test]
 fn full_from_a_change_on() {
-    fail(Fault::Full, 3, 1);
+    fail(Fault::Full, 1, 1);
 }
 
 #[test]
