@@ -80,7 +80,7 @@ fn with_values(arg: Arg) -> Arg {
     arg.allow_negative_numbers(true).ignore_case(true).value_hint(hint)
 }
 
-/// What stands below the options in a command's help.
+/// The text below the options in a command's help.
 pub(crate) struct Notes {
     /// Lines with a command each.
     pub(crate) examples: Vec<String>,

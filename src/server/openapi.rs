@@ -12,7 +12,7 @@ use crate::server::route::{Method, Params, Route, routes};
 
 #[test]
 fn the_description_is_that_of_the_routes() {
-    compare_with_file(&format!("{:#}\n", document()), "src/server/openapi.json");
+    compare_with_file(&format!("{}\n", document()), "src/server/openapi.json");
 }
 
 /// The description as a JSON object.

@@ -215,7 +215,7 @@ mod help {
                   Write all problems to a file as JSON, one object a line
 
               --rejects <FILE>
-                  Write the text of all games with an error to a file, as it stands in the input
+                  Write the text of all games with an error to a file, as it is in the input
 
               --on-problem <WHAT>
                   What to do with a game that has an error

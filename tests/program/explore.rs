@@ -476,7 +476,7 @@ fn help_has_examples() {
           --svg <FILE>             Write a picture of the board to this file, as SVG; --flip turns it
                                    round
           --overwrite              Replace the file if it exists
-          --timing                 End with a line on standard error that tells the time taken
+          --timing                 Print the time taken on standard error
           --json                   The same as --format json
       -h, --help                   Print help
 
@@ -496,13 +496,13 @@ fn help_has_examples() {
           --result <RESULT>      Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
           --event <NAME>         The event's name, or the beginning of one of its words
           --site <NAME>          The site's name, or the beginning of one of its words
-          --opening <NAME>       The opening that the game's positions tell: words of its name, or
-                                 beginnings of them, such as "sicilian najdorf"
+          --opening <NAME>       The opening of the game's positions: words of its name, or beginnings
+                                 of them, such as "sicilian najdorf"
           --eco <CODE>           The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
                                  to B99, or a range such as B90-C19
-          --opening-eco <CODE>   The ECO code of the opening that the game's positions tell (column
+          --opening-eco <CODE>   The ECO code of the opening of the game's positions (column
                                  opening_eco), whatever its tags say
-          --speed <SPEED>        How fast the game was, told from the time control in the classes of
+          --speed <SPEED>        How fast the game was, from its time control, in the classes of
                                  Lichess. Given several times: any of these [possible values:
                                  ultraBullet, bullet, blitz, rapid, classical, correspondence]
           --time-control <TEXT>  The time control as in the PGN's tag TimeControl, such as 180+2

@@ -240,19 +240,19 @@ fn help() {
               The site's name, or the beginning of one of its words
 
           --opening <NAME>
-              The opening that the game's positions tell: words of its name, or beginnings of them, such
-              as "sicilian najdorf"
+              The opening of the game's positions: words of its name, or beginnings of them, such as
+              "sicilian najdorf"
 
           --eco <CODE>
               The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90 to B99, or a range
               such as B90-C19
 
           --opening-eco <CODE>
-              The ECO code of the opening that the game's positions tell (column opening_eco), whatever
-              its tags say
+              The ECO code of the opening of the game's positions (column opening_eco), whatever its
+              tags say
 
           --speed <SPEED>
-              How fast the game was, told from the time control in the classes of Lichess. Given several
+              How fast the game was, from its time control, in the classes of Lichess. Given several
               times: any of these
               
               [possible values: ultraBullet, bullet, blitz, rapid, classical, correspondence]
@@ -303,11 +303,11 @@ fn help() {
     White's view.
 
     Where positions are described, the games that have one are written; formats of positions (fen, epd,
-    csv-positions) write the one position of each that `find` tells. Without a description they write
-    all positions of the games, or those that --ply or --last tells.
+    csv-positions) write the one position of each that `find` shows. Without a description they write
+    all positions of the games, or those of --ply or --last.
 
     --sample draws evenly: of all games that have such a position, and of the positions of a game. Of
-    positions that are described, only the one of each game that `find` tells is drawn. The positions
+    positions that are described, only the one of each game that `find` shows is drawn. The positions
     come in the order in which they are drawn. The same seed draws the same ones from the same database.
 
     The file appears when it is complete. If no game fits, no file is written, and one that is there

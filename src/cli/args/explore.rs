@@ -87,7 +87,7 @@ pub(crate) struct ExploreArgs {
     pub(crate) style: BoardArgs,
     #[command(flatten)]
     pub(crate) picture: PictureArgs,
-    /// End with a line on standard error that tells the time taken
+    /// Print the time taken on standard error
     #[arg(long)]
     pub(crate) timing: bool,
 }
@@ -110,7 +110,7 @@ struct VersusArgs {
 }
 
 impl ExploreArgs {
-    /// The side in whose view results are told.
+    /// The side in whose view results are shown.
     pub(crate) fn side(&self) -> Option<Color> {
         self.side.map(Color::from)
     }

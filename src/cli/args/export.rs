@@ -33,10 +33,10 @@ full-move number, the half-move clock, game and ply, and the move played. csv-po
 played from it, the result, the ratings and the evaluation of the position as the PGN has it, from White's view.
 
 Where positions are described, the games that have one are written; formats of positions (fen, epd, csv-positions) write the one position \
-of each that `find` tells. Without a description they write all positions of the games, or those that --ply or --last tells.
+of each that `find` shows. Without a description they write all positions of the games, or those of --ply or --last.
 
 --sample draws evenly: of all games that have such a position, and of the positions of a game. Of positions that are \
-described, only the one of each game that `find` tells is drawn. The positions come in the order in which they are drawn. The same seed draws the same ones from the same database.
+described, only the one of each game that `find` shows is drawn. The positions come in the order in which they are drawn. The same seed draws the same ones from the same database.
 
 The file appears when it is complete. If no \
 game fits, no file is written, and one that is there stays as it was. The exit status is then 0, and a note says so.")]

@@ -77,16 +77,16 @@ pub(crate) struct FilterArgs {
     /// The site's name, or the beginning of one of its words
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) site: Option<NameFilter>,
-    /// The opening that the game's positions tell: words of its name, or beginnings of them, such as "sicilian najdorf"
+    /// The opening of the game's positions: words of its name, or beginnings of them, such as "sicilian najdorf"
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) opening: Option<NameFilter>,
     /// The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90 to B99, or a range such as B90-C19
     #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco)]
     pub(crate) eco: Option<EcoRange>,
-    /// The ECO code of the opening that the game's positions tell (column opening_eco), whatever its tags say
+    /// The ECO code of the opening of the game's positions (column opening_eco), whatever its tags say
     #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco)]
     pub(crate) opening_eco: Option<EcoRange>,
-    /// How fast the game was, told from the time control in the classes of Lichess. Given several times: any of these
+    /// How fast the game was, from its time control, in the classes of Lichess. Given several times: any of these
     #[arg(help_heading = WHICH, long, value_name = "SPEED", value_parser = speed(), ignore_case = true)]
     pub(crate) speed: Vec<Speed>,
     /// The time control as in the PGN's tag TimeControl, such as 180+2

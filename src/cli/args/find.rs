@@ -58,12 +58,12 @@ pub(crate) struct FindArgs {
     /// How to print them; json is one object a line, pgn the games themselves
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: FindFormat,
-    /// End with a line on standard error that tells the time taken
+    /// Print the time taken on standard error
     #[arg(long)]
     pub(crate) timing: bool,
 }
 
-/// What is looked for: a position, told in one of three ways, or positions that are described; all games if nothing.
+/// What is looked for: a position, given in one of three ways, or positions that are described; all games if nothing.
 #[derive(Args, Debug)]
 #[group(id = "target", multiple = true, args = ["fen", "moves", "play", "like", "pattern", "material", "structure", "ending", "played"])]
 pub(crate) struct FindTargetArgs {

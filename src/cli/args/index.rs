@@ -72,7 +72,7 @@ pub(crate) struct IndexArgs {
     /// Write all problems to a file as JSON, one object a line
     #[arg(help_heading = WRONG, long, value_name = "FILE")]
     pub(crate) problems: Option<PathBuf>,
-    /// Write the text of all games with an error to a file, as it stands in the input
+    /// Write the text of all games with an error to a file, as it is in the input
     #[arg(help_heading = WRONG, long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
     /// What to do with a game that has an error

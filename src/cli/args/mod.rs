@@ -87,7 +87,7 @@ pub(crate) enum RowFormat {
     Csv,
 }
 
-/// A value of an argument that cannot be read. clap tells of those that need no board.
+/// A value of an argument that cannot be read. clap reports those that need no board.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) struct WrongValue(pub(crate) anyhow::Error);

@@ -52,7 +52,7 @@ pub(crate) struct PlayerArgs {
     /// Replace the file if it exists
     #[arg(long, requires = "output")]
     pub(crate) overwrite: bool,
-    /// End with a line on standard error that tells the time taken
+    /// Print the time taken on standard error
     #[arg(long)]
     pub(crate) timing: bool,
 }
@@ -146,7 +146,7 @@ pub(crate) struct RepertoireArgs {
     /// The repertoire: a PGN file, packed or not; - for standard input
     #[arg(value_name = "PGN")]
     pub(crate) repertoire: PathBuf,
-    /// The side that the repertoire is for [default: what its tags or its moves tell]
+    /// The side that the repertoire is for [default: from its tags or its moves]
     #[arg(long, value_name = "SIDE", value_enum)]
     pub(crate) side: Option<SideArg>,
     /// Show moves that are not in the repertoire if so many games made them ...
@@ -169,7 +169,7 @@ pub(crate) struct RepertoireArgs {
     /// How to print it; json is one array, csv has the lines only
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: RowFormat,
-    /// End with a line on standard error that tells the time taken
+    /// Print the time taken on standard error
     #[arg(long)]
     pub(crate) timing: bool,
 }

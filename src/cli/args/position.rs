@@ -7,7 +7,7 @@ use pgndex::query::{PositionError, PositionQuery};
 use crate::cli::args::WrongValue;
 use crate::cli::render::text::brief;
 
-/// A position, told in one of three ways; the start position if in none.
+/// A position, given in one of three ways; the start position if in none.
 #[derive(Args, Debug)]
 #[group(multiple = false)]
 pub(crate) struct PositionArgs {

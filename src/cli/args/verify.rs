@@ -19,7 +19,7 @@ Pages, links between tables, counts and totals are checked in full. Three sample
 closely: games are replayed and compared with their PGN files, the counts for `explore` are made again, and duplicates \
 are compared with the games that they repeat. A PGN file that has changed or is gone is named in a note and is no damage.
 
-Of Parquet files, each byte is held against the manifest, position_game against game_position, and games are replayed.
+Of Parquet files, each byte is compared with the manifest, position_game with game_position, and games are replayed.
 
 Exit status: 0 the database is sound, 1 it is not, or it could not be checked.")]
 pub(crate) struct VerifyArgs {

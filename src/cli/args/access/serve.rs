@@ -25,7 +25,7 @@ pub(crate) struct ServeArgs {
     /// Address and port to listen at; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value_t = Options::ADDRESS, value_parser = listen)]
     listen: SocketAddr,
-    /// A name that the machine has for others, as it stands in their addresses
+    /// A name that the machine has for others, as it is written in their addresses
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
     /// Ask everybody for the token in this file, 16 characters or more: as a bearer token, or as a password with any user name
