@@ -62,7 +62,7 @@ fn for_each(pool: Option<&ThreadPool>, count: usize, work: &(dyn Fn(usize) -> bo
     };
 }
 
-/// Whoever panics with a lock ends the whole work.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks, also after another thread has panicked with the lock: the panic ends the whole work.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -307,7 +307,7 @@ for batch in pgndex.positions([{str(large)!r}], columns=["fen", "white", "event"
 print(*[line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM:")])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    # All rows together take more than 400 megabytes. What `getrusage` tells would have begun with the memory of the process that runs the tests.
+    # All rows together take more than 400 megabytes. `getrusage` would count the memory of the process that runs the tests too.
     assert int(done.stdout) < 200_000, "kilobytes"
 
 

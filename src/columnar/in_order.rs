@@ -1,7 +1,8 @@
 //! Work side by side whose results are taken in order.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
+use crate::parallel::lock;
 use crate::turnstile::Turnstile;
 
 /// Works on jobs with so many threads and has the results taken one after the other, in the order of the jobs. As many results wait as
@@ -40,10 +41,6 @@ pub(super) fn in_order<J: Send, R, E: Send>(
         }
         result
     })
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct StopOnDrop<'t>(&'t Turnstile);

@@ -14,7 +14,7 @@ use super::error::{Error, Result};
 use super::form::{Form, MARK};
 use super::watch::Watch;
 
-/// The text of a list, which has one path a line. Whoever watches can end the search while a pipe is read.
+/// The text of a list, which has one path a line. `watch` can end the search while a pipe is read.
 pub(super) fn read_list(list: &Path, watch: &dyn Watch) -> ControlFlow<(), Result<Vec<u8>>> {
     /// In bytes. A list may be a pipe that never ends.
     const MOST: u64 = 64 << 20;
@@ -57,7 +57,7 @@ fn wrong(list: &Path, what: &str, remedy: &str) -> Error {
 }
 
 /// Reads at most so many bytes of a file, which may be a pipe that nobody writes to: a thread of its own waits for that, and goes on
-/// waiting if whoever watches ends the search.
+/// waiting if `watch` ends the search.
 fn read(path: &Path, most: u64, watch: &dyn Watch) -> ControlFlow<(), io::Result<Vec<u8>>> {
     const PATIENCE: Duration = Duration::from_millis(50);
     let (sender, receiver) = bounded(1);

@@ -12,6 +12,7 @@ use rusqlite::{Connection, ErrorCode};
 
 use crate::board::Position;
 use crate::id::{GameId, OpeningId};
+use crate::parallel::lock;
 use crate::store::row::StoredId;
 use crate::store::{self, Cells, Database, OPENING, WrongCell};
 use crate::verify::error::{Error, Result};
@@ -480,10 +481,6 @@ impl<'a> Check<'a> {
         }
         Ok(None)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The place where a range of games begins.

@@ -2,10 +2,15 @@
 
 use std::path::Path;
 
+/// Whether files are to be written instead of compared.
+pub(crate) fn update() -> bool {
+    std::env::var_os("UPDATE_README").is_some()
+}
+
 /// Compares what was made with the file at a path, relative to the repository. With `UPDATE_README=1` the file is written instead.
 pub(crate) fn compare_with_file(made: &str, path: &str) {
     let whole = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    if std::env::var_os("UPDATE_README").is_some() {
+    if update() {
         std::fs::write(whole, made).expect("a file");
     } else {
         let kept = std::fs::read_to_string(whole).expect("a file");

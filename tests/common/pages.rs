@@ -7,6 +7,7 @@ use std::process::Command;
 
 use pgndex::store::Database;
 
+use crate::made_file::update;
 use crate::needs::has_program;
 
 /// A command of a page and what it is said to print.
@@ -76,11 +77,6 @@ pub(crate) fn directory_with_samples() -> tempfile::TempDir {
 
 pub(crate) fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// Whether the pages are to be written anew instead of compared.
-pub(crate) fn update() -> bool {
-    std::env::var_os("UPDATE_README").is_some()
 }
 
 /// Runs a command as a user's shell would, the program on its path. Gives back both outputs.

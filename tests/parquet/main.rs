@@ -9,6 +9,9 @@ mod files;
 #[allow(dead_code, reason = "each test program uses a part of it")]
 #[path = "../common/games.rs"]
 mod games;
+#[allow(dead_code, reason = "each test program uses a part of it")]
+#[path = "../common/made_file.rs"]
+mod made_file;
 #[cfg(target_os = "linux")]
 mod messages;
 #[path = "../common/needs.rs"]

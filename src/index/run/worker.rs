@@ -1,7 +1,7 @@
 //! What each worker thread does: chunks to batches, batches to numbered rows.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crossbeam_channel::{Receiver, Sender};
 
@@ -23,6 +23,7 @@ use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::index::sort::setups::RecentSetups;
 use crate::index::visited_position::reached::ReachedPositions;
 use crate::opening::OpeningBook;
+use crate::parallel::lock;
 use crate::sort::{Partitions, Scatter};
 use crate::source::shown_path;
 use crate::store::row::{EvalRow, GameId, HeaderBatch, ProblemRow, SourceId};
@@ -123,10 +124,6 @@ impl Shared<'_> {
         std::mem::forget(guard);
         Ok(())
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits until it is the turn of a chunk.

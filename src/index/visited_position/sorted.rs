@@ -1,8 +1,8 @@
 //! Sorted occurrences on their way into a sink, and what is counted of visited positions as they come by.
 
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::board::{KeySet, PositionKey};
 use crate::id::Level;
@@ -13,15 +13,12 @@ use crate::index::visited_position::reached::ReachedPositions;
 use crate::index::visited_position::rows;
 use crate::index::visited_position::sorting::{Sorting, Update};
 use crate::index::visited_position::update::{Found, Recount, Tracker};
+use crate::parallel::lock;
 use crate::store::frequent_keys::FrequentKeys;
 use crate::store::pages::PositionTrees;
 use crate::store::sink::{OccurrenceRows, SortedOccurrences, UnsortedOccurrences};
 use crate::store::{BulkLoader, GameSet};
 use crossbeam_channel::{Receiver, Sender};
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Those of a new database: all that is counted is counted here.
 pub(crate) struct FreshOccurrences<'r> {

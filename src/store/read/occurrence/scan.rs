@@ -1,6 +1,7 @@
 //! The games in which some position fits a description, found by looking at every position.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::Mutex;
 
 use rusqlite::OptionalExtension as _;
@@ -108,11 +109,7 @@ impl<'a> Readers<'a> {
 
     pub(super) fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T>) -> Result<T> {
         let index = rayon::current_thread_index().unwrap_or(0);
-        // A thread has its own; nobody else can have panicked with it.
-        let mut reader = match self.open[index].lock() {
-            Ok(reader) => reader,
-            Err(poisoned) => poisoned.into_inner(),
-        };
+        let mut reader = parallel::lock(&self.open[index]);
         if reader.is_none() {
             *reader = Some(self.open()?);
         }
@@ -230,10 +227,13 @@ impl Database {
             if pieces.is_empty() {
                 break;
             }
-            let found = parallel::map(None, pieces.len(), |index| {
-                readers.with(|database| database.scan_games(scan, &pieces[index], sought).map_err(failed))
-            })?;
+            // A piece that cannot be read does no harm if enough is found before it.
+            let Ok(found) = parallel::map(None, pieces.len(), |index| {
+                let look = |database: &Self| database.scan_games(scan, &pieces[index], sought);
+                Ok::<_, Infallible>(readers.with(|database| look(database).map_err(failed)))
+            });
             for (piece, found) in pieces.iter().zip(found) {
+                let found = found?;
                 for place in piece.iter().flat_map(|&(first, last)| found.range(first..=last)) {
                     if !pass(*place.1)? {
                         return Ok(());
