@@ -240,7 +240,7 @@ def large(examples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("large") / "large.pgn"
     text = (examples / "synthetic.pgn").read_bytes()
     with path.open("wb") as out:
-        for _ in range(40):
+        for _ in range(100):
             out.write(text + b"\n")
     return path
 
@@ -307,7 +307,7 @@ for batch in pgndex.positions([{str(large)!r}], columns=["fen", "white", "event"
 print(*[line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM:")])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    # All rows together take more than 400 megabytes. `getrusage` would count the memory of the process that runs the tests too.
+    # All rows together take more than a gigabyte. `getrusage` would count the memory of the process that runs the tests too.
     assert int(done.stdout) < 200_000, "kilobytes"
 
 

@@ -61,20 +61,16 @@ def test_the_program_draws_the_same(samples: list[Path], database: Path, run) ->
     assert len(drawn) == 400 and set(ours.rows()) == drawn
 
 
-def test_other_seeds_draw_others_and_games_are_drawn_evenly(examples: Path, tmp_path: Path) -> None:
-    games = (examples / "synthetic.pgn").read_text().split("[Event ")
-    path = tmp_path / "games.pgn"
-    path.write_text("[Event ".join(games[:101]))
-
+def test_other_seeds_draw_others_and_games_are_drawn_evenly(samples: list[Path]) -> None:
     def draw(seed: int) -> polars.DataFrame:
-        return frame(pgndex.positions(path, columns=["game_id", "ply"], sample=10, seed=seed, one_per_game=True))
+        return frame(pgndex.positions(samples[2], columns=["game_id", "ply"], sample=100, seed=seed, one_per_game=True))
 
     drawn = [draw(seed) for seed in range(100)]
     assert len({tuple(one.rows()) for one in drawn}) == 100
     counts = polars.concat(drawn)["game_id"].value_counts()["count"]
-    # Of 100 games each is drawn ten times on average, by a binomial distribution: variance 9.
-    assert 90 < len(counts) <= 100
-    assert 6 < counts.var() < 12
+    # Of 1,000 games each is drawn ten times on average, by a binomial distribution: variance 9.
+    assert 900 < len(counts) <= 1000
+    assert 7 < counts.var() < 11
 
 
 def test_to_draw_from_a_stream_is_refused() -> None:
