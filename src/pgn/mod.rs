@@ -8,6 +8,7 @@ mod entity;
 mod eval;
 mod export;
 mod lex;
+mod move_numbers;
 mod outside;
 mod reader;
 mod split;
@@ -18,12 +19,13 @@ mod untagged;
 mod value;
 mod word;
 
-#[cfg(feature = "index")]
-pub(crate) use comment::clock;
-pub use comment::{CommentReader, MoveNumbers, time};
+pub use comment::CommentReader;
 pub use eval::{Eval, winning_chances};
 pub use export::{GameWriter, nag_sign};
 pub use lex::{Annotation, Lexer, Token, Variation};
+#[cfg(feature = "index")]
+pub(crate) use move_numbers::clock;
+pub use move_numbers::{MoveNumbers, time};
 pub use reader::{FrameProblem, MOST_TAGS, Reader};
 pub use split::{LOOK_BACK, boundary_in, chunks, next_boundary};
 pub use tags::{LOOK_AHEAD, TagPair, starts_tag_pair};

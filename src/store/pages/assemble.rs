@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::interior::Interior;
 use super::page::{PageFill, PageView};
-use super::record::{first_number, is_before};
+use super::record_reader::{first_number, is_before};
 use super::segment::Cells;
 use super::tree::Spine;
 use super::{BtreeError, LeafWriter, PageFile, PageNumber, Segment, Tree};

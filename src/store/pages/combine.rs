@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::assemble::assemble_behind;
-use super::record::compare;
+use super::record_reader::compare;
 use super::tree::leaves::Leaves;
 use super::{BtreeError, LeafWriter, PageFile, PageRun, RebuiltTree, Tree};
 use crate::store::partition_point::{near_partition_point, partition_point};

@@ -1,7 +1,7 @@
 //! The rows of a tree of occurrences, on their way into another one.
 
 use super::page::PageView;
-use super::record::{game_of, is_before, is_row, key_of, occurrence_of};
+use super::record_reader::{game_of, is_before, is_row, key_of, occurrence_of};
 use super::tree::leaves::Leaves;
 use super::{BtreeError, LeafWriter, PageFile, Tree};
 use crate::board::PositionKey;

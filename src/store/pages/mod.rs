@@ -38,6 +38,7 @@ mod merge;
 mod number;
 mod page;
 mod record;
+mod record_reader;
 mod row_record;
 mod segment;
 mod table;

@@ -5,10 +5,8 @@
 //! written as eight big-endian bytes that end where the integer ends, and what is too much stands where the next, left
 //! neighbour is about to be written. No length is known or branched on beforehand.
 
-use std::cmp::Ordering;
-
 use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
-use crate::store::row::{EvalRow, GameId, Level, Occurrence, OccurrenceRow, Ply, PositionRow};
+use crate::store::row::{EvalRow, GameId, OccurrenceRow, Ply, PositionRow};
 
 /// A row that can be written as a record.
 pub trait Record {
@@ -54,197 +52,6 @@ impl Record for OccurrenceRow {
         space[end..end + 5].copy_from_slice(&[5, level_type, key_type, game_type, ply_type]);
         Self::ROOM - end
     }
-}
-
-/// The row of `occurrence` that a leaf cell holds; `None` if it holds another one.
-#[inline]
-pub(super) fn occurrence_of(cell: &[u8]) -> Option<OccurrenceRow> {
-    // The record's length (below 128, so one byte), its header, the columns.
-    let &[length, 5, level_type, key_type, game_type, ply_type, ref columns @ ..] = cell else { return None };
-    if usize::from(length) != cell.len() - 1 {
-        return None;
-    }
-    let (level, columns) = read_integer(columns, level_type)?;
-    let (key, columns) = read_integer(columns, key_type)?;
-    let (game, columns) = read_integer(columns, game_type)?;
-    let (ply, _) = read_integer(columns, ply_type)?;
-    let [level, game, ply] = [level, game, ply].map(|number| u32::try_from(number).ok());
-    let occurrence = Occurrence::new(PositionKey::from_i64(key), GameId(game?), Ply(ply?));
-    Some(OccurrenceRow { level: Level(level?), occurrence })
-}
-
-/// Level and key of the row of `occurrence` that a leaf cell holds, if the key takes eight bytes, as nearly all do.
-#[inline]
-fn level_and_key(cell: &[u8]) -> Option<(i64, PositionKey)> {
-    let &[_, 5, level_type, 6, _, _, ref columns @ ..] = cell else { return None };
-    let (level, columns) = read_integer(columns, level_type)?;
-    Some((level, PositionKey(u64::from_be_bytes(*columns.first_chunk()?))))
-}
-
-/// The key of the row of `occurrence` that a leaf cell holds; `None` if it holds another one.
-#[inline]
-pub(super) fn key_of(cell: &[u8]) -> Option<PositionKey> {
-    match level_and_key(cell) {
-        Some((_, key)) => Some(key),
-        None => occurrence_of(cell).map(|row| row.occurrence.key()),
-    }
-}
-
-/// The game of the row of `occurrence` that a leaf cell holds; `None` if it holds another one.
-#[inline]
-pub(super) fn game_of(cell: &[u8]) -> Option<GameId> {
-    // As above, and numbers of games take two or three bytes.
-    match *cell {
-        [_, 5, 9, 6, 2, _, _, _, _, _, _, _, _, _, a @ ..0x80, b, ..] => {
-            Some(GameId(u32::from_be_bytes([0, 0, a, b])))
-        }
-        [_, 5, 9, 6, 3, _, _, _, _, _, _, _, _, _, a @ ..0x80, b, c, ..] => {
-            Some(GameId(u32::from_be_bytes([0, a, b, c])))
-        }
-        _ => occurrence_of(cell).map(|row| row.occurrence.game()),
-    }
-}
-
-/// Whether the row of `occurrence` that a leaf cell holds comes before `row`; `None` if it holds another one.
-#[inline]
-pub(super) fn is_before(cell: &[u8], row: OccurrenceRow) -> Option<bool> {
-    match level_and_key(cell) {
-        Some((level, _)) if level != i64::from(row.level.0) => Some(level < i64::from(row.level.0)),
-        Some((_, key)) if key != row.occurrence.key() => Some(key.as_i64() < row.occurrence.key().as_i64()),
-        _ => Some(occurrence_of(cell)? < row),
-    }
-}
-
-/// Whether a leaf cell holds this row of `occurrence`; `None` if it holds one of another table.
-#[inline]
-pub(super) fn is_row(cell: &[u8], row: OccurrenceRow) -> Option<bool> {
-    match level_and_key(cell) {
-        Some((_, key)) if key != row.occurrence.key() => Some(false),
-        _ => Some(occurrence_of(cell)? == row),
-    }
-}
-
-/// How two rows of an index stand to each other: cells whose columns are NULL, integers, texts or blobs and compared as bytes.
-/// `None` if they have others, or not equally many.
-pub(super) fn compare(cell: &[u8], other: &[u8]) -> Option<Ordering> {
-    let (mut columns, mut others) = (Columns::of(cell)?, Columns::of(other)?);
-    loop {
-        match (columns.next(), others.next()) {
-            (None, None) => return Some(Ordering::Equal),
-            (Some(value), Some(other)) => match value?.cmp(&other?) {
-                Ordering::Equal => {}
-                order => return Some(order),
-            },
-            _ => return None,
-        }
-    }
-}
-
-/// The first column of the row that a leaf cell holds; `None` if it is no number.
-pub(super) fn first_number(cell: &[u8]) -> Option<i64> {
-    match Columns::of(cell)?.next()?? {
-        Value::Integer(number) => Some(number),
-        _ => None,
-    }
-}
-
-/// Game and ply of the row of `game_position` that a cell holds; `None` if it holds another one.
-pub(super) fn position_place(cell: &[u8]) -> Option<(i64, i64)> {
-    let mut columns = Columns::of(cell)?;
-    let mut number = || match columns.next()?? {
-        Value::Integer(number) => Some(number),
-        _ => None,
-    };
-    Some((number()?, number()?))
-}
-
-/// The FEN and the move of the row of `game_position` that a cell holds; `None` if it holds another one.
-pub(super) fn played_in(cell: &[u8]) -> Option<(&str, Option<MoveCode>)> {
-    // Behind game, ply, key and half-move clock.
-    let mut columns = Columns::of(cell)?.skip(4);
-    let code = match columns.next()?? {
-        Value::Integer(code) => Some(MoveCode::from_stored(u32::try_from(code).ok()?)),
-        Value::Null => None,
-        _ => return None,
-    };
-    match columns.next()?? {
-        Value::Text(fen) => Some((std::str::from_utf8(fen).ok()?, code)),
-        _ => None,
-    }
-}
-
-/// A column's value, in the order in which SQLite sorts values.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Value<'c> {
-    Null,
-    Integer(i64),
-    Text(&'c [u8]),
-    Blob(&'c [u8]),
-}
-
-/// The columns of a record.
-struct Columns<'c> {
-    types: &'c [u8],
-    values: &'c [u8],
-}
-
-impl<'c> Columns<'c> {
-    fn of(cell: &'c [u8]) -> Option<Self> {
-        let (length, record) = read_varint(cell)?;
-        let record = record.get(..length)?;
-        let (header, types) = read_varint(record)?;
-        let values = record.get(header..)?;
-        Some(Self { types: types.get(..header.checked_sub(record.len() - types.len())?)?, values })
-    }
-
-    fn read(&mut self) -> Option<Value<'c>> {
-        let serial_type;
-        (serial_type, self.types) = read_varint(self.types)?;
-        let length = match serial_type {
-            0 => return Some(Value::Null),
-            7 | 10 | 11 => return None,
-            12.. => (serial_type - 12) / 2,
-            _ => {
-                let value;
-                (value, self.values) = read_integer(self.values, serial_type as u8)?;
-                return Some(Value::Integer(value));
-            }
-        };
-        let value;
-        (value, self.values) = self.values.split_at_checked(length)?;
-        Some(if serial_type % 2 == 1 { Value::Text(value) } else { Value::Blob(value) })
-    }
-}
-
-impl<'c> Iterator for Columns<'c> {
-    /// `None` if it is not known here.
-    type Item = Option<Value<'c>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        (!self.types.is_empty()).then(|| self.read())
-    }
-}
-
-/// The varint with which `bytes` begin, up to three bytes long, and what follows.
-fn read_varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
-    let end = bytes.iter().take(3).position(|&byte| byte < 0x80)? + 1;
-    let (varint, rest) = bytes.split_at(end);
-    Some((varint.iter().fold(0, |value, &byte| value << 7 | usize::from(byte & 0x7f)), rest))
-}
-
-/// The integer of this serial type with which `columns` begin, and what follows.
-#[inline]
-fn read_integer(columns: &[u8], serial_type: u8) -> Option<(i64, &[u8])> {
-    let length = match serial_type {
-        1..=4 => usize::from(serial_type),
-        5 => 6,
-        6 => 8,
-        8 | 9 => return Some((i64::from(serial_type - 8), columns)),
-        _ => return None,
-    };
-    let (bytes, rest) = columns.split_at_checked(length)?;
-    let sign = if bytes[0] < 0x80 { 0 } else { -1 };
-    Some((bytes.iter().fold(sign, |value, &byte| value << 8 | i64::from(byte)), rest))
 }
 
 /// A canonical FEN that a record can be given.
@@ -478,6 +285,8 @@ fn write_word(space: &mut [u8], end: usize, word: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::pages::record_reader::{game_of, is_before, key_of, occurrence_of};
+    use crate::store::row::{Level, Occurrence};
 
     /// The record's bytes, written into space that is full of other things.
     fn bytes(record: &impl Record) -> Vec<u8> {

@@ -9,6 +9,7 @@ pub(crate) mod game_outcome;
 pub(crate) mod game_record;
 pub(crate) mod info;
 pub(crate) mod known;
+pub(crate) mod known_sources;
 pub(crate) mod name;
 pub(crate) mod occurrence;
 pub(crate) mod opening;

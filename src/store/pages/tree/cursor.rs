@@ -5,7 +5,7 @@ use crate::board::PositionKey;
 use crate::id::{GameId, Ply};
 use crate::store::game_set::GameSet;
 use crate::store::pages::merge::LevelRange;
-use crate::store::pages::record::{is_before, occurrence_of};
+use crate::store::pages::record_reader::{is_before, occurrence_of};
 use crate::store::pages::{BtreeError, PageFile, Tree};
 use crate::store::partition_point::near_partition_point;
 use crate::store::row::{Occurrence, OccurrenceRow};

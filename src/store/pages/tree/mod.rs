@@ -5,7 +5,7 @@ pub(super) mod leaves;
 pub(super) mod position;
 
 use super::page::{CHILD, INTERIOR_HEADER, LEAF_HEADER, POINTER, PageView};
-use super::record::is_before;
+use super::record_reader::is_before;
 use super::{BtreeError, PageFile, PageNumber, PageSize};
 use crate::store::partition_point::partition_point;
 use crate::store::row::OccurrenceRow;

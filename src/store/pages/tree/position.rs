@@ -6,7 +6,7 @@ use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Level, Ply};
 use crate::store::pages::merge::LevelRange;
 use crate::store::pages::page::PageView;
-use crate::store::pages::record::{played_in, position_place};
+use crate::store::pages::record_reader::{played_in, position_place};
 use crate::store::pages::{BtreeError, PageFile, PageNumber, Tree};
 use crate::store::partition_point::partition_point;
 use crate::store::row::Occurrence;
