@@ -13,6 +13,8 @@ mod made_file;
 mod needs;
 #[path = "common/pages.rs"]
 mod pages;
+#[cfg(feature = "parquet")]
+mod parquet;
 #[path = "common/place.rs"]
 mod place;
 mod program;

@@ -26,10 +26,9 @@ from pyspark.sql.datasource import EqualTo, GreaterThan, GreaterThanOrEqual, In,
 from pyspark.sql.functions import lit
 from pyspark_pgndex.pushdown import games_of
 
-# Of the packed file, and of the plain one, which is four times as long.
-PARTITION_BYTES = 2 << 20
-PART_BYTES = 2 << 20
-PLAIN_PART_BYTES = 8 << 20
+# Four parts of each file that can be divided.
+PART_BYTES = (Path(sys.argv[2]) / "many.pgn.zst").stat().st_size // 4 + 1
+PLAIN_PART_BYTES = (Path(sys.argv[2]) / "games.pgn").stat().st_size // 4 + 1
 
 
 def session():
@@ -60,7 +59,7 @@ SUMS = {
 
 
 def read(spark, path, table, **options):
-    size = PLAIN_PART_BYTES if path.endswith(".pgn") else PARTITION_BYTES
+    size = PLAIN_PART_BYTES if path.endswith(".pgn") else PART_BYTES
     reader = spark.read.format("pgn").option("table", table).option("partition_bytes", size)
     return reader.options(**options).load(path)
 

@@ -1,10 +1,13 @@
-"""Looks at the page of `pgndex serve` in a browser: each view at several widths, by keyboard alone, by mouse, with slow and hostile
-answers, with axe-core.
+"""Tests the page of `pgndex serve` in a browser.
 
-    python3 tests/server/page.py http://127.0.0.1:9002 OUT_DIR [--every-width]
+    python3 tests/server/page.py http://127.0.0.1:9002 OUT_DIR PART
 
-The server runs already, over any database that has games. OUT_DIR gets pictures of each view: without --every-width each width comes
-once, in one scheme of colours. It needs the packages playwright and
+PART is one of
+- look: each view at each width in one scheme of colours, with axe-core; OUT_DIR gets pictures of them;
+- look-at-every-width: the same at each width in both schemes;
+- use: the page by keyboard alone, by mouse, with slow and hostile answers.
+
+The server runs already, over any database that has games. The script needs the packages playwright and
 axe-playwright-python, of which only axe-core is used, and Chromium (CHROMIUM, or chromium on the path).
 """
 
@@ -567,7 +570,7 @@ def attack(browser, base):
 
 
 def main():
-    base, out = sys.argv[1].rstrip("/"), Path(sys.argv[2])
+    base, out, part = sys.argv[1].rstrip("/"), Path(sys.argv[2]), sys.argv[3]
     Visit.base = base
     package = Path(importlib.util.find_spec("axe_playwright_python").origin).parent
     axe = (package / "axe.min.js").read_text()
@@ -576,21 +579,23 @@ def main():
         chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
         # The server is of this machine, and root has no sandbox.
         browser = playwright.chromium.launch(executable_path=chromium, chromium_sandbox=False)
-        look(browser, base, out, axe, EVERY_LOOK if "--every-width" in sys.argv else LOOKS)
-        play_by_keys(browser, base)
-        play_by_mouse(browser, base)
-        walk(browser, base)
-        search_by_hand(browser, base)
-        follow_player(browser, base)
-        ask_sql(browser, base)
-        take_game(browser, base)
-        stop_long_work(browser, base)
-        tell_nothing(browser, base)
-        tell_names(browser, base)
-        tell_wrong(browser, base)
-        keep_repertoire(browser, base)
-        sort_results(browser, base)
-        attack(browser, base)
+        if part == "use":
+            play_by_keys(browser, base)
+            play_by_mouse(browser, base)
+            walk(browser, base)
+            search_by_hand(browser, base)
+            follow_player(browser, base)
+            ask_sql(browser, base)
+            take_game(browser, base)
+            stop_long_work(browser, base)
+            tell_nothing(browser, base)
+            tell_names(browser, base)
+            tell_wrong(browser, base)
+            keep_repertoire(browser, base)
+            sort_results(browser, base)
+            attack(browser, base)
+        else:
+            look(browser, base, out, axe, LOOKS if part == "look" else EVERY_LOOK)
         browser.close()
     print(f"{len(failures)} wrong" if failures else "all right")
     return 1 if failures else 0

@@ -7,18 +7,24 @@ use crate::needs::{has_program, python_that_runs};
 use crate::server::serving::Serving;
 
 #[test]
-#[ignore = "takes minutes"]
-fn the_page_is_right_in_a_browser() {
-    look_at_page(&[]);
+#[ignore = "takes a minute"]
+fn the_page_is_used_in_a_browser() {
+    look_at_page("use");
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn the_page_is_looked_at_in_a_browser() {
+    look_at_page("look");
 }
 
 #[test]
 #[ignore = "takes minutes"]
-fn the_page_is_right_at_every_width() {
-    look_at_page(&["--every-width"]);
+fn the_page_is_looked_at_at_every_width() {
+    look_at_page("look-at-every-width");
 }
 
-fn look_at_page(options: &[&str]) {
+fn look_at_page(part: &str) {
     let Some(python) = python_that_runs("import axe_playwright_python, playwright") else { return };
     if !has_program("chromium") {
         return;
@@ -30,7 +36,7 @@ fn look_at_page(options: &[&str]) {
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/server/page.py"))
         .arg(format!("http://{}", server.address))
         .arg(&pictures)
-        .args(options)
+        .arg(part)
         .stderr(Stdio::inherit())
         .status()
         .expect("the script runs");

@@ -129,8 +129,8 @@ impl ExploreArgs {
     /// If the text is not one of filters, or no game can fit them.
     pub(crate) fn versus(&self) -> Result<Option<GameFilter>, WrongValue> {
         let Some(text) = &self.versus else { return Ok(None) };
-        let words = shlex::split(text)
-            .ok_or_else(|| WrongValue(anyhow!("--versus: a quotation mark is missing in {text}")))?;
+        let words = shell_words::split(text)
+            .map_err(|_| WrongValue(anyhow!("--versus: a quotation mark is missing in {text}")))?;
         let read = VersusArgs::try_parse_from(words).map_err(|error| {
             let error = error.to_string();
             let first = error.lines().next().unwrap_or_default().trim_start_matches("error: ");

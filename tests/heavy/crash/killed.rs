@@ -52,7 +52,7 @@ fn at_a_few_moments() {
     for way in
         [Way::Fresh, Way::Overwriting, Way::Adding, Way::AddingToLevels, Way::Optimizing, Way::Removing]
     {
-        kill(way, 3, 4);
+        kill(way, 3, 2);
     }
 }
 

@@ -20,7 +20,7 @@ fn assert_full(scene: &Scene, place: &Path, output: &Output, reasons: &[&str], w
 
 #[test]
 fn a_limit_on_the_size_of_files() {
-    let scene = Scene::new(Way::Adding, 4);
+    let scene = Scene::new(Way::Adding, 2);
     let [before, after] = scene.sizes().map(|bytes| bytes / 1024);
     let grown = after - before;
     let (mut failed, mut done) = (0, 0);
@@ -54,7 +54,7 @@ fn a_limit_on_the_size_of_files() {
 
 #[test]
 fn a_full_disk() {
-    let scene = Scene::new(Way::Adding, 4);
+    let scene = Scene::new(Way::Adding, 2);
     let [before, after] = scene.sizes();
     let (mut failed, mut done) = (0, 0);
     for step in 0..10 {

@@ -14,8 +14,8 @@ use crate::support::{GAMES, annotated, assert_same, directory, lines, names, num
 /// The database in each place, and the file that is indexed.
 pub(crate) const DATABASE: &str = "x.db";
 const SOURCE: &str = "new.pgn";
-/// So many times 53 games make a level that stays when others are added.
-const LEVEL: usize = 19;
+/// So many games make a level that stays when others are added. Short ones: of the rest there are enough.
+const LEVEL: usize = 1000;
 
 /// What the run does to what is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,17 +73,18 @@ impl Scene {
                     ["index", "--quiet", "--duplicates", "keep", "--continuation-threshold", "3", DATABASE];
                 assert_done(&run(start.path(), &[&index, files].concat()));
             };
-            // Half as much, of other players; in the first of several levels more than is merged with whatever comes.
-            let old = if way.has_levels() { LEVEL } else { times / 2 + 1 };
-            let write = |name: &str, times| {
+            // Half as much, of other players.
+            let write = |name: &str, times, short| {
                 let games = GAMES.replace("[White \"", "[White \"Old ").repeat(times);
-                fs::write(start.path().join(name), games).expect("written");
+                let short =
+                    "[White \"Old short\"]\n[Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n".repeat(short);
+                fs::write(start.path().join(name), games + &short).expect("written");
             };
-            write("old.pgn", old);
+            write("old.pgn", times / 2 + 1, if way.has_levels() { LEVEL } else { 0 });
             index(if way == Way::Removing { &["old.pgn", SOURCE] } else { &["old.pgn"] });
             fs::remove_file(start.path().join("old.pgn")).expect("removed");
             if way.has_levels() {
-                write("later.pgn", 2);
+                write("later.pgn", 2, 0);
                 index(&["later.pgn"]);
                 fs::remove_file(start.path().join("later.pgn")).expect("removed");
             }

@@ -57,7 +57,7 @@ fn stop(way: Way, stops: u32, times: usize) {
 #[test]
 fn at_a_few_moments() {
     for way in [Way::Fresh, Way::Overwriting, Way::Adding] {
-        stop(way, 4, 20);
+        stop(way, 3, 10);
     }
 }
 
