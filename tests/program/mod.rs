@@ -38,3 +38,4 @@ mod variations;
 mod versions;
 #[cfg(target_os = "linux")]
 mod watch;
+mod words;
