@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::needs::{corpus, python_that_runs};
 use crate::place::{CLUB, ENDINGS, Place};
+use crate::support::synthetic;
 
 /// Engines that are quick to install and to start.
 const QUICK: [&str; 4] = ["duckdb", "clickhouse", "polars", "pyarrow"];
@@ -30,13 +31,11 @@ fn agree(games: Vec<u8>, modules: &str, engines: &[&str]) -> Option<Vec<String>>
     Some(printed.lines().map(str::to_owned).collect())
 }
 
+// The others run what the page on Parquet shows of them.
 #[test]
-fn engines_read_the_rows_of_a_database() {
-    let sample = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/synthetic.pgn"));
-    let Some(lines) = agree(sample.expect("the sample"), "chdb, duckdb, polars, pyarrow", &QUICK) else {
-        return;
-    };
-    assert_eq!(lines.len(), QUICK.len());
+fn duckdb_reads_the_rows_of_a_database() {
+    let Some(lines) = agree(synthetic(300).to_vec(), "duckdb", &["duckdb"]) else { return };
+    assert_eq!(lines.len(), 1);
 }
 
 #[test]

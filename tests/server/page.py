@@ -22,11 +22,12 @@ from pathlib import Path
 
 from playwright.sync_api import Error, sync_playwright
 
-WIDTHS = {360: 780, 1024: 768, 1920: 1080}
-WIDEST = {2560: 1440}
+HEIGHTS = {360: 780, 1024: 768, 1920: 1080, 2560: 1440}
+# The views that use a wide window, and the width from which only these are looked at.
 WIDE_VIEWS = ("explorer", "games", "game", "statistics")
-EVERY_LOOK = [(scheme, width) for scheme in ("light", "dark") for width in (*WIDTHS, *WIDEST)]
-LOOKS = [("light", 1024), ("dark", 360), ("light", 1920), ("dark", 2560)]
+WIDE, WIDEST = 1920, 2560
+LOOKS = [("light", 1024), ("dark", 360), ("light", WIDE), ("dark", WIDEST)]
+EVERY_LOOK = [(scheme, width) for scheme in ("light", "dark") for width in HEIGHTS]
 HOSTILE = '<script>window.hit=1</script>"><img src=x onerror="window.hit=2">'
 STATISTICS = "SELECT result, count(*) AS games FROM game GROUP BY result"
 BOOK = "1. e4 c5 2. Nf3 d6 (2... Nc6 3. Bb5) 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6 6. Be3 *"
@@ -113,18 +114,18 @@ def views(base):
 
 @contextmanager
 def page_of(browser, width=1024, scheme="light", **more):
-    context = browser.new_context(viewport={"width": width, "height": (WIDTHS | WIDEST)[width]}, color_scheme=scheme, **more)
+    context = browser.new_context(viewport={"width": width, "height": HEIGHTS[width]}, color_scheme=scheme, **more)
     try:
         yield context.new_page()
     finally:
         context.close()
 
 
-def look(browser, base, out, axe, looks):
+def look(browser, base, out, axe, looks, wide):
     for name, address in views(base).items():
         print(name, flush=True)
         for scheme, width in looks:
-            if width in WIDTHS or name in WIDE_VIEWS:
+            if width < wide or name in WIDE_VIEWS:
                 with page_of(browser, width, scheme) as page:
                     visit = Visit(page, f"{name} at {width}, {scheme}")
                     visit.open(address)
@@ -594,8 +595,10 @@ def main():
             keep_repertoire(browser, base)
             sort_results(browser, base)
             attack(browser, base)
+        elif part == "look":
+            look(browser, base, out, axe, LOOKS, WIDE)
         else:
-            look(browser, base, out, axe, LOOKS if part == "look" else EVERY_LOOK)
+            look(browser, base, out, axe, EVERY_LOOK, WIDEST)
         browser.close()
     print(f"{len(failures)} wrong" if failures else "all right")
     return 1 if failures else 0
