@@ -127,7 +127,7 @@ impl Aliases {
     /// Those of a database.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn read(database: &Database) -> store::Result<Self> {
         let mut aliases = Self::default();
         for PlayerAlias { alias, name, fide_id } in database.player_aliases()? {
@@ -140,7 +140,7 @@ impl Aliases {
     /// Puts them into a database, in the place of those that are there.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn write(&self, database: &Database, lock: &WriterLock) -> store::Result<()> {
         database.replace_player_aliases(lock, &self.rows())
     }
@@ -338,7 +338,7 @@ fn read_name(text: &str) -> Result<(&str, NameFilter)> {
 /// need not be there yet.
 ///
 /// # Errors
-/// [`AliasError::Unknown`], [`AliasError::Ambiguous`], [`AliasError::Empty`]; what SQLite says.
+/// [`AliasError::Unknown`], [`AliasError::Ambiguous`], [`AliasError::Empty`]; errors of SQLite.
 pub fn choose_name(database: &Database, aliases: &Aliases, text: &str) -> Result<String> {
     let (exact, filter) = read_name(text)?;
     if matches!(filter, NameFilter::Exactly(_)) {

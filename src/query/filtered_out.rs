@@ -16,7 +16,7 @@ pub struct WithoutFilter {
 /// If a position is given, only games count that reached it. Without any filter, or where only several together keep all games out, there are none.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn without_one_filter(
     database: &Database,
     filter: &GameFilter,
@@ -56,7 +56,7 @@ pub enum Instead {
 /// says nothing new.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn instead_of_filter(
     database: &Database,
     filter: &GameFilter,

@@ -186,7 +186,7 @@ impl Find<'_> {
     /// Passes the hits on until `visit` gives `false`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn visit(&self, mut visit: impl FnMut(&Hit) -> bool) -> store::Result<Shown> {
         let mut shown = Shown::default();
         let see = |hit: Hit| {
@@ -262,7 +262,7 @@ impl Find<'_> {
     /// How many of how many hits an answer has.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn total(&self, shown: &Shown) -> store::Result<Total> {
         let Shown { occurrences, games, is_more: saw_more, .. } = *shown;
         let total = |all, is_more| Total { occurrences, games, all, is_more };
@@ -303,7 +303,7 @@ impl Find<'_> {
     /// Why there is no hit, as far as it can be told.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn nothing(&self) -> store::Result<Nothing> {
         let unknown_names = || near_names(self.database, self.selection);
         let query = match self.target {
@@ -337,7 +337,7 @@ impl Find<'_> {
 /// How far games follow a line to whose end no game comes; `None` if it has no move before its last one.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn followed(database: &Database, query: &PositionQuery, lines: Lines) -> store::Result<Option<Followed>> {
     let Some((_, before)) = query.line.split_last() else { return Ok(None) };
     for (index, played) in before.iter().enumerate().rev() {

@@ -40,7 +40,7 @@ pub struct Elsewhere {
 /// The names of a selection that nothing bears, each with those that are like it.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn near_names(database: &Database, selection: &Selection) -> store::Result<Vec<NearNames>> {
     let unknown = selection.unknown_names().iter();
     unknown

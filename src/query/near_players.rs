@@ -64,7 +64,7 @@ pub struct SeveralPlayers {
 /// The names of a selection that fit several players, up to `most` of whom are named.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn several_players(
     database: &Database,
     selection: &Selection,
@@ -107,7 +107,7 @@ fn several(database: &Database, known: &KnownPlayers, most: usize) -> store::Res
 /// The names of a selection's players that are like others with many more games.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn near_players(database: &Database, selection: &Selection) -> store::Result<Vec<NearPlayer>> {
     let near = selection.players().iter().map(|known| near_player(database, known));
     near.filter_map(Result::transpose).collect()

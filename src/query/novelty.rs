@@ -45,7 +45,7 @@ pub struct NewMove {
 /// Looks for the first new move of a game, among all games of earlier days. What is unknown of their dates counts as early.
 ///
 /// # Errors
-/// [`Error::Damaged`](crate::query::Error::Damaged); what SQLite says.
+/// [`Error::Damaged`](crate::query::Error::Damaged); errors of SQLite.
 pub fn novelty(database: &Database, record: &GameRecord) -> Result<Novelty> {
     let Some(until) = record.summary.date.as_deref().and_then(DatePrefix::before) else {
         return Ok(Novelty::NoDate);

@@ -85,7 +85,7 @@ impl Players<'_> {
     /// The players, in order.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn list(&self) -> store::Result<ListedPlayers> {
         let snapshot = self.database.snapshot()?;
         let groups = self.groups()?;

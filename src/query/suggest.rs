@@ -146,7 +146,7 @@ struct Unit {
 /// more is.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn suggest_aliases(database: &Database) -> store::Result<SuggestedAliases> {
     let snapshot = database.snapshot()?;
     let mut candidates = candidates(database)?;

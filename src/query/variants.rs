@@ -35,7 +35,7 @@ pub enum Difference {
 /// are more than none.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn variants(database: &Database, position: &Position, lines: Lines) -> store::Result<Vec<Variant>> {
     let many = match count_games(database, position, lines)? {
         HitCount::Exact { games, .. } | HitCount::Games(games) => games.saturating_mul(MANY),

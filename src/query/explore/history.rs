@@ -62,7 +62,7 @@ impl Explore<'_> {
     /// The games by month, the first month first. Games whose month is not known are left out.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn months(&self) -> store::Result<Vec<HistoryMonth>> {
         let mut reached = ReachedGames::new(self.database, self.selection);
         let new = BTreeMap::<(u16, u8), ResultCounts>::new;
@@ -83,7 +83,7 @@ impl Explore<'_> {
     /// position, are told too. So many of the moves played most are counted.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn history(&self, most_moves: usize) -> store::Result<Vec<HistoryYear>> {
         let position = &self.query.position;
         let snapshot = self.database.snapshot()?;

@@ -242,7 +242,7 @@ impl Explore<'_> {
     /// What was played from the position.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn answer(&self) -> store::Result<Explored> {
         let position = &self.query.position;
         let (key, fen) = (position.key(), position.canonical_fen());
@@ -285,7 +285,7 @@ impl Explore<'_> {
     /// Names of the filters that nothing bears: why no game may have passed them.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn unknown_names(&self) -> store::Result<Vec<NearNames>> {
         near_names(self.database, self.selection)
     }

@@ -94,7 +94,7 @@ impl Explore<'_> {
     /// and variations are not looked into.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn tree(&self, depth: u32, least_share: u64) -> store::Result<ExploredTree> {
         let snapshot = self.database.snapshot()?;
         let root = self.node_answer(&self.query.position)?;

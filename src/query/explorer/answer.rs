@@ -112,7 +112,7 @@ impl ExplorerAnswer {
     /// Says what was found of a position as these clients read it.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn of(database: &Database, position: &Position, found: Explored) -> store::Result<Self> {
         let list = |games: Vec<ListedGame>| games.into_iter().map(|game| listed(database, position, game));
         let moves = found.moves.into_iter().map(|played| explorer_move(database, position, played));

@@ -18,7 +18,7 @@ pub fn game_code(game: GameId, marks: &GameMarks) -> String {
 /// The game that is called so; a game's number is understood too.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn game_of_code(database: &Database, code: &str) -> store::Result<Option<GameId>> {
     if code.len() < LENGTH {
         return existing(database, code.parse().ok().map(GameId));

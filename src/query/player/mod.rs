@@ -298,7 +298,7 @@ impl PlayerQuestion<'_> {
     /// The record.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn answer(&self) -> store::Result<PlayerRecord> {
         let snapshot = self.database.snapshot()?;
         let players = Players {

@@ -18,7 +18,7 @@ pub struct FoundNames {
 /// Looks for names: so many at most. All names begin with an empty text.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn find_names(database: &Database, named: Named, typed: &str, limit: usize) -> store::Result<FoundNames> {
     let mut names = Vec::new();
     let mut begin = typed.trim_start().to_owned();

@@ -36,7 +36,7 @@ impl OpeningList {
     /// The openings that the positions of a selection's games tell, so many at most.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn of(database: &Database, selection: &Selection, limit: usize) -> store::Result<Self> {
         let mut list = Self { games: 0, count: 0, openings: Vec::new(), unnamed: Counted::default() };
         for played in database.played_openings(selection)? {

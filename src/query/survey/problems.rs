@@ -37,7 +37,7 @@ impl FoundProblems {
     /// A page of what was found wrong.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn of(database: &Database, page: &ProblemPage<'_>) -> store::Result<Self> {
         let found = database.problem_page(page)?;
         let is_full = found.len() >= page.limit as usize;

@@ -35,7 +35,7 @@ impl SqlRows {
     /// Runs one statement that reads.
     ///
     /// # Errors
-    /// Those of [`Database::query`]; what SQLite says.
+    /// Those of [`Database::query`]; errors of SQLite.
     pub fn of(database: &Database, sql: &str, limits: SqlLimits) -> store::Result<Self> {
         let failed = |source| store::Error::sqlite(database.path(), "read a row", source);
         let mut query = database.query(sql)?;

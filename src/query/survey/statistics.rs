@@ -88,7 +88,7 @@ impl Statistics {
     /// Counts the games of a selection.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn of(database: &Database, selection: &Selection) -> store::Result<Self> {
         let GameCharts { all, years, undated, ratings, unrated, lengths } =
             database.game_charts(selection)?;

@@ -79,7 +79,7 @@ impl Database {
     /// What the PGN says about the moves of a game; nothing in a database of a version that did not keep it.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn annotations(&self, game: GameId) -> Result<GameAnnotations> {
         game_annotations(self.connection(), game)
             .map_err(|source| Error::sqlite(self.path(), "look up the annotations of a game", source))

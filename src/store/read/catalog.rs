@@ -114,7 +114,7 @@ impl Database {
     /// The version of its schema.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn schema_version(&self) -> Result<SchemaVersion> {
         version_of(self.connection()).map_err(|source| Error::sqlite(self.path(), "read the schema", source))
     }
@@ -154,7 +154,7 @@ impl Database {
     /// The names of tables, views, indexes and triggers that somebody added.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn added_by_others(&self) -> Result<Vec<String>> {
         let names =
             "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";

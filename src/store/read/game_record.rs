@@ -225,7 +225,7 @@ impl Database {
     /// One game with its tags and positions.
     ///
     /// # Errors
-    /// [`Error::NoSuchGame`]; what SQLite says.
+    /// [`Error::NoSuchGame`]; errors of SQLite.
     pub fn game(&self, game: GameId) -> Result<GameRecord> {
         let record = game_record(self.connection(), game)
             .map_err(|source| Error::sqlite(self.path(), "look up a game", source))?;
@@ -238,7 +238,7 @@ impl Database {
     /// The last game. Games are numbered from 1; a game that was read again has a new number, and its old one is free.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn last_game(&self) -> Result<Option<GameId>> {
         self.game_number("SELECT max(game_id) AS game_id FROM game", [])
     }
@@ -246,7 +246,7 @@ impl Database {
     /// The first game that has this number or a greater one: some numbers may have no game.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn game_from(&self, game: GameId) -> Result<Option<GameId>> {
         self.game_number("SELECT min(game_id) AS game_id FROM game WHERE game_id >= ?1", [game.0])
     }
@@ -264,7 +264,7 @@ impl Database {
     /// What was found wrong in a game, in the order of its text.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn problems_of(&self, game: GameId) -> Result<Vec<GameProblem>> {
         self.all(
             "look up what is wrong with a game",

@@ -237,7 +237,7 @@ impl Database {
     /// The input files, in input order.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn source_infos(&self) -> Result<Vec<SourceInfo>> {
         let sql = "SELECT source_id, path, bytes, digest, games, plies, problems, duplicates, indexed_at
                    FROM source ORDER BY source_id";
@@ -279,7 +279,7 @@ impl Database {
     /// What each file had when it was read, in the order in which the files were first read.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn source_contents(&self) -> Result<Vec<SourceContent>> {
         let sql = "SELECT path, sum(games) AS games, max(bytes) AS bytes FROM source
              GROUP BY path ORDER BY min(source_id)";

@@ -65,7 +65,7 @@ impl Known {
     /// Opens the database at `path`, which is one of ours.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn open(path: &Path) -> Result<Self> {
         let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         // More would be filled once, with pages from all over, and thrown away.
@@ -79,7 +79,7 @@ impl Known {
     /// without a lock for each.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn open_snapshot(path: &Path) -> Result<Self> {
         let known = Self::open(path)?;
         // As much of the file as SQLite maps at most: pages need not be copied then.
@@ -93,7 +93,7 @@ impl Known {
     /// What the games of a block came to; `None` if its columns do not tell it.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn outcomes(&self, block: u32) -> Result<Option<Outcomes>> {
         match BlockColumns::new(&self.connection, block).outcomes() {
             Ok(outcomes) => Ok(Some(outcomes)),
@@ -105,7 +105,7 @@ impl Known {
     /// What a game came to; `None` if there is no such game.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn game_outcome(&self, game: GameId) -> Result<Option<GameOutcome>> {
         GameOutcome::of(&self.connection, game).map_err(|source| self.failed(source))
     }
@@ -113,7 +113,7 @@ impl Known {
     /// The greatest id of a table of names; 0 if it is empty.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn last_name(&self, table: NameTable) -> Result<NameId> {
         self.last(table.table()).map(NameId)
     }
@@ -121,7 +121,7 @@ impl Known {
     /// The greatest id that a game has or had; 0 if there was none.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn last_game(&self) -> Result<GameId> {
         let sql = "SELECT name, value FROM setting WHERE name = 'last_game'";
         let had = self.row(sql, [], |row| Cells::new(row, SETTING).get::<u32>("value"))?;
@@ -131,7 +131,7 @@ impl Known {
     /// Whether tables have rows of games that are not there: somebody deleted games through SQL.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn has_orphans(&self) -> Result<bool> {
         let last: u32 = self.last(GAME_POSITION)?;
         Ok(last > self.last_game()?.0)
@@ -140,7 +140,7 @@ impl Known {
     /// The greatest id of a source; 0 if there is none.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn last_source(&self) -> Result<SourceId> {
         self.last(SOURCE).map(SourceId)
     }
@@ -148,7 +148,7 @@ impl Known {
     /// The greatest id of a run; 0 if there is none.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn last_import(&self) -> Result<ImportId> {
         self.last(IMPORT).map(ImportId)
     }
@@ -156,7 +156,7 @@ impl Known {
     /// How many rows `position_game` has, as the runs say.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn positions(&self) -> Result<u64> {
         let mut sum: u64 = 0;
         self.each("SELECT import_id, positions FROM import", [], |row| {
@@ -169,7 +169,7 @@ impl Known {
     /// The keys of all rows of `visited_position`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn visited_keys(&self) -> Result<KeySet> {
         let mut keys = KeySet::default();
         self.each("SELECT key FROM visited_position", [], |row| {
@@ -182,7 +182,7 @@ impl Known {
     /// Shows `see` the key of each position of a game and the move played from it, in order.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn for_each_position_of(
         &self,
         game: GameId,
@@ -200,7 +200,7 @@ impl Known {
     /// What the rows of a visited position say; `None` if it has none.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn visited_counts(&self, key: PositionKey) -> Result<Option<VisitedCounts>> {
         visited_counts(&self.connection, key).map_err(|source| self.failed(source))
     }
@@ -208,7 +208,7 @@ impl Known {
     /// Shows `see` all games in the sets of a visited position, each with what it played there last.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn for_each_visit(&self, key: PositionKey, see: impl FnMut(GameId, PlayedMove)) -> Result<()> {
         for_each_in_sets(&self.connection, key, see).map_err(|source| self.failed(source))
     }
@@ -216,7 +216,7 @@ impl Known {
     /// Whether `position_game` has at least `count` rows of a key, which is at least 1.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn has_occurrences(&self, key: PositionKey, count: u32) -> Result<bool> {
         has_occurrences(&self.connection, key, count).map_err(|source| self.failed(source))
     }
@@ -224,7 +224,7 @@ impl Known {
     /// Shows `see` where games have a key: all games and plies, in order.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn for_each_occurrence(&self, key: PositionKey, see: impl FnMut(GameId, Ply)) -> Result<()> {
         for_each_occurrence(&self.connection, key, see).map_err(|source| self.failed(source))
     }
@@ -232,7 +232,7 @@ impl Known {
     /// Shows `see` the FEN of a position of a game and the move played there; `None` if it has no row.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn played_at<T>(
         &self,
         game: GameId,
@@ -253,7 +253,7 @@ impl Known {
     /// Fails if a view has the name of one of our tables: to read it may take for ever, and nothing can be written to it.
     ///
     /// # Errors
-    /// [`Error::ViewForTable`]; what SQLite says.
+    /// [`Error::ViewForTable`]; errors of SQLite.
     pub fn check_tables(&self) -> Result<()> {
         let tables = "SELECT json_group_array(name) FROM sqlite_schema WHERE type = 'table'";
         let tables: String = schema_of(SchemaVersion::LATEST)?
@@ -271,7 +271,7 @@ impl Known {
     /// Makes sure that each table whose rows are numbered has a number left.
     ///
     /// # Errors
-    /// [`Error::NumbersUsedUp`]; what SQLite says.
+    /// [`Error::NumbersUsedUp`]; errors of SQLite.
     pub fn check_numbers(&self) -> Result<()> {
         for table in [IMPORT, SOURCE, GAME, PLAYER, EVENT, SITE] {
             let last = self.last(table)?;
@@ -315,7 +315,7 @@ impl Known {
     /// The id of a name, if it is there.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn name(&self, table: NameTable, name: &str) -> Result<Option<NameId>> {
         Ok(self.row(table.find(), [name], |row| Cells::new(row, table.table()).get(0))?.map(NameId))
     }
@@ -323,7 +323,7 @@ impl Known {
     /// All sources whose digest is known.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn sources(&self) -> Result<KnownSources> {
         let sql = "WITH left_out AS (
                 SELECT source_id, count(*) AS left_out FROM (
@@ -361,7 +361,7 @@ impl Known {
     /// The tail of a file's text, of which a `source` is the latest reading.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn tail(&self, sources: &KnownSources, source: &KnownSource) -> Result<Tail> {
         let readings: Vec<u32> = sources.readings(source).map(|reading| reading.0).collect();
         let readings = serde_json::json!(readings).to_string();

@@ -166,7 +166,7 @@ impl Database {
     /// All names, in the order in which they first appeared, until `visit` gives `false`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn visit_names(&self, named: Named, mut visit: impl FnMut(&str) -> bool) -> Result<()> {
         self.walk_names(named, None, |_, name| visit(name))
     }
@@ -174,7 +174,7 @@ impl Database {
     /// The names from a text on, in the order of their letters, until `visit` gives `false`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn visit_names_from(
         &self,
         named: Named,

@@ -35,7 +35,7 @@ impl Database {
     /// The opening whose position this is, by the list that the database was made with. `fen` is the canonical FEN.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn opening_of(&self, key: PositionKey, fen: &str) -> Result<Option<Opening>> {
         let failed = |source| Error::sqlite(self.path(), "look up an opening", source);
         let sql = "SELECT eco, name FROM opening WHERE key = ?1 AND fen = ?2";
@@ -48,7 +48,7 @@ impl Database {
     /// The openings of many positions, in their order: a few microseconds each.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn openings_of<'p>(
         &self,
         positions: impl IntoIterator<Item = (PositionKey, &'p str)>,

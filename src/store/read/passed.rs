@@ -27,7 +27,7 @@ impl Passing {
     /// Looks into the sets of a block, if the database has any.
     ///
     /// # Errors
-    /// What SQLite says; a wrong cell.
+    /// Errors of SQLite; a wrong cell.
     pub(crate) fn of(
         connection: &Connection,
         block: u32,

@@ -46,7 +46,7 @@ impl Known {
     /// The games that were skipped as duplicates of some, source by source, but those of sources that go.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn skipped_duplicates(&self, originals: &GameSet, gone: &[SourceId]) -> Result<Vec<SkippedSource>> {
         let read = || -> rusqlite::Result<Vec<SkippedSource>> {
             let mut found: HashMap<SourceId, Vec<SkippedDuplicate>> = HashMap::new();
@@ -82,7 +82,7 @@ impl Known {
     /// How many half-moves some games have.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn plies_of(&self, games: &GameSet) -> Result<u64> {
         let sum = || -> rusqlite::Result<u64> {
             let mut statement = self.connection().prepare("SELECT ply_count FROM game WHERE game_id = ?1")?;
@@ -96,7 +96,7 @@ impl Known {
     /// means.
     ///
     /// # Errors
-    /// [`Error::CountsDiffer`]; what SQLite says.
+    /// [`Error::CountsDiffer`]; errors of SQLite.
     pub fn check_counts(&self) -> Result<()> {
         let sql = "SELECT (SELECT count(*) FROM game), (SELECT CAST(total(games) AS INTEGER) FROM source),
              (SELECT CAST(total(games) AS INTEGER) FROM import)";
@@ -134,7 +134,7 @@ impl Database {
     /// How many games were taken out of the database so far.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn removed_games(&self) -> Result<u64> {
         let sql = "SELECT name, value FROM setting WHERE name = 'removed_games'";
         let read = |row: &Row<'_>| Cells::new(row, SETTING).get("value");
@@ -145,7 +145,7 @@ impl Database {
     /// The games of some sources.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn games_of_sources(&self, sources: &[SourceId]) -> Result<GameSet> {
         let ids = serde_json::json!(sources.iter().map(|source| source.0).collect::<Vec<_>>()).to_string();
         let sql = "SELECT game_id FROM game WHERE source_id IN (SELECT value FROM json_each(?1))";
@@ -159,7 +159,7 @@ impl Database {
     /// Whether a game is there.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn has_game(&self, game: GameId) -> Result<bool> {
         let has =
             || self.connection().prepare_cached("SELECT 1 FROM game WHERE game_id = ?1")?.exists([game.0]);
@@ -169,7 +169,7 @@ impl Database {
     /// Writes the file anew, without pages that hold nothing.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn vacuum(&self) -> Result<()> {
         self.connection()
             .execute_batch("VACUUM")

@@ -243,7 +243,7 @@ impl Database {
     /// Makes a filter ready: looks up its names.
     ///
     /// # Errors
-    /// [`Error::UnknownSource`](crate::store::Error::UnknownSource); what SQLite says.
+    /// [`Error::UnknownSource`](crate::store::Error::UnknownSource); errors of SQLite.
     pub fn select(&self, filter: &GameFilter) -> Result<Selection> {
         let mut selection = Selection::default();
         self.add_players(&mut selection, filter)?;

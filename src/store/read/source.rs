@@ -15,7 +15,7 @@ impl Database {
     /// of one of them.
     ///
     /// # Errors
-    /// [`Error::UnknownSource`] if there is none; what SQLite says.
+    /// [`Error::UnknownSource`] if there is none; errors of SQLite.
     pub fn readings_of(&self, path: &Path) -> Result<Vec<SourceId>> {
         let sources =
             self.sources().map_err(|source| Error::sqlite(self.path(), "read table source", source))?;

@@ -15,7 +15,7 @@ impl Database {
     /// rows and writing them nobody else may.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn replace_player_aliases(&self, _lock: &WriterLock, aliases: &[PlayerAlias]) -> Result<()> {
         replace(self.connection(), aliases).map_err(|source| Error::sqlite(self.path(), ACTION, source))
     }
@@ -25,7 +25,7 @@ impl Build {
     /// Takes other spellings of players' names over into a new database.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn write_player_aliases(&self, aliases: &[PlayerAlias]) -> Result<()> {
         match aliases {
             [] => Ok(()),

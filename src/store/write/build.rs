@@ -127,7 +127,7 @@ impl Build {
     /// The root page of a table.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn root_page(&self, table: &str) -> Result<PageNumber> {
         root_page(self.connection(), table)
             .map_err(|source| Error::sqlite(self.path(), "read the schema", source))

@@ -110,7 +110,7 @@ impl<'c> BulkLoader<'c> {
     /// Begins a load into a side database, which [`finish_side_database`](Self::finish_side_database) gives back.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn into_side_database(side: SideDatabase, mode: LoadMode) -> Result<Self> {
         let path = side.path().to_owned();
         Self::new(LoaderConnection::Own(Box::new(side)), &path, mode)?.begun()
@@ -131,7 +131,7 @@ impl<'c> BulkLoader<'c> {
     /// Goes on with the transaction in which a [`PageTransaction`](crate::store::PageTransaction) was finished, for the run `import`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn go_on(database: &'c Database, import: ImportId) -> Result<Self> {
         let mut loader =
             Self::new(LoaderConnection::Borrowed(database.connection()), database.path(), LoadMode::Append)?;
@@ -198,7 +198,7 @@ impl<'c> BulkLoader<'c> {
     /// Completes the row of this run.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn finish_import(&mut self, totals: &ImportTotals) -> Result<()> {
         self.execute(
             "write table import",
@@ -222,7 +222,7 @@ impl<'c> BulkLoader<'c> {
     /// Adds a row to `setting`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn add_setting(&mut self, name: &str, value: impl ToSql) -> Result<()> {
         self.execute("write table setting", "INSERT INTO setting VALUES (?1, ?2)", params![name, value])
     }
@@ -230,7 +230,7 @@ impl<'c> BulkLoader<'c> {
     /// Adds a row to `source`: a file whose games from `first_byte` on are about to come.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn add_source(&mut self, id: SourceId, path: impl AsRef<Path>, first_byte: u64) -> Result<()> {
         self.execute(
             "write table source",
@@ -242,7 +242,7 @@ impl<'c> BulkLoader<'c> {
     /// Completes the row of a source.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn finish_source(&mut self, id: SourceId, totals: &SourceTotals) -> Result<()> {
         self.execute(
             "write table source",
@@ -347,7 +347,7 @@ impl<'c> BulkLoader<'c> {
     /// Takes indexes out of the schema, so that rows are added as if they were not there.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn hide_indexes(&mut self, names: &[&str]) -> Result<()> {
         let rows = hidden_index::take_out(&self.connection, names);
         self.hidden = rows.map_err(|source| self.failed("set indexes aside", source))?;
@@ -357,7 +357,7 @@ impl<'c> BulkLoader<'c> {
     /// Puts the indexes back that were [taken out](Self::hide_indexes), with what stands on their pages by now.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn put_indexes_back(&mut self) -> Result<()> {
         let rows = std::mem::take(&mut self.hidden);
         hidden_index::put_back(&self.connection, &rows)

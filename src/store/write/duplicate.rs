@@ -73,7 +73,7 @@ impl BulkLoader<'_> {
     /// this is later than `last` or `freed`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn prefix_candidates(&self, last: GameId, freed: &HashSet<GameId>) -> Result<Vec<PrefixCandidate>> {
         let read = |row: &Row<'_>| {
             let game = GameId(row.get(0)?);
@@ -124,7 +124,7 @@ impl BulkLoader<'_> {
     /// A game with all that it is compared by; `None` if it is not there.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn compared_game(&self, game: GameId) -> Result<Option<ComparedGame>> {
         let sql = format!("SELECT {} FROM game WHERE game_id = ?1", ComparedGame::COLUMNS);
         let read = |row: &Row<'_>| ComparedGame::read(row, self.connection());
@@ -134,7 +134,7 @@ impl BulkLoader<'_> {
     /// Notes a game down as a prefix of another one.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn note_prefix(&self, short: GameId, long: GameId) -> Result<()> {
         const NOTE: &str = "INSERT INTO duplicate (source_id, byte_offset, byte_length, game_id, original_id, kind, import_id)
              SELECT short.source_id, short.byte_offset, short.byte_length, short.game_id, long.game_id, 'prefix',
@@ -149,7 +149,7 @@ impl BulkLoader<'_> {
     /// there before. Gives back the games that were prefixes of the one that was removed: they may be prefixes of others.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn move_duplicates(
         &self,
         removed: GameId,
@@ -172,7 +172,7 @@ impl BulkLoader<'_> {
     /// they repeat. Gives back the games that were prefixes of those taken out: they may be prefixes of others.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn release_duplicates(&self) -> Result<Vec<GameId>> {
         let sql = "DELETE FROM duplicate WHERE kind = 'prefix' AND original_id IN (SELECT game_id FROM temp.removing)
              RETURNING game_id";

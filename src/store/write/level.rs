@@ -18,7 +18,7 @@ const WRITE_LEVELS: &str = "write table occurrence_level";
 /// The levels of a database, in order.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub(crate) fn levels(connection: &Connection) -> rusqlite::Result<Vec<Level>> {
     let sql = "SELECT level FROM occurrence_level ORDER BY level";
     let read = |row: &rusqlite::Row<'_>| Ok(Level(Cells::new(row, OCCURRENCE_LEVEL).get("level")?));
@@ -55,7 +55,7 @@ impl Database {
     /// The levels of `occurrence`, in order.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn levels(&self) -> Result<Vec<Level>> {
         levels(self.connection()).map_err(|source| Error::sqlite(self.path(), READ_LEVELS, source))
     }
@@ -65,7 +65,7 @@ impl Known {
     /// The frequent keys of a level; `None` if nobody counted them. What is no list is none that anybody counted.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn frequent_keys(&self, level: Level) -> Result<Option<FrequentKeys>> {
         let sql = "SELECT frequent_keys FROM occurrence_level WHERE level = ?1";
         let read =
@@ -80,7 +80,7 @@ impl BulkLoader<'_> {
     /// Makes a level the last one, to which occurrences go, and notes which of its keys are frequent, if that was counted.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn set_last_level(
         &mut self,
         level: Level,
@@ -96,7 +96,7 @@ impl BulkLoader<'_> {
     /// Notes which keys of a level are frequent.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn set_frequent_keys(&self, level: Level, keys: &FrequentKeys) -> Result<()> {
         put_frequent_keys(self.connection(), level, keys).map_err(|source| self.failed(WRITE_LEVELS, source))
     }
@@ -104,7 +104,7 @@ impl BulkLoader<'_> {
     /// Whether the last level has so many rows of a key, at least one.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn has_in_last_level(&self, key: PositionKey, rows: u32) -> Result<bool> {
         let sql = "SELECT 1 FROM occurrence WHERE level = ?1 AND key = ?2 LIMIT 1 OFFSET ?3";
         let asked = params![self.level.0, key.as_i64(), rows.saturating_sub(1)];
@@ -115,7 +115,7 @@ impl BulkLoader<'_> {
     /// The keys of which the last level has so many rows.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn keys_in_last_level(&self, rows: u32) -> Result<Vec<PositionKey>> {
         let sql = "SELECT key FROM occurrence WHERE level = ?1 GROUP BY key HAVING count(*) >= ?2";
         let read = |row: &rusqlite::Row<'_>| row.get(0).map(PositionKey::from_i64);
@@ -128,7 +128,7 @@ impl BulkLoader<'_> {
     /// Moves the rows of all later levels to a level.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn merge_levels(&self, level: Level) -> Result<()> {
         let sql = "UPDATE occurrence SET level = ?1 WHERE level > ?1";
         self.execute("write table occurrence", sql, [level.0])
@@ -137,7 +137,7 @@ impl BulkLoader<'_> {
     /// The levels that there are.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn levels(&self) -> Result<Vec<Level>> {
         levels(self.connection()).map_err(|source| self.failed(READ_LEVELS, source))
     }

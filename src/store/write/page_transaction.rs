@@ -119,7 +119,7 @@ impl<'d> PageTransaction<'d> {
     /// The root page of a table.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn root_page(&self, table: &str) -> Result<PageNumber> {
         root_page(self.connection, table)
             .map_err(|source| Error::sqlite(self.path, "read the schema", source))
@@ -128,7 +128,7 @@ impl<'d> PageTransaction<'d> {
     /// Whether the database has an index of that name, made by that statement.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn has_index(&self, name: &str, sql: &str) -> Result<bool> {
         let found = "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name = ?1 AND sql = ?2";
         self.connection

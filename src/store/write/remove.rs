@@ -203,7 +203,7 @@ impl Leaving<'_> {
     /// again.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn counts_positions(&self, database: &Database) -> Result<bool> {
         if matches!(self.reason, Reason::ReadAgain(_)) {
             return Ok(false);
@@ -244,7 +244,7 @@ impl BulkLoader<'_> {
     /// Removes rows that new ones take the places of.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn make_room(&self, leaving: Leaving<'_>) -> Result<()> {
         const ACTION: &str = "remove duplicates";
         let Reason::TakenOut(TakenOut { returning, .. }) = leaving.reason else { return Ok(()) };
@@ -262,7 +262,7 @@ impl BulkLoader<'_> {
     /// [`remove_names`](Self::remove_names). Gives back of which keys rows of `position_game` were removed, if these had many rows.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn remove(&self, leaving: Leaving<'_>, rows: RowsOfRemoved<'_>) -> Result<Vec<PositionKey>> {
         if let Reason::ReadAgain(tails) = leaving.reason {
             tails.iter().try_for_each(|tail| self.remove_notes(tail))?;
@@ -298,7 +298,7 @@ impl BulkLoader<'_> {
     /// Brings the counts up to date once games that were skipped have come back; `last` is the last game that was there before.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn count_returned(&self, last: GameId) -> Result<()> {
         const ACTION: &str = "count what came back";
         COUNT_RETURNED.into_iter().try_for_each(|sql| self.execute(ACTION, sql, [last.0]))?;
@@ -310,7 +310,7 @@ impl BulkLoader<'_> {
     /// outside of games.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     fn remove_notes(&self, tail: &Tail) -> Result<()> {
         let (offset, games) = (tail.byte_offset.cast_signed(), tail.games.cast_signed());
         for sql in REMOVE_NOTES {
@@ -374,7 +374,7 @@ impl BulkLoader<'_> {
     /// Counts so many positions less that some game has reached.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn uncount_positions(&self, gone: u64) -> Result<()> {
         self.execute(COUNT_POSITIONS, UNCOUNT_POSITIONS, [gone.cast_signed()])
     }
@@ -382,7 +382,7 @@ impl BulkLoader<'_> {
     /// Removes the names that only removed games had, once all other rows are written.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn remove_names(&self, leaving: Leaving<'_>) -> Result<()> {
         const ACTION: &str = "remove names";
         if leaving.games.is_empty() {

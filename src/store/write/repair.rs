@@ -140,7 +140,7 @@ impl Build {
     /// runs.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn mend(&self) -> Result<Mended> {
         let changed = |sql: &str| {
             let changed = self.connection().execute(sql, []);
@@ -172,7 +172,7 @@ impl Build {
     /// back; those of other games are emptied. Gives back how many were not so.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn set_prefix_hashes(
         &self,
         most_moves: usize,
@@ -214,7 +214,7 @@ impl Build {
     /// The keys of positions that so many rows of `occurrence` have, which is one level now, in order.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn keys_with(&self, rows: u32) -> Result<Vec<PositionKey>> {
         let keys = || -> rusqlite::Result<Vec<PositionKey>> {
             let mut statement = self.connection().prepare(
@@ -229,7 +229,7 @@ impl Build {
     /// Games whose positions are not all there, up to a number.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn broken_games(&self, most: u32) -> Result<Vec<GameId>> {
         let games = || -> rusqlite::Result<Vec<GameId>> {
             let mut statement = self.connection().prepare(

@@ -24,7 +24,7 @@ impl BulkLoader<'_> {
     /// its place is whole.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn resume_columns(&mut self, database: &Connection, removed: &GameSet) -> Result<()> {
         let resume = || -> rusqlite::Result<Option<ColumnBuilder>> {
             let last = "SELECT max(block) AS block FROM game_column";

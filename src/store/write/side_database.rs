@@ -40,7 +40,7 @@ impl SideDatabase {
     /// Makes an empty one beside the lock's target.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn create(lock: &WriterLock, name: &str, cache_bytes: u64) -> Result<Self> {
         let temporary = Temporary(lock.temporary(&format!("-{name}")));
         let mut connection =

@@ -14,7 +14,7 @@ impl BulkLoader<'_> {
     /// Whether `position_game` has at least `count` rows of a key, which is at least 1.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn has_occurrences(&self, key: PositionKey, count: u32) -> Result<bool> {
         has_occurrences(self.connection(), key, count)
             .map_err(|source| self.failed("read table position_game", source))
@@ -89,7 +89,7 @@ impl BulkLoader<'_> {
     /// Takes games out of the counts of a row.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn decrease_visited(
         &self,
         key: PositionKey,
@@ -118,7 +118,7 @@ impl BulkLoader<'_> {
     /// Takes games out of the counts of a continuation, which goes with the last of them.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn decrease_continuation(
         &self,
         key: PositionKey,
@@ -152,7 +152,7 @@ impl BulkLoader<'_> {
     /// Sets the first and the last year of a continuation.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn set_years(
         &self,
         key: PositionKey,
@@ -168,7 +168,7 @@ impl BulkLoader<'_> {
     /// Sets the best-rated and the latest games of a row, JSON arrays.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn set_listed_games(&self, key: PositionKey, top: &str, recent: &str) -> Result<()> {
         let sql = "UPDATE visited_position SET top_games = ?2, recent_games = ?3 WHERE key = ?1";
         self.execute("write table visited_position", sql, params![key.as_i64(), top, recent])
@@ -177,7 +177,7 @@ impl BulkLoader<'_> {
     /// Removes a row of `visited_position` and its continuations.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn remove_visited(&self, key: PositionKey) -> Result<()> {
         let action = "write table visited_position";
         self.remove_visit_sets(key)?;

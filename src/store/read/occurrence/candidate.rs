@@ -96,7 +96,7 @@ impl Database {
     /// How many games pass what is asked for, if the sets alone tell: they know all games, and all games of the answer pass it.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(super) fn count_told(&self, question: &PassedQuestion) -> Result<Option<u64>> {
         let count = || -> rusqlite::Result<Option<u64>> {
             if !question.is_exact() || !has_sets(self.connection())? {

@@ -108,7 +108,7 @@ impl Database {
     /// microseconds each.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn explore(
         &self,
         key: PositionKey,

@@ -31,7 +31,7 @@ impl Database {
     /// In the order of games, takes time by what is shown. In another order, the row of each game of the selection is looked at.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn list_games(&self, listing: &Listing<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
         let Listing { selection, order, limit, offset } = *listing;
         let sql = games_sql(HAS_POSITIONS, selection, order);
@@ -57,7 +57,7 @@ impl Database {
     /// The numbers of the games of a selection, those included that were skipped, in an order, until `visit` gives `false`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn visit_games(
         &self,
         selection: &Selection,
@@ -82,7 +82,7 @@ impl Database {
     /// How many games a selection has, those left out that were skipped.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn count_games_of(&self, selection: &Selection) -> Result<u64> {
         let count = || {
             let sql = format!("SELECT count(*) FROM game WHERE {HAS_POSITIONS}{}", selection.sql());

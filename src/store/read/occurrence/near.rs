@@ -57,7 +57,7 @@ impl Database {
     /// Gives back from which distance on games that were not looked at may have nearer ones, if there are such games.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn nearest(&self, nearest: &Nearest<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<Option<u32>> {
         let failed = |source| self.failed_near(source);
         let mut search = Looking::new(self, nearest);

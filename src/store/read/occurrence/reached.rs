@@ -55,7 +55,7 @@ impl<'d> ReachedGames<'d> {
     /// first.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn fold<T>(
         &mut self,
         position: &Position,

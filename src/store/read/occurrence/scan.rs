@@ -128,7 +128,7 @@ impl Database {
     /// In the order of games, ends as soon as enough is found. In another order, all games are looked at.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn scan(
         &self,
         scan: &Scan<'_>,

@@ -106,7 +106,7 @@ impl Database {
     /// a much visited one and the games listed for it are enough.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn visit_hits(&self, search: &Search<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
         let mut part = Part { skip: search.offset, left: search.limit };
         let mut found = |place| {
@@ -131,7 +131,7 @@ impl Database {
     /// The hits of a search.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn hits(&self, search: &Search<'_>) -> Result<Vec<Hit>> {
         let mut hits = Vec::new();
         self.visit_hits(search, |hit| {
@@ -144,7 +144,7 @@ impl Database {
     /// How many hits a search has, its limit and offset aside.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn count_hits(&self, search: &Search<'_>) -> Result<HitCount> {
         let failed = |source| Error::sqlite(self.path(), "count the games of a position", source);
         if search.selection.is_all() {
@@ -199,7 +199,7 @@ impl Database {
     /// microseconds each).
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn count_position(&self, key: PositionKey, fen: &str, cap: Option<u32>) -> Result<OccurrenceCount> {
         let cap = cap.map_or(-1, i64::from);
         let failed = |source| Error::sqlite(self.path(), "count the occurrences of a position", source);

@@ -73,7 +73,7 @@ impl Database {
     /// How many games of a selection have a result, by year; those whose year is not known too.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn finished_by_year(&self, selection: &Selection) -> Result<Years> {
         let failed = |source| Error::sqlite(self.path(), "count games by year", source);
         match self.finished_in_columns(selection) {

@@ -29,7 +29,7 @@ impl Database {
     /// Whether there are any variations.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn has_variations(&self) -> Result<bool> {
         let any = "SELECT EXISTS (SELECT 1 FROM variation_move)";
         let has = self.connection().query_row(any, [], |row| row.get(0));
@@ -39,7 +39,7 @@ impl Database {
     /// Whether any variation reaches a position with this key.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn has_in_variations(&self, key: PositionKey) -> Result<bool> {
         let sql = "SELECT 1 FROM variation_move WHERE key = ?1";
         let has = self.connection().prepare_cached(sql).and_then(|mut query| query.exists([key.as_i64()]));
@@ -51,7 +51,7 @@ impl Database {
     /// Takes time by how often variations reach the position and those after it, not by how often it was played.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn variation_moves(&self, position: &Position, selection: &Selection) -> Result<VariationMoves> {
         let count = || {
             let fen = position.canonical_fen();

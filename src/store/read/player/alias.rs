@@ -25,7 +25,7 @@ impl Database {
     /// All other spellings of players' names, in order. A database of an early version has none.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn player_aliases(&self) -> Result<Vec<PlayerAlias>> {
         let read = || {
             if !self.connection().table_exists(Some("main"), PLAYER_ALIAS.name)? {

@@ -17,7 +17,7 @@ impl Database {
     /// their numbers.
     ///
     /// # Errors
-    /// What SQLite says; a wrong cell.
+    /// Errors of SQLite; a wrong cell.
     pub fn endings_of(&self, games: &[GameId]) -> Result<Vec<Endings>> {
         let connection = self.connection();
         let read = || -> rusqlite::Result<Vec<Endings>> {

@@ -47,7 +47,7 @@ impl Database {
     /// The games of each of several players, each given by the numbers of the spellings of the name. No two have one in common.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn player_games(&self, players: &[Vec<NameId>]) -> Result<Vec<PlayerGames>> {
         let mut counts = vec![PlayerGames::default(); players.len()];
         let spellings =
@@ -87,7 +87,7 @@ impl Database {
     /// What all games say of their players.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn visit_game_players(&self, mut visit: impl FnMut(&GamePlayers)) -> Result<()> {
         let sql = "SELECT game_id, white_id, black_id, white_elo, black_elo, white_fide_id, black_fide_id, date FROM game";
         let mut read = || {
@@ -113,7 +113,7 @@ impl Database {
     /// How many games a player has, by the indexes alone.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn count_player_games(&self, ids: &[NameId]) -> Result<u64> {
         // A game in which both sides are the player's counts once.
         let sql = "SELECT count(*) FROM (
@@ -129,7 +129,7 @@ impl Database {
     /// The names from one text to another, in order, with their numbers, until `visit` gives `false`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn visit_players_between(
         &self,
         begin: &str,
@@ -154,7 +154,7 @@ impl Database {
     /// The names with these numbers, in the order of the numbers.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn player_names(&self, ids: &[NameId]) -> Result<Vec<String>> {
         let sql = "SELECT player_id, name FROM player WHERE player_id IN (SELECT value FROM json_each(?1)) ORDER BY player_id";
         let read = || {

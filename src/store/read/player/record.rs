@@ -40,7 +40,7 @@ impl Database {
     /// sides have comes twice: as White's and as Black's.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn visit_played_games(
         &self,
         names: &[NameId],
@@ -97,7 +97,7 @@ impl Database {
     /// another one, or nowhere.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn first_moves(&self, game: GameId, most: u32) -> Result<Option<Vec<MoveCode>>> {
         let read = || -> rusqlite::Result<Option<Vec<MoveCode>>> {
             let sql = "SELECT game_id, ply, key, move_code FROM game_position

@@ -92,7 +92,7 @@ impl Database {
     /// Counts the games of a selection; looks at the row of each.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn game_charts(&self, selection: &Selection) -> Result<GameCharts> {
         let count = || {
             let sql = format!(
@@ -114,7 +114,7 @@ impl Database {
     /// The openings that the positions of a selection's games tell, most games first, then by code and name.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn played_openings(&self, selection: &Selection) -> Result<Vec<PlayedOpening>> {
         let count = || {
             let sql = format!(

@@ -20,7 +20,7 @@ impl Database {
     /// What tells a game of Lichess; nothing if the game is not there.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn game_marks(&self, game: GameId) -> Result<GameMarks> {
         let look = || {
             let sql = "SELECT game_id, lichess_id, speed FROM game WHERE game_id = ?1";
@@ -37,7 +37,7 @@ impl Database {
     /// The first game with an id of Lichess. Looks at the rows of all games.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn game_of_lichess_id(&self, id: &str) -> Result<Option<GameId>> {
         let look = || {
             let sql = "SELECT game_id FROM game WHERE lichess_id = ?1 LIMIT 1";
@@ -52,7 +52,7 @@ impl Database {
     /// Whether some game says that it is of another variant than standard chess.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn has_variants(&self) -> Result<bool> {
         const OTHER: &str = "IS NOT NULL AND lower(value) <> 'standard'";
         let look = || {

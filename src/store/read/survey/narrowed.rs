@@ -28,7 +28,7 @@ impl Database {
     /// Where a game stands in an order; `None` if it is not there.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn game_place(&self, game: GameId, order: HitOrder) -> Result<Option<GamePlace>> {
         let look = || {
             let sql = format!(
@@ -49,7 +49,7 @@ impl Database {
     /// Leaves out those games whose event is called a casual one, or all others.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn narrow_to_casual(&self, selection: &mut Selection, is_casual: bool) -> Result<()> {
         let events = self.names(Named::Event, &NameFilter::Word("casual".to_owned()))?;
         let list: Vec<_> = events.iter().map(ToString::to_string).collect();

@@ -72,7 +72,7 @@ impl Database {
     /// What was found wrong, in the order in which it was found.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn problem_page(&self, page: &ProblemPage<'_>) -> Result<Vec<ListedProblem>> {
         let ProblemPage { after, limit, kind, severity } = *page;
         self.all(

@@ -107,7 +107,7 @@ impl Database {
     /// Counts what the games are like; reads the table `game` once, a few hundred nanoseconds for each game.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn game_statistics(&self) -> Result<GameStatistics> {
         let count = || {
             let sql = "SELECT game_id, result, status, ply_count, date, white_elo, black_elo FROM game ORDER BY game_id";
@@ -126,7 +126,7 @@ impl Database {
     /// the PGN gives.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn frequent_openings(&self, limit: u32) -> Result<Vec<OpeningCount>> {
         let read = |row: &Row<'_>| {
             let cells = Cells::new(row, OPENING);
@@ -157,7 +157,7 @@ impl Database {
     /// The sizes of all tables and indexes, largest first. Reads the whole file.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn tree_sizes(&self) -> Result<Vec<TreeSize>> {
         // In aggregate mode, `pageno` is the number of pages.
         self.all(
