@@ -1,4 +1,4 @@
-//! What is asked of a database before games are taken out.
+//! Queries before games are removed.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -19,31 +19,32 @@ pub struct SkippedSource {
     pub id: SourceId,
     /// The file.
     pub path: PathBuf,
-    /// Length and digest of the text, if it was read to its end.
+    /// Length and digest of the text, if the file was read to its end.
     pub text: Option<(u64, String)>,
     /// The run that read it.
     pub import: ImportId,
-    /// What that was asked to do: a JSON object.
+    /// The options of this run: a JSON object.
     pub options: String,
-    /// The games, in the order of their texts.
+    /// The games, in the order of their text.
     pub games: Vec<SkippedDuplicate>,
 }
 
 /// A game that was skipped as a duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SkippedDuplicate {
-    /// Where its text begins, in bytes.
+    /// The offset of the game's text, in bytes.
     pub byte_offset: u64,
-    /// How long that is.
+    /// The length of the text, in bytes.
     pub byte_length: u64,
     /// The line, from 1.
     pub line: u64,
-    /// Which game of the source it is, from 1.
+    /// The number of the game in the source, from 1.
     pub game_number: u32,
 }
 
 impl Known {
-    /// The games that were skipped as duplicates of some, source by source, but those of sources that go.
+    /// The games that were skipped as duplicates of `originals`, by source. Sources that are removed too are
+    /// left out.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -79,7 +80,7 @@ impl Known {
         read().map_err(|source| self.failed(source))
     }
 
-    /// How many half-moves some games have.
+    /// The number of half-moves of some games.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -92,8 +93,8 @@ impl Known {
         sum().map_err(|source| self.failed(source))
     }
 
-    /// Fails if the numbers of games that sources and runs tell are not those of the rows that are there: somebody changed these by other
-    /// means.
+    /// Fails if the numbers of games in the rows of sources and runs differ from the actual rows: somebody
+    /// changed them through SQL.
     ///
     /// # Errors
     /// [`Error::CountsDiffer`]; errors of SQLite.
@@ -131,7 +132,7 @@ fn skipped_source(
 }
 
 impl Database {
-    /// How many games were taken out of the database so far.
+    /// The number of games removed from the database so far.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -156,7 +157,7 @@ impl Database {
         read().map_err(|source| Error::sqlite(self.path(), "read table game", source))
     }
 
-    /// Whether a game is there.
+    /// Whether a game exists.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -166,7 +167,7 @@ impl Database {
         has().map_err(|source| Error::sqlite(self.path(), "read table game", source))
     }
 
-    /// Writes the file anew, without pages that hold nothing.
+    /// Rewrites the file without unused pages.
     ///
     /// # Errors
     /// Errors of SQLite.
