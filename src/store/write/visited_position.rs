@@ -1,4 +1,4 @@
-//! Keeping `visited_position` and `continuation` in step with games that are added.
+//! Updates `visited_position` and `continuation` when games are added.
 
 use rusqlite::params;
 
@@ -11,7 +11,7 @@ use crate::store::row::{ResultCounts, VisitedPositionBatch};
 use crate::store::write::bulk::BulkLoader;
 
 impl BulkLoader<'_> {
-    /// Whether `position_game` has at least `count` rows of a key, which is at least 1.
+    /// Whether `position_game` has at least `count` rows of a key. `count` is at least 1.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -20,11 +20,11 @@ impl BulkLoader<'_> {
             .map_err(|source| self.failed("read table position_game", source))
     }
 
-    /// Adds to the counts of rows that are there, and replaces their lists, unless they are given as an empty text; continuations that
-    /// are not there are made.
+    /// Adds to the counts of existing rows, and replaces their lists, unless these are given as an empty
+    /// text. Creates missing continuations.
     ///
     /// # Errors
-    /// What SQLite says, such as [`Error::DiskFull`](crate::store::Error::DiskFull).
+    /// Errors of SQLite, such as [`Error::DiskFull`](crate::store::Error::DiskFull).
     pub fn add_to_visited(&self, batch: &VisitedPositionBatch) -> Result<()> {
         for row in &batch.positions {
             let ResultCounts { white_wins, draws, black_wins, white_elo, black_elo, .. } = row.counts;
@@ -86,7 +86,7 @@ impl BulkLoader<'_> {
         Ok(())
     }
 
-    /// Takes games out of the counts of a row.
+    /// Subtracts games from the counts of a row.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -115,7 +115,7 @@ impl BulkLoader<'_> {
         self.execute("write table visited_position", sql, params)
     }
 
-    /// Takes games out of the counts of a continuation, which goes with the last of them.
+    /// Subtracts games from the counts of a continuation, which is removed with the last of them.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -165,7 +165,7 @@ impl BulkLoader<'_> {
         self.execute("write table continuation", sql, params)
     }
 
-    /// Sets the best-rated and the latest games of a row, JSON arrays.
+    /// Sets the best-rated and the latest games of a row, as JSON arrays.
     ///
     /// # Errors
     /// Errors of SQLite.
