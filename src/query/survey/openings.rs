@@ -33,7 +33,7 @@ pub struct OpeningShare {
 }
 
 impl OpeningList {
-    /// The openings that the positions of a selection's games tell, so many at most.
+    /// The openings of a selection's games, found by positions, at most `limit`.
     ///
     /// # Errors
     /// Errors of SQLite.

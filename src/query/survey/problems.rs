@@ -1,4 +1,4 @@
-//! What was found wrong, page by page.
+//! Lists problems, page by page.
 
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ pub struct FoundProblem {
 }
 
 impl FoundProblems {
-    /// A page of what was found wrong.
+    /// Reads a page of problems.
     ///
     /// # Errors
     /// Errors of SQLite.

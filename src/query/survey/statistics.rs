@@ -1,4 +1,4 @@
-//! The games of a selection in figures.
+//! Statistics of the games of a selection.
 
 use serde::Serialize;
 
