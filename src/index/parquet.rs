@@ -23,7 +23,7 @@ pub struct ParquetOptions {
     pub shard: u32,
     /// The part of the date by which games are partitioned into directories.
     pub partition_by: PartitionBy,
-    /// Which thread writes the tables that are sorted by key.
+    /// Whether the run or a later job writes the tables that are sorted by key.
     pub by_key: WrittenBy,
     /// Whether existing files of this shard may be replaced.
     pub overwrite: bool,
