@@ -9,9 +9,9 @@
 --     WHERE o.key = 5060803636482931868 AND p.fen = 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -'
 --     LIMIT 20;
 --
--- The key is a hash, and two positions can have the same one. A look-up therefore goes by key and then compares the FEN.
+-- The key is a hash: two positions can have the same key. So look up the key first, then compare the FEN.
 
--- 'PGNd' marks the file as a database of this program (`PRAGMA application_id`).
+-- 'PGNd' marks the file as a pgndex database (`PRAGMA application_id`).
 PRAGMA application_id = 0x50474e64;
 
 -- -------- Runs and input files --------------------------------------------------------------------------------------------------
@@ -20,33 +20,33 @@ PRAGMA application_id = 0x50474e64;
 CREATE TABLE import (
     import_id       INTEGER PRIMARY KEY,
     started_at      TEXT NOT NULL,              -- UTC, YYYY-MM-DDTHH:MM:SSZ
-    finished_at     TEXT,                       -- NULL while it runs, or if it did not finish
+    finished_at     TEXT,                       -- NULL: still running, or it did not finish
     program_version TEXT NOT NULL,
-    options         TEXT NOT NULL,              -- a JSON object: what the run was asked to do
-    games           INTEGER NOT NULL DEFAULT 0, -- totals of what this run added
+    options         TEXT NOT NULL,              -- a JSON object: the options of the run
+    games           INTEGER NOT NULL DEFAULT 0, -- games that this run added
     plies           INTEGER NOT NULL DEFAULT 0, -- moves played
     positions       INTEGER NOT NULL DEFAULT 0, -- rows of game_position: a game of n plies has n + 1
     distinct_positions INTEGER NOT NULL DEFAULT 0,
     problems        INTEGER NOT NULL DEFAULT 0,
-    duplicates      INTEGER NOT NULL DEFAULT 0, -- games that were skipped as duplicates
+    duplicates      INTEGER NOT NULL DEFAULT 0, -- games skipped as duplicates
     seconds         REAL                        -- wall time
 );
 
--- One reading of an input file, 1, 2, 3 ... in input order. A file that grew and was read on has a row for each reading.
+-- One reading of an input file, numbered 1, 2, 3 ... in input order. A file that grew between runs has one row per reading.
 CREATE TABLE source (
     source_id  INTEGER PRIMARY KEY,
-    path       TEXT NOT NULL,                   -- as it was given; 'a.zip/b.pgn' is a file in an archive, '-' standard input
-    first_byte INTEGER NOT NULL DEFAULT 0,      -- where this reading began: all before was read by earlier ones
-    bytes      INTEGER,                         -- size of the PGN text, decompressed, to its end
-    digest     TEXT,                            -- BLAKE3 of all these bytes, in hexadecimal; of a damaged archive, of those
+    path       TEXT NOT NULL,                   -- as given; 'a.zip/b.pgn' is a file in an archive, '-' is standard input
+    first_byte INTEGER NOT NULL DEFAULT 0,      -- where this reading began; earlier readings cover the bytes before it
+    bytes      INTEGER,                         -- size of the whole PGN text, decompressed
+    digest     TEXT,                            -- BLAKE3 of these bytes, in hexadecimal; for a damaged archive, of the bytes
                                                 -- that could be decoded; NULL: the file was not read to its end
     games      INTEGER NOT NULL DEFAULT 0,
     plies      INTEGER NOT NULL DEFAULT 0,
     problems   INTEGER NOT NULL DEFAULT 0,
     duplicates INTEGER NOT NULL DEFAULT 0,      -- games skipped as duplicates
-    last_game  INTEGER,                         -- where the last game begins that was found, kept or not; NULL: none was
+    last_game  INTEGER,                         -- where the last game found begins, kept or not; NULL: no game was found
     import_id  INTEGER NOT NULL REFERENCES import,
-    indexed_at TEXT                             -- UTC; NULL until all of the file is indexed, which a damaged one never is
+    indexed_at TEXT                             -- UTC; NULL: not completely indexed (a damaged file never is)
 );
 
 -- A removed game. Its text, `byte_length` bytes, is still in its source.
@@ -57,34 +57,34 @@ CREATE TABLE removed_game (
     PRIMARY KEY (source_id, byte_offset)
 ) WITHOUT ROWID;
 
--- One thing found wrong in the input.
+-- One problem found in the input.
 CREATE TABLE problem (
     problem_id  INTEGER PRIMARY KEY,
     source_id   INTEGER NOT NULL REFERENCES source,
     byte_offset INTEGER NOT NULL,               -- from the start of the source
     line        INTEGER NOT NULL,               -- from 1
     column_number INTEGER NOT NULL,             -- byte within the line, from 1
-    game_number INTEGER,                        -- which game of the source, from 1; NULL outside any game
+    game_number INTEGER,                        -- number of the game in the source, from 1; NULL: outside any game
     game_id     INTEGER REFERENCES game,        -- NULL: the game was not kept
     ply         INTEGER,                        -- the ply that could not be played
     token       TEXT,                           -- the offending text
     kind        TEXT NOT NULL,                  -- a word such as 'illegal-move'
-    severity    TEXT NOT NULL,                  -- 'warning': put right; 'error': something of a game was lost
+    severity    TEXT NOT NULL,                  -- 'warning': corrected; 'error': part of a game was lost
     message     TEXT NOT NULL
 );
 
--- A game that repeats another one: with the same moves, players, date and result ('same'), with the same moves ('moves'), with
--- the first moves of a longer game by the same players on the same date, as a broken-off transmission ('prefix'), or with what
--- there was of a game that was cut off at the end of its file then and has been read again whole since ('cut').
+-- A game that repeats another one. It has the same moves, players, date and result ('same'), only the same moves ('moves'), or
+-- the first moves of a longer game by the same players on the same date, as a broken-off transmission has ('prefix'). Or it was
+-- cut off at the end of its file, and the whole game was read later ('cut').
 CREATE TABLE duplicate (
     source_id   INTEGER NOT NULL REFERENCES source,
     byte_offset INTEGER NOT NULL,               -- its PGN text: `byte_length` bytes from here in its source
     byte_length INTEGER NOT NULL,
-    line        INTEGER,                        -- where it begins, from 1, and which game of the source it is, from 1;
-    game_number INTEGER,                        -- NULL of a 'prefix'
+    line        INTEGER,                        -- where it begins, from 1; NULL: a 'prefix'
+    game_number INTEGER,                        -- number of the game in the source, from 1; NULL: a 'prefix'
     kind        TEXT NOT NULL,
-    game_id     INTEGER REFERENCES game,        -- of a 'prefix', which is kept; NULL: the game was skipped
-    original_id INTEGER REFERENCES game         -- the game that it repeats; NULL: of a 'cut', the whole one was left out
+    game_id     INTEGER REFERENCES game,        -- the game itself if it is a 'prefix', which is kept; NULL: the game was skipped
+    original_id INTEGER REFERENCES game         -- the game that it repeats; NULL: for a 'cut', the whole game was not kept
         DEFERRABLE INITIALLY DEFERRED,
     import_id   INTEGER NOT NULL REFERENCES import,
     PRIMARY KEY (source_id, byte_offset)
@@ -92,7 +92,7 @@ CREATE TABLE duplicate (
 
 CREATE INDEX duplicate_original ON duplicate (original_id);
 
--- What the tables depend on, apart from the input: names of options and their values.
+-- Options that the contents of the tables depend on, with their values.
 CREATE TABLE setting (
     name  TEXT PRIMARY KEY,
     value NOT NULL
@@ -106,13 +106,13 @@ CREATE TABLE player (
     name      TEXT NOT NULL
 );
 
--- Names of events, numbered likewise.
+-- Names of events, numbered like players.
 CREATE TABLE event (
     event_id INTEGER PRIMARY KEY,
     name     TEXT NOT NULL
 );
 
--- Names of sites, numbered likewise.
+-- Names of sites, numbered like players.
 CREATE TABLE site (
     site_id INTEGER PRIMARY KEY,
     name    TEXT NOT NULL
@@ -125,7 +125,7 @@ CREATE UNIQUE INDEX site_name ON site (name);
 -- Another spelling of a player's name. Games keep what the PGN says; look-ups and counts treat both names as one player.
 CREATE TABLE player_alias (
     alias   TEXT PRIMARY KEY,                   -- as in player.name
-    name    TEXT NOT NULL,                      -- the player's name, which is not an alias itself
+    name    TEXT NOT NULL,                      -- the player's main name, which is not itself an alias
     fide_id INTEGER                             -- the player's FIDE ID; NULL: unknown
 ) WITHOUT ROWID;
 
@@ -142,7 +142,7 @@ CREATE TABLE opening (
 
 CREATE INDEX opening_key ON opening (key);
 
--- One game, numbered 1, 2, 3 ... in input order. NULL: the PGN does not say.
+-- One game, numbered 1, 2, 3 ... in input order. NULL: the PGN does not give the value.
 CREATE TABLE game (
     game_id      INTEGER PRIMARY KEY,
     source_id    INTEGER NOT NULL REFERENCES source,
@@ -160,39 +160,39 @@ CREATE TABLE game (
     white_title  TEXT,
     black_title  TEXT,
     eco          TEXT,                          -- as the PGN says
-    opening_id   INTEGER REFERENCES opening,    -- of the last of its positions that has a name
+    opening_id   INTEGER REFERENCES opening,    -- opening of its last position that has a name
     time_control TEXT,
     variant      TEXT,
-    start_fen    TEXT,                          -- all six fields; NULL: the standard start position
+    start_fen    TEXT,                          -- all six FEN fields; NULL: the standard start position
     ply_count    INTEGER NOT NULL,              -- half-moves replayed
     status       TEXT NOT NULL,                 -- 'ok'; 'truncated' at the first illegal or unreadable move;
                                                 -- 'skipped': unsupported variant or invalid start, no positions
-    moves_hash   INTEGER NOT NULL,              -- equal games (same start, same moves) have equal hashes
-    prefix_hash  INTEGER,                       -- of both players, date, start and the first 16 moves: a broken-off game
-                                                -- and the whole one share it; NULL: fewer moves, or a player is unknown
+    moves_hash   INTEGER NOT NULL,              -- hash of start position and moves: equal for equal games
+    prefix_hash  INTEGER,                       -- hash of both players, date, start and the first 16 moves: a broken-off game
+                                                -- and the whole game share it; NULL: fewer moves, or a player is unknown
     import_id    INTEGER NOT NULL REFERENCES import,
-    -- From the tags, which are also in `tag`.
+    -- From tags, which are also in `tag`.
     lichess_id   TEXT,                          -- 'q7ZvsdUF': the game is at https://lichess.org/q7ZvsdUF
     started_at   TEXT,                          -- UTC, YYYY-MM-DDTHH:MM:SSZ, from the tags UTCDate and UTCTime
     time_initial INTEGER,                       -- seconds on each clock at the start, from the tag TimeControl; the first
                                                 -- period, if there are several
     time_increment INTEGER,                     -- seconds added for each move, rounded
     time_increment_cs INTEGER,                  -- the same in centiseconds: 10 of '10+0.1'
-    speed        TEXT,                          -- 'ultraBullet', 'bullet', 'blitz', 'rapid', 'classical': by
-                                                -- initial + 40 * increment below 30, 180, 480, 1500 seconds or
+    speed        TEXT,                          -- 'ultraBullet', 'bullet', 'blitz', 'rapid', 'classical':
+                                                -- initial + 40 * increment is below 30, 180, 480, 1500 seconds, or
                                                 -- more; 'correspondence': an hour or more for each move
-    termination  TEXT,                          -- how it ended: 'Normal', 'Time forfeit' ...
-    white_rating_diff INTEGER,                  -- by how much the game changed White's rating
+    termination  TEXT,                          -- how the game ended: 'Normal', 'Time forfeit' ...
+    white_rating_diff INTEGER,                  -- change of White's rating by this game
     black_rating_diff INTEGER,
     white_fide_id INTEGER,
     black_fide_id INTEGER,
-    eval_count   INTEGER,                       -- how many rows of move_eval have a value; NULL: annotations were not read
-    clock_count  INTEGER                        -- how many of them have a clock
+    eval_count   INTEGER,                       -- rows of move_eval with an evaluation; NULL: annotations were not read
+    clock_count  INTEGER                        -- rows of move_eval with a clock
 );
 
--- Each index begins with the block of a game, so that adding games changes only the end of the index. SQLite looks up a value in every
--- block by itself (`WHERE white_id = 7`), because `sqlite_stat1` says that there are few blocks (https://www.sqlite.org/optoverview.html,
--- "Skip-scan"). Blocks of hashes are larger, because each new game is looked up in all of them.
+-- Each index begins with the block of a game, so that adding games changes only the end of the index. `WHERE white_id = 7` still uses
+-- the index: `sqlite_stat1` says that there are few blocks, so SQLite looks the value up in each of them
+-- (https://www.sqlite.org/optoverview.html, "Skip-scan"). Blocks of hashes are larger, because an import looks each new game up in all of them.
 CREATE INDEX game_white ON game (game_id >> 16, white_id);
 CREATE INDEX game_black ON game (game_id >> 16, black_id);
 CREATE INDEX game_event ON game (game_id >> 16, event_id);
@@ -202,7 +202,7 @@ CREATE INDEX game_opening ON game (game_id >> 16, opening_id);
 CREATE INDEX game_moves_hash ON game (game_id >> 18, moves_hash, white_id);
 CREATE INDEX game_prefix_hash ON game (game_id >> 18, prefix_hash);
 
--- Creates `sqlite_stat1`, which no other statement can. The program fills it.
+-- Creates `sqlite_stat1`; CREATE TABLE cannot. The program fills it.
 ANALYZE setting;
 
 -- The tag pairs that have no column of their own.
@@ -222,22 +222,22 @@ CREATE TABLE game_position (
     ply            INTEGER NOT NULL,
     key            INTEGER NOT NULL,            -- Polyglot Zobrist key of `fen`, as a signed 64-bit integer
     halfmove_clock INTEGER NOT NULL,            -- half-moves since the last capture or pawn move
-    move_code      INTEGER,                     -- the move's fields are shown by the view `moves`
-    fen            TEXT NOT NULL,               -- placement, side, castling, en passant (only if such a capture is legal)
+    move_code      INTEGER,                     -- the view `moves` decodes it; NULL: the last position of the game
+    fen            TEXT NOT NULL,               -- placement, side, castling, en passant (only if an en passant capture is legal)
     PRIMARY KEY (game_id, ply)
 ) WITHOUT ROWID;
 
--- The levels of `occurrence`, which finds positions by key. Games that are added get a level of their own. Later levels that are not much smaller are
--- merged into one. All games of a level have greater numbers than those of the level before it.
+-- The levels of `occurrence`, which finds positions by key. Adding games writes a new level, then merges levels until each is much smaller
+-- than the one before. All games of a level have greater numbers than those of the level before.
 CREATE TABLE occurrence_level (
-    level INTEGER PRIMARY KEY,                  -- the number of its first game
-    frequent_keys BLOB                          -- the keys that many rows of the level have, and how many; the bytes are described
-                                                -- in src/store/frequent_keys.rs. NULL: not counted
+    level INTEGER PRIMARY KEY,                  -- number of its first game
+    frequent_keys BLOB                          -- the keys that many rows of the level share, with the number of rows; format:
+                                                -- src/store/frequent_keys.rs. NULL: not counted
 );
 
 INSERT INTO occurrence_level VALUES (1, NULL);
 
--- The positions themselves; the view `position_game` shows all levels as one table.
+-- The positions by key; the view `position_game` shows all levels as one table.
 CREATE TABLE occurrence (
     level   INTEGER NOT NULL,                   -- as in occurrence_level
     key     INTEGER NOT NULL,                   -- as in game_position
@@ -246,29 +246,30 @@ CREATE TABLE occurrence (
     PRIMARY KEY (level, key, game_id, ply)
 ) WITHOUT ROWID;
 
--- A position that many games reached, with its results, so that a look-up does not count a million rows of the start
--- position. "Many" is the value of the setting 'continuation_threshold'. A game counts once, even if the position occurred several times.
+-- A position that many games reached, with its results, so that looking up the start position does not count a million rows.
+-- "Many" is the value of the setting 'continuation_threshold'. A game counts once, even if the position occurred several times.
 CREATE TABLE visited_position (
     key          INTEGER PRIMARY KEY,
     fen          TEXT NOT NULL,                 -- as in game_position
-    games        INTEGER NOT NULL,              -- games with a result that reached it: white_wins + draws + black_wins
+    games        INTEGER NOT NULL,              -- games that reached it and have a result: white_wins + draws + black_wins
     white_wins   INTEGER NOT NULL,
     draws        INTEGER NOT NULL,
     black_wins   INTEGER NOT NULL,
-    unfinished   INTEGER NOT NULL,              -- games that reached it and have the result '*': counted nowhere else
-    white_elo_sum   INTEGER NOT NULL,           -- ratings of White's players, of games in which they are known ...
-    white_elo_games INTEGER NOT NULL,           -- ... and how many these are: the mean is 1.0 * white_elo_sum / white_elo_games
-    black_elo_sum   INTEGER NOT NULL,           -- the same of Black's
+    unfinished   INTEGER NOT NULL,              -- games that reached it and have the result '*'; no other column counts them
+    white_elo_sum   INTEGER NOT NULL,           -- sum of White's known ratings
+    white_elo_games INTEGER NOT NULL,           -- number of these ratings: the mean is 1.0 * white_elo_sum / white_elo_games
+    black_elo_sum   INTEGER NOT NULL,           -- the same for Black
     black_elo_games INTEGER NOT NULL,
     top_games    TEXT NOT NULL,                 -- a JSON array of up to 15 game_ids, by the players' mean rating, best first
     recent_games TEXT NOT NULL                  -- the same by date, latest first
 );
 
--- What was played from a visited position. A game that returned there counts by the last move it made, even if it ended there later.
+-- A move played from a visited position. A game that reached the position several times counts once, with the last move it played there,
+-- even if the game ended there.
 CREATE TABLE continuation (
     key        INTEGER NOT NULL REFERENCES visited_position,
     move_code  INTEGER NOT NULL,
-    games      INTEGER NOT NULL,                -- as in visited_position, of the games that went on with this move
+    games      INTEGER NOT NULL,                -- as in visited_position, of the games that continued with this move
     white_wins INTEGER NOT NULL,
     draws      INTEGER NOT NULL,
     black_wins INTEGER NOT NULL,
@@ -283,10 +284,10 @@ CREATE TABLE continuation (
 
 -- -------- Annotations -----------------------------------------------------------------------------------------------------------
 
--- In these tables ply is that of a position, as in game_position: after n half-moves the ply is n. Line 0 is the main line; 1, 2, 3 ... are
--- the variations of a game in the order of their text.
+-- In these tables, ply is the number of a position, as in game_position: n after n half-moves. Line 0 is the main line; 1, 2, 3 ... are
+-- the variations of a game in the order of the PGN text.
 
--- Clock, time used and evaluation after the move that led to a position of the main line. There is a row only where one of them is known.
+-- Clock, time used and evaluation after the move that led to a position of the main line. A row exists only if one of them is known.
 CREATE TABLE move_eval (
     game_id   INTEGER NOT NULL REFERENCES game,
     ply       INTEGER NOT NULL,
@@ -298,17 +299,17 @@ CREATE TABLE move_eval (
     PRIMARY KEY (game_id, ply)
 ) WITHOUT ROWID;
 
--- A comment, without its commands.
+-- A comment, without its commands ('[%name value]').
 CREATE TABLE comment (
     game_id INTEGER NOT NULL REFERENCES game,
     line    INTEGER NOT NULL,
     ply     INTEGER NOT NULL,
-    number  INTEGER NOT NULL,                   -- 1, 2, 3 ... at one place
+    number  INTEGER NOT NULL,                   -- 1, 2, 3 ... at each position
     text    TEXT NOT NULL,
     PRIMARY KEY (game_id, line, ply, number)
 ) WITHOUT ROWID;
 
--- A glyph: 1 is '!', 2 '?', 3 '!!', 4 '??', 5 '!?', 6 '?!', others as the PGN standard numbers them.
+-- A numeric annotation glyph: 1 is '!', 2 '?', 3 '!!', 4 '??', 5 '!?', 6 '?!', others as in the PGN standard.
 CREATE TABLE nag (
     game_id INTEGER NOT NULL REFERENCES game,
     line    INTEGER NOT NULL,
@@ -317,19 +318,19 @@ CREATE TABLE nag (
     PRIMARY KEY (game_id, line, ply, nag)
 ) WITHOUT ROWID;
 
--- A command of a comment, '[%name value]', that is not stored in move_eval: arrows ('cal'), coloured squares ('csl') and others. One whose
--- number is in move_eval has a row only if it is written in an unusual way, such as '[%emt 3.2]' for '[%emt 0:00:03.2]'.
+-- A command of a comment, '[%name value]', that is not stored in move_eval: arrows ('cal'), coloured squares ('csl') and others. A command
+-- stored in move_eval also has a row here if it is written in an unusual way, such as '[%emt 3.2]' for '[%emt 0:00:03.2]'.
 CREATE TABLE command (
     game_id INTEGER NOT NULL REFERENCES game,
     line    INTEGER NOT NULL,
     ply     INTEGER NOT NULL,
-    number  INTEGER NOT NULL,                   -- 1, 2, 3 ... at one place
+    number  INTEGER NOT NULL,                   -- 1, 2, 3 ... at each position
     name    TEXT NOT NULL,
     value   TEXT NOT NULL,
     PRIMARY KEY (game_id, line, ply, number)
 ) WITHOUT ROWID;
 
--- A variation. Its first move replaces the move that was played, on the line it leaves, from the position of that ply.
+-- A variation. Its first move replaces the move that its parent line plays from the position `ply`.
 CREATE TABLE variation (
     game_id     INTEGER NOT NULL REFERENCES game,
     line        INTEGER NOT NULL,               -- 1, 2, 3 ...
@@ -343,9 +344,9 @@ CREATE TABLE variation_move (
     game_id        INTEGER NOT NULL REFERENCES game,
     line           INTEGER NOT NULL,
     ply            INTEGER NOT NULL,
-    key            INTEGER NOT NULL,            -- of the position, as in game_position
+    key            INTEGER NOT NULL,            -- key of the position, as in game_position
     halfmove_clock INTEGER NOT NULL,
-    move_code      INTEGER NOT NULL,            -- the move that led to it
+    move_code      INTEGER NOT NULL,            -- the move that led to the position
     fen            TEXT NOT NULL,
     PRIMARY KEY (game_id, line, ply)
 ) WITHOUT ROWID;
@@ -354,55 +355,55 @@ CREATE INDEX variation_move_key ON variation_move (key);
 
 -- -------- Copies that make filters and searches fast ----------------------------------------------------------------------------
 
--- These tables repeat what others say, by blocks of 65,536 game numbers: game g is number g % 65536 of block g / 65536.
+-- These tables repeat data of other tables, in blocks of 65,536 game numbers: game g is number g % 65536 of block g / 65536.
 
--- A column of `game` for one block. The table has row numbers: without them SQLite would compare whole rows, of about 200 KB each, to
--- find one.
+-- One column of `game` for one block. The table has row numbers, because in a WITHOUT ROWID table SQLite would compare whole rows of
+-- about 200 KB to find one.
 CREATE TABLE game_column (
-    name  TEXT NOT NULL,                        -- of the column
+    name  TEXT NOT NULL,                        -- name of the column
     block INTEGER NOT NULL,
-    cells TEXT NOT NULL,                        -- the different values that games of the block have, a JSON array: null, then
-                                                -- integers, then texts, each in ascending order
-    games BLOB NOT NULL,                        -- of each number, from 0 to that of the last game, which of these values the game
-                                                -- has, from 0: a byte each, or, if there are more than 256 values, two, the
-                                                -- lower one first. Without bytes all are NULL, as is a number without a game
+    cells TEXT NOT NULL,                        -- the distinct values in this block as a JSON array: null, then integers,
+                                                -- then texts, each in ascending order
+    games BLOB NOT NULL,                        -- for each number from 0 to the last game, the index of its value in `cells`,
+                                                -- from 0: one byte each, or two (low byte first) for more than 256 values.
+                                                -- Empty: all are NULL. Numbers without a game are NULL as well
     PRIMARY KEY (name, block)
 );
 
 -- The games of a block that reached a visited position, by the move they played there. If the position occurred several times in a game,
--- the last move counts. Rows are ordered by block, so that those of new games are next to each other.
+-- the last move counts. Rows are ordered by block, so that the rows of new games are next to each other.
 CREATE TABLE visit_set (
     block INTEGER NOT NULL,
     key   INTEGER NOT NULL REFERENCES visited_position,
-    games BLOB NOT NULL,                        -- for each move, in ascending order: the short move code, then the set of games
+    games BLOB NOT NULL,                        -- for each move, in ascending order: the short move code, the set of games
     PRIMARY KEY (block, key)
 ) WITHOUT ROWID;
 
--- The games of a block that have a feature at some time in the moves that were played. A search by description looks only at games in these
--- sets. Nothing is known about a game that is in no set of kind 'game'.
+-- The games of a block that have a feature at some point of the main line. A search by description replays only games in these sets, and
+-- games that are not in a set of kind 'game', because their features are not recorded.
 CREATE TABLE game_set (
     block INTEGER NOT NULL,
-    kind  TEXT NOT NULL,                        -- what is passed; which, its value tells:
-                                                -- 'game'      0: all games that the sets know
-                                                -- 'material'  the pieces that are left: in hexadecimal digits White's queens,
+    kind  TEXT NOT NULL,                        -- the kind of feature, with the meaning of `value`:
+                                                -- 'game'      0: all games whose features are recorded
+                                                -- 'material'  the pieces on the board: hexadecimal digits for White's queens,
                                                 --             rooks, bishops, knights, Black's, White's pawns, Black's;
                                                 --             printf('%010x', value) is 1222122288 at the start of a game
-                                                -- 'pawns'     the first 12 bits of the exclusive or of the Polyglot constants
-                                                --             of all pawns on their squares: several structures share one
+                                                -- 'pawns'     the first 12 bits of the XOR of the Polyglot constants of all
+                                                --             pawns on their squares: several structures share a value
                                                 -- 'piece'     a piece on a square: 64 * (piece code - 2) + square,
                                                 --             a1 is 0, b1 1, h8 63
-                                                -- 'capture', 'check', 'mate'  the move of a piece to a square, numbered
-                                                --             likewise, that captures, gives check or mate, gives mate
-                                                -- 'promotion' to a piece on a square, likewise
+                                                -- 'capture', 'check', 'mate'  a move of a piece to a square (numbers as
+                                                --             for 'piece') that captures, gives check or mate, gives mate
+                                                -- 'promotion' to a piece on a square (numbers as for 'piece')
                                                 -- 'castling'  0 White's O-O, 1 White's O-O-O, 2 and 3 Black's
     value INTEGER NOT NULL,                     -- the first value of the row
-    sets  BLOB NOT NULL,                        -- for each value that a game passes, in ascending order: by how much it is
-                                                -- greater than the one before, the first than `value`; how many bytes the set
-                                                -- has; the set. A set is: how many games, doubled, and 1 more if they are a bit
-                                                -- map; then the first number, and of each further one by how much it is greater
-                                                -- than the one before, less 1; or how many bytes the bit map has, and these.
-                                                -- Numbers are written seven bits a byte, the lowest first; all bytes but the
-                                                -- last have the top bit set
+    sets  BLOB NOT NULL,                        -- for each value that a game has, in ascending order: the difference from the
+                                                -- value before (the first: from `value`), the length of the set in bytes, the
+                                                -- set. A set is 2 * the number of games, plus 1 for a bitmap; then the first
+                                                -- game number and for each further number the difference from the one before,
+                                                -- minus 1; or, for a bitmap, its length in bytes and these bytes. Numbers are
+                                                -- varints: seven bits per byte, lowest bits first; the top bit is set in all
+                                                -- bytes but the last
     PRIMARY KEY (block, kind, value)
 ) WITHOUT ROWID;
 
@@ -418,12 +419,12 @@ SELECT
     game.black_elo,
     game.result,
     game.date,
-    CASE WHEN instr(game.date, '?') = 0 THEN replace(game.date, '.', '-') END AS iso_date, -- YYYY-MM-DD; NULL: not all is known
+    CASE WHEN instr(game.date, '?') = 0 THEN replace(game.date, '.', '-') END AS iso_date, -- YYYY-MM-DD; NULL: the date is incomplete
     event.name AS event,
     site.name AS site,
     game.round,
     game.eco,
-    opening.eco AS opening_eco,                 -- told from the positions, not from the PGN's tags
+    opening.eco AS opening_eco,                 -- from the positions, not from the PGN's tags
     opening.name AS opening,
     game.ply_count,
     game.white_title,
@@ -455,24 +456,24 @@ LEFT JOIN site ON site.site_id = game.site_id
 LEFT JOIN opening ON opening.opening_id = game.opening_id
 LEFT JOIN source ON source.source_id = game.source_id;
 
--- One row per move played; fast by game_id: SELECT * FROM moves WHERE game_id = 7.
+-- One row per move played. Fast with a game_id: SELECT * FROM moves WHERE game_id = 7.
 --
 -- A move code is a 32-bit number, from the lowest bit up: captured piece (4 bits), moved piece (4), TO square (8), FROM
--- square (8), SPECIAL (4), bit 28 gives check, bit 29 gives mate. A square is file + 16 * rank. SPECIAL is 1 and 2
--- castling short and long, 3 a reversible move, 4, 5 and 8 to 13 a promotion to that piece, 6 a pawn move, 7 a capture
--- by a piece, 14 a pawn's double step, 15 en passant. Pieces are even for White and odd for Black: pawn 2 3, knight 4 5,
+-- square (8), SPECIAL (4), bit 28: gives check, bit 29: gives mate. A square is file + 16 * rank. Values of SPECIAL: 1 castling
+-- short, 2 castling long, 3 a reversible move, 4, 5 and 8 to 13 a promotion to that piece, 6 a pawn move, 7 a capture
+-- by a piece, 14 a pawn's double step, 15 en passant. Piece codes are even for White and odd for Black: pawn 2 3, knight 4 5,
 -- king 6 7, bishop 8 9, rook 10 11, queen 12 13. A null move has code 0.
 CREATE VIEW moves AS
 SELECT
     game_id,
-    ply,                                        -- of the position before the move: 0 for a game's first move
+    ply,                                        -- ply of the position before the move: 0 for a game's first move
     move_number,
     side,                                       -- 'w' or 'b'
     fen || ' ' || halfmove_clock || ' ' || move_number AS fen, -- before the move, all six fields
     CASE
         WHEN move_code = 0 THEN '0000'
         ELSE from_square || to_square || ifnull(promotion, '')
-    END AS uci,                                 -- castling: where the king goes from and to
+    END AS uci,                                 -- castling: the king's from and to squares
     move_code,
     special,
     from_square,
@@ -482,17 +483,17 @@ SELECT
     promotion,                                  -- 'q', 'r', 'b', 'n'; NULL: no promotion
     is_check,
     is_mate,
-    key,                                        -- of the position before the move
+    key,                                        -- key of the position before the move
     clock,                                      -- centiseconds left on the player's clock after the move
-    CASE WHEN elapsed >= 0 THEN elapsed END AS elapsed, -- centiseconds used: as the PGN says, or told from clocks and increment
-    eval_cp_before,                             -- of the position before the move: centipawns, White's view
-    eval_mate_before,                           -- moves to mate, negative if Black gives it
-    eval_cp,                                    -- the same after the move
+    CASE WHEN elapsed >= 0 THEN elapsed END AS elapsed, -- centiseconds used: from the PGN, or computed from clocks and increment
+    eval_cp_before,                             -- evaluation before the move: centipawns, White's view
+    eval_mate_before,                           -- moves to mate, negative if Black mates
+    eval_cp,                                    -- evaluation after the move
     eval_mate,
     (
         SELECT group_concat(CAST(n.nag AS TEXT), ' ')
         FROM nag AS n WHERE n.game_id = m.game_id AND n.line = 0 AND n.ply = m.ply + 1
-    ) AS nags,                                  -- numbers of glyphs: '1 14'
+    ) AS nags,                                  -- numeric annotation glyphs: '1 14'
     (
         SELECT group_concat(c.text, ' ')
         FROM comment AS c WHERE c.game_id = m.game_id AND c.line = 0 AND c.ply = m.ply + 1
@@ -536,15 +537,15 @@ FROM (
     WHERE p.move_code IS NOT NULL
 ) AS m;
 
--- Positions of games by key: all levels of `occurrence` as one table; fast by key.
+-- Positions of games by key: all levels of `occurrence` as one table. Fast with a key.
 CREATE VIEW position_game AS
 SELECT key, game_id, ply
 FROM occurrence
--- So that SQLite looks a key up in each level; a join would fix the order of tables of whole statements.
+-- With this condition SQLite looks a key up in each level. A join would fix the order of tables in the whole statement.
 WHERE level IN (SELECT level FROM occurrence_level);
 
--- One row per distinct position; quick when asked by key: SELECT * FROM positions WHERE key = 5060803636482931868. Two positions that
--- share a key have a row each.
+-- One row per distinct position. Fast with a key: SELECT * FROM positions WHERE key = 5060803636482931868. Two positions with
+-- the same key have one row each.
 CREATE VIEW positions AS
 SELECT
     o.key,
@@ -559,8 +560,8 @@ SELECT
     o.ply AS first_ply
 FROM position_game AS o
 JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
--- No earlier occurrence of the same key has the same position. Game and ply are those of `p`, so that SQLite compares the FEN first where one
--- is given: with those of `o` it would look for an earlier occurrence before that, once for each occurrence.
+-- No earlier occurrence of the same key has the same position. The condition uses game and ply of `p`, so that SQLite compares a given FEN
+-- first. With those of `o`, it would search for an earlier occurrence before that, for every occurrence.
 WHERE NOT EXISTS (
     SELECT 1
     FROM position_game AS other
@@ -570,15 +571,15 @@ WHERE NOT EXISTS (
         AND q.fen = p.fen
 );
 
--- One row per player, whatever the spellings. A game in which both sides have a name of the same player counts once.
+-- One row per player, with all spellings of the name. A game in which both sides are the same player counts once.
 CREATE VIEW players AS
 SELECT
     ifnull(alias.name, player.name) AS name,
-    count(DISTINCT player.player_id) AS spellings, -- that games have
+    count(DISTINCT player.player_id) AS spellings, -- number of spellings in games
     count(DISTINCT game_id) AS games,
     sum(is_white) AS as_white,                  -- games with White
     sum(NOT is_white) AS as_black,
-    min(year) AS first_year,                    -- of games whose year is known
+    min(year) AS first_year,                    -- first year of games whose year is known
     max(year) AS last_year,
     max(alias.fide_id) AS fide_id
 FROM (
@@ -600,23 +601,23 @@ JOIN player USING (player_id)
 LEFT JOIN player_alias AS alias ON alias.alias = player.name
 GROUP BY 1;
 
--- One row per move whose value before and after it is known. Values are winning chances from the view of the player who moved, from
--- -1 to 1, as Lichess counts them (https://lichess.org/page/accuracy): 2 / (1 + exp(-0.00368208 * centipawns)) - 1, with centipawns
+-- One row per move with a known evaluation before and after it. Values are winning chances from the view of the player who moved, from
+-- -1 to 1, as Lichess computes them (https://lichess.org/page/accuracy): 2 / (1 + exp(-0.00368208 * centipawns)) - 1, with centipawns
 -- from -1000 to 1000 and a mate as 1000. The start position counts as 15 centipawns.
 CREATE VIEW judgements AS
 SELECT
     game_id,
-    ply,                                        -- as in moves: of the position before the move
-    side,                                       -- 'w' or 'b': who moved
+    ply,                                        -- as in moves: ply of the position before the move
+    side,                                       -- 'w' or 'b': the player who moved
     chances_before,
     chances_after,
-    loss,                                       -- of winning chances: 0 or more
+    loss,                                       -- loss of winning chances: 0 or more
     CASE
         WHEN loss >= 0.3 THEN 'blunder'
         WHEN loss >= 0.2 THEN 'mistake'
         WHEN loss >= 0.1 THEN 'inaccuracy'
     END AS judgement,                           -- NULL: none of these
-    -- Of the move, in per cent: 103.1668 * exp(-0.04354 * loss of winning percentage) - 2.1669, from 0 to 100.
+    -- Accuracy of the move in percent: 103.1668 * exp(-0.04354 * loss of winning percentage) - 2.1669, from 0 to 100.
     CASE
         WHEN loss <= 0.004473 THEN 100.0
         WHEN loss >= 1.7743 THEN 0.0
@@ -665,15 +666,15 @@ FROM (
     ) AS turned
 ) AS lost;
 
--- One row per game and side that has such moves.
+-- One row per game and side with moves in `judgements`.
 CREATE VIEW accuracies AS
 SELECT
     j.game_id,
     j.side,
     p.name AS player,
     CASE j.side WHEN 'w' THEN g.white_elo ELSE g.black_elo END AS elo,
-    j.moves,                                    -- how many are judged
-    j.accuracy,                                 -- the mean of its moves', in per cent
+    j.moves,                                    -- number of judged moves
+    j.accuracy,                                 -- mean accuracy of these moves, in percent
     j.inaccuracies,
     j.mistakes,
     j.blunders

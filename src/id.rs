@@ -1,4 +1,4 @@
-//! Numbers that rows are told by, each a type of its own.
+//! Row identifiers, each with its own type.
 
 use serde::Serialize;
 
@@ -30,11 +30,12 @@ pub struct ImportId(pub u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OpeningId(pub u32);
 
-/// A level of `occurrence`: the number of its first game. The games of a level have greater numbers than those of the one before.
+/// A level of `occurrence`, identified by the number of its first game. The games of a level have greater
+/// numbers than those of the level before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Level(pub u32);
 
 impl Level {
-    /// The level that a database begins with.
+    /// The first level of every database.
     pub const FIRST: Self = Self(1);
 }

@@ -1,9 +1,9 @@
-//! What the rooms of the library may know of one another, held to the source text.
+//! Checks in the source text which modules of the library use which others.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each room and the rooms that it may use besides itself.
+/// Each module and the modules that it may use in addition to itself.
 const MAY_USE: [(&str, &[&str]); 11] = [
     ("board", &[]),
     ("pgn", &["board"]),
@@ -21,10 +21,11 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("functions", &["board", "pgn", "query", "store"]),
 ];
 
-/// It tells of options of another program: how to unpack what needs more memory than is allowed.
+/// Its messages mention options of another program: how to decompress data that needs more memory than is
+/// allowed.
 const TELLS_OPTIONS: &str = "source/frames.rs";
 
-/// The lines of code of all Rust files below a directory, without comments and tests, each with its file.
+/// The code of all Rust files below a directory, without comments and tests, each with its path.
 fn code(directory: &Path) -> Vec<(PathBuf, String)> {
     let mut lines = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {
@@ -45,7 +46,7 @@ fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// The words that follow a mark.
+/// The words that follow a marker.
 fn words_after<'t>(text: &'t str, mark: &'t str) -> impl Iterator<Item = &'t str> {
     text.split(mark).skip(1).map(|rest| {
         let end = rest.find(|letter: char| !letter.is_ascii_lowercase() && letter != '_');

@@ -1,31 +1,33 @@
 //! Index large PGN dumps into one SQLite file in which every position (FEN) and every move (a 32-bit move code) of
 //! every game can be looked up.
 //!
-//! | module | what lives there |
+//! | module | contents |
 //! |---|---|
 //! | [`board`] | the rules of chess on a 0x88 board: squares, pieces, move codes, generator, SAN, FEN, keys |
-//! | [`id`] | numbers that rows are told by |
-//! | [`pgn`] | bytes to games: chunks, movetext tokens, tag pairs |
-//! | [`opening`] | names of openings, told from positions |
-//! | [`source`] | where the bytes come from: files and directories |
-//! | [`query`] | questions to a database, and the answers as data |
+//! | [`id`] | row identifiers |
+//! | [`pgn`] | PGN parsing: chunks, movetext tokens, tag pairs |
+//! | [`opening`] | opening names, found by position |
+//! | [`source`] | input: files, directories, archives and streams |
+//! | [`query`] | queries on a database, with answers as data |
 //! | [`picture`] | boards as SVG pictures |
-//! | [`index`] | the main job: sources in, database out |
+//! | [`index`] | the indexer: sources in, database out |
 //! | [`functions`] | the SQL functions |
-//! | `server` | HTTP on these questions: an explorer API and a page; there with the feature `serve` |
-//! | `columnar` | the same tables as Parquet files; there with the feature `parquet` |
+//! | `server` | an HTTP server for these queries: an explorer API and a web page; available with the feature `serve` |
+//! | `columnar` | the same tables as Parquet files; available with the feature `parquet` |
 //! | [`store`] | the SQLite database: schema, bulk load, look-ups |
-//! | [`verify`] | is a database sound? |
+//! | [`verify`] | checks whether a database is consistent |
 //!
 //! # Versions
 //!
-//! Versions follow [Semantic Versioning](https://semver.org); before 1.0, a new minor version may change what is here, and the change log
-//! tells how. What this documentation shows is meant to be used. What is public and not shown, as the pages and the writers of
-//! [`store`], is there for the tests and benches of this project, and may change at any time.
+//! Versions follow [Semantic Versioning](https://semver.org). Before 1.0, a new minor version may change the
+//! API; the changelog describes the changes. The items shown in this documentation are meant to be used.
+//! Public items that are not shown, such as the pages and the writers of [`store`], exist for the tests and
+//! benchmarks of this project, and may change at any time.
 //!
-//! The schema of databases has [a version of its own](store::SchemaVersion): programs read databases of all released versions up to their own.
+//! The database schema has [its own version](store::SchemaVersion). The program reads databases of all
+//! released versions up to its own.
 
-// What only `index` calls is not dead.
+// Code that only `index` calls is not dead.
 #![cfg_attr(not(feature = "index"), allow(dead_code))]
 
 pub mod board;
@@ -63,7 +65,7 @@ mod turnstile;
 #[cfg(feature = "index")]
 pub mod verify;
 
-/// The code on the page for developers is run with the examples of the documentation.
+/// The tests of the documentation also run the code on the page for developers.
 #[cfg(all(doctest, feature = "index"))]
 #[doc = include_str!("../docs/cookbook/developer.md")]
 struct PageForDevelopers;

@@ -1,4 +1,4 @@
-//! The `pgndex` command: parse the arguments, run, say how it went.
+//! The `pgndex` command: parses the arguments, runs the command, reports the result.
 
 mod cli;
 

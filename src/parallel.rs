@@ -1,11 +1,13 @@
-//! Work on all threads of a pool. The parts of rayon's iterators are compiled again for each closure: here they are compiled once.
+//! Runs work on all threads of a pool. rayon's iterators are compiled again for each closure; these functions
+//! compile that part only once.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::ThreadPool;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, ParallelIterator as _};
 
-/// What `work` makes of each number below `count`, in order, or one of its failures. Without a pool, that of the calling thread works.
+/// The results of `work` for each number below `count`, in order, or one of its errors. Without a pool, the
+/// calling thread does the work.
 pub(crate) fn map<T: Send, E: Send>(
     pool: Option<&ThreadPool>,
     count: usize,
@@ -14,7 +16,7 @@ pub(crate) fn map<T: Send, E: Send>(
     map_with(pool, count, || (), |(), index| work(index))
 }
 
-/// The same, with a state that only one thread uses at a time. There are about as many as threads.
+/// The same, with a state that only one thread uses at a time. There are about as many states as threads.
 pub(crate) fn map_with<S: Send, T: Send, E: Send>(
     pool: Option<&ThreadPool>,
     count: usize,
@@ -32,13 +34,13 @@ pub(crate) fn map_with<S: Send, T: Send, E: Send>(
         *lock(&results[index]) = Some(result);
         is_ok
     });
-    // Those that are missing were not begun because another one failed.
+    // Missing results were not started, because another one failed.
     let results =
         results.into_iter().filter_map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner));
     results.collect()
 }
 
-/// The same with values that are used up.
+/// The same for values that are consumed.
 pub(crate) fn consume<S: Send, V: Send, T: Send, E: Send>(
     pool: Option<&ThreadPool>,
     values: Vec<V>,
@@ -52,17 +54,17 @@ pub(crate) fn consume<S: Send, V: Send, T: Send, E: Send>(
     })
 }
 
-/// Ends early if `work` gives `false`.
+/// Stops early if `work` returns `false`.
 fn for_each(pool: Option<&ThreadPool>, count: usize, work: &(dyn Fn(usize) -> bool + Sync)) {
     let all = || (0..count).into_par_iter().with_max_len(1).try_for_each(|index| work(index).then_some(()));
-    // Whether something failed is among the results.
+    // The results contain the errors.
     let _ = match pool {
         Some(pool) => pool.install(all),
         None => all(),
     };
 }
 
-/// Locks, also after another thread has panicked with the lock: the panic ends the whole work.
+/// Locks, even if another thread panicked while holding the lock: the panic ends the whole work.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,5 @@
-//! Reading and writing a file at a place. Several threads may do so at the same time, as nobody relies on where the file stands.
+//! Reads and writes a file at given offsets. Several threads may do so concurrently, because nothing depends
+//! on the file's cursor.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +10,7 @@ pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()>
     std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
 }
 
-/// Fills the buffer with what is at an offset.
+/// Fills the buffer with the bytes at an offset.
 #[cfg(unix)]
 pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
@@ -32,7 +33,7 @@ pub(crate) fn write_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Re
     Ok(())
 }
 
-/// Fills the buffer with what is at an offset.
+/// Fills the buffer with the bytes at an offset.
 #[cfg(windows)]
 pub(crate) fn read_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
     while !bytes.is_empty() {

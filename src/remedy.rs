@@ -1,8 +1,8 @@
-//! What to do about an error of the system.
+//! Advice on system errors.
 
 use std::io;
 
-/// What to do about an error of the system, where its kind says so.
+/// Advice on a system error, if its kind suggests one.
 pub(crate) fn remedy(error: &io::Error) -> Option<&'static str> {
     if is_open_files(error) {
         return Some("too many files are open; allow more with `ulimit -n`");
@@ -15,7 +15,7 @@ pub(crate) fn remedy(error: &io::Error) -> Option<&'static str> {
     }
 }
 
-/// Whether this process, or the system, may not open another file.
+/// Whether the error is a limit of open files, of this process or of the system.
 #[cfg(unix)]
 fn is_open_files(error: &io::Error) -> bool {
     const ENFILE: i32 = 23;
@@ -23,7 +23,7 @@ fn is_open_files(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
 }
 
-/// Whether this process may not open another file.
+/// Whether the error is this process's limit of open files.
 #[cfg(not(unix))]
 fn is_open_files(error: &io::Error) -> bool {
     const ERROR_TOO_MANY_OPEN_FILES: i32 = 4;

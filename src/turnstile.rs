@@ -1,11 +1,11 @@
-//! Work side by side that is handed over in order.
+//! An ordered queue for results of parallel work.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Lets one piece of work after the other through, in the order of their numbers.
+/// Admits pieces of work one at a time, in the order of their numbers.
 ///
-/// A worker takes pieces in order and passes each turn before it takes the next piece, so the piece whose turn it is is always
-/// being worked on, and nobody waits for ever.
+/// A worker takes pieces in order and ends each turn before it takes the next piece. So some worker always
+/// has the piece whose turn it is, and there is no deadlock.
 #[derive(Debug, Default)]
 pub(crate) struct Turnstile {
     state: Mutex<State>,
@@ -23,7 +23,7 @@ impl Turnstile {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until it is the turn of a number. Tells whether it is: nobody's turn comes any more after a stop.
+    /// Waits for the turn of a number. Returns whether its turn has come; after a stop, it never comes.
     pub(crate) fn wait(&self, number: u64) -> bool {
         let mut state = self.lock();
         while state.next != number && !state.stopped {
@@ -32,18 +32,18 @@ impl Turnstile {
         !state.stopped
     }
 
-    /// Ends the turn of the number whose turn it is.
+    /// Ends the current turn.
     pub(crate) fn pass(&self) {
         self.lock().next += 1;
         self.changed.notify_all();
     }
 
-    /// Whether everybody is turned away.
+    /// Whether it was stopped.
     pub(crate) fn is_stopped(&self) -> bool {
         self.lock().stopped
     }
 
-    /// Turns everybody away.
+    /// Stops: no more turns come.
     pub(crate) fn stop(&self) {
         self.lock().stopped = true;
         self.changed.notify_all();

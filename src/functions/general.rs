@@ -54,7 +54,7 @@ const OF_TWO: [(&str, OfTwo); 5] = [
 /// Makes them known to a connection.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     let pure = Registrar { connection, flags: super::pure() };
     for (name, function) in OF_ONE {

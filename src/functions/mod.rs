@@ -26,7 +26,7 @@ use arguments::{Arguments, Problem};
 /// Makes the functions known to a connection.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn register(connection: &Connection) -> rusqlite::Result<()> {
     let pure = Registrar { connection, flags: pure() };
     pure.add("fen_key", 1, fen::key)?;

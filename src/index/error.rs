@@ -1,4 +1,4 @@
-//! What can end a run.
+//! Errors that end a run.
 
 use std::fmt;
 use std::io;
@@ -18,7 +18,7 @@ use crate::store::{self, SourceContent};
 /// The result of a run or a part of one.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a run failed. The target is then as it was, unless it is [`Partial`](Error::Partial).
+/// Why a run failed. The target is then unchanged, unless the error is [`Partial`](Error::Partial).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -32,10 +32,10 @@ pub enum Error {
     /// None of the sources can be read.
     #[error("nothing to index: {0}")]
     NoSource(String),
-    /// No source was given, or the directories and lists that were given have none.
+    /// No source was given, or the given directories and lists contain none.
     #[error("nothing to index: {}", if .0.is_empty() { NO_FILE.to_owned() } else { .0.join("; ") })]
     NoFile(
-        /// What was left out, and why: a sentence each.
+        /// The ignored files, with reasons: a sentence each.
         Vec<String>,
     ),
     /// A temporary file could not be written or read.
@@ -43,12 +43,12 @@ pub enum Error {
     Spill {
         /// The directory of the temporary file.
         directory: PathBuf,
-        /// How much room all temporary files there take, if anybody knows.
+        /// The space that all temporary files there need, if known.
         need: Option<Need>,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// There is too little space for what the run will write.
+    /// There is not enough space for the output of the run.
     #[error(
         "{}: about {} are needed here, but only {} are free; free some space, or choose another place for the database \
          or for temporary files", directory.display(), Size(*needed), Size(*free)
@@ -56,12 +56,12 @@ pub enum Error {
     Space {
         /// The directory.
         directory: PathBuf,
-        /// Bytes needed, as far as can be told beforehand.
+        /// Estimate of the bytes needed.
         needed: u64,
         /// Bytes free.
         free: u64,
     },
-    /// The database that is added to names openings by another list.
+    /// The database uses another list of openings.
     #[error(
         "{}: its opening names come from another list; go on with that list, or make the database again",
         database.display()
@@ -70,7 +70,7 @@ pub enum Error {
         /// The database.
         database: PathBuf,
     },
-    /// The database that is added to keeps continuations from another number of games on.
+    /// The database uses another minimum number of games for continuations.
     #[error(
         "{}: keeps the continuations of positions that at least {threshold} games reached, not {given}; go \
          on with that number, or index everything anew", database.display()
@@ -78,9 +78,9 @@ pub enum Error {
     OtherThreshold {
         /// The database.
         database: PathBuf,
-        /// The number asked for.
+        /// The given number.
         given: u32,
-        /// The number the database was made with.
+        /// The number that the database was built with.
         threshold: u32,
     },
     /// The worker threads could not be started.
@@ -101,28 +101,28 @@ pub enum Error {
         u32::MAX
     )]
     TooManyNames,
-    /// No game was found, and there is something that would be replaced.
+    /// No game was found, and existing data would be replaced.
     #[error(
         "no game was found in the input{}, so {} is not replaced",
         reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default(), target.display()
     )]
     NoGame {
-        /// What would be replaced.
+        /// The database that would be replaced.
         target: PathBuf,
-        /// What is wrong with the first source without a game, if anything is.
+        /// The problem of the first source without a game, if there is one.
         reason: Option<String>,
     },
-    /// There were problems, and the run was to be strict.
+    /// There were problems, and the run is strict.
     #[error(
         "{}, but a strict run allows none; otherwise all that can be read is kept, and the table `problem` lists what is wrong",
         told_problems(*errors, *warnings, first)
     )]
     Strict {
-        /// The first of these, with its place.
+        /// The first problem, with its place.
         first: String,
-        /// Problems of severity error.
+        /// The number of problems with severity error.
         errors: u64,
-        /// Problems of severity warning.
+        /// The number of problems with severity warning.
         warnings: u64,
     },
     /// There were more errors than allowed.
@@ -132,11 +132,12 @@ pub enum Error {
         if *most == 0 { "no error is allowed".to_owned() } else { format!("no more than {most} errors are allowed") }
     )]
     TooManyErrors {
-        /// How many were allowed.
+        /// The maximum number.
         most: u64,
-        /// Where the one too many is; `None` if it is in a whole source, which the message names.
+        /// The place of the first error beyond it; `None` if it concerns a whole source, which the message
+        /// names.
         place: Option<Box<ProblemPlace>>,
-        /// What is wrong there.
+        /// The message of this error.
         message: String,
     },
     /// A file for problems or rejected games could not be written.
@@ -144,16 +145,16 @@ pub enum Error {
     Report {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file for problems or rejected games has another use in this run.
+    /// A file for problems or rejected games is also used for something else in this run.
     #[error("{}: this run reads or writes this file already, or it belongs to the database; choose another one", path.display())]
     ReportInUse {
         /// The file.
         path: PathBuf,
     },
-    /// A file for problems or rejected games is there and has something in it.
+    /// A file for problems or rejected games exists and is not empty.
     #[error("{}: exists already and has other contents, so it is not replaced; choose another file, or move this one away", path.display())]
     ReportExists {
         /// The file.
@@ -162,10 +163,10 @@ pub enum Error {
     /// The database is among the sources.
     #[error("{}: this is the database itself; give PGN files, or a directory without the database", path.display())]
     SourceIsTarget {
-        /// The database, as it was named among the sources.
+        /// The database, as named among the sources.
         path: PathBuf,
     },
-    /// A source has less than it must have.
+    /// A source has less than its required content.
     #[error(
         "{}: has less than when it was indexed (games: {games} now, {} then{}), so games would be lost; nothing was written",
         had.path.display(),
@@ -173,39 +174,39 @@ pub enum Error {
         had.bytes.map(|had| format!("; bytes of text: {bytes} now, {had} then")).unwrap_or_default()
     )]
     Shrunk {
-        /// What it must have.
+        /// The required content.
         had: SourceContent,
-        /// Games that it has.
+        /// The number of games found.
         games: u64,
-        /// Bytes of text that it has.
+        /// The number of bytes of text found.
         bytes: u64,
     },
-    /// Positions are to be drawn from a stream.
+    /// Positions are to be sampled from a stream.
     #[error(
         "to draw positions, all games are read twice, and a stream can be read only once; write it to a file first"
     )]
     ReadOnce,
-    /// Somebody asked to stop.
+    /// The run was stopped by the caller.
     #[error("stopped before the end; nothing was written")]
     Stopped,
     /// A part of the work is committed, and the rest is not done.
     #[error("{done}; {rest} {}; {advice}", if source.is_some() { "failed" } else { "was stopped" })]
     Partial {
-        /// What is committed.
+        /// The committed part.
         done: String,
-        /// What is not done.
+        /// The missing part.
         rest: &'static str,
-        /// How to get it done.
+        /// How to complete it.
         advice: &'static str,
-        /// Why it is not done; `None` if somebody asked to stop.
+        /// The reason; `None` if the run was stopped by the caller.
         source: Option<Box<Error>>,
     },
 }
 
-/// What is told where nothing else is known.
+/// The message if there is no other information.
 const NO_FILE: &str = "no PGN file was found (directories are searched for files ending in .pgn)";
 
-/// How many problems there are, and the first of them.
+/// The number of problems, and the first of them, as text.
 fn told_problems(errors: u64, warnings: u64, first: &str) -> String {
     let plural = |count| if count == 1 { "" } else { "s" };
     let counts = match (errors, warnings) {
@@ -218,15 +219,15 @@ fn told_problems(errors: u64, warnings: u64, first: &str) -> String {
 }
 
 impl Error {
-    /// The same error, which came up when something was committed already.
+    /// The same error, after a part was committed.
     #[must_use]
     pub fn after(self, done: String, rest: &'static str, advice: &'static str) -> Self {
         let source = if matches!(self, Self::Stopped) { None } else { Some(Box::new(self)) };
         Self::Partial { done, rest, advice, source }
     }
 
-    /// The same error; if it is that of a full disk, it tells how much room the run takes. If not all of the input is known beforehand,
-    /// the estimate is of a part.
+    /// Adds the space that the run needs to the error, if it is that of a full disk. If some input was
+    /// unknown beforehand, the estimate covers only a part.
     pub(crate) fn needing(self, estimate: &Estimate, is_all_known: bool) -> Self {
         let need = |bytes| match (bytes, is_all_known) {
             (0, _) => None,
@@ -247,7 +248,7 @@ impl Error {
         }
     }
 
-    /// The same error of work on all of a database; if it is that of a full disk, it tells how much room that takes.
+    /// Adds the space that work on a whole database needs to the error, if it is that of a full disk.
     pub(crate) fn needing_room(self, need: Need) -> Self {
         match self {
             Self::Store(error) => Self::Store(error.needing(Some(need))),
@@ -256,7 +257,7 @@ impl Error {
     }
 }
 
-/// Where something is wrong with a source.
+/// The place of a problem in a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProblemPlace {
     /// The source.
@@ -265,11 +266,11 @@ pub struct ProblemPlace {
     pub line: u64,
     /// The byte within the line, from 1.
     pub column: u64,
-    /// The byte of the source's text, from 0.
+    /// The offset in the source's text, from 0.
     pub byte_offset: u64,
-    /// Which game of the source, from 1.
+    /// The number of the game in the source, from 1.
     pub game_number: u32,
-    /// Which move of the game, if it is one.
+    /// The ply of the game, if the problem concerns a move.
     pub ply: Option<Ply>,
 }
 
@@ -285,7 +286,7 @@ impl fmt::Display for ProblemPlace {
 impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
         match error {
-            // Only a stop ends a statement of a run early.
+            // A statement of a run is interrupted only if the run is stopped.
             store::Error::Interrupted => Self::Stopped,
             other => Self::Store(other),
         }

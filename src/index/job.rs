@@ -1,4 +1,4 @@
-//! A plan carried out: the sink is chosen here.
+//! Runs a plan: chooses the sink.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::opening::OpeningBook;
 use crate::store::sink::{FreshPages, FreshRows, Nothing, Sink};
 use crate::store::{self, Build, BuildOptions, keep_temporary_files_in};
 
-/// Indexes PGN files, and directories of them, into a new database: a [`Plan`] made and carried out.
+/// Indexes PGN files, and directories of them, into a new database: creates a [`Plan`] and runs it.
 ///
 /// # Errors
 /// Those of [`Plan::new`] and [`Plan::run`].
@@ -33,18 +33,19 @@ pub fn index<P: AsRef<Path>>(
 }
 
 impl Plan<'_> {
-    /// Indexes the sources into a new database, or adds them to one that is there and is not to be replaced.
+    /// Indexes the sources into a new database, or adds them to an existing one that is not to be replaced.
     ///
-    /// A new one is built in a temporary file beside `target` and takes its place in one step at the end; until then there is
-    /// what was there before. Equal sources in equal order give equal tables, whatever the number of threads, the memory,
-    /// the chunk size and the writer.
+    /// A new database is built in a temporary file beside `target` and renamed at the end; until then
+    /// `target` is unchanged. The same sources in the same order give the same tables, whatever the number of
+    /// threads, the memory, the chunk size and the writer.
     ///
-    /// To an existing database the games of sources are added that are not known to it, in one transaction: readers go on
-    /// reading what was there before, until all is there.
+    /// If the database exists, games of sources that it does not have are added in one transaction. Readers
+    /// see the old state until the transaction is committed.
     ///
     /// # Errors
-    /// When the database cannot be written, when there is clearly too little space for it, or when the run is
-    /// [stopped](Progress::stop). Anything wrong within the sources is no error but a row of `problem`, counted in the summary.
+    /// If the database cannot be written, there is clearly not enough space for it, or the run is
+    /// [stopped](Progress::stop). Problems within the sources are not errors: each is a row of `problem`, and
+    /// is counted in the summary.
     pub fn run(self, target: &Path, progress: &Progress) -> Result<Summary> {
         let (estimate, is_all_known) = (self.estimate, self.sources.bytes().is_some());
         self.write(target, progress).map_err(|error| error.needing(&estimate, is_all_known))
@@ -65,16 +66,17 @@ impl Plan<'_> {
                 self.check_target(target)?;
                 self.build(build, progress, started)
             }
-            // Another run has made it since we looked.
+            // Another run has created it since the check.
             Err(store::Error::TargetExists { .. }) => add::run(self, target, progress),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Reads and replays all games of the sources and finds what [`run`](Self::run) would find wrong, without a database.
+    /// Reads and replays all games of the sources and finds the same problems as [`run`](Self::run), without
+    /// a database.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run) that come of the sources and of the options on problems.
+    /// Errors of [`run`](Self::run) about the sources and about the options on problems.
     pub fn dry_run(self, progress: &Progress) -> Result<Summary> {
         let started = Instant::now();
         let openings = Arc::new(OpeningBook::from_positions(Vec::new()));
@@ -88,7 +90,7 @@ impl Plan<'_> {
         Ok(Summary { dry_run: true, elapsed: started.elapsed(), ..summary })
     }
 
-    /// Reads all games of the sources, for a sink that writes no file.
+    /// Reads all games of the sources into a sink that writes no file.
     pub(crate) fn read_into<S: Sink>(&self, sink: S, progress: &Progress) -> Result<Summary> {
         let intake = Intake::all(&self.sources);
         let directory = self.options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);

@@ -1,15 +1,17 @@
-//! The main job: PGN files in, a database of all their positions out.
+//! The indexer: reads PGN files and writes a database of all their positions.
 //!
 //! ```text
 //! sources ──► feed ──► worker: parse, replay ──► sequence ──► worker: positions ──► sink
 //! (files)    (chunks)  (rayon, in parallel)     (in order)   (in parallel)         (pages, SQL rows, or nothing)
 //! ```
 //!
-//! A plain file is mapped and cut where it lies; an archive or a stream is decoded and cut by a thread of its own.
+//! A plain file is memory-mapped and cut in place. An archive or a stream is decoded and cut by a separate
+//! thread.
 //!
-//! Each worker takes the next chunk of whole games, replays it, waits for its turn to have games, names and lines
-//! numbered in input order, and makes the rows of all positions. Rows of `game_position` are written as they come; those of
-//! `position_game` are scattered by key into partitions, which are sorted and written at the end.
+//! Each worker takes the next chunk of whole games and replays it. Then it waits for its turn to number
+//! games, names and lines in input order, and encodes the rows of all positions. Rows of `game_position` are
+//! written immediately. Rows of `position_game` are distributed by key to partitions, which are sorted and
+//! written at the end.
 
 pub(crate) mod add;
 mod error;

@@ -1,4 +1,4 @@
-//! A database to which games were added, written as if all had come at once.
+//! Rewrites a database to which games were added, as if all games had been added in one run.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,34 +9,35 @@ use crate::index::progress::Progress;
 use crate::index::remove::{merge_levels, merged, shrink};
 use crate::store::{Database, Need, WriterLock};
 
-/// What [`optimize`] did.
+/// The result of [`optimize`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OptimizeSummary {
-    /// How many levels there were. One is left.
+    /// The number of levels before. One is left.
     pub levels: u64,
     /// Size of the database before, in bytes.
     pub bytes_before: u64,
     /// Size of the database, in bytes.
     pub file_bytes: u64,
-    /// Bytes of it that hold nothing and are used again.
+    /// Unused bytes that will be reused.
     pub free_bytes: u64,
     /// Wall time.
     pub elapsed: Duration,
 }
 
-/// Merges the levels of the database at `target` into one, in one transaction, so that look-ups are as quick as after one run. If more
-/// than a tenth of the file is free then, it is written anew without its free pages, which takes as much space again while it lasts. Of
-/// the options, threads, memory, directory of temporary files and writer count.
+/// Merges the levels of the database at `target` into one, in one transaction, so that look-ups are as fast
+/// as after a single run. If more than a tenth of the file is free then, the file is rewritten without its
+/// free pages. Meanwhile that needs the same space again. Only the options for threads, memory, directory of
+/// temporary files and writer are used.
 ///
 /// # Errors
-/// When the database cannot be written, its tables do not fit each other, or the run is [stopped](Progress::stop).
+/// If the database cannot be written, its tables are inconsistent, or the run is [stopped](Progress::stop).
 pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<OptimizeSummary> {
     const MOST_FREE: u64 = 10;
     let started = Instant::now();
     let size = || std::fs::metadata(target).map_or(0, |metadata| metadata.len());
     let bytes_before = size();
     let lock = WriterLock::acquire(target)?;
-    // The log gets each page of the database once.
+    // Each page of the database is written to the log once.
     let levels = merge_levels(&lock, options, progress)
         .map_err(|error| error.needing_room(Need::UpTo(bytes_before)))?;
     drop(lock);

@@ -1,4 +1,4 @@
-//! What a run is asked to do.
+//! Options of a run.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,64 +10,68 @@ use crate::store::{Database, PlayerAlias, SourceContent};
 /// Options of a run.
 #[derive(Clone, Debug)]
 pub struct IndexOptions {
-    /// Worker threads, 1 to [`MAX_THREADS`](Self::MAX_THREADS); a number beyond is taken for the nearest of these. No more are
-    /// started than there are chunks.
+    /// The number of worker threads, 1 to [`MAX_THREADS`](Self::MAX_THREADS); other values are clamped to
+    /// this range. No more are started than there are chunks.
     pub threads: usize,
-    /// Memory for the run, in bytes. What does not fit goes to temporary files.
+    /// The memory limit of the run, in bytes. Data beyond it is written to temporary files.
     pub memory: u64,
-    /// Directory for temporary files; `None` is the database's.
+    /// The directory of temporary files; `None`: that of the database.
     pub temp_dir: Option<PathBuf>,
     /// Whether an existing database may be replaced.
     pub overwrite: bool,
-    /// Whether it stays, and the run fails, if no game is found.
+    /// Whether an existing database is kept, and the run fails, if no game is found.
     pub must_have_games: bool,
     /// Whether any problem, even a warning, makes the run fail.
     pub strict: bool,
-    /// What becomes of a game with an error.
+    /// What to do with a game that has an error.
     pub on_problem: OnProblem,
-    /// The most problems of severity error that the input may have; one more makes the run fail.
+    /// The maximum number of problems with severity error. One more makes the run fail.
     pub most_errors: Option<u64>,
-    /// A file for all problems, while they are found: JSON, one object a line.
+    /// A file to which all problems are written as they are found: JSON, one object per line.
     pub problems: Option<PathBuf>,
-    /// A file for the text of all games with an error, as it stands in its source.
+    /// A file for the text of all games with an error, as in their source.
     pub rejects: Option<PathBuf>,
-    /// What becomes of games that repeat an earlier one.
+    /// What to do with games that repeat an earlier one.
     pub duplicates: Duplicates,
-    /// How many games must have reached a position for it to be kept in `visited_position` and `continuation`. A database that is
-    /// added to goes on with its own number.
+    /// The minimum number of games that reached a position for it to get rows in `visited_position` and
+    /// `continuation`. An existing database keeps its own number.
     pub continuation_threshold: u32,
-    /// Whether that number may be another one; else it is an error.
+    /// Whether the number of an existing database may differ; otherwise that is an error.
     pub any_threshold: bool,
-    /// Up to how many games a level of `occurrence` is written anew with each addition. Answers do not depend on it.
+    /// The maximum number of games of a level of `occurrence` that is always rewritten when games are added.
+    /// Query results do not depend on it.
     pub small_level: u32,
-    /// The openings that games are classified by: a game's is the last of its positions that has a name, whatever the order
-    /// of moves.
+    /// The openings for classifying games. The opening of a game is that of its last position that has a
+    /// name, whatever the order of moves.
     pub openings: Arc<OpeningBook>,
-    /// Size of the pieces that PGN text is cut into, in bytes. The result does not depend on it.
+    /// The size of the chunks of PGN text, in bytes. The result does not depend on it.
     pub chunk_size: usize,
-    /// The encoding of all sources that do not begin with a byte order mark; `None` is UTF-8 or, byte by byte, Windows-1252.
+    /// The encoding of all sources without a byte order mark; `None`: UTF-8, or Windows-1252 for bytes that
+    /// are not.
     pub encoding: Option<TextEncoding>,
-    /// Which annotations are kept.
+    /// Which annotations to store.
     pub annotations: Annotations,
-    /// What a new database says of players with several names.
+    /// The aliases of players for a new database.
     pub player_aliases: Vec<PlayerAlias>,
-    /// What files must still have at least. If one has fewer games or bytes, the run fails and writes nothing.
+    /// The minimum contents of files. If a file has fewer games or bytes, the run fails and writes nothing.
     pub at_least: Vec<SourceContent>,
-    /// How the two big tables are written. The result does not depend on it, but for the layout of pages.
+    /// How the two large tables are written. Only the layout of pages depends on it, not the result.
     pub writer: Writer,
 }
 
-/// What becomes of a game that repeats an earlier one, of the same run or of the database that is added to.
+/// What to do with a game that repeats an earlier one, of the same run or of the existing database.
 ///
-/// A game without moves repeats none, and of two games both or neither can be replayed to its end.
+/// A game without moves repeats no other. Two games are compared only if both or neither can be replayed to
+/// the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
-    /// It is kept like any other; nobody looks for such games.
+    /// Keep it like any other game; duplicates are not searched for.
     Keep,
-    /// It is skipped, and noted down in `duplicate`, if moves, date, result and both players, who must be known, are the same.
+    /// Skip it, with a row in `duplicate`, if moves, date, result and both players are the same. The players
+    /// must be known.
     #[default]
     Skip,
-    /// It is also skipped if it has at least 20 plies and the same moves, whoever played.
+    /// Also skip it if it has at least 20 plies and the same moves, whoever played.
     Moves,
 }
 
@@ -75,7 +79,7 @@ impl Duplicates {
     /// The name of the setting in a database.
     pub(crate) const SETTING: &str = "duplicates";
 
-    /// The rule that the word means.
+    /// Parses the word for a rule.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Keep, Self::Skip, Self::Moves].into_iter().find(|rule| rule.as_str() == word)
@@ -92,10 +96,10 @@ impl Duplicates {
     }
 }
 
-/// Which annotations are kept: what a PGN says about the moves of a game.
+/// Which annotations to store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Annotations {
-    /// All: clocks, times, evaluations, comments, glyphs, commands, variations.
+    /// All: clocks, times, evaluations, comments, NAGs, commands, variations.
     #[default]
     All,
     /// Clocks, times and evaluations of the main line.
@@ -120,26 +124,27 @@ impl Annotations {
         }
     }
 
-    /// The value that the word means.
+    /// Parses the word for a value.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|value| value.as_str() == word)
     }
 }
 
-/// What a database was made with, and additions go on with unless they say otherwise.
+/// Settings of an existing database, which additions use by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MadeWith {
-    /// What becomes of games that repeat an earlier one.
+    /// What to do with games that repeat an earlier one.
     pub duplicates: Duplicates,
-    /// Which annotations are kept.
+    /// Which annotations to store.
     pub annotations: Annotations,
     /// The encoding of sources without a byte order mark.
     pub encoding: Option<TextEncoding>,
 }
 
 impl MadeWith {
-    /// What the database with this path was made with. The default if there is none, or if it cannot be read: adding to it fails then.
+    /// The settings of the database at this path. The defaults if there is none, or if it cannot be read;
+    /// adding to it fails then.
     ///
     /// # Errors
     /// [`Busy`](crate::store::Error::Busy) if another program has locked it.
@@ -158,28 +163,28 @@ impl MadeWith {
     }
 }
 
-/// A way to write the tables `game_position` and `position_game`.
+/// How to write the tables `game_position` and `position_game`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Writer {
-    /// Build the pages in the workers.
+    /// The workers build the pages.
     #[default]
     Direct,
-    /// Let SQLite insert the rows.
+    /// SQLite inserts the rows.
     Sql,
 }
 
-/// What becomes of a game with a problem of severity error.
+/// What to do with a game that has a problem of severity error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnProblem {
-    /// The moves before the error are kept, or if there are none, the tags.
+    /// Keep the moves before the error, or only the tags if there are no such moves.
     #[default]
     Keep,
-    /// It is left out of the database; its problems are not.
+    /// Leave it out of the database, but store its problems.
     Skip,
 }
 
 impl OnProblem {
-    /// The word that `import.options` has.
+    /// The word in `import.options`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -190,8 +195,8 @@ impl OnProblem {
 }
 
 impl Default for IndexOptions {
-    /// One thread per core, a quarter of the machine's memory (at most 4 GiB), continuations from 64 games on, the built-in
-    /// openings, duplicates skipped, chunks of 1 MiB.
+    /// One thread per core, a quarter of the machine's memory (at most 4 GiB), continuations from 64 games
+    /// on, the built-in openings, duplicates skipped, chunks of 1 MiB.
     fn default() -> Self {
         Self {
             threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -220,10 +225,10 @@ impl Default for IndexOptions {
 }
 
 impl IndexOptions {
-    /// The most worker threads: each has buffers of its own.
+    /// The maximum number of worker threads: each has its own buffers.
     pub const MAX_THREADS: usize = 256;
 
-    /// The worker threads to be started for so much input.
+    /// The number of worker threads to start for `bytes` bytes of input.
     pub(crate) fn threads_for(&self, bytes: u64) -> usize {
         let chunks = bytes.div_ceil(self.chunk_size.max(1) as u64);
         let useful = usize::try_from(chunks).unwrap_or(usize::MAX);
@@ -233,7 +238,7 @@ impl IndexOptions {
 
 const GIB: u64 = 1 << 30;
 
-/// A quarter of the machine's memory, at most 4 GiB; 1 GiB where the system does not tell.
+/// A quarter of the machine's memory, at most 4 GiB; 1 GiB if the size is unknown.
 fn default_memory() -> u64 {
     let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;

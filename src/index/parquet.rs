@@ -1,4 +1,4 @@
-//! Parquet files instead of a database.
+//! Writes Parquet files instead of a database.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -14,30 +14,32 @@ use crate::index::report::files::Reports;
 use crate::index::report::summary::Summary;
 use crate::index::run::{Intake, Run};
 
-/// Where Parquet files go, and how games are divided among them.
+/// The output directory of Parquet files, and how games are distributed to them.
 #[derive(Clone, Debug, Default)]
 pub struct ParquetOptions {
     /// The directory.
     pub directory: PathBuf,
-    /// The number of this run among those whose files stand together: the upper half of each `game_id`.
+    /// The number of this run among those whose files are used together: the upper half of each `game_id`.
     pub shard: u32,
-    /// By what part of their date games are put into directories.
+    /// The part of the date by which games are partitioned into directories.
     pub partition_by: PartitionBy,
-    /// Who writes the tables that are sorted by key.
+    /// Whether the run or a later job writes the tables that are sorted by key.
     pub by_key: WrittenBy,
-    /// Whether files of this shard that are there are replaced.
+    /// Whether existing files of this shard may be replaced.
     pub overwrite: bool,
 }
 
 impl Plan<'_> {
-    /// Indexes the sources into Parquet files: the tables of a new database, but for those that are about SQLite.
+    /// Indexes the sources into Parquet files: the tables of a new database, except those that concern
+    /// SQLite.
     ///
-    /// The files get their names when all of them are complete, and the manifest comes last: a directory with a manifest is whole. Equal
-    /// sources in equal order give equal files, whatever the number of threads and the memory.
+    /// The files are renamed when all of them are complete, and the manifest is written last: a directory
+    /// with a manifest is complete. The same sources in the same order give the same files, whatever the
+    /// number of threads and the memory.
     ///
     /// # Errors
-    /// When the files cannot be written, when there are files already that are not to be replaced, or when the run is
-    /// [stopped](Progress::stop).
+    /// If the files cannot be written, if there are existing files that must not be replaced, or if the run
+    /// is [stopped](Progress::stop).
     pub fn write_parquet(self, parquet: &ParquetOptions, progress: &Progress) -> Result<Summary> {
         let started = Instant::now();
         let options = self.options;
@@ -74,9 +76,9 @@ impl Plan<'_> {
         })
     }
 
-    /// What the run will write.
+    /// The expected output of the run.
     fn parquet_estimate(&self) -> Estimate {
-        /// A move code in one temporary file, and what is sorted in another.
+        /// Bytes per ply: a move code in one temporary file, and a record to sort in another.
         const SCRATCH_A_PLY: u64 = 4 + 20;
         let Estimate { games, plies, text_bytes, .. } = self.estimate;
         let memory = self.options.memory / 4 * 3;

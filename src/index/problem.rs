@@ -2,10 +2,10 @@
 
 use crate::store::row::Severity;
 
-/// Makes the kinds, their list and their words of one table, so that none is left out of one of them.
+/// Generates the kinds, their list and their words from one table, so that none can be forgotten.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $kind:ident => $word:literal,)+) => {
-        /// What is wrong, as a word in the database.
+        /// A kind of problem; a word in the database.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Kind {
@@ -13,7 +13,7 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// All there are.
+            /// All kinds.
             const ALL: &'static [Self] = &[$(Self::$kind),+];
 
             /// The word in the database.
@@ -30,66 +30,66 @@ macro_rules! kinds {
 kinds! {
     /// A file or directory cannot be read.
     UnreadableSource => "unreadable-source",
-    /// An archive or a stream is damaged or ends too early: what follows is lost.
+    /// An archive or a stream is damaged or ends too early; the data after that is lost.
     DamagedArchive => "damaged-archive",
     /// A move that the rules forbid.
     IllegalMove => "illegal-move",
-    /// A move that fits two legal moves.
+    /// A move text that matches two legal moves.
     AmbiguousMove => "ambiguous-move",
-    /// A move whose text cannot be read.
+    /// A move whose text cannot be parsed.
     UnreadableMove => "unreadable-move",
-    /// A comment without an end: what follows in the game is lost.
+    /// A comment that is not closed; the rest of the game is lost.
     UnclosedComment => "unclosed-comment",
-    /// A variation without an end: what follows in the game is lost.
+    /// A variation that is not closed; the rest of the game is lost.
     UnclosedVariation => "unclosed-variation",
-    /// A start position that is none.
+    /// An invalid start position.
     InvalidFen => "invalid-fen",
-    /// A variant whose rules are not known: its games are skipped on purpose, and nothing of them is lost by accident.
+    /// A variant with unknown rules. Its games are skipped on purpose, so this is not counted as a loss.
     UnsupportedVariant => "unsupported-variant",
-    /// Tags of which only a part is kept, as they are very long or very many.
+    /// Tags that are stored only in part, because they are very long or very many.
     LongTags => "long-tags",
-    /// Annotations of which only a part is kept, as they are very long or nested very deep.
+    /// Annotations that are stored only in part, because they are very long or very deeply nested.
     LongAnnotations => "long-annotations",
-    /// A game so long that only its beginning is kept.
+    /// A game that is too long, so that only its beginning is stored.
     LongGame => "long-game",
-    /// A move of a variation that cannot be played: the variation ends before it. The game itself goes on.
+    /// An illegal move of a variation: the variation ends before it. The game itself continues.
     VariationMove => "variation-move",
     /// A `(` before the first move that is not closed.
     StrayOpening => "stray-opening",
-    /// A `)` or `}` that closes nothing.
+    /// A `)` or `}` without an opening bracket.
     StrayClosing => "stray-closing",
-    /// A word in the movetext that is none of its parts.
+    /// An unknown word in the movetext.
     UnknownToken => "unknown-token",
-    /// A move and what follows it without a space between.
+    /// A move without a space after it.
     MissingSpace => "missing-space",
     /// No result after the moves.
     MissingResult => "missing-result",
-    /// The result after the moves is not that of the tag.
+    /// The result after the moves differs from the tag.
     ResultMismatch => "result-mismatch",
-    /// A tag pair without its end.
+    /// A tag pair that is not closed.
     UnclosedTag => "unclosed-tag",
-    /// A tag whose value cannot be read, or a line among the tags that is none.
+    /// A tag whose value cannot be parsed, or an invalid line among the tags.
     InvalidTag => "invalid-tag",
-    /// A tag that a game has twice.
+    /// A tag that occurs twice in a game.
     DuplicateTag => "duplicate-tag",
     /// Text in an unknown encoding, or with some bytes of another one.
     InvalidText => "invalid-text",
     /// A start position with more than 16 pieces of one side.
     ManyPieces => "many-pieces",
-    /// Text that belongs to no game.
+    /// Text outside games.
     OutsideText => "outside-text",
-    /// A file has text and no game.
+    /// A file with text but without games.
     NoGame => "no-game",
 }
 
 impl Kind {
-    /// The kind that a word in the database means.
+    /// Parses the word for a kind.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.as_str() == word)
     }
 
-    /// Whether something is lost.
+    /// Whether this kind is an error or a warning.
     #[must_use]
     pub const fn severity(self) -> Severity {
         match self {
@@ -109,7 +109,8 @@ impl Kind {
         }
     }
 
-    /// Whether a row of this kind may have this severity: its own, or that which earlier programs wrote.
+    /// Whether a row of this kind may have this severity: the current one, or that of earlier versions of the
+    /// program.
     pub(crate) fn may_have(self, severity: Option<&str>) -> bool {
         let was_error = matches!(self, Self::UnsupportedVariant);
         severity == Some(self.severity().as_str())

@@ -1,4 +1,4 @@
-//! How far a run has come, for others to look at while it goes on.
+//! The progress of a run, for other threads to read.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use crate::source::Watch;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Phase {
-    /// Looking for sources, and for what is new of them.
+    /// Searching for sources, and for new data in them.
     #[default]
     Looking,
     /// Reading and replaying games.
@@ -27,7 +27,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// A word or two for people.
+    /// A short text for people.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl Phase {
     }
 }
 
-/// Counters that a run keeps up to date, and a way to stop it.
+/// Counters that a run updates, and a way to stop it.
 #[derive(Default)]
 pub struct Progress {
     total_bytes: AtomicU64,
@@ -53,21 +53,21 @@ pub struct Progress {
     on_estimate: Option<OnEstimate>,
 }
 
-/// What a run and others tell each other.
+/// Signals between a run and other threads.
 #[derive(Debug, Default)]
 struct Signs {
-    /// It is to stop.
+    /// The run must stop.
     stop: AtomicBool,
-    /// It has noticed that.
+    /// The run has noticed the stop request.
     is_stop_seen: AtomicBool,
-    /// It has done something since somebody asked.
+    /// The run has made progress since the last check.
     has_moved: AtomicBool,
 }
 
 impl Signs {
-    /// Whether the run is to stop. Who asks this is at work.
+    /// Whether the run must stop. Threads that call this are working, so it counts as progress.
     fn is_stopped(&self) -> bool {
-        // All threads ask: they write only what is not there yet.
+        // All threads call this; they write only if the value changes.
         if !self.has_moved.load(Ordering::Relaxed) {
             self.has_moved.store(true, Ordering::Relaxed);
         }
@@ -93,7 +93,8 @@ impl fmt::Debug for Progress {
 }
 
 impl Progress {
-    /// Has `tell` told what the run will write, once that is known and before any of it is read: not if there is nothing to do.
+    /// Calls `tell` with the estimate of the output, once it is known and before reading starts. Not called
+    /// if there is nothing to do.
     #[must_use]
     pub fn on_estimate(self, tell: impl Fn(&Estimate) + Send + Sync + 'static) -> Self {
         Self { on_estimate: Some(Box::new(tell)), ..self }
@@ -105,43 +106,43 @@ impl Progress {
         }
     }
 
-    /// Bytes of all sources, archives packed; 0 until that is known, and if a stream is among them.
+    /// Bytes of all sources, archives compressed; 0 until known, and if a stream is among them.
     #[must_use]
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes.load(Ordering::Relaxed)
     }
 
-    /// Bytes of the sources that have been read, archives packed.
+    /// Bytes of the sources that have been read, archives compressed.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Games that have been replayed.
+    /// Games replayed.
     #[must_use]
     pub fn games(&self) -> u64 {
         self.games.load(Ordering::Relaxed)
     }
 
-    /// Plies that have been replayed.
+    /// Plies replayed.
     #[must_use]
     pub fn plies(&self) -> u64 {
         self.plies.load(Ordering::Relaxed)
     }
 
-    /// Files and directories that were looked at when sources were looked for.
+    /// Files and directories examined during the search for sources.
     #[must_use]
     pub fn entries(&self) -> u64 {
         self.entries.load(Ordering::Relaxed)
     }
 
-    /// Bytes of text that were looked at to tell what is to be read.
+    /// Bytes of text examined to find out what must be read.
     #[must_use]
     pub fn bytes_looked_at(&self) -> u64 {
         self.bytes_looked_at.load(Ordering::Relaxed)
     }
 
-    /// What the run is doing.
+    /// The current phase.
     #[must_use]
     pub fn phase(&self) -> Phase {
         match self.phase.load(Ordering::Relaxed) {
@@ -152,12 +153,14 @@ impl Progress {
         }
     }
 
-    /// Asks the run to stop soon; it then fails with [`Error::Stopped`](crate::index::Error::Stopped) and leaves nothing behind.
+    /// Asks the run to stop soon. It then fails with [`Error::Stopped`](crate::index::Error::Stopped) and
+    /// leaves no files behind.
     pub fn stop(&self) {
         self.signs.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether any thread of the run has noticed that it is to stop. A call of an SQL function notices nothing, however long it takes.
+    /// Whether a thread of the run has noticed the stop request. It is not noticed during a call of an SQL
+    /// function, however long that takes.
     pub fn is_stop_seen(&self) -> bool {
         self.signs.is_stop_seen.load(Ordering::Relaxed)
     }
@@ -166,20 +169,20 @@ impl Progress {
         self.signs.is_stopped()
     }
 
-    /// Whether the run has done anything since this was last asked. It may be silent for as long as the system takes to write a large
-    /// file to disk.
+    /// Whether the run has made progress since the last call. There may be none while the system writes a
+    /// large file to disk.
     pub fn has_moved(&self) -> bool {
         self.signs.has_moved.swap(false, Ordering::Relaxed)
     }
 
-    /// Fails if the run is to stop.
+    /// Fails if the run must stop.
     pub(crate) fn check(&self) -> Result<()> {
         if self.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
     }
 
-    /// Lets a stop end the statements of a connection, too: they then fail as interrupted.
+    /// Makes a stop interrupt the statements of a connection too.
     pub(crate) fn watch(&self, connection: &Connection) {
-        // In SQLite's instructions: some milliseconds.
+        // In instructions of SQLite's virtual machine: some milliseconds.
         const INTERVAL: i32 = 100_000;
         let signs = Arc::clone(&self.signs);
         connection

@@ -1,4 +1,4 @@
-//! What follows from games and their positions, made anew.
+//! Rebuilds the data that follows from games and their positions.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -23,16 +23,16 @@ use crate::store::{
     Build, BulkLoader, Database, GameSet, LoadMode, Mended, Need, WriterLock, keep_temporary_files_in,
 };
 
-/// What a repair did.
+/// The result of a repair.
 #[derive(Clone, Debug, Default)]
 pub struct RepairSummary {
-    /// Rows, names and sources that went.
+    /// Removed rows, names and sources.
     pub mended: Mended,
-    /// Games whose hash of players, date and first moves was made anew.
+    /// Games whose hash of players, date and first moves was recomputed.
     pub hashes: u64,
-    /// Positions with counts, made anew.
+    /// Positions whose counts were rebuilt.
     pub visited_positions: u64,
-    /// Games whose positions are not all there, the first ones: nothing tells what they were.
+    /// The first games with missing positions, which cannot be restored.
     pub broken: Vec<GameId>,
     /// Size of the database, in bytes.
     pub file_bytes: u64,
@@ -40,15 +40,15 @@ pub struct RepairSummary {
     pub elapsed: Duration,
 }
 
-/// How many broken games are told.
+/// The maximum number of broken games reported.
 const MOST_BROKEN: u32 = 1000;
 
-/// Makes the tables of the database at `target` fit each other that somebody changed by other means: what follows from `game`,
-/// `game_position` and the tables of what is said about moves is made anew, and what belongs to games that are not there is removed. It is
-/// done on a copy, which takes the target's place at the end; readers go on reading what was there before.
+/// Makes the tables of the database at `target` consistent after changes by other programs. Rebuilds what
+/// follows from `game`, `game_position` and the tables of annotations, and removes rows of missing games.
+/// Works on a copy, which replaces the target at the end; readers see the old state until then.
 ///
 /// # Errors
-/// When the database cannot be read or written, or the run is [stopped](Progress::stop).
+/// If the database cannot be read or written, or the run is [stopped](Progress::stop).
 pub fn repair(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<RepairSummary> {
     let bytes = std::fs::metadata(target).map_or(0, |metadata| metadata.len());
     mend(target, options, progress).map_err(|error| error.needing_room(Need::About(bytes)))
@@ -74,7 +74,7 @@ fn mend(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<Re
     progress.enter(Phase::Sorting);
     let threshold = build.continuation_threshold()?;
     let keys = build.keys_with(threshold)?;
-    // Others read it meanwhile.
+    // Other connections read it meanwhile.
     build.close()?;
     let options = IndexOptions { continuation_threshold: threshold, ..options.clone() };
     let counted = {

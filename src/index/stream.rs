@@ -1,4 +1,4 @@
-//! Rows for somebody who takes them while games are read, instead of a database.
+//! Passes rows to a caller while games are read, instead of writing a database.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::index::report::summary::Summary;
 use crate::opening::OpeningBook;
 
 impl Plan<'_> {
-    /// Reads the sources and hands the rows that are asked for to `take`, in the order of the games, until it breaks off.
+    /// Reads the sources and passes the requested rows to `take`, in the order of the games, until it breaks.
     ///
-    /// Rows and batches do not depend on the number of threads. Games that repeat others are among them. If positions are to be drawn, the
-    /// sources are read twice.
+    /// Rows and batches do not depend on the number of threads. Duplicate games are included. To sample
+    /// positions, the sources are read twice.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run) that come of the sources; [`Error::Stopped`] if `take` breaks off; [`Error::ReadOnce`] if positions are
-    /// to be drawn from what can be read only once.
+    /// Errors of [`run`](Self::run) about the sources; [`Error::Stopped`] if `take` breaks;
+    /// [`Error::ReadOnce`] if positions are to be sampled from a source that can be read only once.
     pub fn stream(
         self,
         question: StreamQuestion,
@@ -54,7 +54,7 @@ impl Plan<'_> {
     }
 }
 
-/// Only what the rows need is read.
+/// Reads only what the rows need.
 fn options_for(question: &StreamQuestion, options: &IndexOptions) -> IndexOptions {
     let openings = if question.needs_openings() {
         Arc::clone(&options.openings)

@@ -1,4 +1,4 @@
-//! What can only be tested from within: a worker that panics, and hashes of few bits.
+//! Tests that need internals: a panicking worker, and hashes of few bits.
 
 mod duplicates;
 mod parts;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::index::{Error, IndexOptions, Progress, Writer, index};
 
-/// A game that begins with this makes its worker panic in tests.
+/// In tests, a game that begins with this makes its worker panic.
 pub(super) const PANIC: &str = "[Event \"please panic\"]";
 
 #[test]

@@ -1,42 +1,42 @@
-//! Several names of one player: what may be said of them, and how it is taken together with what was said before.
+//! Aliases: several names of one player, and how new ones are merged with existing ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::query::names::near;
 use crate::store::{self, Database, NameFilter, Named, PlayerAlias, UnknownName, WriterLock};
 
-/// How many names an error lists.
+/// The number of names that an error lists.
 const LISTED: usize = 5;
 
-/// Why names cannot be made those of one player.
+/// Why names cannot be merged into one player.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AliasError {
     /// The database cannot be read or written.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// A name without letters.
+    /// A name has no letters.
     #[error("the name is empty")]
     Empty,
-    /// A name that is said to be another spelling of itself.
+    /// A name is given as another spelling of itself.
     #[error("\"{name}\" is given as another spelling of itself; leave this one out")]
     Same {
         /// The name.
         name: String,
     },
-    /// A spelling that two players would have.
+    /// Two players would have the same spelling.
     #[error(
         "\"{alias}\" is another spelling of \"{before}\" already, so it cannot be one of \"{name}\"; keep one of the two"
     )]
     TwoNames {
         /// The spelling.
         alias: String,
-        /// The one name.
+        /// The name that has it.
         before: String,
-        /// The other name.
+        /// The name that would get it.
         name: String,
     },
-    /// A name that is another spelling itself.
+    /// A name is itself another spelling.
     #[error(
         "\"{name}\" is itself another spelling of \"{of}\"; give \"{of}\" as the name of \"{alias}\" too"
     )]
@@ -48,50 +48,50 @@ pub enum AliasError {
         /// The name of which it is a spelling.
         of: String,
     },
-    /// Two names that are each said to be another spelling of the other.
+    /// Two names are each given as another spelling of the other.
     #[error(
         "\"{name}\" and \"{alias}\" are each given as another spelling of the other; keep one of the two lines"
     )]
     Circle {
-        /// The one name.
+        /// The first name.
         name: String,
-        /// The other name.
+        /// The second name.
         alias: String,
     },
-    /// Two numbers at FIDE for one player.
+    /// One player would have two FIDE numbers.
     #[error(
         "\"{name}\" has the FIDE number {before}, so it cannot have {fide_id}; keep the right one of the two"
     )]
     FideDiffers {
         /// The name.
         name: String,
-        /// The one number.
+        /// The known number.
         before: u32,
-        /// The other.
+        /// The other number.
         fide_id: u32,
     },
-    /// A name that has no other spellings and is none.
+    /// A name has no other spellings and is not one.
     #[error("\"{name}\" has no other spellings, and is none of another name")]
     NoAlias {
         /// The name.
         name: String,
     },
-    /// A name that no player has.
+    /// No player has this name.
     #[error("no player has a name that fits \"{name}\"{}", did_you_mean(near))]
     Unknown {
         /// The name.
         name: String,
-        /// The names most like it.
+        /// The most similar names.
         near: Vec<String>,
     },
-    /// A name that several players may have.
+    /// Several players can have this name.
     #[error("\"{name}\" fits {count} names: {}; give one of them whole", listed(names, *count))]
     Ambiguous {
         /// The name.
         name: String,
-        /// How many names it fits.
+        /// The number of names that match.
         count: usize,
-        /// The first of these.
+        /// The first of these names.
         names: Vec<String>,
     },
 }
@@ -115,19 +115,19 @@ type Result<T, E = AliasError> = std::result::Result<T, E>;
 /// The other spellings of players' names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aliases {
-    /// The name of each spelling. A name is no spelling of another.
+    /// The name of each spelling. A name is never itself a spelling.
     names: BTreeMap<String, String>,
-    /// The spellings of each name that has some.
+    /// The spellings of each name that has other spellings.
     spellings: BTreeMap<String, BTreeSet<String>>,
-    /// The numbers of names at FIDE.
+    /// The FIDE numbers of names.
     fide_ids: BTreeMap<String, u32>,
 }
 
 impl Aliases {
-    /// Those of a database.
+    /// Reads the aliases of a database.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn read(database: &Database) -> store::Result<Self> {
         let mut aliases = Self::default();
         for PlayerAlias { alias, name, fide_id } in database.player_aliases()? {
@@ -137,15 +137,15 @@ impl Aliases {
         Ok(aliases)
     }
 
-    /// Puts them into a database, in the place of those that are there.
+    /// Writes the aliases to a database, replacing the existing ones.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn write(&self, database: &Database, lock: &WriterLock) -> store::Result<()> {
         database.replace_player_aliases(lock, &self.rows())
     }
 
-    /// All of them, by name and then by spelling.
+    /// All aliases, by name, then by spelling.
     #[must_use]
     pub fn rows(&self) -> Vec<PlayerAlias> {
         let row = |(alias, name): (&String, &String)| PlayerAlias {
@@ -158,25 +158,25 @@ impl Aliases {
         rows
     }
 
-    /// How many spellings there are besides the names.
+    /// The number of spellings, not counting the names.
     #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no aliases.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// The name of the player that a spelling is one of.
+    /// The player's name that a spelling belongs to.
     #[must_use]
     pub fn name_of<'a>(&'a self, spelling: &'a str) -> &'a str {
         self.names.get(spelling).map_or(spelling, String::as_str)
     }
 
-    /// Makes two names those of one player, who has the first one. All other spellings of both go with them.
+    /// Merges two names into one player, who gets the first one. All other spellings of both are included.
     ///
     /// # Errors
     /// [`AliasError::Same`], [`AliasError::FideDiffers`], [`AliasError::Empty`].
@@ -195,7 +195,7 @@ impl Aliases {
         }
         for root in roots {
             self.fide_ids.remove(&root);
-            // The spellings that are this name's already stay as they are.
+            // The spellings that this name already has are not changed.
             if root != name {
                 let spellings = self.spellings.remove(&root).unwrap_or_default();
                 spellings.into_iter().for_each(|spelling| self.set_name(spelling, name));
@@ -207,7 +207,8 @@ impl Aliases {
         Ok(())
     }
 
-    /// Gives a spelling, which is no name of others, a name. The name itself is no spelling then.
+    /// Gives a spelling, which is not the name of other spellings, a name. This name is then no longer a
+    /// spelling.
     fn set_name(&mut self, spelling: String, name: &str) {
         if spelling == name {
             self.names.remove(name);
@@ -217,10 +218,11 @@ impl Aliases {
         self.names.insert(spelling, name.to_owned());
     }
 
-    /// Takes in a list. Its rows must not contradict one another, nor, if it does not say otherwise itself, what is there.
+    /// Adds a list. Its rows must not contradict each other or, unless the list itself resolves this,
+    /// existing aliases.
     ///
     /// # Errors
-    /// An [`AliasError`], and which row it is about. Nothing is changed then.
+    /// An [`AliasError`] with the index of the row. Nothing is changed then.
     pub fn add(&mut self, rows: &[PlayerAlias]) -> Result<(), (usize, AliasError)> {
         let mut listed = BTreeMap::new();
         for (index, row) in rows.iter().enumerate() {
@@ -236,7 +238,7 @@ impl Aliases {
         Ok(())
     }
 
-    /// Whether a row of a list contradicts others or what is there.
+    /// Whether a row of a list contradicts other rows or existing aliases.
     fn check(&self, row: &PlayerAlias, listed: &BTreeMap<&String, &String>) -> Result<()> {
         let PlayerAlias { alias, name, .. } = row;
         let says = |alias: &String, name: &String| listed.get(alias).is_some_and(|&other| other == name);
@@ -264,7 +266,8 @@ impl Aliases {
         Ok(())
     }
 
-    /// Undoes it: a name loses all its other spellings, a spelling its name. Gives back what was taken away.
+    /// Undoes aliases: a name loses all its other spellings, or a spelling its name. Returns the removed
+    /// ones.
     ///
     /// # Errors
     /// [`AliasError::NoAlias`].
@@ -280,7 +283,7 @@ impl Aliases {
         Ok(gone)
     }
 
-    /// The spelling in these that somebody means, as [`choose_name`] tells it.
+    /// The spelling in these aliases that matches a text, as for [`choose_name`].
     ///
     /// # Errors
     /// [`AliasError::Unknown`], [`AliasError::Ambiguous`], [`AliasError::Empty`].
@@ -296,7 +299,7 @@ impl Aliases {
         self.only(text, fits, Vec::new)
     }
 
-    /// The only one of some names, or the player whom they all are of.
+    /// The only one of some names, or the player that they all belong to.
     fn only(&self, text: &str, mut fits: Vec<String>, near: impl FnOnce() -> Vec<String>) -> Result<String> {
         let players: BTreeSet<&str> = fits.iter().map(|name| self.name_of(name)).collect();
         match (fits.len(), players.first()) {
@@ -315,7 +318,7 @@ fn two_names(row: &PlayerAlias, before: &str) -> AliasError {
     AliasError::TwoNames { alias: row.alias.clone(), before: before.to_owned(), name: row.name.clone() }
 }
 
-/// Sets a number that may be known, and must not be another one then.
+/// Sets a FIDE number. If one is known, it must be the same.
 fn set_fide_id(known: &mut Option<u32>, fide_id: u32, name: &str) -> Result<()> {
     match *known {
         Some(before) if before != fide_id => {
@@ -328,17 +331,17 @@ fn set_fide_id(known: &mut Option<u32>, fide_id: u32, name: &str) -> Result<()> 
     }
 }
 
-/// A name as it was typed, letter by letter, and as a filter.
+/// Parses a typed name: the exact letters, and a filter.
 fn read_name(text: &str) -> Result<(&str, NameFilter)> {
     let filter = text.parse().map_err(|_| AliasError::Empty)?;
     Ok((text.strip_prefix('=').unwrap_or(text), filter))
 }
 
-/// The name of a player that somebody means: the one that it is letter by letter, or else the only one that it fits. With `=` in front it
-/// need not be there yet.
+/// The name of the player that a text means: the one with exactly these letters, or otherwise the only one
+/// that matches. With `=` in front the name need not exist yet.
 ///
 /// # Errors
-/// [`AliasError::Unknown`], [`AliasError::Ambiguous`], [`AliasError::Empty`]; what SQLite says.
+/// [`AliasError::Unknown`], [`AliasError::Ambiguous`], [`AliasError::Empty`]; errors of SQLite.
 pub fn choose_name(database: &Database, aliases: &Aliases, text: &str) -> Result<String> {
     let (exact, filter) = read_name(text)?;
     if matches!(filter, NameFilter::Exactly(_)) {
@@ -367,7 +370,7 @@ mod tests {
         pairs.iter().map(|[name, alias]| row(name, alias, None)).collect()
     }
 
-    /// What comes of a list that is taken in after another: rows as `name<alias`, or the row that is wrong and why.
+    /// Adds a list after another. Returns rows as `name<alias`, or the wrong row with the reason.
     fn added(before: &[[&str; 2]], list: &[[&str; 2]]) -> Result<String, String> {
         let mut aliases = Aliases::default();
         aliases.add(&rows(before)).expect("a list");
@@ -379,7 +382,7 @@ mod tests {
         aliases.rows().iter().map(|row| format!("{}<{}", row.name, row.alias)).collect::<Vec<_>>().join(" ")
     }
 
-    /// Some 200,000 spellings, of one name and of many.
+    /// About 200,000 spellings, of one name and of many.
     #[test]
     fn long_lists_are_taken_in_quickly() {
         let started = std::time::Instant::now();
@@ -390,7 +393,7 @@ mod tests {
         let mut aliases = Aliases::default();
         aliases.add(&rows).unwrap();
         assert_eq!((aliases.len(), aliases.name_of("a7"), aliases.name_of("b7")), (200_000, "A", "B3"));
-        // One after the other, they would take many minutes.
+        // Added one by one, they would take many minutes.
         assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
     }
 

@@ -1,4 +1,4 @@
-//! What a game passes, one thing after the other.
+//! Courses: descriptions that positions of a game match one after the other.
 
 use std::ops::RangeInclusive;
 
@@ -6,14 +6,14 @@ use crate::board::{Description, MoveCode};
 use crate::id::Ply;
 use crate::store::{GameRecord, PassedQuestion, Seek};
 
-/// Positions that follow each other and all fit a description.
+/// Consecutive positions that all match a description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What each of them is like.
+    /// The description that each of them must match.
     pub description: Description,
-    /// How many positions in a row fit, at least; no less than 1.
+    /// The minimum number of consecutive positions; at least 1.
     pub lasting: u32,
-    /// The plies at which they stand.
+    /// The plies of these positions.
     pub plies: RangeInclusive<u32>,
 }
 
@@ -23,17 +23,17 @@ impl Step {
     }
 }
 
-/// Steps that come one after the other in a game, with anything between them.
+/// Steps that follow one another in a game, with any moves in between.
 ///
-/// A step is done with the last of the positions that it asks for; the next one begins after it.
+/// A step ends with the last position that it requires; the next one begins after it.
 #[derive(Clone, Debug)]
 pub struct Course {
-    /// The steps as they are asked for, and turned round.
+    /// The steps as given, and their reversed and mirrored forms.
     ways: Vec<Vec<Step>>,
 }
 
 impl Course {
-    /// Some steps, of which there is at least one: also with the colours `reversed`, also with left and right `mirrored`.
+    /// A course of at least one step; also with `reversed` colours, and `mirrored` left to right.
     #[must_use]
     pub fn new(steps: Vec<Step>, reversed: bool, mirrored: bool) -> Self {
         let mut ways = vec![steps];
@@ -41,7 +41,7 @@ impl Course {
         for (_, turn) in turns.into_iter().filter(|(is_asked, _)| *is_asked) {
             let turned: Vec<Vec<Step>> =
                 ways.iter().map(|steps| steps.iter().map(|step| step.map(turn)).collect()).collect();
-            // What is the same turned round need not be looked for twice.
+            // A form that equals the original need not be searched twice.
             for steps in turned {
                 if !ways.contains(&steps) {
                     ways.push(steps);
@@ -51,7 +51,7 @@ impl Course {
         Self { ways }
     }
 
-    /// Where stands the first position of a game's main line with which the course is complete.
+    /// The ply of the first position of a game's main line that completes the course.
     pub(in crate::query) fn place_in(&self, record: &GameRecord) -> Option<Ply> {
         let mut line = self.begin();
         record.positions.iter().find_map(|position| {
@@ -66,14 +66,14 @@ impl Course {
     }
 }
 
-/// How far a line has come on one way.
+/// The progress of a line in one form of the course.
 #[derive(Clone, Copy, Debug)]
 pub struct Reached {
-    /// Steps that are done.
+    /// The number of completed steps.
     done: usize,
-    /// How many positions of the next one have come in a row.
+    /// The number of consecutive positions of the next step so far.
     lasted: u32,
-    /// Where the first of them stands.
+    /// The ply of the first of them.
     first: Ply,
 }
 
@@ -85,7 +85,7 @@ impl Seek for Course {
     }
 
     fn matters(&self, fen: &[u8], played: Option<MoveCode>) -> bool {
-        // A position that does not fit ends those in a row.
+        // A position that does not match ends a run of positions.
         self.steps().any(|step| step.lasting > 1 || step.description.matches(fen, played))
     }
 

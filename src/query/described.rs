@@ -61,7 +61,7 @@ impl DescribedPosition {
     /// Describes a position; openings have the names that the database gives them.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn of(database: &Database, query: &PositionQuery) -> store::Result<Self> {
         let position = &query.position;
         let mut codes = Vec::new();

@@ -1,30 +1,30 @@
-//! Why a question has no answer.
+//! Errors of queries.
 
 use crate::board::SetupError;
 use crate::id::{GameId, Ply};
 use crate::query::replay::DamagedGame;
 use crate::store;
 
-/// The result of a question.
+/// The result of a query.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a question has no answer.
+/// Why a query failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The database cannot be read.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// A stored game cannot be played through.
+    /// A stored game cannot be replayed.
     #[error(transparent)]
     Damaged(#[from] DamagedGame),
-    /// A query that is to choose games gives something else.
+    /// A query that should select games returns something else.
     #[error("the first column must be numbers of games (game_id), and here it is {found}")]
     NotAGame {
-        /// What it gives.
+        /// The value returned.
         found: String,
     },
-    /// A stored position is none.
+    /// A stored position is invalid.
     #[error("game_position game_id {}, ply {}: fen is no legal position; `pgndex verify` tells all that is wrong", game.0, ply.0)]
     Fen {
         /// The game.

@@ -1,22 +1,23 @@
-//! Which filter keeps games out, where none passes all of them.
+//! Finds the filter that excludes all games, if no game passes all filters.
 
 use crate::board::Position;
 use crate::store::{self, Database, GameFilter, ListLengths};
 
-/// A filter without which games would pass the others.
+/// A filter; without it, some games would pass the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WithoutFilter {
     /// The field of [`GameFilter`].
     pub field: &'static str,
-    /// How many games pass the others.
+    /// The number of games that pass the others.
     pub games: u64,
 }
 
-/// Takes the filters away one by one, and tells of those without which games pass the others, the one that keeps most games out first.
-/// If a position is given, only games count that reached it. Without any filter, or where only several together keep all games out, there are none.
+/// Removes the filters one by one, and returns those without which games pass the others, beginning with the
+/// filter that excludes the most games. With a position, only games that reached it are counted. Empty if no
+/// filter is given, or if only several filters together exclude all games.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn without_one_filter(
     database: &Database,
     filter: &GameFilter,
@@ -41,22 +42,22 @@ pub fn without_one_filter(
     Ok(found)
 }
 
-/// What games have, where no game has what a filter asks for.
+/// Values that games have, if no game has the value of a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Instead {
     /// The first and the last date; `None` if no game has a date.
     Dates(Option<(String, String)>),
     /// No game has both ratings.
     NoRatings,
-    /// The most frequent values of the first games.
+    /// The most frequent values among the first games.
     Values(Vec<String>),
 }
 
-/// What games have, if only one filter is given and no game passes it; with the field of [`GameFilter`]. `None` of filters for which this
-/// says nothing new.
+/// Values that games have, if only one filter is given and no game passes it, with the field of
+/// [`GameFilter`]. `None` for filters where this adds no information.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn instead_of_filter(
     database: &Database,
     filter: &GameFilter,
@@ -95,13 +96,13 @@ pub fn instead_of_filter(
     )))
 }
 
-/// How many filters are given.
+/// The number of given filters.
 #[must_use]
 pub fn filters_given(filter: &GameFilter) -> usize {
     without_each(filter).count()
 }
 
-/// Takes a filter away.
+/// Clears a filter.
 type TakeAway = fn(&mut GameFilter);
 
 const FIELDS: [(&str, TakeAway); 22] = [
@@ -129,7 +130,7 @@ const FIELDS: [(&str, TakeAway); 22] = [
     ("variant", |filter| filter.variant = None),
 ];
 
-/// The filter without each of its fields that is given.
+/// The filter without each one of its given fields.
 fn without_each(filter: &GameFilter) -> impl Iterator<Item = (&'static str, GameFilter)> {
     FIELDS.into_iter().filter_map(move |(field, take_away)| {
         let mut others = filter.clone();
@@ -144,7 +145,7 @@ mod tests {
 
     #[test]
     fn every_field_can_be_taken_away() {
-        // Without `..`: a field that is new must be in the list too.
+        // Without `..`, so that a new field must be added to the list too.
         let all = GameFilter {
             white: "a".parse().ok(),
             black: "a".parse().ok(),

@@ -1,5 +1,5 @@
-//! The games that reached a position, or passed positions that fit a description, or all games of a filter: the hits one by one, how many there are in all,
-//! and why there are none.
+//! Finds the games that reached a position or passed positions matching a description, or all games of a
+//! filter: the hits one by one, their total number, and the reason if there are none.
 
 use serde::{Serialize, Serializer};
 
@@ -14,48 +14,49 @@ use crate::store::{
     self, Database, Hit, HitCount, HitOrder, Lines, Listing, Nearest, Scan, Search, Selection,
 };
 
-/// Games that are looked at for those nearest to a position, if only some are wanted.
+/// The number of games read in a search for the nearest positions, if only some are wanted.
 const LOOKED_AT: u32 = 2_500;
 
 const NONE: HitCount = HitCount::Exact { occurrences: 0, games: 0 };
 
-/// What is looked for.
+/// The target of a search.
 #[derive(Clone, Debug)]
 pub enum FindTarget {
-    /// Games, whatever positions they reached.
+    /// Games, regardless of positions.
     Games,
     /// A position.
     Position(Box<PositionQuery>),
-    /// Positions that are described.
+    /// Positions that match a description.
     Course(Box<Course>),
-    /// Those nearest to a position, as [`Resemblance`] tells the distance.
+    /// The positions nearest to a position, with the distance of [`Resemblance`].
     Like(Box<PositionQuery>),
 }
 
-/// A question for the games that reached something.
+/// A query for games that reached something.
 ///
-/// A game is found at its first position if no position is asked for. A position is found each time that a game reached it, and each time in its variations if these are looked into. Of a course, each
-/// game's first position is found with which it is complete; one in a variation only if none of the main line is. The nearest
-/// positions are looked for in main lines, one of each game, and come in the order of their distances.
+/// Without a position, a game is found at its first position. A position is found each time a game reached
+/// it, and each time in its variations if these are searched. A course is found at the first position that
+/// completes it in each game; one in a variation is used only if the main line has none. The nearest
+/// positions are searched for in main lines, one per game, and come in the order of their distance.
 #[derive(Clone, Copy, Debug)]
 pub struct Find<'a> {
     /// The database.
     pub database: &'a Database,
-    /// What is looked for.
+    /// The target of the search.
     pub target: &'a FindTarget,
-    /// The lines that are looked into.
+    /// The lines to search.
     pub lines: Lines,
-    /// The games that count.
+    /// The games to search.
     pub selection: &'a Selection,
     /// The order of the hits.
     pub order: HitOrder,
-    /// How many hits at most; `None` for all.
+    /// The maximum number of hits; `None`: all.
     pub limit: Option<u32>,
-    /// How many hits to pass over first.
+    /// How many hits to skip first.
     pub offset: u32,
 }
 
-/// The hits that an answer has, counted as they come by.
+/// The hits of an answer, counted as they are visited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
     /// Hits.
@@ -63,14 +64,16 @@ pub struct Shown {
     /// Games with a hit.
     pub games: u64,
     last: Option<GameId>,
-    /// Whether there was another hit after the last.
+    /// Whether there was another hit after the last one.
     is_more: bool,
-    /// Of the nearest positions: from this distance on, games that were not looked at may have nearer ones.
+    /// For the nearest positions: games that were not read may have positions nearer than those from this
+    /// distance on.
     pub unseen: Option<u32>,
 }
 
 impl Shown {
-    /// Whether there was another hit after the last, as far as it was looked for: of a much visited position all hits are counted instead.
+    /// Whether there was another hit after the last one, if it was searched for. For a visited position, all
+    /// hits are counted instead.
     #[must_use]
     pub const fn is_more(&self) -> bool {
         self.is_more
@@ -78,7 +81,7 @@ impl Shown {
 
     fn count(&mut self, hit: &Hit) {
         self.occurrences += 1;
-        // In every order, the hits of a game come one after the other.
+        // In every order, the hits of a game are consecutive.
         self.games += u64::from(self.last.replace(hit.game.game) != Some(hit.game.game));
     }
 }
@@ -183,10 +186,10 @@ pub enum Followed {
 }
 
 impl Find<'_> {
-    /// Passes the hits on until `visit` gives `false`.
+    /// Passes the hits to `visit` until it returns `false`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn visit(&self, mut visit: impl FnMut(&Hit) -> bool) -> store::Result<Shown> {
         let mut shown = Shown::default();
         let see = |hit: Hit| {
@@ -202,7 +205,7 @@ impl Find<'_> {
             FindTarget::Position(query) => {
                 let fen = query.position.canonical_fen();
                 let search = self.search(query, &fen)?;
-                // One more hit tells whether there are more, which is not always counted.
+                // One more hit shows whether there are more. They are not always counted.
                 let limit = if is_counted(&search) { self.limit } else { self.one_more() };
                 self.database.visit_hits(&Search { limit, ..search }, see)?;
             }
@@ -236,7 +239,7 @@ impl Find<'_> {
 
     fn search<'s>(&'s self, query: &PositionQuery, fen: &'s str) -> store::Result<Search<'s>> {
         let key = query.position.key();
-        // What is kept of much visited positions helps only where no variation has them.
+        // The data of visited positions helps only if no variation has the position.
         let in_variations = self.lines == Lines::All && self.database.has_in_variations(key)?;
         Ok(Search {
             key,
@@ -259,10 +262,10 @@ impl Find<'_> {
         Scan { lines, selection, order, limit: self.one_more(), offset }
     }
 
-    /// How many of how many hits an answer has.
+    /// The number of hits of an answer, and of all hits.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn total(&self, shown: &Shown) -> store::Result<Total> {
         let Shown { occurrences, games, is_more: saw_more, .. } = *shown;
         let total = |all, is_more| Total { occurrences, games, all, is_more };
@@ -300,10 +303,10 @@ impl Find<'_> {
         })
     }
 
-    /// Why there is no hit, as far as it can be told.
+    /// The reason why there is no hit, as far as known.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn nothing(&self) -> store::Result<Nothing> {
         let unknown_names = || near_names(self.database, self.selection);
         let query = match self.target {
@@ -334,10 +337,10 @@ impl Find<'_> {
     }
 }
 
-/// How far games follow a line to whose end no game comes; `None` if it has no move before its last one.
+/// How far games follow a line if no game reaches its end; `None` if the line has only one move.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn followed(database: &Database, query: &PositionQuery, lines: Lines) -> store::Result<Option<Followed>> {
     let Some((_, before)) = query.line.split_last() else { return Ok(None) };
     for (index, played) in before.iter().enumerate().rev() {
@@ -349,7 +352,7 @@ pub fn followed(database: &Database, query: &PositionQuery, lines: Lines) -> sto
     Ok((!before.is_empty()).then_some(Followed::Nowhere))
 }
 
-/// Whether all games of a much visited position have a count that is kept.
+/// Whether the stored count of a visited position covers all its games.
 fn is_counted(search: &Search<'_>) -> bool {
     search.selection.is_all() && search.lines == Lines::Main
 }
@@ -402,10 +405,10 @@ pub struct FoundPosition<'h> {
 }
 
 impl<'h> FoundPosition<'h> {
-    /// Reads a hit in these lines.
+    /// Converts a hit in these lines.
     ///
     /// # Errors
-    /// [`Error::Fen`] if the stored position is none.
+    /// [`Error::Fen`] if the stored position is invalid.
     pub fn of(hit: &'h Hit, lines: Lines) -> Result<Self> {
         let game = &hit.game;
         let (position, _) = Position::from_fen(hit.fen.as_bytes()).map_err(|source| Error::Fen {
@@ -437,7 +440,7 @@ impl<'h> FoundPosition<'h> {
     }
 }
 
-/// `w` or `b`, as FEN has it.
+/// `w` or `b`, as in FEN.
 pub(super) const fn side(color: Color) -> &'static str {
     match color {
         Color::White => "w",
@@ -445,7 +448,7 @@ pub(super) const fn side(color: Color) -> &'static str {
     }
 }
 
-/// The same where a value is serialised.
+/// The same as a serializer.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 pub(super) fn as_letter<S: Serializer>(color: &Color, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(side(*color))

@@ -1,4 +1,4 @@
-//! Games by number: which of those asked for are there, and each with its tags, its problems and its positions.
+//! Games by number: the existing ones among those requested, each with its tags, problems and positions.
 
 use std::ops::RangeInclusive;
 
@@ -16,11 +16,11 @@ use crate::store::{
     self, Database, GameAnnotations, GameProblem, GameRecord, OpeningName, Remarks, StoredVariation,
 };
 
-/// Passes the games of some ranges on, each when it is known that it can be played through. Gives back the first number
-/// asked for that no game has: a range passes over numbers within it that have none.
+/// Passes the games of some ranges to `visit`, each after it was successfully replayed. Returns the first
+/// requested number that does not exist. Missing numbers within a range are ignored.
 ///
 /// # Errors
-/// What SQLite says, and [`Error::Damaged`]; what `visit` says.
+/// Errors of SQLite, [`Error::Damaged`], and errors of `visit`.
 pub fn visit_games<E: From<Error>>(
     database: &Database,
     ranges: impl IntoIterator<Item = RangeInclusive<u32>>,
@@ -42,7 +42,7 @@ pub fn visit_games<E: From<Error>>(
                 Err(store::Error::NoSuchGame { .. }) => {}
                 record => {
                     let record = record.map_err(Error::from)?;
-                    // Before anything is shown: a damaged game is not shown as if it were sound.
+                    // Before anything is printed: a damaged game must not be shown as if it were valid.
                     replay(&record, |_, _| {}).map_err(Error::from)?;
                     visit(&record)?;
                     is_found = true;
@@ -50,7 +50,7 @@ pub fn visit_games<E: From<Error>>(
             }
             next = game.checked_add(1);
         }
-        // A range passes over the number of a game that was cut off and has been read again.
+        // Within a range, the number of a game that was cut off and read again is ignored.
         if first == last && !is_found {
             missing.get_or_insert(first);
         }
@@ -97,7 +97,7 @@ pub struct GameAnswer<'a> {
 }
 
 impl<'a> GameAnswer<'a> {
-    /// The answer for a game that can be played through, what is said about its moves, and what was found wrong in it.
+    /// The answer for a game that can be replayed, with its annotations and problems.
     #[must_use]
     pub fn of(record: &'a GameRecord, annotations: &'a GameAnnotations, problems: &'a [GameProblem]) -> Self {
         let chess960 = record.is_chess960();
@@ -124,7 +124,7 @@ fn as_object<S: Serializer>(tags: &[(String, String)], serializer: S) -> Result<
     serializer.collect_map(tags.iter().map(|(name, value)| (name, value)))
 }
 
-/// The positions of a game, made on the board as they are serialised.
+/// The positions of a game, computed while they are serialised.
 #[derive(Clone, Copy, Debug)]
 pub struct Plies<'a> {
     record: &'a GameRecord,

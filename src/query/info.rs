@@ -1,4 +1,4 @@
-//! What a database holds.
+//! The contents of a database.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::store::{
     SchemaVersion, SourceInfo, TreeSize,
 };
 
-/// How many openings are listed.
+/// The number of listed openings.
 const OPENINGS: u32 = 10;
 
 /// What a database holds.
@@ -100,10 +100,10 @@ pub struct GamesByResult {
 }
 
 impl Holdings {
-    /// Looks at a database; at the sizes of its tables, which takes a while, if they are asked for.
+    /// Reads the data; with the sizes of tables only if requested, because this takes a while.
     ///
     /// # Errors
-    /// What SQLite or the system says.
+    /// Errors of SQLite or the system.
     pub fn of(database: &Database, with_sizes: bool) -> store::Result<Self> {
         let Info {
             file_bytes,

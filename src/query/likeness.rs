@@ -1,34 +1,35 @@
-//! Which names of players may be the same name, written with other letters: Kortschnoj and Korchnoi, Wiktor and Viktor.
+//! Finds names of players that may be the same name in another spelling: Kortschnoj and Korchnoi, Wiktor and
+//! Viktor.
 
 use std::collections::BTreeSet;
 
 use crate::store::{PlayerWords, is_initial};
 
-/// Three sounds are written in no more letters, as a rule: `tschtsche`.
+/// Three sounds usually have at most this many letters: `tschtsche`.
 const LOOKED_AT: usize = 12;
 
-/// One way to read a name, its words by their sounds.
+/// One way to read a name, with its words as sounds.
 struct Sounds {
     surname: String,
-    /// The first word of the surname: a second surname may be missing, as in Spanish names.
+    /// The first word of the surname. A second surname may be missing, as in Spanish names.
     first_surname: String,
     given: Vec<String>,
 }
 
-/// A name made ready to be held against many.
+/// A name prepared for many comparisons.
 pub(crate) struct Likeness {
     readings: Vec<Sounds>,
 }
 
 impl Likeness {
-    /// Of a name without a given name nothing is like it: too many would be.
+    /// Nothing is similar to a name without a given name, because too many names would be.
     pub(crate) fn of(name: &str) -> Self {
         let mut words = PlayerWords::default();
         words.read(name);
         Self { readings: readings(&words) }
     }
 
-    /// The first two letters, without accents and in lower case, of all names that are like it.
+    /// The first two letters, without accents and in lower case, of all similar names.
     pub(crate) fn beginnings(&self) -> BTreeSet<[char; 2]> {
         let (mut beginnings, mut sounds) = (BTreeSet::new(), String::new());
         let after = || ('a'..='z').chain([' ']);
@@ -47,7 +48,7 @@ impl Likeness {
     }
 }
 
-/// The letters with which a word may begin that begins with a sound.
+/// The letters with which a word that begins with a sound may begin.
 fn letters_of(sound: char) -> impl Iterator<Item = char> {
     let letters = match sound {
         'k' => "ckqx",
@@ -61,7 +62,7 @@ fn letters_of(sound: char) -> impl Iterator<Item = char> {
     letters.chars().chain(letters.is_empty().then_some(sound))
 }
 
-/// Names that are compared one after the other.
+/// Names to compare one after the other.
 #[derive(Default)]
 pub(crate) struct LikeName {
     words: PlayerWords,
@@ -69,9 +70,10 @@ pub(crate) struct LikeName {
 }
 
 impl LikeName {
-    /// The first of several names that a name is like. Its first word is its surname, as in most files, or part of it.
+    /// The index of the first of several names that a name is similar to. Its first word is its surname, as
+    /// in most files, or a part of it.
     pub(crate) fn first_like(&mut self, name: &str, others: &[Likeness]) -> Option<usize> {
-        // Most names differ in how they begin.
+        // Most names differ in their first sounds.
         self.first.clear();
         let letters = name.chars().take_while(|letter| letter.is_alphanumeric());
         push_sounds(letters.map(|letter| letter.to_ascii_lowercase()), LOOKED_AT, &mut self.first);
@@ -88,7 +90,7 @@ impl LikeName {
     }
 }
 
-/// Whether the first three sounds are the same, or as many as the shorter one has.
+/// Whether the first three sounds are equal, or as many as the shorter word has.
 fn begin_alike(one: &str, other: &str) -> bool {
     one.chars().zip(other.chars()).take(3).all(|(one, other)| one == other)
 }
@@ -118,7 +120,7 @@ fn are_like(one: &Sounds, other: &Sounds) -> bool {
     if one.surname.len() < 3 || !begin_alike(&one.surname, &other.surname) {
         return false;
     }
-    // Initials say too little for surnames that differ by more than their letters.
+    // Initials are not enough evidence if surnames differ in more than spelling.
     let is_full = [one, other].iter().all(|name| name.given.first().is_some_and(|given| !is_initial(given)));
     let is_first = one.surname == other.first_surname || other.surname == one.first_surname;
     (is_equal || (is_full && (is_first || differ_little(&one.surname, &other.surname, 6))))
@@ -132,16 +134,16 @@ fn given_are_like(one: &str, other: &str) -> bool {
     differ_little(one, other, 4)
 }
 
-/// Whether two words differ in no more than one of so many letters.
+/// Whether two words differ by at most one of `letters` letters.
 fn differ_little(one: &str, other: &str, letters: usize) -> bool {
     let most = one.len().min(other.len()) / letters;
     one == other || (one.len().abs_diff(other.len()) <= most && strsim::osa_distance(one, other) <= most)
 }
 
-/// What a folded word sounds like, whatever alphabet it was brought over from and into which language: `tsch`, `tch`, `ch`, `cz`,
-/// `sh`, `sz` and `z` are one sign, `y`, `j` and `i` another, doubled letters one.
+/// Converts a folded word to sounds, independent of the language it was transliterated to: `tsch`, `tch`,
+/// `ch`, `cz`, `sh`, `sz` and `z` become one sign, `y`, `j` and `i` another, doubled letters one.
 ///
-/// Only the first letters are pushed, so many as are asked for.
+/// Appends at most `most` sounds.
 fn push_sounds(word: impl Iterator<Item = char>, most: usize, sounds: &mut String) {
     let mut letters = word.peekable();
     let mut before = ' ';
@@ -180,7 +182,7 @@ mod tests {
         let mut letters = other.chars().map(|letter| letter.to_ascii_lowercase());
         let beginning = [letters.next(), letters.next()].map(Option::unwrap_or_default);
         let is_like = LikeName::default().first_like(other, std::slice::from_ref(&likeness)).is_some();
-        // What is like it is looked for.
+        // Similar names are found by their first letters.
         assert!(
             !is_like || !beginning[1].is_ascii() || likeness.beginnings().contains(&beginning),
             "{other}"

@@ -1,31 +1,33 @@
-//! Questions to a database, and the answers as data: what a question means, its limits, its order, and why there is nothing.
+//! Queries on a database, with answers as data: their meaning, limits, order, and the reason for empty
+//! answers.
 //!
 //! | to … | use |
 //! |---|---|
-//! | read the position that is asked for | [`PositionQuery`] |
-//! | tell it to clients of Lichess's explorer | [`ExplorerAnswer`] |
-//! | tell a board what can be played | [`DescribedPosition`] |
-//! | tell what was played from a position | [`Explore`] |
+//! | parse a position | [`PositionQuery`] |
+//! | answer clients of Lichess's explorer | [`ExplorerAnswer`] |
+//! | describe a position and its legal moves for a board | [`DescribedPosition`] |
+//! | count the moves played from a position | [`Explore`] |
 //! | find the games that reached something | [`Find`] |
 //! | describe positions, one after the other | [`Course`] |
-//! | look at games by number | [`visit_games`], [`GameAnswer`] |
-//! | tell which move of a game was new | [`novelty`] |
-//! | tell what a database holds | [`Holdings`] |
-//! | choose games, and positions of theirs | [`choose_games`], [`WantedPositions`], [`Sample`] |
-//! | play a stored game through, write it as PGN | [`replay`], [`write_pgn`] |
-//! | tell names that are like one that nothing bears | [`near_names`] |
-//! | tell which filter keeps games out | [`without_one_filter`] |
-//! | tell names of players that have many more games than one like them | [`near_players`] |
-//! | tell which players one name of a filter fits | [`several_players`] |
+//! | read games by number | [`visit_games`], [`GameAnswer`] |
+//! | find the first new move of a game | [`novelty`] |
+//! | summarize a database | [`Holdings`] |
+//! | choose games, and their positions | [`choose_games`], [`WantedPositions`], [`Sample`] |
+//! | replay a stored game, write it as PGN | [`replay`], [`write_pgn`] |
+//! | suggest names for a name that does not occur | [`near_names`] |
+//! | find the filter that excludes all games | [`without_one_filter`] |
+//! | find similar names of players with many more games | [`near_players`] |
+//! | find the players that a filter's name matches | [`several_players`] |
 //! | list the players | [`Players`] |
-//! | tell a player's record | [`PlayerQuestion`] |
-//! | hold a repertoire against the games | [`RepertoireQuestion`] |
-//! | make several names those of one player | [`Aliases`] |
-//! | tell games in figures, openings, names, what is wrong | [`Statistics`], [`OpeningList`], [`find_names`], [`FoundProblems`] |
-//! | run a query of somebody else | [`SqlRows`] |
-//! | tell positions with the same placement | [`variants`] |
+//! | show a player's record | [`PlayerQuestion`] |
+//! | compare a repertoire with the games | [`RepertoireQuestion`] |
+//! | merge several names into one player | [`Aliases`] |
+//! | show statistics, openings, names, problems | [`Statistics`], [`OpeningList`], [`find_names`], [`FoundProblems`] |
+//! | run a user's SQL query | [`SqlRows`] |
+//! | find positions with the same placement | [`variants`] |
 //!
-//! Answers serialise as `docs/json.md` says. Nothing here knows who asks: texts for people are made where they are shown.
+//! Answers serialise as described in `docs/json.md`. This module does not depend on who asks: callers write
+//! the texts for people.
 
 mod aliases;
 mod course;

@@ -1,12 +1,12 @@
-//! Names in filters that nothing bears, and what may have been meant.
+//! Suggestions for names in filters that do not occur in the database.
 
 use serde::Serialize;
 
 use crate::store::{self, Database, GameFilter, NameFilter, Named, Selection, UnknownName, fold};
 
-/// How many names are suggested.
+/// The number of suggested names.
 const SUGGESTED: usize = 3;
-/// Up to here names are compared, a microsecond or so each.
+/// The maximum number of names to compare, about a microsecond each.
 const COMPARED: usize = 1_000_000;
 
 /// A name of a filter that nothing bears, and the names that are like it.
@@ -37,10 +37,10 @@ pub struct Elsewhere {
     pub games: u64,
 }
 
-/// The names of a selection that nothing bears, each with those that are like it.
+/// The names of a selection that do not occur, each with similar names.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn near_names(database: &Database, selection: &Selection) -> store::Result<Vec<NearNames>> {
     let unknown = selection.unknown_names().iter();
     unknown
@@ -53,7 +53,8 @@ pub fn near_names(database: &Database, selection: &Selection) -> store::Result<V
         .collect()
 }
 
-/// Where games have the name of an event as that of a site, or the reverse: people look for tournaments by their places.
+/// Looks up the name of an event as that of a site, or the reverse: people search for tournaments by their
+/// places.
 fn elsewhere(database: &Database, unknown: &UnknownName) -> store::Result<Option<Elsewhere>> {
     let name = Some(unknown.filter.clone());
     let (field, filter) = match unknown.named {
@@ -67,14 +68,14 @@ fn elsewhere(database: &Database, unknown: &UnknownName) -> store::Result<Option
     Ok((games > 0).then_some(Elsewhere { field, games }))
 }
 
-/// The names that are most like an unknown one, the nearest first, of these first those that begin like it, then those that came first into
-/// the database.
+/// The names most similar to an unknown one. The nearest come first; among equally near ones, those with the
+/// same beginning, then those that were added to the database first.
 pub(crate) fn near(database: &Database, unknown: &UnknownName) -> store::Result<Vec<String>> {
     let wanted = Wanted::new(unknown.filter.text(), unknown.named);
     let mut nearest: Vec<((usize, usize), String)> = Vec::new();
     let mut left = COMPARED;
     database.visit_names(unknown.named, |name| {
-        // Several positions of an opening have its name.
+        // Several positions of an opening have the same name.
         let is_new = |name: &str| nearest.iter().all(|(_, other)| other != name);
         if let Some((distance, place)) = wanted.distance(name).filter(|_| is_new(name)) {
             let like = (distance, place);
@@ -92,7 +93,8 @@ pub(crate) fn near(database: &Database, unknown: &UnknownName) -> store::Result<
 
 /// The words of an unknown name.
 struct Wanted {
-    /// As they were typed and, of a player, the last one first: surnames come first in most files.
+    /// The words as typed and, for a player, also with the last word first, because surnames come first in
+    /// most files.
     orders: Vec<Vec<String>>,
 }
 
@@ -108,13 +110,13 @@ impl Wanted {
         Self { orders }
     }
 
-    /// How many letters must be changed to make as many words of a name, one after the other, those that are wanted, and at which
-    /// word these begin; `None` if they are more than a third.
+    /// Compares the wanted words with as many consecutive words of a name. Returns the number of letters to
+    /// change and the index of the first word; `None` if more than a third must be changed.
     fn distance(&self, name: &str) -> Option<(usize, usize)> {
         let name = fold(name);
         let words: Vec<_> = words(&name).collect();
         let distances = self.orders.iter().flat_map(|order| {
-            // A name without a letter is like no other.
+            // A name without letters is not similar to any other.
             let runs = words.windows(order.len().max(1)).enumerate();
             runs.filter_map(move |(place, run)| Some((distance(run, order)?, place)))
         });
@@ -122,8 +124,8 @@ impl Wanted {
     }
 }
 
-/// In how many letters words differ; an initial stands for any word that begins with it, and the last word wanted for any that
-/// begins like it. `None` if they are more than a third.
+/// The number of letters in which words differ. An initial matches any word that begins with it, and the last
+/// wanted word matches as a prefix. `None` if more than a third differ.
 fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
     let (mut wrong, mut letters) = (0, 0);
     for (index, (word, wanted)) in words.iter().zip(wanted).enumerate() {
@@ -148,11 +150,11 @@ fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
             _ => return None,
         };
     }
-    // Initials alone are like too much, and so are two letters.
+    // Initials alone are similar to too many names, as are two letters.
     (letters > 0 && wrong <= letters / 3).then_some(wrong)
 }
 
-/// The words of a folded name. What makes `Keene's` of `Keene` is no initial.
+/// The words of a folded name. The `s` of `Keene's` is not an initial.
 fn words(name: &str) -> impl Iterator<Item = &str> {
     let parts = name.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
     let words = parts.flat_map(|part| part.strip_suffix("'s").unwrap_or(part).split('\''));

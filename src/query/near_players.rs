@@ -1,4 +1,5 @@
-//! Players whose names are like those that a filter fits, and who have many more games: perhaps the same ones, written otherwise.
+//! Finds players with names similar to those that a filter matches, but with many more games: perhaps the
+//! same person in another spelling.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -9,31 +10,33 @@ use crate::id::NameId;
 use crate::query::likeness::{LikeName, Likeness};
 use crate::store::{self, Database, KnownPlayers, NameFilter, Selection};
 
-/// Of more spellings than these nothing is said: such a filter is no name of one player.
+/// With more spellings than this, there is no suggestion: such a filter is not the name of one player.
 const MOST_SPELLINGS: usize = 16;
-/// Of more spellings than these the games are not counted one by one: it takes some microseconds each.
+/// With more spellings than this, the games are not counted one by one, because each takes some microseconds.
 const MOST_COUNTED: usize = 500;
-/// Of a player with more games than these a spelling with many more is hardly to be expected.
+/// A player with more games than this hardly has a spelling with many more.
 const MOST_GAMES: u64 = 5_000;
-/// How many like names are counted at most.
+/// The maximum number of similar names to count.
 const MOST_LIKE: usize = 32;
-/// Up to here names are compared, half a microsecond or so each. Only those are that begin with the right letter.
+/// The maximum number of names to compare, about half a microsecond each. Only names that begin with the
+/// right letters are compared.
 const COMPARED: usize = 200_000;
-/// So many times as many games are many more, ...
+/// A name has many more games if it has at least this many times as many ...
 const TIMES: u64 = 2;
-/// ... if they are so many more at least: of players with hardly a game too many would be told.
+/// ... and at least this many more. Otherwise there would be too many suggestions for players with very few
+/// games.
 const MORE: u64 = 4;
 
-/// A name in a filter, and one like it that has many more games.
+/// A name in a filter, and a similar one that has many more games.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NearPlayer {
     /// The filter's field: `white`, `black`, `player`, `opponent`.
     pub field: &'static str,
-    /// Of the names that fit, the one like it.
+    /// The similar name among those that match.
     pub found: String,
-    /// Games of all players that fit, with whatever side.
+    /// Games of all players that match, on either side.
     pub found_games: u64,
-    /// The name that does not fit.
+    /// The name that does not match.
     pub near: String,
     /// Games of that player.
     pub near_games: u64,
@@ -61,10 +64,10 @@ pub struct SeveralPlayers {
     pub most: Vec<FittingPlayer>,
 }
 
-/// The names of a selection that fit several players, up to `most` of whom are named.
+/// The names of a selection that match several players, with at most `most` of them listed.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn several_players(
     database: &Database,
     selection: &Selection,
@@ -96,7 +99,7 @@ fn several(database: &Database, known: &KnownPlayers, most: usize) -> store::Res
         Ok(FittingPlayer { name: (*name).to_owned(), games: database.count_player_games(ids)? })
     };
     let mut counted = players.iter().map(count).collect::<store::Result<Vec<_>>>()?;
-    // Of a player whose games were removed the name is left.
+    // The name of a player remains even if all the player's games were removed.
     counted.retain(|player| player.games > 0);
     counted.sort_by_key(|player| Reverse(player.games));
     let players = counted.len() as u64;
@@ -104,10 +107,10 @@ fn several(database: &Database, known: &KnownPlayers, most: usize) -> store::Res
     Ok((players > 1).then_some(SeveralPlayers { field, players, most: counted }))
 }
 
-/// The names of a selection's players that are like others with many more games.
+/// The names of a selection's players that are similar to others with many more games.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn near_players(database: &Database, selection: &Selection) -> store::Result<Vec<NearPlayer>> {
     let near = selection.players().iter().map(|known| near_player(database, known));
     near.filter_map(Result::transpose).collect()
@@ -151,7 +154,7 @@ fn near_player(database: &Database, known: &KnownPlayers) -> store::Result<Optio
     Ok(best)
 }
 
-/// Between which texts all names are that may be like others: an index finds them.
+/// Ranges of text that contain all names that may be similar, so that an index finds them.
 fn ranges(likeness: &[Likeness]) -> Vec<(String, String)> {
     let beginnings: BTreeSet<[char; 2]> = likeness.iter().flat_map(Likeness::beginnings).collect();
     let initials: BTreeSet<char> = beginnings.iter().map(|[first, _]| *first).collect();
@@ -163,7 +166,7 @@ fn ranges(likeness: &[Likeness]) -> Vec<(String, String)> {
         let next = char::from_u32(u32::from(second) + 1).unwrap_or(char::MAX);
         (String::from_iter([first, second]), String::from_iter([first, next]))
     });
-    // A second letter with an accent may be any.
+    // The second letter may be accented in any way.
     let accented = initials
         .iter()
         .flat_map(|&first| [upper(first), first])

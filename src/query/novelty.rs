@@ -42,10 +42,11 @@ pub struct NewMove {
     pub last_game: Option<GameId>,
 }
 
-/// Looks for the first new move of a game, among all games of earlier days. What is unknown of their dates counts as early.
+/// Finds the first new move of a game, compared with all games of earlier days. Unknown parts of their dates
+/// count as early.
 ///
 /// # Errors
-/// [`Error::Damaged`](crate::query::Error::Damaged); what SQLite says.
+/// [`Error::Damaged`](crate::query::Error::Damaged); errors of SQLite.
 pub fn novelty(database: &Database, record: &GameRecord) -> Result<Novelty> {
     let Some(until) = record.summary.date.as_deref().and_then(DatePrefix::before) else {
         return Ok(Novelty::NoDate);

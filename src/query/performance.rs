@@ -1,8 +1,9 @@
-//! Performance ratings as FIDE tells them: FIDE Handbook, B.02, table 8.1.1.
+//! FIDE performance ratings: FIDE Handbook, B.02, table 8.1.1.
 
 use crate::store::row::RatedScore;
 
-/// By how much a performance is above the opponents' mean rating, by the percentage scored, from 50 on. Below 50 it is as much lower.
+/// The difference of a performance from the opponents' mean rating, by the percentage scored, from 50 on.
+/// Below 50 it is negative.
 const ABOVE: [i32; 51] = [
     0, 7, 14, 21, 29, 36, 43, 50, 57, 65, //
     72, 80, 87, 95, 102, 110, 117, 125, 133, 141, //
@@ -12,7 +13,8 @@ const ABOVE: [i32; 51] = [
     800,
 ];
 
-/// The performance rating of somebody by what he scored; `None` without games. Percentages and the mean rating are rounded, halves up.
+/// The performance rating for a score; `None` without games. Percentages and the mean rating are rounded half
+/// up.
 pub(super) fn performance(score: &RatedScore) -> Option<i32> {
     let games = u64::from(score.games);
     let mean = opponent_rating(score)?;
@@ -31,7 +33,7 @@ pub(super) const fn opponent_rating(score: &RatedScore) -> Option<u64> {
     }
 }
 
-/// A quotient, rounded, halves up.
+/// A quotient, rounded half up.
 pub(super) const fn rounded(number: u64, by: u64) -> u64 {
     (2 * number + by) / (2 * by)
 }

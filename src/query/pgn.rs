@@ -1,4 +1,4 @@
-//! Stored games as PGN.
+//! Writes stored games as PGN.
 
 use crate::board::{Color, MoveCode, Position};
 use crate::id::Ply;
@@ -6,14 +6,15 @@ use crate::pgn::{CommentReader, GameWriter, MoveNumbers};
 use crate::query::replay::{DamagedGame, replay};
 use crate::store::{GameAnnotations, GameRecord, Remarks, StoredVariation};
 
-/// Writes a game in PGN's export format, and a blank line, to the end of `text`, with what is said about its moves. The same game gives
-/// the same bytes.
+/// Appends a game, with annotations, in PGN's export format and a blank line to `text`. The same game always
+/// gives the same bytes.
 ///
-/// Read again, the text gives the same moves and annotations. Nothing is added to what the PGN said: clocks, times and values are as they
-/// were written. Of a game that is not all in the database, the tag [`GameRecord::TRUNCATED`] says so.
+/// Reading the text again gives the same moves and annotations. Nothing is added to the PGN's data: clocks,
+/// times and evaluations are written as they were. If the game is not complete in the database, the tag
+/// [`GameRecord::TRUNCATED`] says so.
 ///
 /// # Errors
-/// When a stored position or move does not fit; `text` is then as before.
+/// If a stored position or move is invalid; `text` is then unchanged.
 pub fn write_pgn(
     text: &mut String,
     record: &GameRecord,
@@ -22,7 +23,8 @@ pub fn write_pgn(
     write(text, record, annotations, false)
 }
 
-/// The same with all clocks, times and values as `%clk`, `%emt` and `%eval`, whatever way the PGN wrote them.
+/// Like [`write_pgn`], with all clocks, times and evaluations as `%clk`, `%emt` and `%eval`, in whatever form
+/// the PGN has them.
 ///
 /// # Errors
 /// As [`write_pgn`].
@@ -50,7 +52,7 @@ fn write(
     writer.remarks(0, Ply(0), None);
     let played = replay(record, |position, stored| match stored.move_code {
         Some(code) => writer.play(0, stored.ply, position, code, record),
-        // They leave the game at its end.
+        // Variations from the last position of the game.
         None => writer.variations(0, stored.ply, position, record),
     });
     let Writer { game, failed, .. } = writer;
@@ -62,10 +64,11 @@ fn write(
     played
 }
 
-/// A variation as text for people, in lines of at most so many columns: it leaves a line at a ply, where `position` stands.
+/// A variation as text for people, in lines of at most `columns` columns. It branches off a line at a ply,
+/// with the position `position`.
 ///
 /// # Errors
-/// When a stored move does not fit.
+/// If a stored move is invalid.
 pub fn variation_text(
     record: &GameRecord,
     annotations: &GameAnnotations,
@@ -85,16 +88,16 @@ pub fn variation_text(
 struct Writer<'t, 'a> {
     game: GameWriter<'t>,
     annotations: &'a GameAnnotations,
-    /// Numbers are commands, whatever way they were written.
+    /// Whether numbers are always written as commands.
     is_normalized: bool,
-    /// Reads what is written, to see what it says.
+    /// Parses the written comments, to check what they mean.
     reader: CommentReader,
-    /// The first move of a variation that is not legal.
+    /// The first illegal move of a variation.
     failed: Result<(), DamagedGame>,
 }
 
 impl Writer<'_, '_> {
-    /// A move from a position at a ply, what is said of it, and the variations that replace it.
+    /// Writes a move from a position at a ply, its annotations, and the variations that replace it.
     fn play(&mut self, line: u32, ply: Ply, position: &Position, code: MoveCode, record: &GameRecord) {
         self.game.play(position.fullmove_number(), position.side(), &position.san(code));
         self.remarks(line, Ply(ply.0 + 1), Some(position.side()));
@@ -113,7 +116,8 @@ impl Writer<'_, '_> {
         comments.iter().for_each(|comment| self.game.comment(comment));
     }
 
-    /// The comments at a place of the main line, with those numbers as commands that nothing else says.
+    /// The comments at a place of the main line. Numbers that the comments do not already contain are added
+    /// as commands.
     fn main_comments(&mut self, remarks: &Remarks, mover: Option<Color>) -> Vec<String> {
         if self.is_normalized {
             let is_number = |name: &str| matches!(name, "eval" | "clk" | "emt" | "timestamp");
@@ -124,7 +128,8 @@ impl Writer<'_, '_> {
         if !remarks.numbers.is_empty() {
             said = said_by(&mut self.reader.clone(), &comments(said, remarks), mover).0;
         }
-        // What is not said otherwise, and, if what is said is read differently then, all of it.
+        // The numbers that the comments do not contain, or all numbers if adding these would change the
+        // meaning.
         let left = remarks.numbers.without(said);
         let (least, all) = (comments(left, remarks), || comments(remarks.numbers, remarks));
         let mut trial = self.reader.clone();
@@ -162,7 +167,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// The comments at a place: the first has all commands before its text.
+/// The comments at a place. The first begins with all commands.
 fn comments(numbers: MoveNumbers, remarks: &Remarks) -> Vec<String> {
     let Remarks { comments, commands, .. } = remarks;
     let numbers = numbers.commands().map(|(name, value)| format!("[%{name} {value}]"));
@@ -170,7 +175,7 @@ fn comments(numbers: MoveNumbers, remarks: &Remarks) -> Vec<String> {
         "" => format!("[%{name}]"),
         value => format!("[%{name} {value}]"),
     });
-    // Numbers come first: what is said of time and value once more is a command like others.
+    // Numbers come first: a second clock or evaluation is stored as an ordinary command.
     let mut parts: Vec<String> = numbers.chain(others).collect();
     let mut comments = comments.iter();
     parts.extend(comments.next().cloned());
@@ -178,7 +183,7 @@ fn comments(numbers: MoveNumbers, remarks: &Remarks) -> Vec<String> {
     first.into_iter().chain(comments.cloned()).collect()
 }
 
-/// What comments say when they are read: numbers, and commands that do not follow from these.
+/// What comments mean when parsed: numbers, and commands that do not follow from these.
 fn said_by(
     reader: &mut CommentReader,
     comments: &[String],

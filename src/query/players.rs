@@ -1,4 +1,4 @@
-//! The players of a database, each once, whatever the spellings of the name.
+//! Lists the players of a database, each once, with all spellings of the name.
 
 use std::collections::HashMap;
 
@@ -13,11 +13,11 @@ pub enum PlayerOrder {
     /// Most games first, then by name.
     #[default]
     Games,
-    /// By name, letter case and accents aside.
+    /// By name, ignoring letter case and accents.
     Name,
 }
 
-/// Which players are listed, and how.
+/// Which players to list, and how.
 #[derive(Debug)]
 pub struct Players<'a> {
     /// The database.
@@ -26,9 +26,9 @@ pub struct Players<'a> {
     pub name: Option<&'a NameFilter>,
     /// Their order.
     pub order: PlayerOrder,
-    /// How many at most.
+    /// The maximum number of players.
     pub limit: Option<u32>,
-    /// How many are passed over.
+    /// How many players to skip.
     pub offset: u32,
 }
 
@@ -64,12 +64,12 @@ pub struct Spelling {
     pub games: u64,
 }
 
-/// Players in order.
+/// A part of a list of players.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListedPlayers {
-    /// Those that are asked for.
+    /// The requested players.
     pub players: Vec<ListedPlayer>,
-    /// How many there are in all.
+    /// The total number of players.
     pub total: u64,
 }
 
@@ -82,17 +82,17 @@ struct Group {
 }
 
 impl Players<'_> {
-    /// The players, in order.
+    /// Lists the players, in order.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn list(&self) -> store::Result<ListedPlayers> {
         let snapshot = self.database.snapshot()?;
         let groups = self.groups()?;
         let ids: Vec<Vec<NameId>> = groups.iter().map(|group| group.ids.clone()).collect();
         let counts = self.database.player_games(&ids)?;
         let total = groups.len() as u64;
-        // Names that only games had which were removed.
+        // Without names that only removed games had.
         let mut players: Vec<(Group, PlayerGames)> = groups.into_iter().zip(counts).collect();
         match self.order {
             PlayerOrder::Games => {
@@ -111,7 +111,7 @@ impl Players<'_> {
         Ok(ListedPlayers { players, total })
     }
 
-    /// The players that are asked for, in no order.
+    /// The matching players, in no particular order.
     fn groups(&self) -> store::Result<Vec<Group>> {
         let asked = self.name.map(|name| self.database.players(name)).transpose()?;
         let aliases = self.database.player_aliases()?;
@@ -136,7 +136,7 @@ impl Players<'_> {
         Ok(groups)
     }
 
-    /// Players with their spellings, which are counted where there are several.
+    /// Players with their spellings. Games per spelling are counted only if there are several spellings.
     fn with_spellings(&self, players: Vec<(Group, PlayerGames)>) -> store::Result<Vec<ListedPlayer>> {
         let several = players.iter().filter(|(group, _)| group.ids.len() > 1);
         let ids: Vec<Vec<NameId>> = several.flat_map(|(group, _)| &group.ids).map(|&id| vec![id]).collect();

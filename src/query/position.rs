@@ -1,22 +1,22 @@
-//! The position that is asked for: as a FEN, as moves of PGN or as moves in UCI notation.
+//! Parses the position of a query: a FEN, PGN moves or UCI moves.
 
 use crate::board::{Color, FenChange, MoveCode, Position, SetupError};
 use crate::query::pasted::{MovesNote, other_variant, pasted_fen, read_moves, variant_of_address};
 use crate::query::text::brief;
 
-/// A position that is asked for, and how it was told.
+/// The position of a query, and how it was given.
 #[derive(Clone, Debug)]
 pub struct PositionQuery {
     /// The position.
     pub position: Position,
-    /// Where its line begins: the position itself, if it was told by a FEN alone.
+    /// The start of its line: the position itself if it was given as a FEN only.
     pub start: Position,
-    /// Changes that make it another position than the FEN says, word by word. Missing counters are not among them: no
-    /// look-up needs them.
+    /// Corrections that make it differ from the given FEN, one by one. Missing counters are not included,
+    /// because look-ups do not need them.
     pub changes: Vec<FenChange>,
-    /// What was assumed where moves were not read as they stand.
+    /// Assumptions made when moves were not read exactly as written.
     pub notes: Vec<MovesNote>,
-    /// The moves that lead to it, if it was told by moves.
+    /// The moves that lead to it, if it was given by moves.
     pub line: Vec<LineMove>,
 }
 
@@ -26,14 +26,14 @@ impl From<Position> for PositionQuery {
     }
 }
 
-/// A move of a line that was typed.
+/// A move of a typed line.
 #[derive(Clone, Debug)]
 pub struct LineMove {
     /// The number of the move.
     pub number: u32,
-    /// Who plays it.
+    /// The side that plays it.
     pub side: Color,
-    /// The move as it was typed.
+    /// The move as typed.
     pub word: String,
     /// The move.
     pub code: MoveCode,
@@ -42,18 +42,18 @@ pub struct LineMove {
 }
 
 impl LineMove {
-    /// The move with its number before it.
+    /// The move with its number in front.
     #[must_use]
     pub fn numbered(&self) -> String {
         format!("{} {}", number_before(self.number, self.side), self.word)
     }
 }
 
-/// Why a text tells no position.
+/// Why a text is not a valid position.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PositionError {
-    /// The FEN is no legal position.
+    /// The FEN is not a legal position.
     #[error(
         "no legal position: {:?}; a FEN is placement, side, castling and en passant, such as \"8/8/8/4k3/8/4K3/4P3/8 w - -\"",
         brief(fen)
@@ -64,49 +64,49 @@ pub enum PositionError {
         /// Why.
         source: SetupError,
     },
-    /// A tag pair or an address in the text names a variant with rules of its own.
+    /// A tag pair or a URL in the text names a variant with its own rules.
     #[error("the text is of the variant {:?}; only standard chess and Chess960 are known here", brief(name))]
     Variant {
         /// The variant.
         name: String,
     },
-    /// A word among the moves is none.
+    /// A word among the moves is not a move.
     #[error("{:?}{place} is not a move; leave it out", brief(word))]
     NoMove {
         /// The word.
         word: String,
-        /// Where it stands.
+        /// The place of the word.
         place: Place,
     },
-    /// A comment has no end.
+    /// A comment is not closed.
     #[error("a comment is not closed; add '}}'")]
     UnclosedComment,
-    /// A variation has no end.
+    /// A variation is not closed.
     #[error("a variation is not closed; add ')'")]
     UnclosedVariation,
-    /// Variations stand among the moves.
+    /// There are variations among the moves.
     #[error("a variation begins{place}; leave out what stands in its brackets")]
     Variation {
-        /// Where.
+        /// The place.
         place: Place,
     },
-    /// The moves are legal with the piece letters of two languages, and not the same.
+    /// The moves are legal with the piece letters of two languages, but differ.
     #[error(
         "the moves can be read in two ways: {} is {} in {} and {} in {}; write what you mean with the letters of English: {} or {}",
         brief(word), one.1, one.0, other.1, other.0, one.1, other.1
     )]
     Languages {
-        /// The first word that is another move, with its number.
+        /// The first word that differs, with its number.
         word: String,
-        /// A language, and the move that it is there.
+        /// A language, and the move in this language.
         one: (&'static str, String),
-        /// Another one, and the move that it is there.
+        /// Another language, and the move in this one.
         other: (&'static str, String),
     },
-    /// Something ends that has not begun.
+    /// A closing bracket has no opening one.
     #[error("a ')' or '}}' closes nothing")]
     StrayClosing,
-    /// A move has another number in the text than in the game.
+    /// A move has a number in the text that differs from the game.
     #[error("the text calls {counted} move {typed}; write all moves of one line, or leave the numbers out")]
     Numbering {
         /// The move with its number in the game.
@@ -126,11 +126,11 @@ pub enum PositionError {
     /// A move is not legal.
     #[error("cannot play {number} {} (ply {ply}) in the position {fen}", brief(word))]
     Move {
-        /// Its number as it stands before it.
+        /// Its number as written in front of it.
         number: String,
-        /// The move as it was typed.
+        /// The move as typed.
         word: String,
-        /// Which of the moves it is, from 1.
+        /// The index of the move, from 1.
         ply: usize,
         /// The position before it.
         fen: String,
@@ -153,13 +153,13 @@ impl PositionQuery {
         Self { start: position.clone(), position, changes, notes: Vec::new(), line: Vec::new() }
     }
 
-    /// Reads a FEN, also where it stands in quotes, in a tag pair, in the address of a board at Lichess or chess.com, with `_` for blanks,
-    /// or before the operations of EPD.
+    /// Parses a FEN. It may also be in quotes, in a tag pair or in the URL of a board at Lichess or
+    /// chess.com, have `_` for blanks, or be followed by EPD operations.
     ///
     /// # Errors
     /// [`PositionError::Fen`], [`PositionError::Variant`].
     pub fn from_fen(fen: &str) -> Result<Self, PositionError> {
-        // The name that engines know it by.
+        // The name that engines use.
         if fen.trim().eq_ignore_ascii_case("startpos") {
             return Ok(Self::start());
         }
@@ -172,42 +172,42 @@ impl PositionQuery {
         Ok(Self::at(position, changes))
     }
 
-    /// The move that led to the position, if it was told by moves.
+    /// The last move before the position, if it was given by moves.
     #[must_use]
     pub fn last_move(&self) -> Option<MoveCode> {
         self.line.last().map(|played| played.code)
     }
 
-    /// Plays moves as people paste them: as in PGN, with small letters, chess symbols or the piece letters of other languages, with the
-    /// signs of books and programs. [`notes`](Self::notes) tells what was assumed.
+    /// Parses pasted moves: as in PGN, with small letters, chess symbols or the piece letters of other
+    /// languages, with the signs of books and programs. [`notes`](Self::notes) has the assumptions made.
     ///
     /// # Errors
-    /// When a move cannot be played: which, why, and in what position; when the text is not that of one line, or can be read in two
-    /// ways.
+    /// If a move cannot be played: which, why, and in what position; if the text is not that of one line, or
+    /// is ambiguous.
     pub fn from_moves(text: &str) -> Result<Self, PositionError> {
         read_moves(text)
     }
 
-    /// What was assumed where the position was not told in full, or not as it is usual.
+    /// The assumptions made if the position was incomplete or given in an unusual form.
     #[must_use]
     pub fn assumptions(&self) -> Vec<String> {
         let changes = self.changes.iter().map(ToString::to_string);
         changes.chain(self.notes.iter().map(ToString::to_string)).collect()
     }
 
-    /// Plays moves in UCI notation, with commas or blanks between them.
+    /// Parses moves in UCI notation, separated by commas or blanks.
     ///
     /// # Errors
-    /// When a move cannot be played: which, why, and in what position.
+    /// If a move cannot be played: which, why, and in what position.
     pub fn from_uci(text: &str) -> Result<Self, PositionError> {
         let query = Self::start().then_uci(text)?;
         if query.line.is_empty() { Err(PositionError::NoMoves) } else { Ok(query) }
     }
 
-    /// Plays more moves in UCI notation, from the position on; none if the text is empty.
+    /// Plays more UCI moves from the position; none if the text is empty.
     ///
     /// # Errors
-    /// When a move cannot be played: which, why, and in what position.
+    /// If a move cannot be played: which, why, and in what position.
     pub fn then_uci(mut self, text: &str) -> Result<Self, PositionError> {
         let mut line = Line { position: self.position, played: self.line };
         let mut words = text.split([',', ' ']).filter(|word| !word.is_empty());
@@ -217,7 +217,7 @@ impl PositionQuery {
     }
 }
 
-/// Where in a text of moves something stands: behind which move.
+/// A place in a text of moves: after which move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place(Option<String>);
 
@@ -265,13 +265,13 @@ impl Line {
     }
 }
 
-/// A move's number as it stands before it: `3.`, or `3...` for Black's.
+/// A move's number as written in front of it: `3.`, or `3...` for Black's.
 #[must_use]
 pub fn number_before(number: u32, side: Color) -> String {
     format!("{number}{}", if side == Color::White { "." } else { "..." })
 }
 
-/// Adds a move to those of a line. Black's have a number only if they come first.
+/// Appends a move to a line. Black's moves have a number only at the beginning.
 pub fn push_move(line: &mut String, number: u32, side: Color, san: &str) {
     let is_first = line.is_empty();
     if !is_first {
@@ -283,7 +283,7 @@ pub fn push_move(line: &mut String, number: u32, side: Color, san: &str) {
     line.push_str(san);
 }
 
-/// A move of a position in SAN; a code that does not fit the position, in UCI.
+/// A move in SAN; in UCI if the code is not possible in the position.
 pub(super) fn san(position: &Position, code: MoveCode) -> String {
     match position.clone().make(code) {
         Ok(_) => position.san(code),

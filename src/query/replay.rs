@@ -1,27 +1,27 @@
-//! A stored game, played through again.
+//! Replays stored games.
 
 use crate::board::{IllegalMove, Position, SetupError};
 use crate::query::text::brief;
 use crate::store::row::{GameId, Ply};
 use crate::store::{GameRecord, StoredPosition};
 
-/// Why a stored game cannot be played through: the database is damaged.
+/// Why a stored game cannot be replayed: the database is damaged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DamagedGame {
-    /// Its start position is no legal one.
+    /// Its start position is not legal.
     #[error("game game_id {}: start_fen {fen:?} is no legal position; `pgndex verify` tells all that is wrong",
         game.0
     )]
     Start {
         /// The game.
         game: GameId,
-        /// What is stored, or the beginning of it if it is long.
+        /// The stored FEN; shortened if it is long.
         fen: String,
         /// Why.
         source: SetupError,
     },
-    /// A stored position is not the one that the moves lead to.
+    /// A stored position differs from the one that the moves lead to.
     #[error("game_position game_id {}, ply {}: not the position that the moves lead to; `pgndex verify` tells all that is wrong",
         game.0,
         ply.0
@@ -55,17 +55,17 @@ pub enum DamagedGame {
         game: GameId,
         /// The variation.
         line: u32,
-        /// The ply that the move leads to.
+        /// The ply of the position after the move.
         ply: Ply,
         /// Why.
         source: IllegalMove,
     },
 }
 
-/// Plays a game through: `visit` sees each position with its row, whose move, if any, is legal there.
+/// Replays a game. `visit` is called with each position and its row, whose move, if any, is legal.
 ///
 /// # Errors
-/// When a stored position or move does not fit, which `visit` has then not seen.
+/// If a stored position or move is invalid. `visit` has not been called with it.
 pub fn replay(
     record: &GameRecord,
     mut visit: impl FnMut(&Position, &StoredPosition),

@@ -1,4 +1,4 @@
-//! Names that are probably those of one player.
+//! Suggests names that probably belong to one player.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -8,43 +8,43 @@ use crate::id::NameId;
 use crate::query::aliases::Aliases;
 use crate::store::{self, Database, GamePlayers, Named, PlayerWords, can_be_one_person, have_same_words};
 
-/// A player has games in no more years than these.
+/// The maximum span of years in which one player has games.
 const YEARS: u16 = 80;
-/// Ratings of the same years that are further apart than this are those of two players.
+/// Ratings in the same years that differ by more than this belong to two players.
 const RATINGS_APART: u16 = 400;
-/// How many names that are left out are named.
+/// How many omitted names are listed.
 const NAMED: usize = 3;
 
-/// Names that are probably those of one player, and how many were left out.
+/// Names that probably belong to one player, and the omitted names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SuggestedAliases {
-    /// By name and then by alias.
+    /// By name, then by alias.
     pub aliases: Vec<SuggestedAlias>,
-    /// Names that can be those of several players.
+    /// Names that may belong to several players.
     pub unclear: LeftOut,
     /// Names whose games have several FIDE numbers.
     pub several_fide_ids: LeftOut,
 }
 
-/// Names of which nothing is suggested.
+/// Omitted names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// How many they are.
+    /// The number of omitted names.
     pub names: u64,
-    /// Those with the most games, most games first.
+    /// The names with the most games, most games first.
     pub most: Vec<(String, u64)>,
 }
 
-/// A name that is probably another spelling of a name.
+/// A name that is probably another spelling of a player's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuggestedAlias {
     /// The player's name.
     pub name: String,
     /// The other spelling.
     pub alias: String,
-    /// The player's number at FIDE.
+    /// The player's FIDE number.
     pub fide_id: Option<u32>,
-    /// Why they are probably those of one player.
+    /// Why both names probably belong to one player.
     pub reason: Reason,
     /// The games with the name.
     pub name_games: SpellingGames,
@@ -52,18 +52,19 @@ pub struct SuggestedAlias {
     pub alias_games: SpellingGames,
 }
 
-/// Why two names are probably those of one player.
+/// Why two names probably belong to one player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// They have one number at FIDE.
+    /// They have the same FIDE number.
     FideNumber,
-    /// They have one number at FIDE, but do not fit each other.
+    /// They have the same FIDE number, but the names do not match.
     FideNumberOnly,
     /// They have the same words.
     SameWords,
-    /// A given name is the beginning of the other, or one in the middle is missing, and no other player's name fits.
+    /// One given name is a prefix of the other, or a middle name is missing, and no other player's name
+    /// matches.
     ShorterGivenNames,
-    /// They are like other names that have one number at FIDE.
+    /// They are similar to other names that have the same FIDE number.
     LikeOthers,
 }
 
@@ -79,14 +80,14 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What the games with a spelling say of the player.
+/// Data of the games with a spelling.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpellingGames {
-    /// How many they are.
+    /// The number of games.
     pub games: u64,
-    /// The first year and the last one, of the games whose year is known.
+    /// The first and the last year, among games whose year is known.
     pub years: Option<RangeInclusive<u16>>,
-    /// The lowest rating and the highest one.
+    /// The lowest and the highest rating.
     pub ratings: Option<RangeInclusive<u16>>,
 }
 
@@ -97,7 +98,7 @@ impl SpellingGames {
         widen(&mut self.ratings, rating);
     }
 
-    /// Whether one player can have played these games and those.
+    /// Whether one player can have played the games of both spellings.
     fn can_be_of_one(&self, other: &Self) -> bool {
         let Some((one, other_years)) = self.years.as_ref().zip(other.years.as_ref()) else { return true };
         let of_one_time = one.start().max(other_years.start()) <= one.end().min(other_years.end());
@@ -121,19 +122,19 @@ fn widen(range: &mut Option<RangeInclusive<u16>>, value: Option<u16>) {
     }
 }
 
-/// A name and what is known of it.
+/// A name and the known data about it.
 struct Candidate {
     id: NameId,
     name: String,
     words: PlayerWords,
-    /// The player's name, if somebody has said which names are one player's, and this is one of them.
+    /// The player's name, if aliases exist and this is one of the names.
     player: Option<String>,
     games: SpellingGames,
-    /// The numbers at FIDE of its games or, if somebody has said it, of the player.
+    /// The FIDE numbers of its games, or that of the player if aliases define it.
     fide_ids: BTreeSet<u32>,
 }
 
-/// Names that are one player's, for their FIDE number or because somebody has said so.
+/// Names that certainly belong to one player: by FIDE number or by existing aliases.
 #[derive(Default)]
 struct Unit {
     members: Vec<usize>,
@@ -141,12 +142,12 @@ struct Unit {
     player: Option<String>,
 }
 
-/// Groups of names that are probably those of one player. Names with one FIDE number are; others are if they can be, and none of them can
-/// be that of somebody else too. The name of a group is the one with the most games. Of names of which something is said already nothing
-/// more is.
+/// Groups of names that probably belong to one player. Names with the same FIDE number are grouped. Others
+/// are grouped if they match and none of them matches yet another person. The name of a group is the one with
+/// the most games. Names with existing aliases get no further suggestions.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn suggest_aliases(database: &Database) -> store::Result<SuggestedAliases> {
     let snapshot = database.snapshot()?;
     let mut candidates = candidates(database)?;
@@ -159,7 +160,7 @@ pub fn suggest_aliases(database: &Database) -> store::Result<SuggestedAliases> {
     Ok(all.suggest())
 }
 
-/// The pairs of names that can be those of one player, by their places, the smaller one first.
+/// Pairs of indexes of names that can belong to one player, the smaller index first.
 struct Alike(HashSet<(usize, usize)>);
 
 impl Alike {
@@ -196,13 +197,14 @@ impl Alike {
     }
 }
 
-/// The first word of the surname and the first initial, for each way to read a name: spellings of one person share such a pair.
+/// The first word of the surname and the first initial, for each way to read a name. Spellings of one person
+/// share such a pair.
 fn keys(words: &PlayerWords) -> BTreeSet<(&str, char)> {
     let key = |surname: usize, given: usize| Some((words.word(surname), words.word(given).chars().next()?));
     match words.surname() {
         Some(length) => {
             let particles = words.len() - words.particles();
-            // First and last name may have changed places.
+            // First and last name may be swapped.
             let keys = [key(0, length), key(particles % words.len(), length), key(length, 0)];
             keys.into_iter().flatten().collect()
         }
@@ -210,7 +212,8 @@ fn keys(words: &PlayerWords) -> BTreeSet<(&str, char)> {
     }
 }
 
-/// Whether a Chinese name has a whole word that is only the beginning of one in the other: `Xu,Yi` is not short for `Xu,Yinglun`.
+/// Whether a complete word of a Chinese name is only a prefix of a word in the other: `Xu,Yi` is not short
+/// for `Xu,Yinglun`.
 fn is_whole_beside(words: &PlayerWords, other: &PlayerWords) -> bool {
     let all = |words: &'_ PlayerWords| 0..words.len();
     let is_shorter = |word: &str| {
@@ -222,7 +225,7 @@ fn is_whole_beside(words: &PlayerWords, other: &PlayerWords) -> bool {
         && all(words).any(|index| is_shorter(words.word(index)))
 }
 
-/// Whether a word is one syllable of Chinese in Latin letters, by its initial and its final.
+/// Whether a word is one Pinyin syllable, by its initial and its final.
 fn is_pinyin_syllable(word: &str) -> bool {
     const FINALS: [&str; 34] = [
         "a", "ai", "an", "ang", "ao", "e", "ei", "en", "eng", "er", "i", "ia", "ian", "iang", "iao", "ie",
@@ -238,7 +241,7 @@ fn is_pinyin_syllable(word: &str) -> bool {
     word.len() > 1 && is_initial && FINALS.contains(&end)
 }
 
-/// The names of one person each, of two words or more, by their letters.
+/// The names that can belong to one person and have at least two words, in alphabetical order.
 fn candidates(database: &Database) -> store::Result<Vec<Candidate>> {
     let aliases = Aliases::read(database)?;
     let known: HashMap<String, (String, Option<u32>)> = aliases
@@ -266,7 +269,7 @@ fn candidates(database: &Database) -> store::Result<Vec<Candidate>> {
     Ok(candidates)
 }
 
-/// Whether a name looks like that of one person: not like that of a program, of a team or of players who consulted each other.
+/// Whether a name looks like that of one person, not of a program, of a team or of consulting players.
 fn can_be_of_one_person(name: &str, words: &PlayerWords) -> bool {
     let is_name =
         |word: &str| word.starts_with(char::is_alphabetic) && !matches!(word, "and" | "und" | "team");
@@ -275,7 +278,7 @@ fn can_be_of_one_person(name: &str, words: &PlayerWords) -> bool {
         && (0..words.len()).all(|index| is_name(words.word(index)))
 }
 
-/// Reads what games say of the candidates. Two names that met are not those of one player.
+/// Reads the games of the candidates. Two names that played each other do not belong to one player.
 fn add_games(database: &Database, candidates: &mut [Candidate], alike: &mut Alike) -> store::Result<()> {
     let places: HashMap<NameId, usize> =
         candidates.iter().enumerate().map(|(place, candidate)| (candidate.id, place)).collect();
@@ -294,7 +297,7 @@ fn add_games(database: &Database, candidates: &mut [Candidate], alike: &mut Alik
     })
 }
 
-/// Names together that are surely one player's.
+/// Groups names that certainly belong to one player.
 fn units(candidates: &[Candidate]) -> Vec<Unit> {
     let (mut units, mut of_player, mut of_number) = (Vec::<Unit>::new(), HashMap::new(), HashMap::new());
     let mut order: Vec<_> = (0..candidates.len()).collect();
@@ -326,7 +329,7 @@ struct Groups {
     candidates: Vec<Candidate>,
     alike: Alike,
     units: Vec<Unit>,
-    /// The units that each unit fits.
+    /// For each unit, the units that it matches.
     near: Vec<BTreeSet<usize>>,
 }
 
@@ -347,12 +350,13 @@ impl Groups {
         near
     }
 
-    /// Whether two units can be one player because of two names that can. A short name fits too much: what it fits must fit too.
+    /// Whether two units can be one player because two of their names match. A short name matches too many:
+    /// its matches must match each other too.
     fn fits(&self, units: [usize; 2], [one, other]: [usize; 2]) -> bool {
         let [one_unit, other_unit] = units.map(|unit| &self.units[unit]);
         let differs =
             |one: Option<&u32>, other: Option<&u32>| one.zip(other).is_some_and(|(one, other)| one != other);
-        // Names with several numbers can be those of the one or of the other.
+        // A name with several numbers can belong to either player.
         let is_several = one_unit.fide_ids.len() > 1 || other_unit.fide_ids.len() > 1;
         let all_like = |unit: &Unit, name: usize, other: usize| {
             let like = unit.members.iter().filter(|&&member| self.alike.has(member, name));
@@ -365,7 +369,7 @@ impl Groups {
             && all_like(other_unit, other, one)
     }
 
-    /// Whether all units that a unit fits can be one player.
+    /// Whether all units that a unit matches can be one player.
     fn is_clear(&self, unit: usize) -> bool {
         let near: Vec<usize> = self.near[unit].iter().copied().chain([unit]).collect();
         let fit = |one: usize, other: usize| self.near[one].contains(&other);
@@ -386,7 +390,7 @@ impl Groups {
             }
             let others = self.near[unit].iter().copied().filter(|&other| is_clear[unit] && is_clear[other]);
             let group: BTreeSet<usize> = others.chain([unit]).collect();
-            // Each group once.
+            // Only once per group.
             if group.first() == Some(&unit) {
                 suggested.aliases.extend(self.aliases_of(&group));
             }
@@ -413,7 +417,7 @@ impl Groups {
         let units = || group.iter().map(|&unit| &self.units[unit]);
         let members =
             || units().flat_map(|unit| &unit.members).map(|&place| (place, &self.candidates[place]));
-        // The name that somebody gave, or else that with the most games, or the longest.
+        // The name from existing aliases, or otherwise the one with the most games, or the longest.
         let Some((head, first)) = members().min_by(|(_, one), (_, other)| {
             let key = |candidate: &Candidate| {
                 let is_name = candidate.player.as_ref() == Some(&candidate.name);

@@ -1,17 +1,17 @@
-//! Texts of users, quoted in messages.
+//! Quotes users' texts in messages.
 
 use std::borrow::Cow;
 
-/// As many letters of a value are quoted in a message.
+/// The maximum number of characters of a value in a message.
 const QUOTED: usize = 200;
 
-/// As much of a value as a message quotes.
+/// A value, shortened for a message.
 #[must_use]
 pub fn brief(value: &str) -> Cow<'_, str> {
     cut(value, QUOTED)
 }
 
-/// The first `most` letters of a text; a dot-dot-dot stands for the others.
+/// The first `most` characters of a text, followed by an ellipsis if it is longer.
 #[must_use]
 pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {

@@ -1,25 +1,25 @@
-//! Positions with the same placement that were reached more often than the one asked for.
+//! Finds positions with the same placement that were reached more often than the given one.
 
 use serde::Serialize;
 
 use crate::board::Position;
 use crate::store::{self, Database, HitCount, HitOrder, Lines, Search, Selection};
 
-/// So many times as many games are many more.
+/// A position was reached many more times if at least this many times as many games reached it.
 const MANY: u64 = 10;
 
-/// A position with the same pieces on the same squares as the one asked for.
+/// A position with the same pieces on the same squares.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Variant {
     /// Its canonical FEN.
     pub fen: String,
-    /// In what it is another one.
+    /// How it differs.
     pub differences: Vec<Difference>,
-    /// How many games reached it.
+    /// The number of games that reached it.
     pub reached: HitCount,
 }
 
-/// A field of a FEN in which positions of the same placement differ.
+/// A field of a FEN in which positions with the same placement differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Difference {
@@ -31,15 +31,15 @@ pub enum Difference {
     EnPassant,
 }
 
-/// The positions with the same pieces on the same squares that many more games of the database reached, in these lines; any games
-/// are more than none.
+/// The positions with the same pieces on the same squares that many more games of the database reached, in
+/// these lines. If no game reached the given position, any number counts as many more.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn variants(database: &Database, position: &Position, lines: Lines) -> store::Result<Vec<Variant>> {
     let many = match count_games(database, position, lines)? {
         HitCount::Exact { games, .. } | HitCount::Games(games) => games.saturating_mul(MANY),
-        // Nobody overlooks so many.
+        // With so many games, the given position is certainly the one meant.
         HitCount::AtLeast(_) => return Ok(Vec::new()),
     };
     if database.last_game()?.is_none_or(|last| many >= last.0.into()) {
@@ -59,7 +59,7 @@ pub fn variants(database: &Database, position: &Position, lines: Lines) -> store
     Ok(variants)
 }
 
-/// How many games of the whole database reached a position.
+/// The number of games of the whole database that reached a position.
 pub(super) fn count_games(database: &Database, position: &Position, lines: Lines) -> store::Result<HitCount> {
     database.count_hits(&Search {
         key: position.key(),
@@ -72,7 +72,7 @@ pub(super) fn count_games(database: &Database, position: &Position, lines: Lines
     })
 }
 
-/// In what two canonical FENs of the same placement differ.
+/// The differences of two canonical FENs with the same placement.
 fn differences(wanted: &str, other: &str) -> Vec<Difference> {
     let fields = wanted.split(' ').zip(other.split(' ')).skip(1);
     let differences = [Difference::Side, Difference::Castling, Difference::EnPassant];

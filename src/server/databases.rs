@@ -1,4 +1,4 @@
-//! The databases that are served, and whether they have changed.
+//! The served databases, and detection of their changes.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
@@ -12,14 +12,14 @@ use crate::server::answer::Problem;
 use crate::server::error::Error;
 use crate::store::{self, Database, FileId};
 
-/// The databases that are served.
+/// The served databases.
 pub(super) struct Databases {
     served: Vec<Served>,
 }
 
-/// A database that is served.
+/// A served database.
 pub(super) struct Served {
-    /// What it is called in addresses.
+    /// Its name in URLs.
     pub(super) name: String,
     pub(super) path: PathBuf,
     watch: Mutex<Watch>,
@@ -44,23 +44,23 @@ struct ListedDatabase {
     is_first: bool,
 }
 
-/// The number of a database among those that are served.
+/// The index of a served database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DatabaseIndex(pub(super) usize);
 
-/// What a database holds, told from what it held before: answers to the same question are the same as long as this is.
+/// Identifies the state of a database: while it is unchanged, answers to the same request are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct State {
-    /// When the server began, as numbers of versions count from there.
+    /// The start of the server, because version numbers are only unique from then on.
     began: SystemTime,
     pub(super) file: FileId,
     /// How often the file was opened.
     opened: u64,
-    /// SQLite's own number of the version, on the connection that watches.
+    /// SQLite's data version on the watching connection.
     version: i64,
 }
 
-/// A connection that does nothing but tell when others have written.
+/// A connection that is used only to detect changes by others.
 struct Watch {
     began: SystemTime,
     open: Option<(FileId, Database)>,
@@ -68,7 +68,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// Opens it; before that, nobody of this server reads the file.
+    /// Opens the connection. Before that, this server must not read the file.
     fn open(&mut self, path: &Path, file: FileId) -> store::Result<()> {
         self.open = None;
         Database::share(path);
@@ -79,7 +79,7 @@ impl Watch {
 }
 
 impl State {
-    /// A text that tells the answer to a question from that in any other state.
+    /// An entity tag for the answer to a request in this state.
     pub(super) fn tag(&self, question: &str) -> String {
         let mut hasher = DefaultHasher::new();
         (self, question, env!("CARGO_PKG_VERSION")).hash(&mut hasher);
@@ -88,7 +88,7 @@ impl State {
 }
 
 impl Databases {
-    /// Looks at all of them: those that cannot be opened are told now, not when somebody asks.
+    /// Opens all databases once, so that errors are reported at the start, not with the first request.
     pub(super) fn open(paths: &[PathBuf]) -> Result<Self, Error> {
         let mut served: Vec<Served> = Vec::new();
         for path in paths {
@@ -107,7 +107,7 @@ impl Databases {
         if served.is_empty() { Err(Error::NoDatabase) } else { Ok(Self { served }) }
     }
 
-    /// Closes them, when nobody else of this server has one open.
+    /// Closes the connections. No other part of the server may have a database open.
     pub(super) fn close(&self) {
         for served in &self.served {
             let mut watch = served.watch.lock().unwrap_or_else(PoisonError::into_inner);
@@ -129,7 +129,7 @@ impl Databases {
         DatabaseList { databases: databases.collect() }
     }
 
-    /// The database with a name; the first one without.
+    /// The database with a name; without a name, the first one.
     pub(super) fn named(&self, name: Option<&str>) -> Option<DatabaseIndex> {
         let position = match name {
             None => Some(0),
@@ -139,14 +139,14 @@ impl Databases {
     }
 }
 
-/// A name as a part of a path.
+/// A name as a path segment.
 fn in_path(name: &str) -> String {
-    // As in a form, but for the space.
+    // Encoded as in a form, except for the space.
     form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>().replace('+', "%20")
 }
 
 impl Served {
-    /// What it holds now.
+    /// The current state.
     pub(super) fn state(&self) -> Result<State, Problem> {
         let file = FileId::of(&self.path).map_err(|error| self.gone(&error))?;
         let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);

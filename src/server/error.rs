@@ -1,4 +1,4 @@
-//! Why nothing can be served.
+//! Errors that prevent the server from starting.
 
 use std::io;
 use std::net::SocketAddr;
@@ -6,17 +6,17 @@ use std::path::PathBuf;
 
 use crate::store;
 
-/// Why nothing can be served.
+/// Why the server cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A database cannot be opened.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// There is no database to serve.
+    /// No database is given.
     #[error("no database is named")]
     NoDatabase,
-    /// Others could ask, and nothing says that they may.
+    /// The address is reachable by others, but public access is not allowed.
     #[error("{address} can be reached from other machines; ask for a token, or say that everybody may read")]
     Public {
         /// The address.
@@ -25,13 +25,13 @@ pub enum Error {
     /// The token is too easy to guess.
     #[error("the token is too short; it must have {least} characters or more")]
     ShortToken {
-        /// How many characters it must have.
+        /// The minimum number of characters.
         least: usize,
     },
     /// The token cannot be sent in a request.
     #[error("the token must be one line without control characters")]
     TokenOfLines,
-    /// This is not the name of a host.
+    /// A name is not a valid host name.
     #[error(
         "{name:?} is not the name of a host; write it as it stands in addresses, such as chess.example.org"
     )]
@@ -39,28 +39,28 @@ pub enum Error {
         /// What was given.
         name: String,
     },
-    /// The address cannot be listened at.
+    /// The server cannot listen on the address.
     #[error("cannot listen at {address}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// The process may open too few files.
+    /// The limit of open files is too low.
     #[error(
         "{allowed} files may be open at once, and the server needs {least}; allow more with ulimit -n, or serve fewer databases"
     )]
     FewFiles {
-        /// How many may be open.
+        /// The limit.
         allowed: usize,
-        /// How many are needed.
+        /// The number of files needed.
         least: usize,
     },
     /// A thread cannot be started.
     #[error("cannot start a thread")]
     Thread(#[source] io::Error),
-    /// Two databases would have the same name in addresses, or one has none.
+    /// Two databases would have the same name in URLs, or one has no name.
     #[error("{}: has no name that can stand in an address; rename the file", path.display())]
     NoName {
         /// The database.

@@ -1,24 +1,25 @@
-//! HTTP on the questions: the explorer API as clients of Lichess know it, our own below `/api`, and a page for the browser.
+//! The HTTP server: the explorer API for Lichess clients, pgndex's own API below `/api`, and a web page.
 //!
 //! ```text
 //! connection ──► wire (limits, hosts, origins, token) ──► route ──► pool ──► question ──► answer
 //! ```
 //!
-//! One thread reads and writes HTTP. A few others run the questions, each with its own connections to some databases; a short queue holds
-//! questions that wait for them. A question ends when its time is over or nobody waits for the answer. No row of a database is changed.
+//! One thread reads and writes HTTP. A few other threads run the queries, each with its own connections to
+//! some databases. A short queue holds waiting requests. A query stops on timeout or when the client
+//! disconnects. The server never changes a database.
 //!
-//! | module | what lives there |
+//! | module | contents |
 //! |---|---|
 //! | [`Options`] | what to serve, to whom, and the limits |
-//! | `databases` | the databases, and whether they have changed |
-//! | `pool` | the threads that put questions |
-//! | `request` | what is asked, as it stands in an address |
-//! | `answer` | what is sent, also if it is an error |
-//! | `route` | which address leads to what: the table that the router and the description are made from |
-//! | `explorer`, `api` | what is behind these addresses |
+//! | `databases` | the databases, and detection of changes |
+//! | `pool` | the threads that run queries |
+//! | `request` | parameters of requests |
+//! | `answer` | answers and errors |
+//! | `route` | the table of routes, from which the router and the API description are built |
+//! | `explorer`, `api` | the handlers of the routes |
 //! | `openapi` | the description of the API, which a test makes from the routes and compares with `openapi.json` |
-//! | `page` | what the browser gets |
-//! | `wire` | connections, who may ask, the log, figures for monitoring |
+//! | `page` | the files of the web page |
+//! | `wire` | connections, access control, the log, metrics |
 
 mod answer;
 mod api;

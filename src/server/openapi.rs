@@ -1,4 +1,5 @@
-//! The description of the API, OpenAPI 3.1: made from the table of routes, and compared with `openapi.json`, which is served.
+//! The OpenAPI 3.1 description of the API: built from the table of routes in a test, and compared with
+//! `openapi.json`, which is served.
 
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -17,7 +18,7 @@ fn the_description_is_that_of_the_routes() {
 
 /// The description as a JSON object.
 fn document() -> Value {
-    // JSON Schema of the version that OpenAPI 3.1 has, of what is sent rather than read.
+    // The JSON Schema version of OpenAPI 3.1, for serialized values.
     let mut settings = SchemaSettings::draft2020_12().for_serialize();
     settings.definitions_path = "/components/schemas".into();
     let mut generator = settings.into_generator();
@@ -88,12 +89,12 @@ fn path_item(route: &Route, generator: &mut SchemaGenerator) -> Value {
     }
 }
 
-/// An answer to what was asked rightly.
+/// The answer to a valid request.
 fn success(shape: Shape, generator: &mut SchemaGenerator) -> Value {
     json!({ "description": "OK", "content": content(shape, generator) })
 }
 
-/// What is sent, by its kind.
+/// The content of an answer, by its type.
 fn content(shape: Shape, generator: &mut SchemaGenerator) -> Value {
     let media = match shape.schema {
         Some(schema) => json!({ "schema": schema(generator) }),

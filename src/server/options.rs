@@ -1,37 +1,37 @@
-//! What to serve, to whom, and the limits.
+//! Options of the server.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What to serve, to whom, and the limits.
+/// What to serve, who may connect, and the limits.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The databases; the first one is also served at the root.
     pub databases: Vec<PathBuf>,
-    /// Where to listen.
+    /// The address to listen on.
     pub listen: SocketAddr,
-    /// Names that the machine has for those who ask, besides those of the loopback interface.
+    /// Host names that clients may use, in addition to those of the loopback interface.
     pub allowed_hosts: Vec<String>,
-    /// What everybody who asks must know.
+    /// The token that every request must have.
     pub token: Option<String>,
-    /// Whether everybody may ask who can reach the address.
+    /// Whether everybody who can reach the address may connect.
     pub is_public: bool,
     /// Whether pages of other hosts may read the answers of the explorer's routes.
     pub cors: bool,
-    /// Threads that answer what is answered at once; searches and SQL have threads of their own.
+    /// Threads for quick requests. Searches and SQL have threads of their own.
     pub threads: usize,
-    /// How long the answer to a question may take.
+    /// The timeout of a query.
     pub timeout: Duration,
-    /// How long an SQL statement of somebody else may run.
+    /// The timeout of a user's SQL statement.
     pub sql_timeout: Duration,
-    /// How long an export may take.
+    /// The timeout of an export.
     pub export_timeout: Duration,
-    /// In what time a client must take 512 KiB of an answer, or what is left of it.
+    /// The time in which a client must read 512 KiB of an answer, or the rest of it.
     pub reading_time: Duration,
-    /// How long what runs may go on when the server is to end.
+    /// How long running requests may continue when the server stops.
     pub grace: Duration,
-    /// Connections at the same time.
+    /// The maximum number of connections.
     pub connections: usize,
     /// How requests are logged to standard error.
     pub log: LogFormat,
@@ -50,10 +50,10 @@ pub enum LogFormat {
 }
 
 impl Options {
-    /// Where to listen unless told.
+    /// The default address.
     pub const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9002);
 
-    /// Serves these databases to this machine alone.
+    /// Serves these databases to this machine only.
     #[must_use]
     pub fn new(databases: Vec<PathBuf>) -> Self {
         Self {

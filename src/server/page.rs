@@ -1,4 +1,4 @@
-//! What the browser gets: files that are part of the program.
+//! The files of the web page, built into the program.
 
 /// A file of the page.
 pub(super) struct Asset {
@@ -14,7 +14,7 @@ macro_rules! assets {
     };
 }
 
-/// All of them.
+/// All files.
 pub(super) const ASSETS: &[Asset] = assets![
     "index.html",
     "address.js",
@@ -55,7 +55,7 @@ pub(super) const ASSETS: &[Asset] = assets![
     "view/statistics.js",
 ];
 
-/// The address of the file that all views of the page begin with.
+/// The URL of the file that all views of the page start from.
 pub(super) const INDEX: &str = "/page/index.html";
 
 const fn content_type(name: &str) -> &'static str {

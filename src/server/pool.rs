@@ -1,4 +1,4 @@
-//! The threads that put questions to databases, with a short queue before them.
+//! The threads that run queries on databases, with a short queue.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,27 +14,27 @@ use crate::server::databases::{DatabaseIndex, Databases};
 use crate::server::error::Error;
 use crate::store::{self, Database, FileId, Stop};
 
-/// How many statements a connection keeps ready: those of all questions, with some filters.
+/// The number of prepared statements cached per connection: those of all queries, with some filters.
 const STATEMENTS: usize = 128;
 
-/// What a pool is like.
+/// The properties of a pool.
 #[derive(Clone, Copy)]
 pub(super) struct Nature {
     pub(super) name: &'static str,
     pub(super) threads: usize,
-    /// How many questions may wait for a thread.
+    /// The maximum number of queued requests.
     pub(super) waiting: usize,
-    /// How many databases a thread keeps open at the same time.
+    /// The number of databases that a thread keeps open.
     pub(super) open: usize,
-    /// How far its threads stand back where there is work for more threads than processors: the nice value, from 0 up to 19.
+    /// The priority of its threads when there are more threads than processors: the nice value, from 0 to 19.
     pub(super) nice: u8,
-    /// How many bytes of pages a connection keeps.
+    /// The size of the page cache per connection, in bytes.
     pub(super) page_bytes: u64,
-    /// What is done with a connection when it is opened.
+    /// Configures a newly opened connection.
     pub(super) prepare: fn(&Database) -> store::Result<()>,
 }
 
-/// How long a question may take, and whether anybody still waits for the answer.
+/// The deadline of a request, and whether the client still waits for the answer.
 #[derive(Clone)]
 pub(super) struct Ticket {
     pub(super) deadline: Instant,
@@ -44,7 +44,7 @@ pub(super) struct Ticket {
 #[derive(Default)]
 struct TicketState {
     is_gone: AtomicBool,
-    /// Of the connection on which the question runs, while it does.
+    /// The interrupt handle of the connection that runs the query, while it runs.
     running: Mutex<Option<InterruptHandle>>,
 }
 
@@ -54,14 +54,14 @@ impl TicketState {
     }
 }
 
-/// Lives as long as somebody waits for an answer. After that, what runs for it is interrupted.
+/// Exists while a client waits for an answer. When it is dropped, the query is interrupted.
 pub(super) struct Waiting(Arc<TicketState>);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
         self.0.is_gone.store(true, Ordering::Relaxed);
-        // The connection's own look at the time is not enough: SQLite counts rows without it, and makes a thousand steps between two
-        // looks, of which each can be a slow function.
+        // The connection's own check of the time is not enough: SQLite counts rows without calling it.
+        // Between two checks it also runs a thousand steps, each of which can be a slow function.
         if let Some(connection) = &*self.0.running() {
             connection.interrupt();
         }
@@ -74,23 +74,23 @@ impl Ticket {
         (Self { deadline, state: Arc::clone(&state) }, Waiting(state))
     }
 
-    /// Whether the question is to end.
+    /// Whether the query should stop.
     pub(super) fn is_over(&self) -> bool {
         self.state.is_gone.load(Ordering::Relaxed) || self.is_late()
     }
 
-    /// Whether its time is over.
+    /// Whether the deadline has passed.
     pub(super) fn is_late(&self) -> bool {
         Instant::now() >= self.deadline
     }
 }
 
-/// What a thread of a pool has.
+/// The state of a pool's thread.
 pub(super) struct Reader {
     databases: Arc<Databases>,
-    /// The one that was used last is at the end.
+    /// Open databases; the most recently used one is last.
     open: Vec<Open>,
-    /// Of the question that is put now.
+    /// The ticket of the current request.
     ticket: Arc<Mutex<Option<Ticket>>>,
     nature: Nature,
 }
@@ -112,7 +112,7 @@ struct Job {
 /// Some threads and their queue.
 pub(super) struct Pool {
     name: &'static str,
-    /// None when it is to end.
+    /// `None` when the pool is stopping.
     sender: Mutex<Option<Sender<Job>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     refused: AtomicU64,
@@ -133,7 +133,7 @@ impl Pool {
         Ok(Self { name, sender, threads, refused: AtomicU64::new(0) })
     }
 
-    /// Hands work to the next thread that is free.
+    /// Passes a job to the next free thread.
     pub(super) fn run(
         &self,
         ticket: Ticket,
@@ -153,7 +153,7 @@ impl Pool {
         self.sender.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the threads end; says whether they have until a time.
+    /// Stops the threads. Returns whether they have ended before `until`.
     pub(super) fn end(&self, until: Instant) -> bool {
         *self.sender() = None;
         let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
@@ -170,12 +170,12 @@ impl Pool {
         self.name
     }
 
-    /// Questions that wait now.
+    /// The number of queued requests.
     pub(super) fn waiting(&self) -> usize {
         self.sender().as_ref().map_or(0, Sender::len)
     }
 
-    /// Questions that found the queue full.
+    /// The number of requests refused because the queue was full.
     pub(super) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
@@ -185,7 +185,7 @@ fn work(receiver: &Receiver<Job>, databases: &Arc<Databases>, nature: Nature) {
     stand_back(nature.nice);
     let mut reader = Reader::new(databases, nature);
     for Job { ticket, work } in receiver {
-        // Whoever asked has had another answer by now.
+        // The client has received another answer by now.
         if ticket.is_over() {
             continue;
         }
@@ -198,10 +198,10 @@ fn work(receiver: &Receiver<Job>, databases: &Arc<Databases>, nature: Nature) {
     }
 }
 
-/// Lets other threads go first. Without it two statements that count for a second would make quick answers wait for as long as the system
-/// lets a thread go on.
+/// Lowers the priority of this thread. Otherwise two statements that count for a second would delay quick
+/// answers by as long as the system lets a thread run.
 fn stand_back(nice: u8) {
-    // Elsewhere this would be said of the whole process. It is a matter of speed alone, so that it may fail.
+    // On other systems this would affect the whole process. Failure is harmless: only speed is affected.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(None, nice.into());
     #[cfg(not(target_os = "linux"))]
@@ -218,7 +218,7 @@ impl Reader {
         }
     }
 
-    /// Takes the ticket of the next question, or gives that of the last one back.
+    /// Sets the ticket of the current request, or clears it.
     fn set(&self, ticket: Option<Ticket>) {
         let mut place = self.ticket.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(last) = std::mem::replace(&mut *place, ticket) {
@@ -226,7 +226,8 @@ impl Reader {
         }
     }
 
-    /// A database as it is now: one that has been replaced is opened again. What runs on it ends with the ticket.
+    /// Returns a database in its current state; one that has been replaced is opened again. Its queries stop
+    /// with the ticket.
     pub(super) fn database(&mut self, index: DatabaseIndex, file: FileId) -> Result<&Database, Problem> {
         let is_it = |open: &Open| open.index == index;
         let known = self.open.iter().position(is_it).map(|at| self.open.remove(at));

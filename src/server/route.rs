@@ -1,16 +1,16 @@
-//! Which address leads to what: the router and the description of the API are made from this table.
+//! The table of routes, from which the router and the API description are built.
 
 use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::request::{Call, Param};
 use crate::server::{api, explorer};
 use crate::store::Database;
 
-/// An address below the root or below `/db/NAME`, and what it leads to.
+/// A path below the root or below `/db/NAME`, and its handler.
 pub(super) struct Route {
     pub(super) method: Method,
-    /// `{name}` stands for a part that varies.
+    /// `{name}` is a variable segment.
     pub(super) path: &'static str,
-    /// What is to be had there, for the description.
+    /// A summary for the API description.
     #[cfg_attr(not(test), expect(dead_code, reason = "only the test that writes the description reads it"))]
     pub(super) summary: &'static str,
     pub(super) params: Params,
@@ -20,23 +20,23 @@ pub(super) struct Route {
     pub(super) answer: fn(&Call, &Database) -> Result<Answer, Problem>,
 }
 
-/// What is sent with a request.
+/// The method of a request.
 #[derive(Clone, Copy)]
 pub(super) enum Method {
     Get,
-    /// So many bytes at most of this kind are sent along.
+    /// The request has a body of this type, of at most this many bytes.
     Post {
         most: usize,
         body: Shape,
     },
 }
 
-/// Which parameters there are.
+/// The parameters of a route.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Params {
     /// These, and no others.
     Exactly(&'static [&'static [Param]]),
-    /// These; what is not known is passed over, as clients of the explorer send all kinds of them.
+    /// These; others are ignored, because clients of the explorer send various parameters.
     Among(
         #[cfg_attr(
             not(test),
@@ -46,20 +46,20 @@ pub(super) enum Params {
     ),
 }
 
-/// Who answers.
+/// The thread pool that answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
-    /// What is answered at once.
+    /// Quick requests.
     Quick,
-    /// What may look at many games.
+    /// Requests that may read many games.
     Search,
-    /// SQL of somebody else.
+    /// Users' SQL statements.
     Sql,
-    /// What is sent as it is read.
+    /// Exports, sent while they are read.
     Export,
 }
 
-/// All addresses that ask a database.
+/// All routes to a database.
 pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
     explorer::ROUTES.iter().chain(api::routes())
 }

@@ -1,4 +1,4 @@
-//! Sorting what may be more than the memory takes.
+//! Sorts data that may not fit in memory.
 
 mod partition;
 
@@ -7,15 +7,15 @@ use std::path::PathBuf;
 
 pub(crate) use partition::{Partitions, Record, Scatter};
 
-/// A temporary file could not be made, written or read.
+/// A temporary file could not be created, written or read.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: cannot use a temporary file here; free some space, or choose another place for temporary files", directory.display())]
 pub(crate) struct Error {
     /// Its directory.
     pub(crate) directory: PathBuf,
-    /// What the system says.
+    /// The system's error.
     pub(crate) source: io::Error,
 }
 
-/// A result of this room.
+/// A result of this module.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,4 +1,4 @@
-//! Records by key: scattered into partitions as they come, sorted partition by partition.
+//! Partitions records by key as they arrive, then sorts partition by partition.
 
 use std::fs::File;
 use std::ops::RangeInclusive;
@@ -9,26 +9,26 @@ use std::sync::{Mutex, PoisonError};
 use super::{Error, Result};
 use crate::positioned::{read_at, write_at};
 
-/// What is sorted.
+/// A record to sort.
 pub(crate) trait Record: Copy + Default + Ord + Send + Sync {
-    /// Bytes that it takes in temporary files.
+    /// Its size in temporary files, in bytes.
     const BYTES: usize;
 
-    /// The number whose order is that of the records; its top bits choose a partition.
+    /// A number with the same order as the records; its top bits choose a partition.
     fn sort_key(self) -> u128;
 
     /// Appends its bytes.
     fn write(self, bytes: &mut Vec<u8>);
 
-    /// The record that such bytes stand for: as many as it takes.
+    /// Decodes a record from this many bytes.
     fn read(bytes: &[u8]) -> Self;
 }
 
-/// Records of all workers, by the top bits of their keys. What is beyond the memory allowed goes to a temporary file that
-/// has no name and vanishes with the process.
+/// Records of all workers, partitioned by the top bits of their keys. Records beyond the memory limit are
+/// written to an unnamed temporary file, which the system removes when the process ends.
 #[derive(Debug)]
 pub(crate) struct Partitions<R> {
-    /// How many top bits of the sort key choose the partition.
+    /// The number of top bits of the sort key that choose the partition.
     bits: u32,
     partitions: Vec<Mutex<Partition<R>>>,
     memory: u64,
@@ -50,7 +50,7 @@ impl<R> Default for Partition<R> {
     }
 }
 
-/// A piece of the temporary file.
+/// A range of the temporary file.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     offset: u64,
@@ -58,22 +58,25 @@ struct Extent {
 }
 
 impl<R: Record> Partitions<R> {
-    /// Records of a partition: few enough to be sorted in the processor's cache, and so many that there are not too many
-    /// partitions to be written to side by side.
+    /// The number of records per partition: few enough to sort in the processor's cache, but enough to limit
+    /// the number of partitions that are written concurrently.
     pub(crate) const RECORDS: u64 = 1 << 17;
 
-    /// How many bits choose the bucket of a record: of an ordinary partition, one has some 16 to 32 records.
+    /// The number of bits that choose the bucket of a record: in an ordinary partition, a bucket has about 16
+    /// to 32 records.
     const BUCKET_BITS: u32 = 12;
 
-    /// Partitions for about `expected` records of which those beyond `memory` bytes go to a file in `directory`.
+    /// Partitions for about `expected` records. Those beyond `memory` bytes are written to a file in
+    /// `directory`.
     ///
-    /// Whether or not it will be needed, the file is made now: that it cannot be made must not be found out after hours.
+    /// The file is created now, whether or not it will be needed, so that an error is not found only after
+    /// hours.
     pub(crate) fn new(expected: u64, memory: u64, directory: PathBuf) -> Result<Self> {
         let bits = (expected / Self::RECORDS).max(1).next_power_of_two().ilog2().clamp(1, 10);
         Self::of_bits(bits, memory, directory)
     }
 
-    /// A partition for each value of so many top bits.
+    /// One partition for each value of the top `bits` bits.
     pub(crate) fn of_bits(bits: u32, memory: u64, directory: PathBuf) -> Result<Self> {
         let partitions = (0..1 << bits).map(|_| Mutex::default()).collect();
         let spill = match tempfile::tempfile_in(&directory) {
@@ -84,12 +87,12 @@ impl<R: Record> Partitions<R> {
         Ok(Self { bits, partitions, memory, used, directory, spill, spilled })
     }
 
-    /// How many there are; the keys of each are less than those of the next.
+    /// The number of partitions. The keys of each are less than those of the next.
     pub(crate) fn len(&self) -> usize {
         self.partitions.len()
     }
 
-    /// How many records all partitions have.
+    /// The number of records in all partitions.
     pub(crate) fn records(&self) -> u64 {
         let records = |index| {
             let partition = self.lock(index);
@@ -99,7 +102,7 @@ impl<R: Record> Partitions<R> {
         (0..self.len()).map(records).sum()
     }
 
-    /// Where a partition's sort keys begin, and where they end, unless it is the last one.
+    /// The start of a partition's sort keys, and their end, unless it is the last one.
     pub(crate) fn range(&self, index: usize) -> (u128, Option<u128>) {
         let first = |index: usize| (index as u128) << (128 - self.bits);
         (first(index), (index + 1 < self.len()).then(|| first(index + 1)))
@@ -114,7 +117,7 @@ impl<R: Record> Partitions<R> {
         (record.sort_key() >> (128 - self.bits)) as usize
     }
 
-    /// Takes a worker's block; gives back an empty one to go on with.
+    /// Takes a worker's block, and returns an empty one instead.
     fn accept(&self, index: usize, block: &mut Vec<R>) -> Result<()> {
         let bytes = (block.len() * size_of::<R>()) as u64;
         if self.used.fetch_add(bytes, Ordering::Relaxed) + bytes <= self.memory {
@@ -146,7 +149,7 @@ impl<R: Record> Partitions<R> {
         Error { directory: self.directory.clone(), source }
     }
 
-    /// Empties a partition and shows `sink` all its records, sorted, in pieces of at most `most` records, or a little more.
+    /// Empties a partition and passes all its records, sorted, to `sink`, in pieces of about `most` records.
     pub(crate) fn drain_sorted<E: From<Error>>(
         &self,
         index: usize,
@@ -171,7 +174,7 @@ impl<R: Record> Partitions<R> {
         Ok(())
     }
 
-    /// Numbers that cut a large partition into pieces of about `most` records, told from a sample.
+    /// Keys that split a large partition into pieces of about `most` records, chosen from a sample.
     fn splitters(&self, partition: &Partition<R>, total: usize, most: usize) -> Result<Vec<u128>> {
         const SAMPLES_PER_PIECE: usize = 256;
         let pieces = total.div_ceil(most / 2 + 1);
@@ -188,8 +191,9 @@ impl<R: Record> Partitions<R> {
         Ok((1..pieces).map(|piece| sample[piece * samples / pieces].sort_key()).collect())
     }
 
-    /// Puts the records of a range into `records`, sorted: first by the bits that follow those which choose the partition, then each of
-    /// these buckets for itself. That takes little more than half the time of sorting them all at once: most buckets have few records.
+    /// Writes the records of a range to `records`, sorted: first by the bits after those that choose the
+    /// partition, then within each of these buckets. This takes little more than half the time of sorting all
+    /// at once, because most buckets have few records.
     fn gather_sorted(
         &self,
         partition: &Partition<R>,
@@ -197,7 +201,7 @@ impl<R: Record> Partitions<R> {
         records: &mut Vec<R>,
     ) -> Result<()> {
         let bucket = |record: R| (record.sort_key() << self.bits >> (128 - Self::BUCKET_BITS)) as usize;
-        // Where the next record of each bucket goes, once they are counted.
+        // The place of the next record of each bucket, once they are counted.
         let mut next = vec![0; 1 << Self::BUCKET_BITS];
         self.for_each_record(partition, &range, |record| next[bucket(record)] += 1)?;
         let mut start = 0;
@@ -253,7 +257,7 @@ impl<R: Record> Partitions<R> {
     }
 }
 
-/// One worker's records on their way into the partitions.
+/// Buffers one worker's records for the partitions.
 #[derive(Debug)]
 pub(crate) struct Scatter<'p, R> {
     partitions: &'p Partitions<R>,
@@ -261,7 +265,7 @@ pub(crate) struct Scatter<'p, R> {
 }
 
 impl<'p, R: Record> Scatter<'p, R> {
-    /// Blocks that take about `bytes` together; at least 64 and at most 4096 records each.
+    /// Blocks with about `bytes` bytes in total, and between 64 and 4096 records each.
     pub(crate) fn new(partitions: &'p Partitions<R>, bytes: usize) -> Self {
         let capacity = (bytes / size_of::<R>() / partitions.len()).clamp(64, 4096);
         Self { partitions, blocks: (0..partitions.len()).map(|_| Vec::with_capacity(capacity)).collect() }
@@ -275,7 +279,7 @@ impl<'p, R: Record> Scatter<'p, R> {
         if block.len() == block.capacity() { self.partitions.accept(index, block) } else { Ok(()) }
     }
 
-    /// Hands over what is left.
+    /// Passes on the remaining records.
     pub(crate) fn finish(mut self) -> Result<()> {
         for (index, block) in self.blocks.iter_mut().enumerate() {
             if !block.is_empty() {

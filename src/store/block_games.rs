@@ -1,10 +1,10 @@
-//! Some games of a block, a bit for each.
+//! A subset of the games of a block, stored as a bitmap.
 
 use std::ops::RangeInclusive;
 
 use crate::store::block_set::BLOCK_GAMES;
 
-/// Some games of a block.
+/// A subset of the games of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlockGames(Vec<u64>);
 
@@ -15,19 +15,18 @@ impl Default for BlockGames {
 }
 
 impl BlockGames {
-    /// Adds a game.
     #[inline]
     pub(crate) fn insert(&mut self, number: u16) {
         self.0[usize::from(number / 64)] |= 1 << (number % 64);
     }
 
-    /// Whether a game is among them.
+    /// Whether a game is in the set.
     #[inline]
     pub(crate) fn contains(&self, number: u16) -> bool {
         self.0[usize::from(number / 64)] >> (number % 64) & 1 == 1
     }
 
-    /// Whether any game of a range is among them.
+    /// Whether any game of a range is in the set.
     pub(crate) fn has_any(&self, games: RangeInclusive<u16>) -> bool {
         let (first, last) = (usize::from(games.start() / 64), usize::from(games.end() / 64));
         let Some(words) = self.0.get(first..=last) else { return false };
@@ -38,7 +37,7 @@ impl BlockGames {
         })
     }
 
-    /// The games, in order.
+    /// The games in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u16> {
         let words = (0..=u16::MAX).step_by(64).zip(&self.0);
         words.flat_map(|(first, &word)| {
@@ -48,13 +47,13 @@ impl BlockGames {
         })
     }
 
-    /// The bits of 64 games, the first of which has 64 times this number.
+    /// The bits of the 64 games from `64 * index` on.
     #[inline]
     pub(crate) fn word(&self, index: usize) -> u64 {
         self.0.get(index).copied().unwrap_or(0)
     }
 
-    /// The games for which `is_in` gives 1, not 0, of the things that stand for the first numbers.
+    /// The set of all games `n` for which `is_in(&things[n])` returns 1, not 0.
     pub(crate) fn of<T>(things: &[T], is_in: impl Fn(&T) -> u64) -> Self {
         let mut games = Self::default();
         for (word, things) in games.0.iter_mut().zip(things.chunks(64)) {
@@ -70,32 +69,32 @@ impl BlockGames {
         self.0.fill(u64::MAX);
     }
 
-    /// Adds some games.
+    /// Adds all games of another set.
     pub(crate) fn add(&mut self, others: &Self) {
         self.0.iter_mut().zip(&others.0).for_each(|(games, others)| *games |= others);
     }
 
-    /// Takes all out but some games.
+    /// Removes all games that are not in another set.
     pub(crate) fn keep(&mut self, others: &Self) {
         self.0.iter_mut().zip(&others.0).for_each(|(games, others)| *games &= others);
     }
 
-    /// All other games of the block.
+    /// The complement: all other games of the block.
     pub(crate) fn others(&self) -> Self {
         Self(self.0.iter().map(|games| !games).collect())
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(|&games| games == 0)
     }
 
-    /// How many there are.
+    /// The number of games in the set.
     pub(crate) fn len(&self) -> u32 {
         self.0.iter().map(|games| games.count_ones()).sum()
     }
 
-    /// Takes those out that are not within a range.
+    /// Removes the games outside a range.
     pub(crate) fn limit(&mut self, range: RangeInclusive<u16>) {
         for (games, first) in self.0.iter_mut().zip((0..=u16::MAX).step_by(64)) {
             for number in first..=first + 63 {
@@ -106,7 +105,7 @@ impl BlockGames {
         }
     }
 
-    /// The games as runs of numbers that follow each other.
+    /// The games as ranges of consecutive numbers.
     pub(crate) fn runs(&self) -> Vec<RangeInclusive<u16>> {
         let mut runs: Vec<RangeInclusive<u16>> = Vec::new();
         for (&games, first) in self.0.iter().zip((0..=u16::MAX).step_by(64)) {

@@ -1,18 +1,18 @@
-//! Sets of games in few bytes. Games are taken in blocks of 65,536 numbers, so that what is added or removed touches the sets of few
-//! blocks.
+//! Compact sets of games. Games are grouped in blocks of 65,536 numbers, so that adding or removing games
+//! changes the sets of few blocks only.
 //!
-//! A set of numbers below 65,536, none of them twice, is written as
+//! A set of distinct numbers below 65,536 is stored as
 //!
-//! 1. how many numbers there are, doubled, and 1 more if they are a bit map;
-//! 2. either the first number, and of each further one by how much it is greater than the one before, less 1;
-//! 3. or how many bytes the bit map has, and these: bit 0 of the first byte stands for 0.
+//! 1. twice the number of elements, plus 1 for a bitmap;
+//! 2. then either the first number, and for each further number the difference from the one before, minus 1;
+//! 3. or the length of the bitmap in bytes, and the bitmap: bit 0 of the first byte is the number 0.
 //!
-//! The shorter of the two is taken. Numbers are written seven bits a byte, the lowest first, and all bytes but the last have the top bit
-//! set.
+//! The shorter of the two is used. Numbers are varints: seven bits per byte, lowest bits first; all bytes but
+//! the last have the top bit set.
 
 use crate::id::GameId;
 
-/// Game numbers of one block.
+/// The number of games per block.
 pub const BLOCK_GAMES: u32 = 1 << 16;
 
 /// The block of a game, and its number within it.
@@ -22,7 +22,7 @@ pub const fn block_of(game: GameId) -> (u32, u16) {
     (game.0 / BLOCK_GAMES, (game.0 % BLOCK_GAMES) as u16)
 }
 
-/// The game with a number within a block.
+/// The game with the given number within a block.
 #[must_use]
 #[inline]
 pub const fn game_of(block: u32, number: u16) -> GameId {
@@ -35,7 +35,7 @@ pub const fn games_of(block: u32) -> [u32; 2] {
     [game_of(block, 0).0, game_of(block, u16::MAX).0]
 }
 
-/// Writes a set behind what stands in `bytes`; its numbers are in ascending order.
+/// Appends a set to `bytes`. The numbers are in ascending order.
 pub fn encode(numbers: &[u16], bytes: &mut Vec<u8>) {
     let start = bytes.len();
     let count = 2 * numbers.len() as u64;
@@ -52,10 +52,11 @@ pub fn encode(numbers: &[u16], bytes: &mut Vec<u8>) {
     }
 }
 
-/// Writes a set with further numbers, which are in ascending order, behind what stands in `bytes`, just as [`encode`] does. The set stands at
-/// the beginning of `set`; gives back what stands behind it, or `None` if no set stands there.
+/// Reads the set at the beginning of `set`, adds further numbers (in ascending order), and appends the result
+/// to `bytes`, as [`encode`] would. Returns the bytes after the set, or `None` if `set` does not begin with a
+/// valid set.
 pub(crate) fn encode_with<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Option<&'s [u8]> {
-    // Games that are added have greater numbers than those that are there: nearly always, what is there is copied.
+    // Added games nearly always have greater numbers than existing games, so the old set can be copied.
     if let Some(rest) = append_to_list(set, more, bytes).or_else(|| append_to_map(set, more, bytes)) {
         return Some(rest);
     }
@@ -68,7 +69,7 @@ pub(crate) fn encode_with<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) 
     Some(rest)
 }
 
-/// Does it for a set that is a list, stays one, and ends before the further numbers.
+/// Handles a list that stays a list and ends before the further numbers.
 fn append_to_list<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Option<&'s [u8]> {
     let (count, list) = take_number(set)?;
     if count % 2 == 1 {
@@ -96,14 +97,14 @@ fn append_to_list<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Optio
     Some(rest)
 }
 
-/// Does it for a set that is a bit map, surely stays one, and ends before the further numbers.
+/// Handles a bitmap that certainly stays a bitmap and ends before the further numbers.
 fn append_to_map<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Option<&'s [u8]> {
     let (count, behind) = take_number(set)?;
     let (length, behind) = take_number(behind)?;
     let (map, rest) = behind.split_at_checked(length as usize)?;
     let end = 8 * map.len() - map.last()?.leading_zeros() as usize;
     let numbers = count as usize / 2 + more.len();
-    // A list has at least a byte for each number, and one for their count.
+    // A list has at least one byte per number, and one for their count.
     let stays = count % 2 == 1 && is_shorter_as_map(numbers + 1, map.len().max(map_bytes(more)));
     if !stays || more.first().is_some_and(|&first| usize::from(first) < end) {
         return None;
@@ -113,18 +114,18 @@ fn append_to_map<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Option
     Some(rest)
 }
 
-/// So many bytes has a bit map of numbers in ascending order.
+/// The length in bytes of a bitmap of numbers in ascending order.
 fn map_bytes(numbers: &[u16]) -> usize {
     numbers.last().map_or(0, |&last| usize::from(last) / 8 + 1)
 }
 
-/// Whether a bit map is taken in the place of a list, count included: two more are for the length of the map, which has at most as many
-/// bytes as numbers do.
+/// Whether a bitmap is used instead of a list; both lengths are in bytes, and the list's includes the count.
+/// Two more bytes are for the length of the bitmap.
 const fn is_shorter_as_map(list_bytes: usize, map_bytes: usize) -> bool {
     list_bytes > map_bytes + 4
 }
 
-/// Writes the length of a bit map, and the map: one that is there, with further numbers.
+/// Writes an existing bitmap with further numbers, its length first.
 fn push_map(map: &[u8], numbers: &[u16], bytes: &mut Vec<u8>) {
     let length = map.len().max(map_bytes(numbers));
     push_number(length as u64, bytes);
@@ -136,15 +137,15 @@ fn push_map(map: &[u8], numbers: &[u16], bytes: &mut Vec<u8>) {
     }
 }
 
-/// Reads the set that stands at the beginning of `bytes`: hands its numbers over in ascending order, and gives back what stands
-/// behind it; `None` if no set stands there.
+/// Reads the set at the beginning of `bytes` and passes its numbers to `see` in ascending order. Returns the
+/// bytes after the set, or `None` if there is no valid set.
 #[inline]
 pub fn decode(bytes: &[u8], see: impl FnMut(u16)) -> Option<&[u8]> {
     decode_within(bytes, |_| u64::MAX, see)
 }
 
-/// The same for those numbers only that `wanted` has: it gives a bit for each of 64 numbers, the first of which is 64 times what it is
-/// asked for.
+/// Like [`decode`], but only for numbers in `wanted`: called with `n`, it returns the bits of the 64 numbers
+/// from `64 * n` on.
 #[inline]
 pub(crate) fn decode_within(
     bytes: &[u8],
@@ -186,7 +187,7 @@ pub(crate) fn decode_within(
     (seen == count / 2).then_some(rest)
 }
 
-/// Reads a set, as [`decode`] does, that `bytes` are as a whole.
+/// Reads a set as [`decode`] does; `bytes` must not contain anything else.
 pub fn decode_whole(bytes: &[u8], see: impl FnMut(u16)) -> Option<()> {
     decode(bytes, see)?.is_empty().then_some(())
 }
@@ -200,7 +201,7 @@ pub(crate) fn push_number(mut number: u64, bytes: &mut Vec<u8>) {
     bytes.push(number as u8);
 }
 
-/// Reads a number, and gives it back with what stands behind it.
+/// Reads a number. Returns it with the remaining bytes.
 #[inline]
 pub(super) fn take_number(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let (&first, mut rest) = bytes.split_first()?;
@@ -219,7 +220,7 @@ pub(super) fn take_number(bytes: &[u8]) -> Option<(u32, &[u8])> {
     None
 }
 
-/// The same for any number.
+/// Like [`take_number`], for 64-bit numbers.
 pub(super) fn take_long_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut number = 0;
     for (index, &byte) in bytes.iter().enumerate() {
@@ -252,7 +253,7 @@ mod tests {
         let mut found = Vec::new();
         let rest = decode(&bytes[1..], |number| found.push(number));
         assert_eq!((rest, found.as_slice()), (Some([9].as_slice()), numbers));
-        // What is cut off is no set.
+        // A truncated set is invalid.
         assert!((0..length).all(|end| decode(&bytes[1..=end], |_| {}).is_none()));
         length
     }
@@ -308,7 +309,7 @@ mod tests {
             there_and_back(&numbers.into_iter().collect::<Vec<_>>());
         }
 
-        /// Most numbers near each other, so that there are maps; in order or not.
+        /// Mostly numbers close to each other, so that there are bitmaps; in any order.
         #[test]
         fn a_set_with_more_is_as_if_encoded_at_once(
             numbers in proptest::collection::btree_set(0..900_u16, 0..400),

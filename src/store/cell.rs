@@ -1,4 +1,4 @@
-//! Cells as they are read: what stands in one need not be what the schema says.
+//! Checked reading of cells: a cell need not contain what the schema requires.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,10 +8,10 @@ use rusqlite::{Row, RowIndex};
 
 use crate::path_bytes::path_of_bytes;
 
-/// Letters of a text that a message quotes.
+/// Maximum length, in characters, of a text quoted in a message.
 const QUOTED: usize = 80;
 
-/// A table or view, and the columns that tell its rows apart.
+/// A table or view, and the columns that identify its rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Table {
     pub(crate) name: &'static str,
@@ -31,7 +31,7 @@ pub(crate) const PLAYER_ALIAS: Table = Table::new("player_alias", &["alias"]);
 pub(crate) const EVENT: Table = Table::new("event", &["event_id"]);
 pub(crate) const SITE: Table = Table::new("site", &["site_id"]);
 pub(crate) const GAME: Table = Table::new("game", &["game_id"]);
-/// The view: a game with its names.
+/// The view of games with names.
 pub(crate) const GAMES: Table = Table::new("games", &["game_id"]);
 pub(crate) const TAG: Table = Table::new("tag", &["game_id", "name"]);
 pub(crate) const MOVE_EVAL: Table = Table::new("move_eval", &["game_id", "ply"]);
@@ -53,18 +53,18 @@ pub(crate) const SETTING: Table = Table::new("setting", &["name"]);
 pub(crate) const PROBLEM: Table = Table::new("problem", &["problem_id"]);
 pub(crate) const DUPLICATE: Table = Table::new("duplicate", &["source_id", "byte_offset"]);
 
-/// A cell in which something stands that its column cannot have.
+/// A cell with a value that its column cannot have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongCell {
     /// The table or view.
     pub table: &'static str,
-    /// The columns that tell the row, with their values, as far as they are known: `game_id 7, ply 12`.
+    /// The columns that identify the row, with their values as far as known: `game_id 7, ply 12`.
     pub row: String,
     /// The column.
     pub column: String,
-    /// What stands there.
+    /// The value found.
     pub found: String,
-    /// What can stand there.
+    /// The values allowed.
     pub expected: &'static str,
 }
 
@@ -83,7 +83,7 @@ impl WrongCell {
         rusqlite::Error::FromSqlConversionFailure(0, Type::Null, Box::new(self))
     }
 
-    /// The wrong cell that an error of reading is about.
+    /// The wrong cell that caused a read error, if one did.
     pub(crate) fn of(error: &rusqlite::Error) -> Option<&Self> {
         match error {
             rusqlite::Error::FromSqlConversionFailure(_, _, cause) => cause.downcast_ref(),
@@ -92,15 +92,15 @@ impl WrongCell {
     }
 }
 
-/// What can be read from a cell.
+/// A type that can be read from a cell.
 pub(crate) trait Stored<'r>: Sized {
-    /// What the cell must be, in words.
+    /// Describes the allowed values.
     const EXPECTED: &'static str;
 
     fn read(value: ValueRef<'r>) -> Option<Self>;
 }
 
-/// A row of a table as it is read.
+/// A row of a table while it is read.
 #[derive(Clone, Copy)]
 pub(crate) struct Cells<'r> {
     row: &'r Row<'r>,
@@ -120,10 +120,10 @@ impl<'r> Cells<'r> {
         self.read(column, T::EXPECTED, T::read)
     }
 
-    /// What `read` makes of a column.
+    /// Converts a column with `read`.
     ///
     /// # Errors
-    /// A [`WrongCell`] as an error of SQLite, if it makes nothing of it.
+    /// A [`WrongCell`] as an error of SQLite, if `read` returns nothing.
     pub(crate) fn read<T>(
         self,
         column: impl RowIndex,
@@ -148,7 +148,7 @@ impl<'r> Cells<'r> {
     }
 }
 
-/// A value as a message tells it.
+/// Formats a value for a message.
 pub(crate) fn tell(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Null => "NULL".to_owned(),
@@ -167,7 +167,7 @@ pub(crate) fn tell(value: ValueRef<'_>) -> String {
     }
 }
 
-/// Whole numbers of a type.
+/// Implements `Stored` for integer types.
 macro_rules! stored_numbers {
     ($($type:ty: $expected:literal),*) => {$(
         impl Stored<'_> for $type {
@@ -222,7 +222,8 @@ impl<'r> Stored<'r> for String {
     }
 }
 
-/// A text of a list, which shows no more of it than its first letters: anybody can write a name of many MiB, and a list has many rows.
+/// A text in a list, of which only the first characters are printed: a name can have many MiB, and a list has
+/// many rows.
 pub(crate) struct Brief(pub(crate) String);
 
 impl Brief {

@@ -19,16 +19,17 @@ use crate::store::space::refusal;
 /// How long a statement waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What makes a new connection know the SQL functions. They are made of what is built on this module, so that it must be told:
-/// without them not even a row could be added to a table that has an index on one of them.
+/// Registers the SQL functions on a new connection. They are defined in modules above this one, so the caller
+/// passes this function. Without them, SQLite could not add rows to a table with an index on one of these
+/// functions.
 pub(crate) type SetUp = fn(&Connection) -> rusqlite::Result<()>;
 
-/// What tells whether the query that runs is to end. Threads ask it at any time.
+/// Decides whether the running query should stop. Any thread may ask it at any time.
 #[derive(Clone)]
 pub struct Stop(Arc<dyn Fn() -> bool + Send + Sync>);
 
 impl Stop {
-    /// Has this asked.
+    /// Stops queries when `is_over` returns true.
     pub fn new(is_over: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(is_over))
     }
@@ -40,20 +41,20 @@ impl fmt::Debug for Stop {
     }
 }
 
-/// So many steps of SQLite's machine go by between two looks: some ten microseconds.
+/// SQLite calls the check once per this many steps of its virtual machine: about every ten microseconds.
 const STEPS: i32 = 1000;
 
-/// An open database. Its schema is of any version from the oldest that was released on.
+/// An open database with a schema of any released version.
 #[derive(Debug)]
 pub struct Database {
     path: PathBuf,
     set_up: SetUp,
     connection: Connection,
-    /// Whether there is a write-ahead log that is to be given up.
+    /// Whether there is a write-ahead log to remove at the end.
     is_adding: Cell<bool>,
-    /// What tells that queries are to end.
+    /// Decides whether queries should stop.
     stop: RefCell<Option<Stop>>,
-    /// Closed after the connection.
+    /// Files that are closed after the connection.
     kept_open: RefCell<Vec<Arc<PageFile>>>,
 }
 
@@ -63,7 +64,7 @@ impl Drop for Database {
             if !self.connection.is_autocommit() {
                 let _ = self.connection.execute_batch("ROLLBACK");
             }
-            let _ = self.end_adding(); // The adding failed, and that is the error to be told.
+            let _ = self.end_adding(); // The adding failed, and its error is the one to report.
         }
     }
 }
@@ -112,31 +113,31 @@ impl Database {
     /// The value of a setting.
     ///
     /// # Errors
-    /// What SQLite says; also if it is missing.
+    /// Errors of SQLite, or a missing setting.
     pub(crate) fn setting<T: for<'r> Stored<'r>>(&self, name: &str) -> Result<T> {
         setting(&self.connection, &self.path, name)
     }
 
-    /// How many games a visited position has at least.
+    /// The minimum number of games of a visited position.
     ///
     /// # Errors
-    /// What SQLite says; also if it is missing.
+    /// Errors of SQLite, or a missing setting.
     pub fn continuation_threshold(&self) -> Result<u32> {
         continuation_threshold(&self.connection, &self.path)
     }
 
-    /// What tells the list of openings that its games were classified by from others.
+    /// Identifies the list of openings by which the games were classified.
     ///
     /// # Errors
-    /// What SQLite says; also if it is missing.
+    /// Errors of SQLite, or a missing setting.
     pub fn openings_digest(&self) -> Result<String> {
         self.setting("openings")
     }
 
-    /// How many bytes of the file hold nothing and can be used anew, those included that a crashed run left behind its end.
+    /// Unused bytes of the file that can be reused, including those that a crashed run left after its end.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn free_bytes(&self) -> Result<u64> {
         let sql = "SELECT freelist_count * page_size, page_count * page_size
                    FROM pragma_freelist_count, pragma_page_count, pragma_page_size";
@@ -151,12 +152,12 @@ impl Database {
         Ok(free + length.saturating_sub(pages))
     }
 
-    /// Makes ready for a large transaction during which others go on reading: a write-ahead log, until
-    /// [`end_adding`](Self::end_adding) or the end of this connection, and a page cache of this size.
+    /// Prepares for a large transaction while others read: switches to a write-ahead log, until
+    /// [`end_adding`](Self::end_adding) or the end of this connection, and sets the size of the page cache.
     ///
     /// # Errors
-    /// [`Error::NoSharing`] if the file system allows no write-ahead log; [`Error::Busy`] if somebody goes on reading since
-    /// before; what SQLite says.
+    /// [`Error::NoSharing`] if the file system does not support a write-ahead log; [`Error::Busy`] if another
+    /// connection has been reading since before; errors of SQLite.
     pub fn begin_adding(&self, cache_bytes: u64) -> Result<()> {
         let failed = |source| Error::sqlite(&self.path, "begin a write-ahead log", source);
         let mode: String = self
@@ -168,45 +169,47 @@ impl Database {
         }
         self.is_adding.set(true);
         let kib = i64::try_from(cache_bytes / 1024).unwrap_or(i64::MAX).clamp(2048, i64::from(i32::MAX));
-        // What is committed must last even where a reader keeps the log from being written back; synced once more or less, it
-        // costs nothing.
+        // A committed transaction must be durable even if a reader prevents the log from being written back.
+        // One more sync is cheap.
         self.connection
             .pragma_update(None, "synchronous", "FULL")
             .and_then(|()| self.connection.pragma_update(None, "cache_size", -kib))
-            // What is written refers to rows that are there, as in a database that is built.
+            // Written rows refer to existing rows, as in a new database.
             .and_then(|()| self.connection.pragma_update(None, "foreign_keys", "OFF"))
             .map_err(failed)
     }
 
-    /// Brings what is in the write-ahead log to its place, on disk, and gives the log up if nobody reads. What is committed
-    /// lasts in any case.
+    /// Writes the write-ahead log back into the database file, synced to disk, and removes the log if nobody
+    /// reads. Committed data is durable in any case.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn end_adding(&self) -> Result<()> {
         self.is_adding.set(false);
         let failed = |source| Error::sqlite(&self.path, "write the write-ahead log back", source);
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         let is_read: bool = self.connection.query_row(checkpoint, [], |row| row.get(0)).map_err(failed)?;
-        // Then the log stays, and the next writer gives it up.
+        // If somebody reads, the log stays, and the next writer removes it.
         if !is_read {
             let _ = self.connection.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()));
-            let _ = self.trim(); // Bytes behind the end do no harm.
+            let _ = self.trim(); // Bytes after the end do no harm.
         }
         Ok(())
     }
 
-    /// Gives a database a write-ahead log, so that writers and readers do not wait for each other, if it may be written and nobody uses it.
+    /// Switches a database to a write-ahead log, so that readers and writers do not block each other. Does so
+    /// only if the file is writable and not in use.
     pub fn share(path: &Path) {
         set_journal(path, "PRAGMA journal_mode = WAL");
     }
 
-    /// Takes the write-ahead log of a database away again, if it may be written and nobody uses it; else the next writer does that.
+    /// Removes the write-ahead log of a database if the file is writable and not in use. Otherwise the next
+    /// writer does so.
     pub fn end_sharing(path: &Path) {
         set_journal(path, "PRAGMA journal_mode = DELETE");
     }
 
-    /// Cuts off what somebody left behind the last page, if there is no log and nobody reads.
+    /// Removes bytes that a writer left after the last page, if there is no log and nobody reads.
     fn trim(&self) -> Result<()> {
         let kept_open = self.kept_open.borrow();
         let Some(file) = kept_open.last() else { return Ok(()) };
@@ -223,13 +226,13 @@ impl Database {
         cut
     }
 
-    /// Keeps a file open as long as the connection. One of this database must not be closed before: with it would go the locks
-    /// that SQLite holds on it, as POSIX has it.
+    /// Keeps a file open until the connection is closed. Closing another handle of the database file would
+    /// release SQLite's locks on it, as POSIX requires.
     pub(super) fn keep_open(&self, file: Arc<PageFile>) {
         self.kept_open.borrow_mut().push(file);
     }
 
-    /// What makes another connection to it know the SQL functions.
+    /// Registers the SQL functions on another connection to this database.
     pub(crate) const fn set_up(&self) -> SetUp {
         self.set_up
     }
@@ -240,16 +243,17 @@ impl Database {
         &self.path
     }
 
-    /// The connection, for what this type has no method for.
+    /// The connection, for operations that this type has no method for.
     #[must_use]
     pub const fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// A number that is another one after somebody else has written. Only numbers of the same connection can be compared.
+    /// A number that changes when another connection writes. Only numbers from the same connection can be
+    /// compared.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn data_version(&self) -> Result<i64> {
         let version = self
             .connection
@@ -258,10 +262,10 @@ impl Database {
         version.map_err(|source| Error::sqlite(&self.path, "look for changes", source))
     }
 
-    /// Keeps more ready for questions to come: so many statements, and so many bytes of pages.
+    /// Sets the sizes of the caches for later queries: prepared statements, and bytes of pages.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn keep_ready(&self, statements: usize, page_bytes: u64) -> Result<()> {
         self.connection.set_prepared_statement_cache_capacity(statements);
         let kib = i64::try_from(page_bytes / 1024).unwrap_or(i64::MAX).min(i64::from(i32::MAX));
@@ -269,10 +273,10 @@ impl Database {
         set.map_err(|source| Error::sqlite(&self.path, "set the page cache", source))
     }
 
-    /// Lets queries end with [`Error::Interrupted`] when they are told to.
+    /// Makes queries fail with [`Error::Interrupted`] when `stop` says so.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn stop_when(&self, stop: &Stop) -> Result<()> {
         let is_over = Arc::clone(&stop.0);
         *self.stop.borrow_mut() = Some(stop.clone());
@@ -281,12 +285,12 @@ impl Database {
             .map_err(|source| Error::sqlite(&self.path, "watch what runs", source))
     }
 
-    /// What tells that queries are to end, if anything does.
+    /// Decides whether queries should stop, if set.
     pub(crate) fn stop(&self) -> Option<Stop> {
         self.stop.borrow().clone()
     }
 
-    /// Fails if queries are to end: for work that is done between them.
+    /// Fails if queries should stop. For work between queries.
     pub(crate) fn check_stop(&self) -> Result<()> {
         let is_over = self.stop.borrow().as_ref().is_some_and(|stop| (stop.0)());
         if is_over { Err(Error::Interrupted) } else { Ok(()) }
@@ -306,25 +310,25 @@ fn setting<T: for<'r> Stored<'r>>(connection: &Connection, path: &Path, name: &s
         .map_err(|source| Error::sqlite(path, "read table setting", source))
 }
 
-/// How many games a visited position has at least.
+/// The minimum number of games of a visited position.
 pub(super) fn continuation_threshold(connection: &Connection, path: &Path) -> Result<u32> {
     setting(connection, path, "continuation_threshold")
 }
 
-/// Whether a reader cannot go on because a crashed writer's journal must be played back.
+/// Whether reading fails because a crashed writer's journal must be rolled back first.
 fn needs_recovery(error: &Error) -> bool {
     let Error::Sqlite { source: rusqlite::Error::SqliteFailure(error, _), .. } = error else { return false };
     [ffi::SQLITE_READONLY_ROLLBACK, ffi::SQLITE_READONLY_RECOVERY, ffi::SQLITE_READONLY_CANTINIT]
         .contains(&error.extended_code)
 }
 
-/// Opens the file `path`, whatever its name looks like, after a look at what it is.
+/// Opens the file `path`, even if its name looks like a URI, after checking its type.
 fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
     let metadata = fs::metadata(path).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => Error::Missing { path: path.to_owned() },
         _ => Error::io(path, "open the database", source),
     })?;
-    // SQLite takes a file that is shorter than any database for an empty one.
+    // SQLite treats a file that is shorter than any database as empty.
     const LEAST: u64 = 512;
     if !metadata.is_file() || (1..LEAST).contains(&metadata.len()) {
         return Err(Error::NotADatabase { path: path.to_owned() });
@@ -332,27 +336,27 @@ fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
     open_file(path, mode)
 }
 
-/// Has SQLite keep its temporary files, such as those of large sorts, in a directory from now on, on all connections of this
-/// process. If it may not write there, or the path is not UTF-8, they are where the system has such files.
+/// Makes SQLite create its temporary files, such as those of large sorts, in a directory, for all connections
+/// of this process. If SQLite cannot write there, or the path is not UTF-8, it uses the system's default.
 pub(crate) fn keep_temporary_files_in(directory: &Path, connection: &Connection) {
     if let Some(directory) = directory.to_str() {
         let _ = connection.pragma_update(None, "temp_store_directory", directory);
     }
 }
 
-/// Sets the journal of a database, if that can be done at once.
+/// Sets the journal mode of a database, if that is possible without waiting.
 fn set_journal(path: &Path, pragma: &str) {
     let set = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|connection| {
         connection.busy_timeout(Duration::from_millis(100))?;
         connection.query_row(pragma, [], |_| Ok(()))
     });
-    drop(set); // Without it everything works, with more waiting.
+    drop(set); // Without it everything works, but readers and writers block each other.
 }
 
-/// Opens the file `path` without any check.
+/// Opens the file `path` without checks.
 pub(crate) fn open_file(path: &Path, mode: OpenFlags) -> Result<Connection> {
     connect(path, mode).map_err(|source| match refusal(path) {
-        // SQLite does not say why.
+        // SQLite does not report the reason.
         Some(refusal) if source.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
             Error::io(path, "open the database", refusal)
         }
@@ -361,7 +365,8 @@ pub(crate) fn open_file(path: &Path, mode: OpenFlags) -> Result<Connection> {
 }
 
 fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
-    // A leading directory keeps SQLite from seeing a URI in `file:x`, or no file at all in `:memory:`.
+    // The directory prefix keeps SQLite from reading `file:x` as a URI, or `:memory:` as an in-memory
+    // database.
     let plain = if path.is_relative() { Path::new(".").join(path) } else { path.to_owned() };
     let connection = Connection::open_with_flags(&plain, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;

@@ -1,4 +1,4 @@
-//! What can go wrong with a database.
+//! Errors of databases.
 
 use std::fs;
 use std::io::ErrorKind::{NotFound, PermissionDenied};
@@ -17,7 +17,7 @@ use crate::store::schema_version::SchemaVersion;
 use crate::store::space::{Need, Size, is_disk_full};
 use crate::store::sql_place::Place;
 
-/// What can go wrong with a database; each message says what to do next.
+/// An error of a database; each message says what to do next.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -27,13 +27,13 @@ pub enum Error {
         /// The database.
         path: PathBuf,
     },
-    /// The file is no SQLite database.
+    /// The file is not an SQLite database.
     #[error("{}: {}", path.display(), what_instead(path))]
     NotADatabase {
         /// The file.
         path: PathBuf,
     },
-    /// The file is an SQLite database of some other program.
+    /// The file is an SQLite database of another program.
     #[error("{}: an SQLite database, but not made by pgndex; name another file", path.display())]
     OtherProgram {
         /// The database.
@@ -49,7 +49,7 @@ pub enum Error {
         path: PathBuf,
         /// Its schema version.
         found: SchemaVersion,
-        /// The latest this program knows.
+        /// The latest version this program supports.
         supported: SchemaVersion,
     },
     /// A version of the program that was never released made the database.
@@ -58,13 +58,13 @@ pub enum Error {
         /// The database.
         path: PathBuf,
     },
-    /// There is a file where the database is to be built.
+    /// A file exists where the database is to be built.
     #[error("{}: exists already; name another file, or have it replaced", path.display())]
     TargetExists {
         /// The target.
         path: PathBuf,
     },
-    /// The target of a build exists, may be replaced, but is no database of ours.
+    /// The target of a build exists and may be replaced, but is not a pgndex database.
     #[error(
         "{}: exists and is not a database of pgndex, so it is not replaced; name another file, or remove it first",
         path.display()
@@ -73,7 +73,7 @@ pub enum Error {
         /// The target.
         path: PathBuf,
     },
-    /// The database is where no write-ahead log can be kept.
+    /// The file system of the database does not support a write-ahead log.
     #[error(
         "{}: on this file system nobody could read while games are added; copy the database to a local disk and add the games there",
         path.display()
@@ -91,12 +91,12 @@ pub enum Error {
         /// The target.
         path: PathBuf,
     },
-    /// The name of the target leaves no room for those of the files beside it.
+    /// The name of the target is too long: names of files beside it are longer.
     #[error("{}: the name is too long for a database; the most is {most} bytes", path.display())]
     LongName {
         /// The target.
         path: PathBuf,
-        /// How long a name may be, in bytes.
+        /// The maximum length of a name, in bytes.
         most: usize,
     },
     /// The directory of the target is missing or cannot be written.
@@ -112,9 +112,9 @@ pub enum Error {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// Whether something has this path.
+        /// Whether something exists at this path.
         is_there: bool,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
     /// Another process is writing the database.
@@ -129,18 +129,18 @@ pub enum Error {
     Busy {
         /// The database.
         path: PathBuf,
-        /// Who writes it, if it is this program.
+        /// The process that writes it, if it is pgndex.
         holder: Option<Holder>,
     },
-    /// The file may be read only.
+    /// The file is read-only.
     #[error("{}: you may not write this file; change its permissions, or use a copy", path.display())]
     ReadOnly {
         /// The database.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
-    /// The disk, or the quota, or the size a file may have is used up.
+    /// The disk is full, or a quota or the maximum size of a file is reached.
     #[error(
         "{}: no space left{}{}; free some, or choose another disk",
         path.display(), if path.is_dir() { "" } else { " to write it" }, need.map(|need| format!(" ({need} are needed)")).unwrap_or_default()
@@ -148,12 +148,12 @@ pub enum Error {
     DiskFull {
         /// The database or its temporary file.
         path: PathBuf,
-        /// How much room all of the work takes, if anybody knows.
+        /// The space that the whole job needs, if known.
         need: Option<Need>,
-        /// What the system said.
+        /// The system's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// There is too little space for a copy.
+    /// There is not enough space for a copy.
     #[error(
         "{}: {} are needed here, but only {} are free; free some space, or choose another disk",
         directory.display(), Size(*needed), Size(*free)
@@ -171,10 +171,10 @@ pub enum Error {
     Corrupt {
         /// The database.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
-    /// Something stands in a cell that its column cannot have.
+    /// A cell has a value that its column cannot have.
     #[error("{}: {cell}; `pgndex verify` tells all that is wrong", path.display())]
     WrongCell {
         /// The database.
@@ -182,14 +182,14 @@ pub enum Error {
         /// The cell.
         cell: Box<WrongCell>,
     },
-    /// SQLite cannot make sense of tables or values that are not as this program leaves them.
+    /// SQLite rejects a statement of this program, because tables or values were changed.
     #[error("{}: cannot {action}: the database is not as pgndex left it; `pgndex verify` tells what is wrong", path.display())]
     Unsound {
         /// The database.
         path: PathBuf,
-        /// What was tried.
+        /// The operation that failed.
         action: &'static str,
-        /// What SQLite said.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
     /// The moves of a game cannot be played.
@@ -200,7 +200,7 @@ pub enum Error {
         /// The game.
         game: GameId,
     },
-    /// SQLite is given the path of a copy as text.
+    /// The path of a copy is not UTF-8; SQLite needs a text.
     #[error("{}: the path is not UTF-8, and SQLite copies a database to no such path; rename the directory or the database", path.display())]
     PathNotUtf8 {
         /// The path of the copy.
@@ -213,10 +213,10 @@ pub enum Error {
         path: PathBuf,
         /// The path looked for.
         source_path: PathBuf,
-        /// Paths of sources that are like it, the most alike first: three at most.
+        /// Similar paths of sources, the most similar first: three at most.
         near: Vec<PathBuf>,
     },
-    /// A view has the name of a table.
+    /// A view has the name of a table that the program needs.
     #[error(
         "{}: {name} is a view, but pgndex needs a table of that name; nothing was written; drop the view and give the table \
          its name back, or index the games again into another database",
@@ -225,10 +225,10 @@ pub enum Error {
     ViewForTable {
         /// The database.
         path: PathBuf,
-        /// The name of both.
+        /// The name of the view and the table.
         name: String,
     },
-    /// Counts do not fit the rows that are there.
+    /// Counts differ from the number of rows.
     #[error(
         "{}: there are {games} games, but its sources and runs say {told}; somebody changed its rows by other means than pgndex; \
          nothing was written; `pgndex verify` tells more, and `pgndex repair` makes the tables fit again",
@@ -237,12 +237,12 @@ pub enum Error {
     CountsDiffer {
         /// The database.
         path: PathBuf,
-        /// How many games there are.
+        /// The number of games.
         games: i64,
-        /// How many there should be.
+        /// The number of games that the counts say.
         told: i64,
     },
-    /// The numbers of a table are used up.
+    /// A table has no unused numbers left.
     #[error(
         "{}: {table} has a row numbered {last}, and there is no number left for another; `pgndex verify` tells \
          whether it is one of pgndex; nothing was added",
@@ -253,10 +253,10 @@ pub enum Error {
         path: PathBuf,
         /// The table.
         table: &'static str,
-        /// Its greatest number.
+        /// The greatest number in use.
         last: u32,
     },
-    /// The database can only be read where it can be written.
+    /// The database can be read only if its directory is writable.
     #[error(
         "{}: SQLite must write beside this database to read it (it is in WAL mode, or its last writer was killed), and may \
          not; open it once where writing is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it",
@@ -265,44 +265,44 @@ pub enum Error {
     NeedsWriting {
         /// The database.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
-    /// The system refused something.
+    /// An operation on a file failed.
     #[error("{}: cannot {action}; {}", path.display(), remedy(source).unwrap_or("check the disk and the permissions"))]
     Io {
         /// The file.
         path: PathBuf,
-        /// What was tried.
+        /// The operation that failed.
         action: &'static str,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
-    /// SQLite refused something.
+    /// SQLite reported an error.
     #[error("{}: cannot {action}", path.display())]
     Sqlite {
         /// The database.
         path: PathBuf,
-        /// What was tried.
+        /// The operation that failed.
         action: &'static str,
-        /// Why not.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
-    /// A step of the schema could not be applied.
+    /// A migration failed.
     #[error("{}: cannot bring the schema up to date; the database is unchanged", path.display())]
     Migration {
         /// The database.
         path: PathBuf,
-        /// Why not.
+        /// The error of the migration.
         source: rusqlite_migration::Error,
     },
-    /// A build was to be put into place before its bulk load was finished.
+    /// A build was to be moved to its target before its bulk load was finished.
     #[error("{}: the bulk load is not finished; this is a bug in pgndex, please report it", path.display())]
     Unfinished {
         /// The temporary file.
         path: PathBuf,
     },
-    /// Rows were given to the bulk load in the wrong order, or twice.
+    /// The bulk load received rows in the wrong order, or twice.
     #[error("{}: rows of table {table} came out of order; this is a bug in pgndex, please report it", path.display())]
     RowOrder {
         /// The database.
@@ -310,7 +310,7 @@ pub enum Error {
         /// The table.
         table: &'static str,
     },
-    /// The bulk load wrote fewer rows than it was given.
+    /// The bulk load wrote fewer rows than it received.
     #[error(
         "{}: wrote {written} of {given} rows of table {table}; this is a bug in pgndex, please report it",
         path.display()
@@ -320,12 +320,12 @@ pub enum Error {
         path: PathBuf,
         /// The table.
         table: &'static str,
-        /// Rows given.
+        /// Rows received.
         given: usize,
         /// Rows written.
         written: usize,
     },
-    /// Games that were to be removed are still there.
+    /// Games that were to be removed still exist.
     #[error(
         "{}: games cannot be removed, as a trigger of the table game keeps them; nothing was changed; drop the trigger first",
         path.display()
@@ -334,7 +334,7 @@ pub enum Error {
         /// The database.
         path: PathBuf,
     },
-    /// There is no game with that number.
+    /// There is no game with this number.
     #[error("{}: no game {}; {}", path.display(), game.0, last.map_or_else(
         || "there are no games".to_owned(),
         |last| match game.0 {
@@ -347,29 +347,29 @@ pub enum Error {
         path: PathBuf,
         /// The number.
         game: GameId,
-        /// The last game there is.
+        /// The last existing game.
         last: Option<GameId>,
     },
-    /// A statement by the user is no valid SQL, or failed.
+    /// A user's statement is invalid SQL, or failed.
     #[error("{message}{}", place.as_ref().map_or_else(String::new, |place| format!("\n{place}")))]
     Query {
         /// What is wrong.
         message: String,
-        /// Where, if SQLite knows.
+        /// The place of the error in the SQL, if SQLite reports it.
         place: Option<Box<Place>>,
-        /// What SQLite said.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
     /// A statement was stopped from another thread.
     #[error("stopped before the end")]
     Interrupted,
-    /// A query by the user has no statement.
+    /// A user's query has no statement.
     #[error("the query is empty; give a statement, such as SELECT * FROM games LIMIT 10")]
     EmptyQuery,
-    /// A query by the user has more than one statement.
+    /// A user's query has more than one statement.
     #[error("the query has more than one statement; give them one at a time")]
     MultipleStatements,
-    /// A statement by the user would change something.
+    /// A user's statement would change the database.
     #[error("this would change the database; only reading is allowed here")]
     NotReadOnly,
     /// Pages of the database could not be read or written.
@@ -381,7 +381,7 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// The database, or the file, that it is about.
+    /// The database or file that the error is about.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
@@ -421,7 +421,7 @@ impl Error {
         }
     }
 
-    /// Sorts an error of SQLite into the cases that a user can act on.
+    /// Converts an error of SQLite into one that the user can act on.
     pub(crate) fn sqlite(path: &Path, action: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         if let Some(cell) = WrongCell::of(&source) {
@@ -434,27 +434,28 @@ impl Error {
         };
         match code {
             ErrorCode::DiskFull => Self::DiskFull { path, need: None, source: source.into() },
-            // A file over its size limit fails as a plain write error; so does the shared memory of a write-ahead log on a full
-            // disk.
+            // Writing beyond a file size limit fails as a plain write error. So does extending the shared
+            // memory of a write-ahead log on a full disk.
             ErrorCode::SystemIoFailure
                 if [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE].contains(&extended) =>
             {
                 Self::DiskFull { path, need: None, source: source.into() }
             }
-            // Others of this code ask for recovery after a crash.
+            // Other errors with this code ask for recovery after a crash.
             ErrorCode::ReadOnly if extended == ffi::SQLITE_READONLY => Self::ReadOnly { path, source },
             ErrorCode::NotADatabase => Self::NotADatabase { path },
             ErrorCode::DatabaseCorrupt => Self::Corrupt { path, source },
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy { path, holder: None },
             ErrorCode::OperationInterrupted => Self::Interrupted,
-            // A statement of this program is wrong only where a table, a column or a value is another one.
+            // A statement of this program fails like this only if somebody changed a table, a column or a
+            // value.
             _ if extended == ffi::SQLITE_ERROR => Self::Unsound { path, action, source },
             ErrorCode::TypeMismatch | ErrorCode::TooBig => Self::Unsound { path, action, source },
             _ => Self::Sqlite { path, action, source },
         }
     }
 
-    /// The error of a reader for whom a log or a journal has to be played back first.
+    /// The error of a reader that cannot roll back a log or journal.
     pub(super) fn of_recovery(self) -> Self {
         match self {
             Self::Sqlite { path, source, .. } if source.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {
@@ -464,7 +465,7 @@ impl Error {
         }
     }
 
-    /// Sorts an error of the system into the cases that a user can act on.
+    /// Converts an error of the system into one that the user can act on.
     pub(crate) fn io(path: &Path, action: &'static str, source: io::Error) -> Self {
         let path = path.to_owned();
         if is_disk_full(source.kind()) {
@@ -474,7 +475,7 @@ impl Error {
         }
     }
 
-    /// The error for a directory that no file can be made in.
+    /// The error for a directory in which no file can be created.
     pub(crate) fn directory(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         if is_disk_full(source.kind()) {
@@ -484,7 +485,7 @@ impl Error {
         }
     }
 
-    /// The same error; if it is that of a full disk, it tells how much room the work takes.
+    /// Adds the space that the work needs to the error, if it is that of a full disk.
     pub(crate) fn needing(self, need: Option<Need>) -> Self {
         match self {
             Self::DiskFull { path, need: None, source } => Self::DiskFull { path, need, source },
@@ -493,10 +494,10 @@ impl Error {
     }
 }
 
-/// Whether an error is about what stands in tables, not about access to them.
+/// Whether an error is about values in tables, not about access to them.
 fn is_about_values(error: &rusqlite::Error) -> bool {
     use rusqlite::Error as Sql;
-    // Without `bundled` the error of wrong SQL is an ordinary failure.
+    // Without the feature `bundled`, invalid SQL is reported as an ordinary failure.
     #[cfg(feature = "bundled")]
     if matches!(error, Sql::SqlInputError { .. }) {
         return true;
@@ -511,7 +512,7 @@ fn is_about_values(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// What is in the place of a database, and what to do.
+/// What exists instead of a database, and what to do.
 fn what_instead(path: &Path) -> &'static str {
     let mut head = Vec::new();
     match fs::metadata(path) {
@@ -530,7 +531,7 @@ fn what_instead(path: &Path) -> &'static str {
     "not an SQLite database; is this the right file?"
 }
 
-/// What may have been meant instead of an unknown path.
+/// Suggests paths similar to an unknown path.
 fn meant(near: &[PathBuf]) -> String {
     let near: Vec<_> = near.iter().map(|path| path.display().to_string()).collect();
     match near.split_last() {

@@ -1,10 +1,10 @@
-//! Which file is in a place.
+//! The identity of a file.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// A file, told from another one that has its path later.
+/// Identifies a file, even if another file has its path later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileId {
     device: u64,
@@ -12,10 +12,10 @@ pub struct FileId {
 }
 
 impl FileId {
-    /// The file that is at a path now.
+    /// Identifies the file at a path.
     ///
     /// # Errors
-    /// If there is none, or nothing can be known of it.
+    /// If there is no file, or its metadata cannot be read.
     #[cfg(unix)]
     pub fn of(path: &Path) -> io::Result<Self> {
         use std::os::unix::fs::MetadataExt as _;
@@ -23,11 +23,11 @@ impl FileId {
         Ok(Self { device: metadata.dev(), number: metadata.ino() })
     }
 
-    /// The file that is at a path now. Where files have no numbers, one that takes another's place was created later. (On Windows that
-    /// cannot happen while the other one is open.)
+    /// Identifies the file at a path. Without file numbers, the creation time is used: a file that replaces
+    /// another one was created later. (On Windows that cannot happen while the other one is open.)
     ///
     /// # Errors
-    /// If there is none, or nothing can be known of it.
+    /// If there is no file, or its metadata cannot be read.
     #[cfg(not(unix))]
     pub fn of(path: &Path) -> io::Result<Self> {
         use std::time::SystemTime;

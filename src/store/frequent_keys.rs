@@ -1,32 +1,33 @@
-//! The keys that many rows of a level of `occurrence` have, in few bytes: whoever asks how many rows a key has need not look into the level.
+//! The keys that many rows of a level of `occurrence` share, in few bytes. With this list, the number of rows
+//! of a key is known without reading the level.
 //!
-//! A list is written as
+//! A list is stored as
 //!
-//! 1. the fewest rows that a listed key has;
-//! 2. how many keys are listed;
-//! 3. for each key, in the order in which SQLite sorts keys, by how much it is greater than the one before, or than the least that there
-//!    can be;
-//! 4. behind each key how many rows it has;
-//! 5. the sum of all these numbers, without what is beyond 64 bits: a list that somebody changed is no list.
+//! 1. the smallest number of rows that a listed key can have;
+//! 2. the number of listed keys;
+//! 3. for each key, in SQLite's order, the difference from the key before (for the first key, from the least
+//!    possible key);
+//! 4. after each key the number of its rows;
+//! 5. the sum of all these numbers modulo 2^64, so that a modified list is not accepted.
 //!
-//! Numbers are written as in sets of games. Rows that are taken out of a level leave its list as it is.
+//! Numbers are encoded as in sets of games. Removing rows from a level does not change its list.
 
 use super::block_set::{push_number, take_long_number};
 use super::visited_rule::{rows_in_level, waits};
 use crate::board::PositionKey;
 
-/// The fewest rows that a key has in a list that is not too long.
+/// The smallest number of rows of a listed key, unless the list gets too long.
 const FEWEST: u32 = 8;
 
-/// Keys of one list: of 32 MiB in memory.
+/// The maximum number of keys of a list: 32 MiB in memory.
 const MOST_KEYS: usize = 1 << 21;
 
-/// The keys that many rows of a level have.
+/// The keys that many rows of a level share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrequentKeys {
-    /// A key that is not listed has fewer rows.
+    /// A key that is not listed has fewer rows than this.
     fewest: u32,
-    /// In order, each with the number of its rows.
+    /// The keys in ascending order, each with the number of its rows.
     keys: Vec<(i64, u32)>,
 }
 
@@ -37,7 +38,7 @@ impl Default for FrequentKeys {
 }
 
 impl FrequentKeys {
-    /// Puts lists together, each of which has greater keys than the one before.
+    /// Concatenates lists. Each has greater keys than the one before.
     #[must_use]
     pub fn join(lists: impl IntoIterator<Item = Self>) -> Self {
         let mut joined = Self::default();
@@ -50,7 +51,7 @@ impl FrequentKeys {
         joined
     }
 
-    /// How many rows a key has at most, a number as SQLite stores it.
+    /// An upper bound of the number of rows of a key, which is a number as SQLite stores it.
     #[must_use]
     pub fn most_rows(&self, key: i64) -> u32 {
         match self.keys.binary_search_by_key(&key, |&(listed, _)| listed) {
@@ -59,8 +60,8 @@ impl FrequentKeys {
         }
     }
 
-    /// The keys that have so many rows that their positions get a row of `visited_position`, if `threshold` games reached them in all; none
-    /// if nothing waits for that.
+    /// The keys with enough rows that their positions get a row of `visited_position`, if `threshold` games
+    /// in all reached them. Empty if positions are never delayed.
     #[must_use]
     pub fn with_rows(&self, threshold: u32) -> Vec<PositionKey> {
         if !waits(threshold) {
@@ -70,7 +71,7 @@ impl FrequentKeys {
         enough.map(|&(key, _)| PositionKey::from_i64(key)).collect()
     }
 
-    /// The list as it is stored.
+    /// Encodes the list for the database.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(9 * self.keys.len() + 20);
         let mut sum = 0_u64;
@@ -90,7 +91,7 @@ impl FrequentKeys {
         bytes
     }
 
-    /// A list as it is stored; `None` if these bytes are none.
+    /// Decodes a stored list; `None` if it is invalid.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
         let (mut rest, mut sum) = (bytes, 0_u64);
         let mut take = || {
@@ -114,14 +115,14 @@ impl FrequentKeys {
         (take_long_number(rest) == Some((expected, &[]))).then_some(Self { fewest, keys })
     }
 
-    /// Takes keys out, those with the fewest rows first, until there are no more than `most`.
+    /// Removes keys, those with the fewest rows first, until at most `most` are left.
     fn shorten(&mut self, most: usize) {
         while self.keys.len() > most {
             self.raise(self.fewest.saturating_mul(2));
         }
     }
 
-    /// Takes out the keys that have fewer rows.
+    /// Removes the keys that have fewer rows.
     fn raise(&mut self, fewest: u32) {
         if fewest > self.fewest {
             self.fewest = fewest;
@@ -130,16 +131,16 @@ impl FrequentKeys {
     }
 }
 
-/// Finds the frequent keys of rows that come by in the order of their keys.
+/// Finds the frequent keys among rows sorted by key.
 #[derive(Debug, Default)]
 pub struct FrequentKeyCounter {
-    /// The last key, and how many rows of it came by.
+    /// The last key, and the number of its rows so far.
     run: Option<(PositionKey, u32)>,
     found: FrequentKeys,
 }
 
 impl FrequentKeyCounter {
-    /// Counts the next rows, which have one key.
+    /// Counts the next rows, which share one key.
     #[inline]
     pub fn see(&mut self, key: PositionKey, rows: u32) {
         match &mut self.run {
@@ -151,7 +152,7 @@ impl FrequentKeyCounter {
         }
     }
 
-    /// The keys that are frequent.
+    /// Returns the frequent keys.
     #[must_use]
     pub fn finish(mut self) -> FrequentKeys {
         self.end_run();
@@ -173,22 +174,22 @@ impl FrequentKeyCounter {
     }
 }
 
-/// Tells how many rows keys have, which are asked for in their order.
+/// Looks up the number of rows of keys in ascending order.
 #[derive(Clone, Debug)]
 pub(crate) struct FrequentKeyCursor<'k> {
     list: &'k FrequentKeys,
-    /// The keys that were not passed yet.
+    /// The keys from the current place on.
     rest: &'k [(i64, u32)],
 }
 
 impl<'k> FrequentKeyCursor<'k> {
-    /// A cursor at a key.
+    /// A cursor that starts at a key.
     pub(crate) fn new(list: &'k FrequentKeys, start: PositionKey) -> Self {
         let at = list.keys.partition_point(|&(key, _)| key < start.as_i64());
         Self { list, rest: &list.keys[at..] }
     }
 
-    /// How many rows a key has at most.
+    /// An upper bound of the number of rows of a key.
     pub(crate) fn most_rows(&mut self, key: PositionKey) -> u32 {
         let key = key.as_i64();
         while let Some((&(listed, rows), rest)) = self.rest.split_first() {
@@ -232,7 +233,7 @@ mod tests {
             let found = list(keys);
             let bytes = found.to_bytes();
             assert_eq!(FrequentKeys::of_bytes(&bytes), Some(found));
-            // What is cut off, or changed in one bit, is no list.
+            // A list that is truncated, or changed in one bit, is invalid.
             assert!((0..bytes.len()).all(|end| FrequentKeys::of_bytes(&bytes[..end]).is_none()));
             for bit in 0..8 * bytes.len() {
                 let mut changed = bytes.clone();

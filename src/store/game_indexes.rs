@@ -1,17 +1,19 @@
-//! The indexes of `game`: by blocks of games, so that what is added changes their ends alone.
+//! The indexes of `game`. They begin with blocks of games, so that adding games changes only the end of each
+//! index.
 
 use rusqlite::Connection;
 
-/// A common table expression, behind `WITH RECURSIVE`, of all values that the indexes of hashes begin with: `game_id >> 18`.
+/// A common table expression (after `WITH RECURSIVE`) of all first values of the indexes of hashes: `game_id
+/// >> 18`.
 ///
-/// With it a hash is looked up in each block, whatever SQLite knows of the indexes.
+/// With it SQLite looks a hash up in each block, even without statistics of the indexes.
 pub(crate) const HASH_BLOCKS: &str = "hash_block (number) AS (
      SELECT 0 UNION ALL SELECT number + 1 FROM hash_block
      WHERE number < (SELECT game_id >> 18 FROM game ORDER BY game_id DESC LIMIT 1))";
 
-/// What tells SQLite that each index of `game` begins with few different values, so that it looks a second value up in each of them
-/// (["Skip-scan"](https://www.sqlite.org/optoverview.html#skipscan)). How many games a block has, and, roughly, how many of them have
-/// one value: only the order of magnitude counts.
+/// Writes statistics which say that each index of `game` begins with few distinct values, so that SQLite
+/// looks a second value up in each of them (["Skip-scan"](https://www.sqlite.org/optoverview.html#skipscan)).
+/// The numbers are the games per block, and roughly the games per value: only the order of magnitude matters.
 const TELL_SIZES: &str =
     "WITH known (name, of_block, of_value) AS (VALUES ('game_white', 1 << 16, '10'), ('game_black', 1 << 16, '10'),
          ('game_event', 1 << 16, '20'), ('game_date', 1 << 16, '10'), ('game_eco', 1 << 16, '100'),
@@ -21,8 +23,8 @@ const TELL_SIZES: &str =
      FROM (SELECT game_id AS games FROM main.game ORDER BY game_id DESC LIMIT 1) CROSS JOIN known
      WHERE games > 0 AND name IN (SELECT name FROM main.sqlite_schema WHERE type = 'index' AND tbl_name = 'game')";
 
-/// The same of the two great tables: without it SQLite takes them for small, and reads one from end to end where a look-up by key
-/// would do. Two rows of a key, as only the order of magnitude counts.
+/// Statistics of the two largest tables. Without them SQLite assumes that these tables are small, and scans
+/// one where it should look up a key. Two rows per key: only the order of magnitude matters.
 const TELL_POSITIONS: &str = "WITH counted (positions, games, levels) AS (
          SELECT (SELECT sum(positions) FROM main.import), (SELECT max(game_id) FROM main.game),
              (SELECT count(*) FROM main.occurrence_level))
@@ -32,10 +34,10 @@ const TELL_POSITIONS: &str = "WITH counted (positions, games, levels) AS (
      UNION ALL SELECT 'occurrence', 'occurrence', positions || ' ' || max(1, positions / levels) || ' 2 1 1' FROM counted
      WHERE positions > 0 AND levels > 0";
 
-/// Notes down how many games and positions there are, for SQLite to plan by.
+/// Updates the numbers of games and positions that SQLite's query planner uses.
 pub(crate) fn tell_sizes(connection: &Connection) -> rusqlite::Result<()> {
     if !connection.table_exists(Some("main"), "sqlite_stat1")? {
-        // The only way to make that table.
+        // The only way to create that table.
         connection.execute_batch("ANALYZE main.setting")?;
         connection.execute_batch("DELETE FROM main.sqlite_stat1")?;
     }

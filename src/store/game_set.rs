@@ -6,10 +6,10 @@ use crate::id::GameId;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, game_of};
 
-/// A set of games: a bit for each number of those blocks that have one. So a gap in the numbers takes no memory.
+/// A set of games: a bitmap for each block that has one. So gaps in the numbers take no memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameSet {
-    /// Up to the last block that has one.
+    /// The blocks up to the last with a game.
     blocks: Vec<Option<BlockGames>>,
     count: u64,
 }
@@ -26,7 +26,7 @@ impl GameSet {
         games.insert(number);
     }
 
-    /// Whether a game is in it.
+    /// Whether a game is in the set.
     #[must_use]
     #[inline]
     pub fn contains(&self, game: GameId) -> bool {
@@ -34,7 +34,7 @@ impl GameSet {
         self.block(block).is_some_and(|games| games.contains(number))
     }
 
-    /// Whether any game of a range is in it.
+    /// Whether any game of a range is in the set.
     #[must_use]
     pub fn has_any(&self, games: RangeInclusive<GameId>) -> bool {
         let ((first, from), (last, to)) = (block_of(*games.start()), block_of(*games.end()));
@@ -46,19 +46,19 @@ impl GameSet {
         })
     }
 
-    /// How many games are in it.
+    /// The number of games in the set.
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.count
     }
 
-    /// Whether no game is in it.
+    /// Whether the set is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The games, in order.
+    /// The games in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = GameId> {
         let blocks = (0..).zip(&self.blocks);
         let blocks = blocks.filter_map(|(block, games)| Some((block, games.as_ref()?)));

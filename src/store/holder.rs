@@ -1,15 +1,15 @@
-//! Who writes a database.
+//! The process that writes a database.
 
 use std::fmt;
 
 use rusqlite::Connection;
 
-/// Who is writing a database.
+/// The process that is writing a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// The process id.
     pub process: u32,
-    /// When it took the right to write, in UTC: `2026-03-14T15:09:26Z`.
+    /// When it acquired the lock, in UTC: `2026-03-14T15:09:26Z`.
     pub since: String,
 }
 
@@ -20,7 +20,7 @@ impl Holder {
         Ok(Self { process: std::process::id(), since })
     }
 
-    /// What a lock file tells; `None` as long as its owner has not written it.
+    /// Parses a lock file; `None` until its owner has written it.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (process, since) = text.strip_suffix('\n')?.split_once(' ')?;
         Some(Self { process: process.parse().ok()?, since: since.to_owned() })

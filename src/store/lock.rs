@@ -1,4 +1,4 @@
-//! One writer at a time.
+//! The lock that allows one writer at a time.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -10,15 +10,16 @@ use crate::path_bytes::ends_in_separator;
 use crate::store::error::{Error, Result};
 use crate::store::holder::Holder;
 
-/// What the names of all our files beside a database have in common.
+/// Part of the names of all pgndex files beside a database.
 const MARK: &str = ".pgndex-tmp";
 const LOCK: &str = ".lock";
 
-/// Most bytes of a database's name: 255, as common file systems have it, without what the longest name beside it adds.
+/// The maximum length of a database's name in bytes: 255, the limit of common file systems, minus what the
+/// longest name beside it adds.
 const MOST_NAME: usize = 255 - (1 + MARK.len() + "-headers-journal".len());
 
-/// The right to write one database: a lock file beside it, locked with the operating system, so that a process that
-/// dies gives it up.
+/// The right to write a database: a lock file beside it, locked with the operating system. If the process
+/// dies, the system releases the lock.
 #[derive(Debug)]
 pub struct WriterLock {
     target: PathBuf,
@@ -27,16 +28,19 @@ pub struct WriterLock {
 }
 
 impl WriterLock {
-    /// Takes the right to write `target`, which need not exist yet, and clears what crashed writers left beside it.
+    /// Acquires the lock for `target`, which need not exist yet, and removes files that crashed writers left
+    /// beside it.
     ///
     /// # Errors
-    /// [`Error::Busy`] if another process has it (this never waits), [`Error::Directory`] if the directory is missing or
-    /// cannot be written, [`Error::NotAFile`] if `target` is a directory, [`Error::LongName`].
+    /// [`Error::Busy`] if another process holds the lock (this never waits), [`Error::Directory`] if the
+    /// directory is missing or not writable, [`Error::NotAFile`] if `target` is a directory,
+    /// [`Error::LongName`].
     pub fn acquire(target: &Path) -> Result<Self> {
-        // Beside the file that a link points to: a rename must not cross file systems, nor replace the link.
+        // The lock is beside the file that a link points to: a rename must not cross file systems or replace
+        // the link.
         let is_open_end = ends_in_separator(target);
         let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
-        // What is still a link leads nowhere.
+        // A path that is still a link has no target.
         let is_no_file = is_open_end || target.is_dir() || target.is_symlink();
         let Some(name) = target.file_name().filter(|_| !is_no_file) else {
             return Err(Error::NotAFile { path: target });
@@ -52,20 +56,21 @@ impl WriterLock {
         Ok(lock)
     }
 
-    /// The database, links resolved.
+    /// The path of the database, with links resolved.
     #[must_use]
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// A path beside the target for a temporary file of this writer. Should the writer crash, the next one removes it.
+    /// A path beside the target for a temporary file of this writer. If the writer crashes, the next writer
+    /// removes the file.
     #[must_use]
     pub fn temporary(&self, suffix: &str) -> PathBuf {
         beside(&self.target, &side_name(self.target.file_name().unwrap_or_default(), suffix))
     }
 }
 
-/// Removes the temporary files of writers of a database, whose lock this process has.
+/// Removes the temporary files of earlier writers of a database. This process holds its lock.
 fn clear_remains(target: &Path) -> Result<()> {
     let prefix = side_name(target.file_name().unwrap_or_default(), "");
     let directory = directory_of(target);
@@ -74,7 +79,7 @@ fn clear_remains(target: &Path) -> Result<()> {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();
         if is_left_by_sqlite(&name) {
-            // Another user's may have to stay.
+            // The file of another user may have to stay.
             let _ = fs::remove_file(entry.path());
             continue;
         }
@@ -93,14 +98,15 @@ fn clear_remains(target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The databases that this process may write.
+/// The databases that this process has locked.
 static HELD: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn held() -> MutexGuard<'static, Vec<PathBuf>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the temporary files of all writers of this process, which is about to end at once. Databases are as they were before.
+/// Removes the temporary files of all writers of this process, which is about to exit. Databases stay as they
+/// were before.
 pub fn remove_temporary_files() {
     let Ok(held) = HELD.try_lock() else { return };
     for target in held.iter() {
@@ -112,7 +118,8 @@ pub fn remove_temporary_files() {
 impl Drop for WriterLock {
     fn drop(&mut self) {
         held().retain(|target| *target != self.target);
-        // While still locked: whoever opened the file meanwhile sees that it is gone and makes a new one.
+        // Still under the lock: a process that opened the file meanwhile notices that it was removed and
+        // creates a new one.
         if cfg!(unix) {
             let _ = fs::remove_file(&self.lock_path);
         }
@@ -120,7 +127,8 @@ impl Drop for WriterLock {
     }
 }
 
-/// Whether a path is that of a database or of a file that belongs to it: its log, its journal, a lock or temporary file of a writer.
+/// Whether a path is that of a database or of a file that belongs to it: its log, its journal, or a writer's
+/// lock or temporary file.
 #[must_use]
 pub fn is_file_of(database: &Path, path: &Path) -> bool {
     let (database, path) = (resolved(database), resolved(path));
@@ -131,7 +139,7 @@ pub fn is_file_of(database: &Path, path: &Path) -> bool {
     is_named_so && directory_of(&database) == directory_of(&path)
 }
 
-/// A path without links, as far as there is something at it.
+/// Resolves links in the existing part of a path.
 fn resolved(path: &Path) -> PathBuf {
     let beside = || {
         let directory = fs::canonicalize(directory_of(path)).ok()?;
@@ -140,7 +148,7 @@ fn resolved(path: &Path) -> PathBuf {
     fs::canonicalize(path).ok().or_else(beside).unwrap_or_else(|| path.to_owned())
 }
 
-/// The directory that a file stands in.
+/// The directory that contains a file.
 pub(crate) fn directory_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
@@ -157,8 +165,9 @@ fn side_name(name: &OsStr, suffix: &str) -> OsString {
     side
 }
 
-/// Whether a file is one that SQLite made for a sort and had no time to unlink, which it does at once: whoever made it was killed
-/// between the two. It uses such a file by its handle alone, so that removing one that was made just now changes nothing.
+/// Whether a file is a temporary file of an SQLite sort. SQLite unlinks such files right after creating them,
+/// so the process that created it was killed in between. SQLite uses the file by its handle alone, so
+/// removing one that was just created is harmless.
 fn is_left_by_sqlite(name: &OsStr) -> bool {
     let number = name.as_encoded_bytes().strip_prefix(b"etilqs_");
     number.is_some_and(|number| (1..=16).contains(&number.len()) && number.iter().all(u8::is_ascii_hexdigit))
@@ -192,18 +201,18 @@ fn lock(target: &Path, lock_path: &Path) -> Result<File> {
         if is_still_at(&file, lock_path).map_err(failed)? {
             let holder =
                 Holder::this_process().map_err(|source| Error::sqlite(lock_path, "tell the time", source))?;
-            // Emptied first: nobody is told of the owner before.
+            // Truncate first, so that the previous owner is not reported.
             let written = file.set_len(0).and_then(|()| file.rewind());
             let written = written.and_then(|()| writeln!(file, "{} {}", holder.process, holder.since));
             return match written {
                 Ok(()) => Ok(file),
                 Err(error) => {
-                    let _ = fs::remove_file(lock_path); // A full disk, most likely.
+                    let _ = fs::remove_file(lock_path); // Most likely the disk is full.
                     Err(failed(error))
                 }
             };
         }
-        // The process before removed the file between our opening and locking it.
+        // The previous process removed the file between our opening and locking it.
     }
 }
 
@@ -220,5 +229,5 @@ fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
 
 #[cfg(not(unix))]
 fn is_still_at(_file: &File, _path: &Path) -> io::Result<bool> {
-    Ok(true) // There the lock file is never removed.
+    Ok(true) // On this system the lock file is never removed.
 }

@@ -3,7 +3,7 @@
 //! | to … | use |
 //! |---|---|
 //! | open a database, look things up | [`Database`] |
-//! | be the only one who writes | [`WriterLock`] |
+//! | become the only writer | [`WriterLock`] |
 
 pub(crate) mod block_games;
 #[doc(hidden)]

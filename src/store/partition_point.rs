@@ -1,8 +1,8 @@
-//! Search in what is sorted, where looking at an element can fail.
+//! Binary search in sorted data, where reading an element can fail.
 
 use std::ops::Range;
 
-/// The first number of a range of which `is_before`, which holds for all up to there, does not hold.
+/// The first number of a range for which `is_before` is false. It is true for all numbers below.
 #[inline]
 pub(crate) fn partition_point<E>(
     range: Range<usize>,
@@ -20,7 +20,7 @@ pub(crate) fn partition_point<E>(
     Ok(low)
 }
 
-/// The same, where it is near the start of the range, as a rule.
+/// Like [`partition_point`], but faster if the result is near the start of the range.
 #[inline]
 pub(crate) fn near_partition_point<E>(
     range: Range<usize>,

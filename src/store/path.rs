@@ -1,4 +1,4 @@
-//! Paths of sources as the database has them.
+//! Paths of sources in the database.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The schema: its migrations, and how a database is recognised.
+//! The schema: migrations, and how the program recognises its databases.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -10,39 +10,40 @@ use rusqlite_migration::{M, Migrations};
 use crate::store::error::{Error, Result};
 use crate::store::schema_version::SchemaVersion;
 
-/// `PRAGMA application_id` of our databases: `PGNd`.
+/// `PRAGMA application_id` of pgndex databases: `PGNd`.
 pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"PGNd");
 
-/// That of databases from versions that were never released: `PGNx`.
+/// The `application_id` of databases from unreleased versions: `PGNx`.
 const UNRELEASED_ID: i32 = i32::from_be_bytes(*b"PGNx");
 
 /// Page size of new databases, in bytes.
 pub const PAGE_SIZE: u32 = 8192;
 
-/// Whether a file that begins with these bytes is a database of ours
-/// (["The Database Header"](https://www.sqlite.org/fileformat2.html#the_database_header)).
+/// Whether a file that begins with these bytes is a pgndex database (["The Database
+/// Header"](https://www.sqlite.org/fileformat2.html#the_database_header)).
 pub(crate) fn is_our_header(header: &[u8]) -> bool {
     header.starts_with(b"SQLite format 3\0")
         && [APPLICATION_ID, UNRELEASED_ID].iter().any(|id| header.get(68..72) == Some(&id.to_be_bytes()))
 }
 
-/// All migrations, oldest first, as many as [`SchemaVersion::LATEST`] says. A released one is never changed.
+/// All migrations, oldest first; [`SchemaVersion::LATEST`] is their number. A released migration is never
+/// changed.
 static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
     let migrations: [M<'static>; SchemaVersion::LATEST.0 as usize] =
         [M::up(include_str!("../../migrations/0001_schema.sql"))];
     Migrations::new(migrations.into())
 });
 
-/// Whose database it is, and its version.
+/// The program that a database belongs to, and its schema version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Nothing has been written yet.
     Blank,
-    /// One of ours.
+    /// A pgndex database.
     Ours(SchemaVersion),
 }
 
-/// Looks at a database without changing it.
+/// Finds out the kind of a database without changing it.
 ///
 /// # Errors
 /// [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`], [`Error::Unreleased`].
@@ -50,7 +51,7 @@ pub(crate) fn inspect(connection: &Connection, path: &Path) -> Result<Kind> {
     inspect_for(connection, path, SchemaVersion::LATEST)
 }
 
-/// The same for a program that writes a certain version.
+/// Like [`inspect`], for a program that writes a certain version.
 fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -> Result<Kind> {
     let number = |pragma: &str| -> Result<i32> {
         connection
@@ -82,16 +83,16 @@ fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -
     }
 }
 
-/// Applies all pending migrations in one transaction; a blank database becomes one of ours.
+/// Applies all pending migrations in one transaction. A blank database becomes a pgndex database.
 ///
 /// # Errors
-/// As for a database that cannot be opened ([`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`],
-/// [`Error::Unreleased`]: it is left untouched), and [`Error::Migration`].
+/// Errors of a database that cannot be opened, and is left unchanged ([`Error::NotADatabase`],
+/// [`Error::OtherProgram`], [`Error::TooNew`], [`Error::Unreleased`]), and [`Error::Migration`].
 pub fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
     migrate_with(connection, path, &MIGRATIONS, SchemaVersion::LATEST)
 }
 
-/// The same with migrations up to a certain version.
+/// Like [`migrate`], with migrations up to a certain version.
 fn migrate_with(
     connection: &mut Connection,
     path: &Path,
@@ -113,7 +114,7 @@ fn migrate_with(
     migrated
 }
 
-/// The schema of a version, in memory.
+/// An in-memory database with the schema of a version.
 ///
 /// # Errors
 /// [`Error::Migration`].
@@ -127,10 +128,10 @@ pub(crate) fn schema_of(version: SchemaVersion) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Registers the function `exp` if the connection's SQLite does not have it. Views use it: without it SQLite cannot list their columns
-/// or alter tables.
+/// Registers the function `exp` if SQLite does not have it. Views use it: without it SQLite cannot list their
+/// columns or alter tables.
 pub(crate) fn provide_exp(connection: &Connection) -> rusqlite::Result<()> {
-    // To list all functions takes far longer, and each opening of a database would do so.
+    // Listing all functions takes far longer, and this runs each time a database is opened.
     if connection.prepare("SELECT exp(0)").is_ok() {
         return Ok(());
     }
@@ -140,10 +141,10 @@ pub(crate) fn provide_exp(connection: &Connection) -> rusqlite::Result<()> {
         .create_scalar_function("exp", 1, flags, |context| Ok(context.get::<Option<f64>>(0)?.map(f64::exp)))
 }
 
-/// The version of an open database of ours.
+/// The schema version of an open pgndex database.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub(crate) fn version_of(connection: &Connection) -> rusqlite::Result<SchemaVersion> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0)).map(SchemaVersion)
 }
@@ -171,7 +172,7 @@ mod tests {
         }
     }
 
-    /// A version 2 that adds a column, as a later release would.
+    /// A version 2 that adds a column, as a later release could.
     fn next_version(second: &'static str) -> Migrations<'static> {
         Migrations::new(vec![M::up(include_str!("../../migrations/0001_schema.sql")), M::up(second)])
     }

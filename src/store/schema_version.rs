@@ -10,7 +10,7 @@ use serde::Serialize;
 pub struct SchemaVersion(pub i32);
 
 impl SchemaVersion {
-    /// The oldest that was released.
+    /// The oldest released version.
     pub const OLDEST: Self = Self(1);
 
     /// The version this program writes.

@@ -1,17 +1,17 @@
-//! How much room a disk has, and how much some work takes.
+//! Free disk space, and the space that a job needs.
 
 use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// How much room some work takes, as far as anybody knows.
+/// The space that a job needs, as far as known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// About so many bytes, as was told before the work.
+    /// An estimate, made before the work.
     About(u64),
-    /// More than so many bytes: they were written when there was no more room.
+    /// A lower bound: the bytes written when the disk was full.
     MoreThan(u64),
-    /// So many bytes at most.
+    /// An upper bound.
     UpTo(u64),
 }
 
@@ -25,7 +25,7 @@ impl fmt::Display for Need {
     }
 }
 
-/// A number of bytes for people: in MiB, or in KiB if it is less than one, rounded up.
+/// A number of bytes for people: in MiB, or in KiB below one MiB, rounded up.
 #[derive(Clone, Copy, Debug)]
 pub struct Size(pub u64);
 
@@ -39,14 +39,14 @@ impl fmt::Display for Size {
     }
 }
 
-/// Whether the system says that there is no room: on the disk, in a quota, or for files of this size.
+/// Whether the system reports that there is no space: on the disk, in a quota, or for files of this size.
 #[must_use]
 pub const fn is_disk_full(error: io::ErrorKind) -> bool {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(error, StorageFull | QuotaExceeded | FileTooLarge)
 }
 
-/// Bytes that are free for this user where a directory is; `None` if nobody knows.
+/// Bytes that this user can still write to the file system of a directory; `None` if unknown.
 #[cfg(all(unix, feature = "index"))]
 #[must_use]
 pub fn free_bytes(directory: &Path) -> Option<u64> {
@@ -54,23 +54,23 @@ pub fn free_bytes(directory: &Path) -> Option<u64> {
     system.f_frsize.checked_mul(system.f_bavail)
 }
 
-/// Bytes that are free for this user where a directory is; `None` if nobody knows.
+/// Bytes that this user can still write to the file system of a directory; `None` if unknown.
 #[cfg(not(all(unix, feature = "index")))]
 #[must_use]
 pub fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
 
-/// Why the system lets this user not read a file; `None` if it does, or if nobody knows. The file is not opened: to close it would take away
-/// the locks that SQLite holds on it.
+/// Why the system does not let this user read a file; `None` if it does, or if unknown. This does not open
+/// the file: closing it would release the locks that SQLite holds on it.
 #[cfg(all(unix, feature = "index"))]
 pub(crate) fn refusal(path: &Path) -> Option<io::Error> {
-    // It may be that no file at all can be opened.
+    // Perhaps no file at all can be opened.
     let refused = || rustix::fs::access(path, rustix::fs::Access::READ_OK).err().map(io::Error::from);
     std::fs::File::open("/dev/null").err().or_else(refused)
 }
 
-/// Why the system lets this user not read a file; `None` if nobody knows.
+/// Why the system does not let this user read a file; `None` if unknown.
 #[cfg(not(all(unix, feature = "index")))]
 pub(crate) fn refusal(_: &Path) -> Option<io::Error> {
     None

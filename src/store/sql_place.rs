@@ -7,19 +7,19 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 /// How much of a line an error shows before and after the place, in terminal columns.
 const CONTEXT: usize = 35;
 
-/// Where in an SQL text something is wrong.
+/// The place of an error in an SQL text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The line, from 1.
     pub line: u64,
-    /// That line, or the part of it around the place.
+    /// This line, or the part of it around the place.
     pub text: String,
-    /// Where in `text`, in terminal columns from 0.
+    /// The place in `text`, in terminal columns from 0.
     pub column: usize,
 }
 
 impl Place {
-    /// The place at a byte of a text.
+    /// The place at a byte offset.
     pub(super) fn at(sql: &str, offset: usize) -> Self {
         let offset = sql.floor_char_boundary(offset);
         let (before, after) = sql.split_at(offset);
@@ -27,7 +27,7 @@ impl Place {
         let before = visible(before.rsplit('\n').next().unwrap_or_default());
         let after = visible(after.lines().next().unwrap_or_default());
         let (mut text, mut width) = (String::new(), 0);
-        // From the place backwards.
+        // Backwards from the place.
         let cut = before.char_indices().rev().find(|(_, letter)| {
             width += letter.width().unwrap_or(0);
             width > CONTEXT
@@ -53,7 +53,7 @@ impl Place {
     }
 }
 
-/// A text of one line without tabs and other characters that move the cursor.
+/// Makes a text printable on one line: without tabs and other characters that move the cursor.
 fn visible(text: &str) -> String {
     text.trim_end_matches('\r').chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }

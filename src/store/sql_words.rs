@@ -1,7 +1,8 @@
-//! The words of SQL.
+//! Splits SQL into words.
 
-/// The words of a statement, without comments: names, numbers and quoted texts, and other characters one by one. They end where SQLite's
-/// tokenizer ends them: a statement that hides its names from this would get around what counts them.
+/// The words of a statement, without comments: names, numbers and quoted texts, and other characters one by
+/// one. They must end where SQLite's tokenizer ends them. Otherwise a statement could hide names from checks
+/// that count them.
 pub(crate) fn words(sql: &str) -> Vec<&str> {
     let space = |letter: char| letter.is_ascii_whitespace();
     let (mut words, mut rest) = (Vec::new(), sql.trim_start_matches(space));
@@ -23,7 +24,7 @@ pub(crate) fn words(sql: &str) -> Vec<&str> {
     words
 }
 
-/// How long the quoted text is that this begins with. A doubled quote stands for one within it.
+/// The length of the quoted text at the start. A doubled quote is an escaped quote.
 fn quoted(text: &str, quote: char) -> usize {
     let mut length = 1;
     while let Some(end) = text[length..].find(quote) {

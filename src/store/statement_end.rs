@@ -1,7 +1,7 @@
-//! Where a statement ends.
+//! Finds the end of a statement.
 //!
-//! SQLite's own answer, the one call of this module that is not safe Rust: it knows strings, quoted names, comments and
-//! the bodies of triggers.
+//! Uses SQLite's own function, the only unsafe call of this module. It handles strings, quoted names,
+//! comments and bodies of triggers.
 #![allow(unsafe_code)]
 
 use std::ffi::CString;
@@ -10,14 +10,14 @@ use rusqlite::ffi;
 
 /// Whether an SQL text ends with a complete statement, its `;` included.
 ///
-/// A text of nothing but blanks and comments is none, nor is one with a NUL.
+/// A text with only blanks and comments is not complete, nor is one with a NUL.
 #[must_use]
 pub fn is_complete(sql: &str) -> bool {
-    // The copy is only made of what can be complete.
+    // Copy only texts that can be complete.
     if !sql.contains(';') {
         return false;
     }
-    // SAFETY: the text ends with a NUL, is only read, and lives until the call returns.
+    // SAFETY: the text ends with a NUL, SQLite only reads it, and it lives until the call returns.
     CString::new(sql).is_ok_and(|sql| unsafe { ffi::sqlite3_complete(sql.as_ptr()) } == 1)
 }
 

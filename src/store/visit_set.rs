@@ -1,4 +1,4 @@
-//! The games that reached a visited position, by what they played there, in few bytes.
+//! The games that reached a visited position, grouped by the move they played there, in few bytes.
 
 use crate::board::ShortMove;
 use crate::id::GameId;
@@ -6,16 +6,16 @@ use crate::id::GameId;
 use crate::store::block_set::encode_with;
 use crate::store::block_set::{block_of, decode_within, encode, game_of, push_number, take_number};
 
-/// The last move that a game made from a position.
+/// The last move that a game played from a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct PlayedMove(u16);
 
 impl PlayedMove {
-    /// Nothing: the game came there but once, and ended. Kind 7 is a null move if both squares are the first, and nothing else: no [`ShortMove`] has these
-    /// bits.
+    /// No move: the game reached the position only once, and ended there. No [`ShortMove`] has these bits:
+    /// kind 7 is used only for null moves, in which both squares are the first.
     pub(crate) const NOTHING: Self = Self(7 << 12 | 1);
 
-    /// A move, or nothing.
+    /// A move, or no move.
     #[must_use]
     pub(crate) const fn new(played: Option<ShortMove>) -> Self {
         match played {
@@ -24,29 +24,29 @@ impl PlayedMove {
         }
     }
 
-    /// Its bits, of which [`ShortMove::MASK`] has all.
+    /// The bits; [`ShortMove::MASK`] covers all of them.
     #[cfg(feature = "index")]
     pub(crate) const fn bits(self) -> u16 {
         self.0
     }
 
-    /// The move.
+    /// The move, if there is one.
     #[must_use]
     pub(crate) fn played(self) -> Option<ShortMove> {
         (self != Self::NOTHING).then(|| ShortMove::from_bits(self.0))
     }
 }
 
-/// Games that reached a position, each with what it played there.
+/// The games that reached a position, each with the move it played there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Visits {
-    /// Those that were added since the others were packed.
+    /// Games added since the last packing.
     new: Vec<(GameId, PlayedMove)>,
-    /// Block, bytes and how many they are, one block after the other.
+    /// The block number, bytes and their count, for one block after the other.
     packed: Vec<u8>,
 }
 
-/// Memory that packing takes, kept from one position to the next.
+/// Buffers for packing, reused for the next position.
 #[derive(Debug, Default)]
 pub(crate) struct PackingRoom {
     visits: Vec<(GameId, PlayedMove)>,
@@ -56,18 +56,18 @@ pub(crate) struct PackingRoom {
 }
 
 impl Visits {
-    /// None yet, with room for some.
+    /// An empty set, with capacity for some games.
     pub(crate) fn with_room(room: &mut PackingRoom) -> Self {
         Self { new: std::mem::take(&mut room.visits), packed: Vec::new() }
     }
 
-    /// Adds a game, which is not there yet.
+    /// Adds a game, which must not be in the set.
     #[inline]
     pub(crate) fn push(&mut self, game: GameId, played: PlayedMove) {
         self.new.push((game, played));
     }
 
-    /// Brings all into as few bytes as they are stored in.
+    /// Packs all games into the stored form.
     pub(crate) fn pack(&mut self, room: &mut PackingRoom) {
         if self.new.is_empty() {
             return;
@@ -95,7 +95,7 @@ impl Visits {
         room.visits = visits;
     }
 
-    /// The blocks, in order, as they are stored; what was added since they were packed is not among them.
+    /// The blocks in order, in stored form. Games added since the last packing are missing.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = (u32, &[u8])> {
         let mut rest = self.packed.as_slice();
         std::iter::from_fn(move || {
@@ -108,7 +108,7 @@ impl Visits {
     }
 }
 
-/// The visits of a block as they are stored: for each move, in order, its bits and the set of games.
+/// Encodes the visits of a block: for each move, in order, its bits and the set of games.
 pub(crate) fn pack_block(mut visits: Vec<(u16, PlayedMove)>) -> Vec<u8> {
     visits.sort_unstable_by_key(|&(number, played)| (played, number));
     let mut bytes = Vec::new();
@@ -116,7 +116,7 @@ pub(crate) fn pack_block(mut visits: Vec<(u16, PlayedMove)>) -> Vec<u8> {
     bytes
 }
 
-/// The visits of a block with others, which are of other games; `None` if the block is not as it should be.
+/// Merges the visits of a block with those of other games; `None` if the block is invalid.
 #[cfg(feature = "index")]
 pub(crate) fn add_to_block(mut block: &[u8], others: &[u8]) -> Option<Vec<u8>> {
     let mut new = Vec::new();
@@ -138,7 +138,7 @@ pub(crate) fn add_to_block(mut block: &[u8], others: &[u8]) -> Option<Vec<u8>> {
     Some(all)
 }
 
-/// Packs visits of a block, sorted by move, then game.
+/// Encodes visits of a block, sorted by move, then game.
 fn pack_moves(visits: impl Iterator<Item = (u16, PlayedMove)>, numbers: &mut Vec<u16>, bytes: &mut Vec<u8>) {
     let mut visits = visits.peekable();
     while let Some((number, played)) = visits.next() {
@@ -150,13 +150,14 @@ fn pack_moves(visits: impl Iterator<Item = (u16, PlayedMove)>, numbers: &mut Vec
     }
 }
 
-/// Hands over the visits of a stored block, move by move, the games of each in order. Gives back whether it is as it should be.
+/// Passes the visits of a stored block to `see`, sorted by move, then game. Returns whether the block is
+/// valid.
 #[inline]
 pub(crate) fn for_each_visit(bytes: &[u8], see: impl FnMut(u16, PlayedMove)) -> bool {
     for_each_visit_within(bytes, |_| u64::MAX, see)
 }
 
-/// The same for some games only; [`decode_within`] says how `wanted` tells which.
+/// Like [`for_each_visit`], for some games only; see [`decode_within`] for `wanted`.
 #[inline]
 pub(crate) fn for_each_visit_within(
     mut bytes: &[u8],
@@ -173,7 +174,8 @@ pub(crate) fn for_each_visit_within(
     true
 }
 
-/// Reads the move at the beginning of a stored block, or of the rest of one: the set of the games that played it stands behind it.
+/// Reads the move at the beginning of a stored block, or of the rest of one. The set of the games that played
+/// it follows.
 #[inline]
 pub(crate) fn take_move(bytes: &[u8]) -> Option<(PlayedMove, &[u8])> {
     let (bits, set) = take_number(bytes)?;
@@ -203,7 +205,7 @@ mod tests {
         let mut found = Vec::new();
         for (block, bytes) in visits.blocks() {
             assert!(for_each_visit(bytes, |number, played| found.push((game_of(block, number), played))));
-            // What is cut off is told.
+            // A truncated block is reported.
             assert!((1..bytes.len()).any(|end| !for_each_visit(&bytes[..end], |_, _| {})));
         }
         found.sort_unstable();

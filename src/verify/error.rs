@@ -1,4 +1,4 @@
-//! Why a check could not be done. What it finds is no error.
+//! Errors that prevent a check. Findings are not errors.
 
 use std::path::PathBuf;
 
@@ -7,14 +7,14 @@ use crate::store;
 /// The result of a check or a part of one.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a check could not be done; nothing can then be said of the database.
+/// Why a check was not possible. Nothing is then known about the database.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The database cannot be read.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// Somebody wrote to the database meanwhile.
+    /// Another connection wrote to the database meanwhile.
     #[error("{}: another program wrote to it during the check, so the result is unknown; check it again", path.display())]
     Changed {
         /// The database.
@@ -23,7 +23,7 @@ pub enum Error {
     /// The worker threads could not be started.
     #[error("cannot start the worker threads; try fewer")]
     Threads(#[source] rayon::ThreadPoolBuildError),
-    /// Somebody asked to stop.
+    /// The check was stopped by the caller.
     #[error("stopped before the end; the result is unknown")]
     Stopped,
 }

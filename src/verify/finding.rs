@@ -1,4 +1,4 @@
-//! What is found wrong, and where.
+//! Findings: what is wrong, and where.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,23 +15,23 @@ use crate::store::tell;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Kind {
-    /// SQLite finds its file damaged.
+    /// SQLite reports that the file is damaged.
     Integrity,
     /// Rows cannot be read.
     Unreadable,
-    /// A table, index or view is missing or another one.
+    /// A table, index or view is missing or differs.
     Schema,
-    /// A row that others need is missing.
+    /// A required row is missing.
     MissingRow,
-    /// A row that nothing needs, or that should not be there.
+    /// A row that is not needed, or should not exist.
     SurplusRow,
-    /// A number names a row that is not there.
+    /// A number refers to a missing row.
     DanglingLink,
-    /// A count or total is another than that of the rows counted.
+    /// A count or total differs from the counted rows.
     WrongCount,
-    /// A value is not what follows from others.
+    /// A value differs from the one that follows from others.
     WrongValue,
-    /// The PGN text says something else.
+    /// The PGN text differs.
     SourceText,
 }
 
@@ -102,24 +102,24 @@ impl fmt::Display for Id {
     }
 }
 
-/// Which row of a table: columns that tell it, and their values. Empty: the table as a whole.
+/// Identifies a row of a table: columns and their values. Empty: the table as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowId(pub Vec<(&'static str, Id)>);
 
 impl RowId {
-    /// The row in which these columns have these numbers.
+    /// The row with these values in these columns.
     #[must_use]
     pub fn of<const N: usize>(columns: [(&'static str, impl Into<Id>); N]) -> Self {
         Self(columns.into_iter().map(|(name, number)| (name, number.into())).collect())
     }
 
-    /// The row whose key has these columns, which stand in a query's row from the column `first` on.
+    /// The row whose key has these columns, which begin at the column `first` of a query's row.
     pub(crate) fn read(row: &Row<'_>, first: usize, key: &[&'static str]) -> rusqlite::Result<Self> {
         let cell = |(index, &name)| Ok((name, Id::of(row.get_ref(first + index)?)));
         key.iter().enumerate().map(cell).collect::<rusqlite::Result<_>>().map(Self)
     }
 
-    /// A row that one more column tells.
+    /// Adds a column that identifies the row.
     #[must_use]
     pub fn and(mut self, column: &'static str, id: impl Into<Id>) -> Self {
         self.0.push((column, id.into()));
@@ -137,20 +137,20 @@ impl RowId {
     }
 }
 
-/// One thing found wrong.
+/// A finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
-    /// What kind of thing.
+    /// Its kind.
     pub kind: Kind,
     /// The table.
     pub table: &'static str,
     /// The row.
     pub row: RowId,
-    /// The column, if it is about one.
+    /// The column, if it concerns one.
     pub column: Option<&'static str>,
-    /// What should stand there.
+    /// The expected value.
     pub expected: String,
-    /// What stands there.
+    /// The value found.
     pub found: String,
 }
 
@@ -173,24 +173,24 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What was found wrong: all of it counted, and the first of it kept, in order of kind, table and row.
+/// Findings: the number of all, and the first ones, ordered by kind, table and row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// How many of each kind.
+    /// The number of findings of each kind.
     pub counts: BTreeMap<Kind, u64>,
-    /// The first of them.
+    /// The first findings.
     pub first: BTreeSet<Finding>,
 }
 
 impl Findings {
-    /// How many there are.
+    /// The number of all findings.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.values().sum()
     }
 }
 
-/// Takes findings from all threads.
+/// Collects findings from all threads.
 #[derive(Debug)]
 pub(crate) struct Collector {
     limit: usize,
@@ -211,7 +211,7 @@ impl Collector {
         }
     }
 
-    /// Adds what another one has taken, of which that kept no fewer.
+    /// Adds the findings of another collector, which keeps at least as many.
     pub(crate) fn absorb(&self, others: Findings) {
         let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
         for (kind, count) in others.counts {
@@ -223,7 +223,7 @@ impl Collector {
         }
     }
 
-    /// A value that should be another one.
+    /// Reports a wrong value.
     pub(crate) fn wrong(
         &self,
         kind: Kind,
@@ -237,7 +237,7 @@ impl Collector {
         self.add(Finding { kind, table, row, column: Some(column), expected, found });
     }
 
-    /// Something about a row or table as a whole.
+    /// Reports a problem with a row or table as a whole.
     pub(crate) fn about(&self, kind: Kind, table: &'static str, row: RowId, found: impl fmt::Display) {
         let found = found.to_string();
         self.add(Finding { kind, table, row, column: None, expected: String::new(), found });

@@ -1,18 +1,18 @@
-//! Is a database sound? Everything it says is held against the rest of it, against the rules of chess and against the PGN it
-//! was made from. Nothing is written.
+//! Checks whether a database is consistent: compares all its data with each other, with the rules of chess
+//! and with the PGN it was built from. Writes nothing.
 //!
-//! | room or file | what it checks |
+//! | module or file | checks |
 //! |---|---|
 //! | `file` | pages, schema, links between tables, numbers, totals |
 //! | `rows::games` | each game's rows, one scan of `game_position` |
 //! | `rows::replay` | positions and moves of one game, on the board |
 //! | `rows::occurrences` | `position_game` against `game_position`, one scan of it |
-//! | `rows::frequent_keys` | the keys that many rows of a level have |
-//! | `rows::visited_positions` | `visited_position` and `continuation`, counted anew |
-//! | `rows::duplicates` | games that were skipped, and those that break off, against their originals |
+//! | `rows::frequent_keys` | lists of frequent keys |
+//! | `rows::visited_positions` | `visited_position` and `continuation`, by counting again |
+//! | `rows::duplicates` | skipped and broken-off games, against their originals |
 //! | `rows::side_rows` | side tables of `game`, such as `tag`, against the games' texts |
-//! | `rows::problems` | what was found wrong, row by row |
-//! | `source` | games against the PGN text they were read from, plain or packed |
+//! | `rows::problems` | the rows of `problem` |
+//! | `source` | games against the PGN text they were read from, plain or compressed |
 
 mod error;
 pub(crate) mod file;

@@ -1,15 +1,15 @@
-//! What is checked.
+//! Options of a check.
 
 /// Options of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerifyOptions {
-    /// Threads that read and replay; each has a connection of its own.
+    /// The number of threads that read and replay; each has its own connection.
     pub threads: usize,
-    /// Which games are replayed, and how many visited positions are counted anew.
+    /// How many games to replay, and how many visited positions to recount.
     pub sample: Sample,
-    /// How many findings are kept; all are counted.
+    /// The maximum number of findings to keep; all are counted.
     pub limit: usize,
-    /// Whether the sources are read, where they are still there.
+    /// Whether to read the sources, if they still exist.
     pub sources: bool,
 }
 
@@ -25,17 +25,17 @@ impl Default for VerifyOptions {
     }
 }
 
-/// How much is looked at of what takes long. The same database gives the same sample.
+/// How much of the slow checks to do. The same database gives the same sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sample {
     /// All of it.
     All,
-    /// So many, spread evenly.
+    /// This many, evenly spread.
     Some(u32),
 }
 
 impl Sample {
-    /// Whether the `index`th of `count` things, from 0, is among those to be looked at.
+    /// Whether item number `index` (from 0) of `count` items is in the sample.
     #[must_use]
     pub fn has(self, index: u64, count: u64) -> bool {
         let Self::Some(most) = self else { return true };

@@ -1,11 +1,11 @@
-//! How far a check has come, for others to look at while it goes on.
+//! The progress of a check, for other threads to read.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rusqlite::InterruptHandle;
 
-/// Counters that a check keeps up to date, and a way to stop it.
+/// Counters that a check updates, and a way to stop it.
 #[derive(Default)]
 pub struct Progress {
     total_rows: AtomicU64,
@@ -23,31 +23,32 @@ impl std::fmt::Debug for Progress {
 }
 
 impl Progress {
-    /// Rows of the large tables that will be read, as far as the database tells.
+    /// Rows of the large tables to read, according to the database.
     #[must_use]
     pub fn total_rows(&self) -> u64 {
         self.total_rows.load(Ordering::Relaxed)
     }
 
-    /// Rows of the large tables that have been read.
+    /// Rows of the large tables read.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// Games that have been replayed.
+    /// Games replayed.
     #[must_use]
     pub fn games(&self) -> u64 {
         self.games.load(Ordering::Relaxed)
     }
 
-    /// Plies that have been replayed.
+    /// Plies replayed.
     #[must_use]
     pub fn plies(&self) -> u64 {
         self.plies.load(Ordering::Relaxed)
     }
 
-    /// Asks the check to stop at once; it then fails with [`Error::Stopped`](crate::verify::Error::Stopped).
+    /// Asks the check to stop immediately. It then fails with
+    /// [`Error::Stopped`](crate::verify::Error::Stopped).
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
         let statements = self.statements.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,7 +59,7 @@ impl Progress {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Lets `stop` end the statements of a connection too.
+    /// Makes `stop` interrupt the statements of a connection too.
     pub(crate) fn listen(&self, handle: InterruptHandle) {
         self.statements.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
     }

@@ -1,76 +1,76 @@
-//! What a check came to.
+//! The result of a check.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::verify::finding::Findings;
 
-/// What a check came to.
+/// The result of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// What is wrong.
+    /// The findings.
     pub findings: Findings,
     /// Rows of `game`.
     pub games: u64,
     /// Rows of `game_position`.
     pub positions: u64,
-    /// Games that were replayed on the board.
+    /// Games replayed on the board.
     pub replayed_games: u64,
-    /// Plies of these.
+    /// Plies of these games.
     pub replayed_plies: u64,
-    /// Games that were held against their PGN text.
+    /// Games compared with their PGN text.
     pub reread_games: u64,
-    /// Rows of `visited_position` that were counted anew.
+    /// Rows of `visited_position` recounted.
     pub visited_positions: u64,
-    /// Rows of `duplicate` that were held against their originals.
+    /// Rows of `duplicate` compared with their originals.
     pub duplicates: u64,
-    /// How many sources are as they were, or have grown at their ends.
+    /// The number of sources that are unchanged or have only grown.
     pub sources_same: u64,
-    /// How many are not, so that games were not held against them.
+    /// The number of other sources, whose games were not compared.
     pub sources_other: u64,
-    /// The first of these.
+    /// Notes on the first of these.
     pub notes: Vec<SourceNote>,
     /// Wall time.
     pub elapsed: Duration,
 }
 
 impl Report {
-    /// Whether nothing is wrong.
+    /// Whether there are no findings.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.findings.counts.is_empty()
     }
 }
 
-/// A source that games could not be held against. That is no damage.
+/// A source whose games could not be compared. That is not a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceNote {
     /// Its path in the database.
     pub path: PathBuf,
-    /// What became of it.
+    /// Its state.
     pub state: SourceState,
     /// A sentence.
     pub message: String,
 }
 
-/// What became of a source since it was indexed.
+/// The state of a source since it was indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SourceState {
     /// Its text is the same.
     Same,
-    /// Its text is the same, and more follows.
+    /// Its text is the same, followed by more text.
     Grown,
-    /// Its text is another one.
+    /// Its text differs.
     Changed,
     /// There is no such file.
     Missing,
-    /// It cannot be read, or could not be read to its end when it was indexed.
+    /// It cannot be read, or could not be completely read when it was indexed.
     Unreadable,
 }
 
 impl SourceState {
-    /// The word for it.
+    /// The word for this state.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ impl SourceState {
         }
     }
 
-    /// Whether the games' texts are where they were.
+    /// Whether the games' texts are at the same places.
     #[must_use]
     pub const fn has_games(self) -> bool {
         matches!(self, Self::Same | Self::Grown)

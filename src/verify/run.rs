@@ -1,4 +1,4 @@
-//! The whole check: jobs that threads take one after the other, each thread with a connection of its own.
+//! Runs a check: jobs that threads take one after the other, each thread with its own connection.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
@@ -32,7 +32,7 @@ use crate::verify::rows::{aliases, annotations, passed, sets};
 use crate::verify::source::packed;
 use crate::verify::source::text::Sources;
 
-/// What all threads of a check share.
+/// State shared by all threads of a check.
 pub(crate) struct Check<'a> {
     path: &'a Path,
     pub(crate) options: &'a VerifyOptions,
@@ -42,20 +42,21 @@ pub(crate) struct Check<'a> {
     pub(crate) duplicates: Duplicates,
     pub(crate) problems: Problems,
     pub(crate) start: Position,
-    /// By key: number and FEN.
+    /// By key: number and FEN of openings.
     pub(crate) openings: HashMap<i64, Vec<(StoredId<OpeningId>, String)>>,
     pub(crate) threshold: Option<i64>,
-    /// Where there were several runs, a game may have been read again, under a new number, when its file had grown; names that only
-    /// it had are gone, or have stayed.
+    /// After several runs, a game may have a new number, because it was read again when its file had grown.
+    /// Names that only it used may be removed, or may remain.
     pub(crate) gone: Gone,
     games: u64,
     last_game: StoredId<GameId>,
-    /// The numbers of the games that are replayed, where numbers are missing: which game of all one is, its number does not tell then.
+    /// The numbers of the games to replay, if numbers are missing: then the index of a game does not follow
+    /// from its number.
     sampled: Option<HashSet<i64>>,
-    /// Blocks of games that have sets.
+    /// Blocks that have sets of games.
     blocks: Vec<u32>,
     pub(crate) listed_keys: ListedKeys,
-    /// Whether a thread failed, so that the others need not go on.
+    /// Whether a thread failed, so that the others can stop.
     failed: AtomicBool,
 }
 
@@ -66,7 +67,7 @@ fn sampled(connection: &Connection, sample: Sample, count: u64) -> rusqlite::Res
     games.filter(|&(index, _)| sample.has(index, count)).map(|(_, game)| game).collect()
 }
 
-/// One thing to do.
+/// A job.
 #[derive(Clone, Debug)]
 enum Job {
     Integrity,
@@ -81,7 +82,7 @@ enum Job {
     Sets(u32),
 }
 
-/// What the jobs gave.
+/// The results of the jobs.
 #[derive(Default)]
 struct Outcome {
     sums: Sums,
@@ -89,15 +90,15 @@ struct Outcome {
     distinct: u64,
     duplicates: u64,
     problems: ProblemCounts,
-    /// Whether something could not be read, so that sums and totals say nothing.
+    /// Whether something could not be read, so that sums and totals cannot be compared.
     is_incomplete: bool,
 }
 
-/// Checks a database. Nothing is written.
+/// Checks a database. Writes nothing.
 ///
 /// # Errors
-/// When the database cannot be read at all, is no database of ours, is written to meanwhile, or somebody stops the check.
-/// What is wrong with it is no error: it stands in the report.
+/// If the database cannot be read at all, is not a pgndex database, is written to meanwhile, or the check is
+/// stopped. Problems of the database are not errors: they are in the report.
 pub fn verify(path: &Path, options: &VerifyOptions, progress: &Progress) -> Result<Report> {
     let started = Instant::now();
     let database = Database::open_read_only(path)?;
@@ -146,7 +147,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Whether a game is among those that are replayed.
+    /// Whether a game is in the sample to replay.
     pub(crate) fn is_sampled(&self, game: StoredId<GameId>) -> bool {
         if let Some(sampled) = &self.sampled {
             return sampled.contains(&game.number());
@@ -163,7 +164,7 @@ impl<'a> Check<'a> {
             .map_err(Error::Threads)?;
         let prepared = self.prepare(connection);
         let Some(visited_rows) = self.guard("sqlite_schema", RowId::default(), prepared)? else {
-            // Not even what there is to do can be read. SQLite says why.
+            // Not even the list of jobs can be read. SQLite reports the reason.
             self.guard(
                 "file",
                 RowId::default(),
@@ -209,7 +210,7 @@ impl<'a> Check<'a> {
         })
     }
 
-    /// Reads what all jobs need. Gives back the number of visited positions.
+    /// Reads the data that all jobs need. Returns the number of visited positions.
     fn prepare(&mut self, connection: &Connection) -> rusqlite::Result<u64> {
         let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
         let count = |sql: &str| number(sql).map(|count| u64::try_from(count).unwrap_or(0));
@@ -225,7 +226,7 @@ impl<'a> Check<'a> {
         if self.options.sample != Sample::All && self.last_game.number() != self.games.cast_signed() {
             self.sampled = Some(sampled(connection, self.options.sample, self.games)?);
         }
-        // Whatever the runs say they added.
+        // The rows of the runs may contain any numbers.
         let positions = count("SELECT CAST(min(total(positions), 1e18) AS INTEGER) FROM import")?;
         self.progress.expect(2 * positions);
         self.blocks = passed::blocks(connection)?;
@@ -264,7 +265,7 @@ impl<'a> Check<'a> {
         Ok(outcome.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Does one job. Gives back whether all could be read that it is about.
+    /// Does one job. Returns whether all its data could be read.
     fn job(
         &self,
         connection: &Connection,
@@ -311,7 +312,7 @@ impl<'a> Check<'a> {
         Ok(done)
     }
 
-    /// Looks at a file that was read, and holds its games against it if that is best done meanwhile.
+    /// Checks a file, and compares its games with it if that is best done in the same pass.
     fn source(&self, connection: &Connection, index: usize, outcome: &Mutex<Outcome>) -> Result<bool> {
         let chain = &self.sources.chains()[index];
         let finder = self.sources.finder();
@@ -341,7 +342,7 @@ impl<'a> Check<'a> {
         Ok(done)
     }
 
-    /// Compares what was counted.
+    /// Compares the counts.
     fn conclude(&self, pool: &ThreadPool, connection: &Connection, outcome: &Outcome) -> Result<()> {
         if outcome.is_incomplete {
             return Ok(());
@@ -368,7 +369,8 @@ impl<'a> Check<'a> {
         self.guard("source", RowId::default(), totals).map(drop)
     }
 
-    /// Compares columns of games, and the sets of games of a sample of the visited positions, with the rows that they follow from.
+    /// Compares columns of games, and the sets of games of a sample of the visited positions, with the rows
+    /// that they follow from.
     fn compare_sets(&self, pool: &ThreadPool, connection: &Connection) -> Result<()> {
         const KEYS: usize = 64;
         let table = || RowId::default();
@@ -395,7 +397,7 @@ impl<'a> Check<'a> {
         })
     }
 
-    /// Ranges of games that together hold every possible number.
+    /// Ranges of games that together cover all possible numbers.
     fn game_ranges(&self) -> Vec<RangeInclusive<StoredId<GameId>>> {
         const MOST: i64 = 1 << 16;
         let last = self.last_game.number().clamp(1, i64::from(u32::MAX));
@@ -406,7 +408,7 @@ impl<'a> Check<'a> {
         ranges(&starts).into_iter().map(typed).collect()
     }
 
-    /// Ranges of keys that together hold every key.
+    /// Ranges of keys that together cover all keys.
     fn key_ranges(&self) -> Vec<RangeInclusive<i64>> {
         let bits = if self.games > 1 << 16 { 10 } else { 6 };
         ranges(
@@ -414,7 +416,7 @@ impl<'a> Check<'a> {
         )
     }
 
-    /// Lets all threads work on `items`, each thread with a connection of its own.
+    /// Processes `items` on all threads, each with its own connection.
     fn spread<T: Sync>(
         &self,
         pool: &ThreadPool,
@@ -444,7 +446,7 @@ impl<'a> Check<'a> {
         results.into_iter().collect()
     }
 
-    /// Tells that something cannot be read, where the database is to blame for it.
+    /// Reports that data cannot be read, if the cause is in the database.
     fn guard<T>(&self, table: &'static str, row: RowId, result: rusqlite::Result<T>) -> Result<Option<T>> {
         use rusqlite::Error as Sql;
         let error = match result {
@@ -483,7 +485,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// The place where a range of games begins.
+/// The start of a range of games.
 fn at(range: &RangeInclusive<StoredId<GameId>>) -> RowId {
     RowId::game((*range.start()).max(StoredId::from(1)))
 }

@@ -10,7 +10,7 @@ use crate::cli::render::number::{counted, grouped};
 /// Tells of positions with the same pieces on the same squares that many more games reached.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub(crate) fn tell_variants(database: &Database, position: &Position, lines: Lines) -> anyhow::Result<()> {
     for Variant { fen, differences, reached } in variants(database, position, lines)? {
         let names: Vec<_> = differences.into_iter().map(name).collect();
@@ -22,7 +22,7 @@ pub(crate) fn tell_variants(database: &Database, position: &Position, lines: Lin
 /// The lines that are looked into. Says so if variations are asked for and there are none.
 ///
 /// # Errors
-/// When the database is of a version that has no variations; what SQLite says.
+/// When the database is of a version that has no variations; errors of SQLite.
 pub(crate) fn read_lines(database: &Database, variations: bool) -> anyhow::Result<Lines> {
     if !variations {
         return Ok(Lines::Main);

@@ -1,22 +1,22 @@
-//! A source's text, read once to tell how it stands to what the database has.
+//! Compares a source's text, read once, with the text that the database has.
 
 use crate::index::read::lines::LineStream;
 use crate::pgn::{LOOK_AHEAD, LOOK_BACK, boundary_in};
 use crate::store::{KnownSource, SourceDigest};
 
-/// What an earlier run read of a source.
+/// An earlier reading of a source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Earlier<'k> {
-    /// How much text, in bytes: at least one.
+    /// The length of its text, in bytes: at least one.
     pub(crate) bytes: u64,
-    /// The digest of that.
+    /// The digest of this text.
     pub(crate) digest: &'k str,
-    /// Where its last game begins, in bytes.
+    /// The offset of its last game, in bytes.
     pub(crate) last_game: u64,
 }
 
 impl<'k> Earlier<'k> {
-    /// What a reading of a source that has text came to.
+    /// The result of reading a source that has text.
     pub(crate) fn of(source: &'k KnownSource) -> Self {
         Self { bytes: source.bytes, digest: &source.digest, last_game: source.last_game }
     }
@@ -33,56 +33,57 @@ pub(crate) struct Place {
     pub(crate) columns: u64,
 }
 
-/// A text that begins with all that was read of it before.
+/// A text that begins with the whole earlier text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Growth {
-    /// Where the game begins that was the last.
+    /// The start of the last game of the earlier text.
     pub(crate) last_game: Place,
-    /// Where the first game after that begins; the end, if none does.
+    /// The start of the first game after it, or the end of the text.
     pub(crate) next_game: Place,
-    /// Whether that last game, or what stands behind it, goes on: between what was read before and the next game is more than blanks.
+    /// Whether the last game, or the text after it, continues: there is more than whitespace between the
+    /// earlier text and the next game.
     pub(crate) goes_on: bool,
 }
 
-/// What became of the text that was read before.
+/// Whether the earlier text is still the beginning of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beginning {
     /// The text begins with it.
     Same(Growth),
-    /// The text begins otherwise.
+    /// The text begins differently.
     Other,
     /// The text is shorter; its size in bytes.
     Shorter(u64),
 }
 
-/// Takes a text piece by piece. Of it no more is kept than is needed to tell where games begin.
+/// Processes a text piece by piece. Keeps no more of it than is needed to find the starts of games.
 #[derive(Debug)]
 pub(crate) struct GrowthCheck<'k> {
     earlier: Option<Earlier<'k>>,
-    /// How long a text may be that the database has, in bytes.
+    /// The length of the longest text in the database, in bytes.
     longest: Option<u64>,
     hasher: blake3::Hasher,
     bytes: u64,
     lines: LineStream,
-    /// Whether the text begins with what was read before: told when so much has come by.
+    /// Whether the text begins with the earlier text; known once enough has been read.
     is_same: Option<bool>,
     growth: Growth,
     has_next_game: bool,
-    /// The end of what has come by: from some way before the old end on.
+    /// The end of the text so far, from somewhat before the old end on.
     window: Vec<u8>,
-    /// Up to where in the window lines are counted, and where that is in the text.
+    /// The place in the window up to which lines are counted, and its place in the text.
     counted: usize,
     counted_to: u64,
-    /// Up to where in the window no game begins.
+    /// Before this place in the window, no game starts.
     searched: usize,
 }
 
-/// What must be known of the text before a place to tell whether a game begins there, in bytes.
+/// The number of bytes before a place that are needed to decide whether a game starts there.
 const KEPT: usize = LOOK_BACK + 8;
 
 impl<'k> GrowthCheck<'k> {
-    /// A text of which an earlier run read so much, if one did; to be told apart from what the database has, which is at most
-    /// `longest` bytes long. `None`: it has no such text.
+    /// Checks a text against an earlier reading, if there is one, and against all texts of the database, of
+    /// which the longest has `longest` bytes (`None`: there are none).
     pub(crate) fn new(earlier: Option<Earlier<'k>>, longest: Option<u64>) -> Self {
         Self {
             earlier,
@@ -100,7 +101,7 @@ impl<'k> GrowthCheck<'k> {
         }
     }
 
-    /// Takes the next piece.
+    /// Processes the next piece.
     pub(crate) fn take(&mut self, text: &[u8]) {
         let old_end = self.earlier.map_or(0, |earlier| earlier.bytes);
         let (before, after) = text.split_at(within(old_end, self.bytes, text));
@@ -114,15 +115,16 @@ impl<'k> GrowthCheck<'k> {
         self.hash(after);
     }
 
-    /// Whether the rest of the text tells nothing more.
+    /// Whether the rest of the text cannot change the result.
     pub(crate) fn is_done(&self) -> bool {
         let may_be_known = self.longest.is_some_and(|longest| self.bytes <= longest);
         let is_told = self.earlier.is_none() || self.is_same == Some(false) || self.has_next_game;
         !may_be_known && is_told
     }
 
-    /// Ends a text that was read to its end, or until the survey [was done](Self::is_done). Gives back its size and digest, if they
-    /// may be those of a text that the database has, and what became of what was read before, if anything was.
+    /// Ends a text that was read completely, or until the check [was done](Self::is_done). Returns its size
+    /// and digest, if the database may have this text, and the comparison with the earlier reading, if there
+    /// is one.
     pub(crate) fn finish(mut self) -> (Option<(u64, SourceDigest)>, Option<Beginning>) {
         if self.is_same == Some(true) && !self.has_next_game {
             self.search(true);
@@ -146,7 +148,7 @@ impl<'k> GrowthCheck<'k> {
         SourceDigest(*self.hasher.finalize().as_bytes())
     }
 
-    /// Takes a piece from before the old end.
+    /// Processes a piece before the old end.
     fn take_known(&mut self, text: &[u8], earlier: Earlier<'_>) {
         let at = within(earlier.last_game, self.bytes, text);
         self.lines.pass(&text[..at]);
@@ -165,7 +167,8 @@ impl<'k> GrowthCheck<'k> {
         }
     }
 
-    /// Looks for the first game that begins after the old end. What is near the end of the window can be told when more has come by.
+    /// Searches for the first game after the old end. Whether a game starts near the end of the window is
+    /// decided later.
     fn search(&mut self, is_end: bool) {
         let length = self.window.len();
         let end = if is_end { length } else { length.saturating_sub(LOOK_AHEAD) };
@@ -194,7 +197,7 @@ impl<'k> GrowthCheck<'k> {
     }
 }
 
-/// Where in a piece of a text that begins at byte `start` a byte is, or the end that is nearer to it.
+/// The position of a byte in a piece of text that begins at byte `start`, clamped to the piece.
 fn within(offset: u64, start: u64, piece: &[u8]) -> usize {
     usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX).min(piece.len())
 }
@@ -212,7 +215,7 @@ mod tests {
         blake3::hash(text).to_hex().to_string()
     }
 
-    /// What the whole text, all at once, tells of a growth.
+    /// The growth computed from the whole text at once.
     fn plain_growth(text: &[u8], read: usize, last_game: usize) -> Growth {
         let next_game = next_boundary(text, read - 1);
         let place = |offset: usize| {
@@ -233,12 +236,12 @@ mod tests {
         ) {
             let pieces: [&[u8]; 9] =
                 [b"[Event \"a\"]\n", b"\n", b"1. e4 e5 *\n", b"{ open ", b"} ", b" \r\n", b"[W \"", b"\n\n[E \"x\"]\n\n", b"\xef\xbb\xbf"];
-            // Now and then so long a piece that it fills the window.
+            // Sometimes a piece is so long that it fills the window.
             let repeated = |&(part, times): &(usize, usize)| pieces[part].repeat(if times > 2900 { times * 10 } else { times % 5 });
             let text: Vec<u8> = parts.iter().flat_map(repeated).chain(*b"*\n").collect();
             let read = 1 + (read * (text.len() - 1) as f64) as usize;
             let last_game = (last_game * read as f64) as usize;
-            // Games begin with no line feed.
+            // A game does not begin with a line feed.
             let last_game = (0..=last_game).rev().find(|&at| at == 0 || text[at] != b'\n').unwrap_or(0);
             let digest = hex(&text[..read]);
             let earlier = Some(Earlier { bytes: read as u64, digest: &digest, last_game: last_game as u64 });

@@ -1,4 +1,4 @@
-//! Adding sources to a database that has games.
+//! Adds sources to a database that has games.
 
 pub(crate) mod growth;
 
@@ -28,7 +28,7 @@ use crate::store::{
     Database, GameSet, ImportId, Known, KnownSource, KnownSources, Tail, WriterLock, keep_temporary_files_in,
 };
 
-/// Adds what is new of the plan's sources to the database at `target`, in one transaction.
+/// Adds the new games of the plan's sources to the database at `target`, in one transaction.
 pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Result<Summary> {
     let started = Instant::now();
     let lock = WriterLock::acquire(target)?;
@@ -51,7 +51,7 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let replaced = replaced(&again, last_source);
     let options = settled(plan.options, &database)?;
     let sources = Sources { files, ..Sources::default() };
-    // Not of what the database has already.
+    // Without sources that the database already has.
     let estimate = estimate(&sources, &options);
     let plan = Plan { sources, options: &options, estimate, ..plan };
     let reports = Reports::create(&options, &plan.sources, last_source, Some(lock.target()))?;
@@ -71,7 +71,7 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         if plan.sources.files.is_empty() {
             return Err(error.into());
         }
-        // All is committed.
+        // Everything is committed.
         let log = lock.target().display();
         summary.log_left = Some(format!(
             "{error}; the games are added and are in {log}-wal, and the next run writes them back"
@@ -85,17 +85,17 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     Ok(summary)
 }
 
-/// What the database has before.
+/// The state of the database before.
 struct There {
     /// Rows of `position_game`.
     rows: u64,
     /// The keys that have a row of `visited_position`.
     visited: KeySet,
-    /// Whether rows belong to games that are not there.
+    /// Whether rows belong to missing games.
     has_orphans: bool,
 }
 
-/// Sources on their way into a database.
+/// Sources to be added to a database.
 struct Adding<'a> {
     plan: &'a Plan<'a>,
     database: &'a Database,
@@ -105,7 +105,8 @@ struct Adding<'a> {
 }
 
 impl Adding<'_> {
-    /// Adds what the intake has. The ends of texts in `tails` are removed, as they are read again, with the games that are `replaced`.
+    /// Adds the games of the intake. Removes the `tails`, which are read again, with the games that are
+    /// `replaced`.
     fn fill(
         &self,
         intake: Intake<'_>,
@@ -124,7 +125,7 @@ impl Adding<'_> {
         keep_temporary_files_in(&spill, database.connection());
         let merged =
             games_to_merge(&database.levels()?, last_game, plan.estimate.games, plan.options.small_level);
-        // Whatever the runs say: more rows do not fit into the file.
+        // Whatever the runs say, the file has no space for more rows than this.
         const FEWEST_BYTES_A_ROW: u64 = 12;
         let file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
         let there = rows.min(file_bytes / FEWEST_BYTES_A_ROW);
@@ -137,7 +138,7 @@ impl Adding<'_> {
         self.write(&run, &there, replaced, tails).map_err(|error| plan.needing(error, &estimate))
     }
 
-    /// Writes what a run has to what is there.
+    /// Writes the data of a run to the existing database.
     fn write(&self, run: &Run<'_>, there: &There, replaced: &[Replaced], tails: &[Tail]) -> Result<Summary> {
         let Self { plan, database, lock, progress, .. } = *self;
         let There { rows, visited, has_orphans } = there;
@@ -152,7 +153,7 @@ impl Adding<'_> {
         let leaving = Leaving { games, positions, threshold, reason };
         let rule = LevelRule { rows: *rows, small: plan.options.small_level, merges_all: false };
         let pages = match plan.options.writer {
-            // Through SQL a row that stands in the way is found.
+            // SQL detects conflicting rows.
             Writer::Direct if !has_orphans => {
                 AddedPages::new(database, lock, plan.options.memory / 8, rule, leaving)?
             }
@@ -173,7 +174,7 @@ fn tell_rewritten(path: &Path, what: &str, options: &IndexOptions) -> String {
     format!("{} has changed since it was indexed ({what}) and is read as a new file; {games}", path.display())
 }
 
-/// The games that are removed, and where they are read again.
+/// The removed games, and where they are read again.
 fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
     let replaced = |(file, Tail { byte_offset, game, .. }): &(usize, Tail)| {
         let source = SourceId((last_source.0 + 1).saturating_add(u32::try_from(*file).unwrap_or(u32::MAX)));
@@ -182,7 +183,7 @@ fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
     again.iter().filter_map(replaced).collect()
 }
 
-/// The options with those things set that the database was made with.
+/// The options with the settings of the database.
 fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> {
     let continuation_threshold = database.continuation_threshold()?;
     let given = options.continuation_threshold;
@@ -202,17 +203,17 @@ fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> 
     Ok(IndexOptions { continuation_threshold, openings, ..options.clone() })
 }
 
-/// What is to be read of some files.
+/// The parts of files to read.
 #[derive(Debug, Default)]
 struct Selection {
     files: Vec<source::Result<SourceFile>>,
-    /// Of each file.
+    /// The start in each file.
     starts: Vec<SourceStart>,
-    /// Ends of texts that go on, and are read again, with the numbers of their files, from 0.
+    /// Tails that have been continued and are read again, with the indexes of their files.
     again: Vec<(usize, Tail)>,
-    /// How many files are left out because the database has them.
+    /// The number of ignored files that the database already has.
     known_sources: u64,
-    /// Files that are not what they were, and what they are.
+    /// Files that were rewritten, with a description.
     rewritten: Vec<(PathBuf, String)>,
 }
 
@@ -261,7 +262,7 @@ impl Selection {
         known: &Known,
     ) -> Result<()> {
         let (mut place, mut games) = (growth.next_game, source.games);
-        // What follows before the next game belongs to the one that was the last.
+        // Text before the next game belongs to the last game.
         if growth.goes_on {
             let tail = known.tail(sources, source)?;
             (place, games) = (growth.last_game, tail.games);
@@ -274,13 +275,13 @@ impl Selection {
     }
 }
 
-/// How a file stands to what the database has.
+/// How a file compares with the database.
 enum Standing<'k> {
-    /// All of it is there.
+    /// The database has all of it.
     Known,
-    /// It begins with all that was read of it before.
+    /// It begins with the whole earlier text.
     Grown(&'k KnownSource, Growth),
-    /// It does not: what it is.
+    /// It does not; a description.
     Rewritten(String),
     New,
 }
@@ -316,8 +317,8 @@ impl<'k> Standing<'k> {
     }
 }
 
-/// Reads the text of a file until a survey has seen enough. Gives back whether it has: nothing can be told of a file that
-/// cannot be read, or if somebody asks to stop.
+/// Reads the text of a file until the check is done. Returns whether it is: no result is possible for an
+/// unreadable file, or if the run is stopped.
 fn read(
     file: &SourceFile,
     options: DecodeOptions,
@@ -352,7 +353,7 @@ fn read(
         match read {
             Ok(0) => break,
             Ok(_) => {}
-            // A damaged archive is what can be read of it.
+            // Of a damaged archive, only the decoded part counts.
             Err(_) => is_damaged = true,
         }
     }

@@ -1,4 +1,4 @@
-//! Comments, glyphs and variations of a game to rows.
+//! Converts comments, NAGs and variations of a game to rows.
 
 use crate::board::{Color, FenText, MAX_CANONICAL_FEN, MoveCode, Position, SanError};
 use crate::index::game::word::{glued_move, is_meant_as_move, shown};
@@ -10,29 +10,30 @@ use crate::store::row::{
     CommandRow, CommentRow, EvalRow, GameId, HeaderBatch, NagRow, Ply, Text, VariationMoveRow, VariationRow,
 };
 
-/// The most bytes of one game's annotations that are kept, with 32 for each row: garbage must not fill the memory.
+/// The maximum size of the stored annotations of one game, with 32 bytes counted per row: garbage must not
+/// fill the memory.
 const MOST_BYTES: usize = 64 << 20;
 const BYTES_A_ROW: usize = 32;
 
-/// The most problems of one game's annotations after which no further unknown words are reported.
+/// The maximum number of problems with one game's annotations; after that, unknown words are not reported.
 const MOST_PROBLEMS: usize = 100;
 
-/// What is told when a part of the annotations is left out.
+/// The message if annotations are left out.
 const TOO_MUCH: &str = "only 64 MiB of the annotations of a game are kept, and variations up to 1,000 deep";
 
-/// Something wrong with annotations; the game goes on.
+/// A problem with annotations; the game itself continues.
 #[derive(Debug)]
 pub(crate) struct AnnotationProblem {
     pub(crate) kind: Kind,
-    /// In bytes of the chunk.
+    /// The offset in the chunk, in bytes.
     pub(crate) offset: usize,
     pub(crate) ply: usize,
-    /// Where the word that is wrong ends, if there is one.
+    /// The end of the wrong word, if there is one.
     pub(crate) word_end: Option<usize>,
     pub(crate) message: String,
 }
 
-/// A place in a game, and how much was said there.
+/// A place in a game, with the numbers of its annotations.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     line: u32,
@@ -42,7 +43,7 @@ struct Place {
 }
 
 impl Place {
-    /// The same line at a ply.
+    /// Moves to a ply of the same line.
     fn go_to(&mut self, ply: u32) {
         if self.ply != ply {
             *self = Self { line: self.line, ply, ..Self::default() };
@@ -50,45 +51,46 @@ impl Place {
     }
 }
 
-/// A variation that is open.
+/// An open variation.
 #[derive(Debug)]
 struct Level {
     place: Place,
-    /// The position before the last move, or the same if there is none.
+    /// The position before the last move, or the same position if there is no move.
     before: (Position, u32),
     position: Position,
-    /// Where the row of the last move stands.
+    /// The index of the row of the last move.
     last_move: Option<usize>,
-    /// A move could not be played: the rest is passed over.
+    /// A move could not be played, so the rest is ignored.
     is_broken: bool,
-    /// How many rows there were when it was opened.
+    /// The numbers of rows when the variation was opened.
     rows: Rows,
 }
 
-/// Turns the annotations of one game after the other into rows.
+/// Converts the annotations of one game after the other to rows.
 #[derive(Debug)]
 pub(crate) struct Annotator {
     kept: Annotations,
-    /// The present game is replayed: numbers in its comments belong to positions.
+    /// Whether the current game is replayed, so that numbers in its comments belong to positions.
     is_replayed: bool,
     reader: CommentReader,
-    /// Bytes that are left for the present game.
+    /// Bytes left for the current game.
     left: usize,
     game: GameId,
     main: Place,
     lines: u32,
-    /// A position of the main line that stays behind the one that is played, and its ply. Variations leave from there.
+    /// A position of the main line that lags behind the current one, and its ply. Variations branch off from
+    /// it.
     behind: Option<(Position, usize)>,
-    /// The variations that are open; empty between variations of the main line, its memory is kept.
+    /// The open variations. Empty between variations of the main line; its memory is reused.
     levels: Vec<Level>,
     pub(crate) problems: Vec<AnnotationProblem>,
     is_told: bool,
     is_encoding_reported: bool,
-    /// How many rows there were before the game.
+    /// The numbers of rows before the game.
     first: Rows,
 }
 
-/// How many rows a batch has.
+/// The numbers of rows in a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Rows {
     evals: usize,
@@ -129,7 +131,7 @@ impl Annotator {
         }
     }
 
-    /// Whether anything is kept.
+    /// Whether any annotations are stored.
     pub(crate) fn is_on(&self) -> bool {
         self.kept != Annotations::None
     }
@@ -148,7 +150,7 @@ impl Annotator {
         self.first = Rows::of(headers);
     }
 
-    /// Ends it: brings its rows in the order of their keys. Gives back how many values and how many clocks it has.
+    /// Ends a game: sorts its rows by key. Returns its numbers of evaluations and clocks.
     pub(crate) fn end(&mut self, headers: &mut HeaderBatch) -> (u32, u32) {
         let first = self.first;
         let nags = &mut headers.nags;
@@ -174,8 +176,8 @@ impl Annotator {
         (count(|row| row.eval_cp.is_some() || row.eval_mate.is_some()), count(|row| row.clock.is_some()))
     }
 
-    /// Takes an annotation of the main line, on which `codes` were played to the `position`. `text` is the chunk's, which was read as far
-    /// as `at`.
+    /// Processes an annotation of the main line after the moves `codes`, at `position`. `text` is the chunk's
+    /// text, read up to `at`.
     pub(crate) fn take(
         &mut self,
         annotation: Annotation<'_>,
@@ -206,17 +208,17 @@ impl Annotator {
         }
     }
 
-    /// The position before the last of the moves that were played.
+    /// The position before the last move played.
     fn before_last(&mut self, codes: &[MoveCode], start: &Position) -> (Position, u32) {
         let (behind, ply) = self.behind.get_or_insert_with(|| (start.clone(), 0));
         let last = codes.len() - 1;
-        // Each move is played here once, however many variations there are.
+        // Each move is replayed here once, however many variations there are.
         codes[*ply..last].iter().for_each(|&code| behind.replay(code));
         *ply = last;
         (behind.clone(), u32::try_from(last).unwrap_or(u32::MAX))
     }
 
-    /// Whether there is room for a row with so many bytes of text; if not, that is told.
+    /// Whether a row with `bytes` bytes of text fits within the limit. If not, that is reported.
     fn fits(&mut self, bytes: usize, offset: usize, ply: u32) -> bool {
         match self.left.checked_sub(bytes + BYTES_A_ROW) {
             Some(left) => {
@@ -230,7 +232,7 @@ impl Annotator {
         }
     }
 
-    /// Tells once that a part is left out.
+    /// Reports once that annotations are left out.
     fn leave_out(&mut self, offset: usize, ply: u32) {
         if !std::mem::replace(&mut self.is_told, true) {
             let (kind, message) = (Kind::LongAnnotations, TOO_MUCH.to_owned());
@@ -260,7 +262,7 @@ impl Annotator {
         headers: &mut HeaderBatch,
     ) {
         let is_all = self.kept == Annotations::All;
-        // Numbers are 44 bytes a row, and their text is not kept.
+        // Numbers take 44 bytes per row, and their text is not stored.
         if !self.fits(if is_all { comment.len() } else { 16 }, offset, place.ply) {
             return;
         }
@@ -305,7 +307,7 @@ impl Annotator {
         self.report_flaw(comment, offset, place.ply);
     }
 
-    /// Reports bytes of a comment that are not text in a known encoding.
+    /// Reports bytes of a comment that are not valid in a known encoding.
     fn report_flaw(&mut self, comment: &[u8], offset: usize, ply: u32) {
         let Some(flaw) = TextFlaw::of(comment) else { return };
         if flaw.is_encoding && std::mem::replace(&mut self.is_encoding_reported, true) {
@@ -316,7 +318,8 @@ impl Annotator {
         self.problems.push(AnnotationProblem { kind, offset, ply, word_end: None, message });
     }
 
-    /// Replays a variation, with all that is nested in it, `from` the position and ply that it leaves the main line at.
+    /// Replays a variation, including nested ones, from the position and ply at which it branches off the
+    /// main line.
     fn variation(
         &mut self,
         variation: Variation,
@@ -328,7 +331,7 @@ impl Annotator {
         let Some(outermost) = self.open(0, from, lexer.offset(), headers) else { return };
         let mut levels = std::mem::take(&mut self.levels);
         levels.push(outermost);
-        // How many brackets are open that nothing is kept of.
+        // The number of open brackets whose contents are ignored.
         let mut passed = 0_usize;
         loop {
             let token = lexer.next_annotated();
@@ -387,7 +390,7 @@ impl Annotator {
         self.levels = levels;
     }
 
-    /// Opens a variation, if there is room for it.
+    /// Opens a variation, if it fits within the limit.
     fn open(
         &mut self,
         parent_line: u32,
@@ -405,7 +408,7 @@ impl Annotator {
         Some(Level { place, position: from.0.clone(), before: from, last_move: None, is_broken: false, rows })
     }
 
-    /// Closes a variation. One without moves about which nothing is said is not kept.
+    /// Closes a variation. A variation without moves and annotations is not stored.
     fn close(&mut self, level: Level, headers: &mut HeaderBatch) {
         let Level { place, position, last_move, rows, .. } = level;
         if let Some(last) = last_move {
@@ -419,7 +422,8 @@ impl Annotator {
         }
     }
 
-    /// Plays a move of a variation. `Err`: the word is a move and something else without a space between; how long the move is.
+    /// Plays a move of a variation. `Err(length)`: the word is a move of this length, followed by something
+    /// without a space.
     fn play(
         &mut self,
         level: &mut Level,
@@ -465,7 +469,7 @@ impl Annotator {
         }
     }
 
-    /// Reports a word that is not part of movetext, unless annotators often write it.
+    /// Reports an unknown word, unless annotators often write it.
     fn unknown_word(&mut self, level: &Level, word: &[u8], end: usize) {
         if is_remark(word) || self.problems.len() >= MOST_PROBLEMS {
             return;
@@ -494,8 +498,8 @@ impl Annotator {
     }
 }
 
-/// Whether the number that a variation begins with is that of the next move, not that of the last one, which was played from `before`: some
-/// write variations before the move that they replace.
+/// Whether the first number of a variation is that of the next move, not of the last one, which was played
+/// from `before`: some programs write variations before the move that they replace.
 fn is_numbered_as_next(variation: &[u8], before: &Position, after: &Position) -> bool {
     let text = variation.trim_ascii_start();
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -515,7 +519,7 @@ fn push_fen(text: &mut String, position: &Position) -> Text {
     Text::push(text, fen)
 }
 
-/// Where a part of a text begins.
+/// The offset of a part within a text.
 fn offset_in(text: &[u8], part: &[u8]) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }

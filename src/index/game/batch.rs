@@ -1,4 +1,4 @@
-//! Games of one chunk on their way from the parser to the tables.
+//! Batches of games of one chunk, between parser and tables.
 
 use std::ops::Range;
 
@@ -7,53 +7,53 @@ use crate::index::game::signature::Signatures;
 use crate::index::visited_position::counted_game::CountedGame;
 use crate::store::row::{GameId, GameNames, GameRows, HeaderBatch};
 
-/// What is known of a game beside its rows.
+/// Data of a game that is not in its rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadGame {
     pub(crate) names: GameNames,
-    /// The line in which it begins, from 0.
+    /// The line at which it begins, from 0.
     pub(crate) line: u64,
-    /// Which game of the batch it is, from 1; those that were left out count.
+    /// The number of the game in the batch, from 1, counting omitted games.
     pub(crate) number: u32,
     pub(crate) counted: CountedGame,
-    /// How many of the batch's codes are this game's; they follow those of the game before.
+    /// The number of the batch's codes that belong to this game. They follow those of the game before.
     pub(crate) moves: usize,
     pub(crate) start: Start,
 }
 
-/// Where a game starts.
+/// The start position of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
     Standard,
     /// The next of the batch's set-ups.
     Setup,
-    /// Nowhere: the game could not be replayed at all and has no positions.
+    /// None: the game could not be replayed and has no positions.
     Nowhere,
 }
 
-/// Games in a row of one chunk. Ids and lines are counted from 0 within the batch until it is sequenced.
+/// Consecutive games of one chunk. Ids and lines count from 0 within the batch until it is numbered.
 #[derive(Debug, Default)]
 pub(crate) struct GameBatch {
     pub(crate) headers: HeaderBatch,
-    /// A game for each row of `game` in the headers.
+    /// One entry per row of `game` in the headers.
     pub(crate) games: Vec<ReadGame>,
-    /// What tells whether a game repeats another.
+    /// The data for finding duplicates.
     pub(crate) signatures: Signatures,
     pub(crate) codes: Vec<MoveCode>,
     pub(crate) setups: Vec<Position>,
-    /// Games read, those too that were left out.
+    /// Games read, including omitted ones.
     pub(crate) read: u32,
-    /// Where the last of these begins in its source.
+    /// The offset of the last of these in its source.
     pub(crate) last_game: Option<u64>,
-    /// The texts of games with an error, in bytes of the chunk.
+    /// The texts of games with an error, as byte ranges of the chunk.
     pub(crate) rejects: Vec<Range<usize>>,
-    /// Problems of severity error, and others.
+    /// The number of problems with severity error, and of others.
     pub(crate) errors: u64,
     pub(crate) warnings: u64,
 }
 
 impl GameBatch {
-    /// Empties the batch and keeps its memory.
+    /// Clears the batch and keeps its memory.
     pub(crate) fn clear(&mut self) {
         self.headers.clear();
         self.games.clear();
@@ -67,7 +67,7 @@ impl GameBatch {
         self.warnings = 0;
     }
 
-    /// Takes games out, one flag for each. Those after them are counted anew; problems stay.
+    /// Removes the games whose flag is set, and renumbers later ones. Problems stay.
     pub(crate) fn remove(&mut self, is_removed: &[bool]) {
         fn retain<T>(rows: &mut Vec<T>, is_removed: impl Fn(usize) -> bool) {
             let mut index = 0..;
@@ -87,7 +87,7 @@ impl GameBatch {
         let setups: Vec<bool> = setups.map(|(_, &is_removed)| is_removed).collect();
         retain(&mut self.setups, |index| setups[index]);
         retain(&mut self.games, flag);
-        // They have been compared.
+        // They have been compared already.
         self.signatures.clear();
         let mut next = 0;
         let new_id = |&is_removed: &bool| {
@@ -102,7 +102,7 @@ impl GameBatch {
         self.headers.problems.iter_mut().for_each(|problem| problem.game = problem.game.and_then(id));
     }
 
-    /// Whether it is time to hand it on.
+    /// Whether the batch should be passed on.
     pub(crate) fn is_full(&self) -> bool {
         const CODES: usize = 1 << 18;
         const TEXT: usize = 4 << 20;
@@ -117,7 +117,7 @@ impl GameBatch {
     }
 }
 
-/// How much there is in a batch.
+/// The amount of data in a batch.
 pub(crate) struct Extent {
     games: usize,
     rows: GameRows,
@@ -137,7 +137,7 @@ impl Extent {
         }
     }
 
-    /// Takes out of the batch what came since, but not the problems.
+    /// Removes everything from the batch that was added since, except problems.
     pub(crate) fn restore(&self, batch: &mut GameBatch) {
         batch.games.truncate(self.games);
         batch.signatures.truncate(self.games);

@@ -1,4 +1,4 @@
-//! Tag pairs to the columns of `game`.
+//! Converts tag pairs to the columns of `game`.
 
 use std::borrow::Cow;
 
@@ -10,28 +10,29 @@ use crate::pgn::{
 };
 use crate::store::row::{GameId, GameNames, GameRow, TagRow, Text};
 
-/// What a game's tags say beyond its row.
+/// Data from a game's tags that is not in its row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Header {
     pub(crate) row: GameRow,
     pub(crate) names: GameNames,
     pub(crate) fen: Option<Text>,
-    /// The result tag, if there is one that can be read.
+    /// The result tag, if there is a valid one.
     pub(crate) result: Option<GameResult>,
-    /// That tag says that both players lost: `0-0`.
+    /// Whether the tag says that both players lost: `0-0`.
     pub(crate) both_lost: bool,
-    /// What an exported game says of moves that are missing.
+    /// What an exported game says about missing moves.
     pub(crate) truncated: Option<Text>,
     utc_date: Option<Text>,
-    /// Where its rows of `tag` begin in the batch.
+    /// The index of its first row of `tag` in the batch.
     first_tag: usize,
 }
 
-/// Something wrong with a tag: its kind, where, its text, and why.
+/// A problem with a tag: its offset, kind, text, and the reason.
 pub(crate) type TagProblem = (usize, Kind, String, Cow<'static, str>);
 
 impl Header {
-    /// Reads the tags of the game numbered `game` within its batch; `moves` is at the beginning of its movetext. Tags without a column go to the batch's `tag` rows, by name.
+    /// Parses the tags of game number `game` of the batch; `moves` is at the start of its movetext. Tags
+    /// without a column become rows of `tag`, sorted by name.
     pub(crate) fn read(
         tags: &[TagPair<'_>],
         moves: &Reader<'_>,
@@ -81,7 +82,8 @@ impl Header {
         header
     }
 
-    /// Sets the column of a tag. `Err(None)`: the tag has none. `Err(reason)`: it has, but the value cannot be read.
+    /// Sets the column of a tag. `Err(None)`: the tag has no column. `Err(reason)`: it has one, but the value
+    /// cannot be parsed.
     fn set(&mut self, name: &[u8], value: &str, batch: &mut GameBatch) -> Result<(), Option<&'static str>> {
         let row = &mut self.row;
         match name {
@@ -104,7 +106,7 @@ impl Header {
                 let result = GameResult::of_tag(value).ok_or(Some("no result that can be read"))?;
                 self.result = Some(result);
                 self.both_lost = result == GameResult::Unknown && value.trim() != "*";
-                // What is written in another way is kept as it is written.
+                // A value in an unusual form is stored as written.
                 if value.trim() != result.as_str() {
                     return Err(None);
                 }
@@ -127,7 +129,7 @@ impl Header {
         Ok(())
     }
 
-    /// Sets the columns that follow from others and from the tags that are kept.
+    /// Sets the columns derived from others and from stored tags.
     fn set_facts(&mut self, moves: &Reader<'_>, batch: &mut GameBatch) {
         let (text, row) = (&batch.headers.text, &mut self.row);
         let tags =
@@ -146,7 +148,7 @@ impl Header {
         [row.white_fide_id, row.black_fide_id] = facts.fide_ids;
     }
 
-    /// Keeps a tag in the table `tag`.
+    /// Stores a tag in the table `tag`.
     pub(crate) fn keep(&self, name: &str, value: &str, batch: &mut GameBatch) {
         self.push(name, value, batch);
         sort_tags(batch, self.first_tag);
@@ -166,7 +168,8 @@ fn first_clock(mut reader: Reader<'_>) -> Option<u32> {
     while moves < MOST_MOVES {
         match reader.next::<true>() {
             Token::Annotation(Annotation::Comment(comment)) => {
-                // Most clocks are commands, which are read without a copy of the comment. Pairs such as `tl=60000` are the others.
+                // Most clocks are commands, which are read without copying the comment. Others are pairs such
+                // as `tl=60000`.
                 let found = if let Some(at) = memchr::memmem::find(comment, b"[%clk") {
                     let value = &comment[at + 5..];
                     clock(value[..memchr::memchr(b']', value).unwrap_or(value.len())].trim_ascii())
@@ -189,20 +192,20 @@ fn first_clock(mut reader: Reader<'_>) -> Option<u32> {
     None
 }
 
-/// The most that is kept of a tag's value, and of all tags of a game, in bytes.
+/// The maximum size of a tag's stored value, and of all tags of a game, in bytes.
 const MOST_VALUE: usize = 64 << 10;
 const MOST_TEXT: usize = 1 << 20;
 const TWICE: &str = "the game has this tag twice: the last one counts";
 const TOO_LONG: &str = "only 64 KiB of a tag and 1 MiB of all tags of a game are kept";
 
-/// The first bytes of a text, without a part of a UTF-8 character at their end.
+/// The first bytes of a text, without an incomplete UTF-8 character at their end.
 fn cut(text: &[u8], most: usize) -> &[u8] {
     let is_inside = |at: usize| text.get(at).is_some_and(|byte| (0x80..0xc0).contains(byte));
     let end = (0..4).map(|back| most.saturating_sub(back)).find(|&at| !is_inside(at)).unwrap_or(most);
     &text[..end]
 }
 
-/// Names of tags as they are usually written: those with a meaning for the database, and other frequent ones.
+/// Usual spellings of tag names: those that the database uses, and other frequent ones.
 const NAMES: [&str; 41] = [
     "Event",
     "Site",
@@ -247,17 +250,17 @@ const NAMES: [&str; 41] = [
     "Source",
 ];
 
-/// The usual spelling of a name, whatever the case of its letters.
+/// The usual spelling of a name, ignoring case.
 fn usual_spelling(name: &[u8]) -> Option<&'static [u8]> {
     NAMES.into_iter().map(str::as_bytes).find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Names that have come by, roughly: a few different ones are taken for one.
+/// An approximate set of the names seen so far: a few different ones may be mistaken for one.
 #[derive(Default)]
 struct SeenNames(u64);
 
 impl SeenNames {
-    /// Adds a name. Gives back whether it may have come by before, in letters of any case.
+    /// Adds a name. Returns whether it may have occurred before, ignoring case.
     fn may_have(&mut self, name: &[u8]) -> bool {
         let letter = |at: usize| u64::from(name.get(at).map_or(0, u8::to_ascii_lowercase));
         let length = name.len();
@@ -269,7 +272,8 @@ impl SeenNames {
     }
 }
 
-/// Sorts the rows of the last game by name, whatever the case of its letters, as the table does; of tags given twice the last one counts.
+/// Sorts the rows of the last game by name, ignoring case as the table does. Of repeated tags, the last one
+/// is kept.
 fn sort_tags(batch: &mut GameBatch, first: usize) {
     let rows = &mut batch.headers.tags;
     let text = &batch.headers.text;

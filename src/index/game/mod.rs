@@ -1,4 +1,4 @@
-//! A game's text to its rows: tags, moves, positions, problems.
+//! Converts a game's text to rows: tags, moves, positions, problems.
 
 pub(crate) mod annotate;
 pub(crate) mod batch;

@@ -1,4 +1,4 @@
-//! A chunk of PGN text to games that have been replayed: the first half of a worker's work.
+//! Parses a chunk of PGN text into replayed games: the first half of a worker's work.
 
 use std::ops::Range;
 
@@ -24,50 +24,50 @@ use crate::store::row::{GameId, GameNames, GameRow, GameStatus, Ply, ProblemRow,
 pub(crate) struct ChunkParser<'a> {
     text: &'a [u8],
     source: SourceId,
-    /// Where the chunk begins in its source.
+    /// The offset of the chunk in its source.
     base: u64,
     reader: Reader<'a>,
     tags: Vec<TagPair<'a>>,
     frame: Vec<FrameProblem>,
     lines: LineCounter,
-    /// How many warnings of the present game are still told.
+    /// How many warnings of the current game may still be reported.
     warnings_left: u32,
-    /// The first word of the present game that was passed over and may have been a move.
+    /// The first ignored word of the current game that may have been a move.
     doubtful: Option<Doubtful>,
     start: &'a Position,
     openings: &'a OpeningBook,
-    /// Whether games with an error are left out.
+    /// Whether games with an error are omitted.
     leave_out: bool,
-    /// What games are compared by, if they are.
+    /// How games are compared, if they are.
     comparison: Option<&'a Comparison>,
     annotator: Annotator,
 }
 
-/// The most warnings told of one game: garbage must not fill the database.
+/// The maximum number of warnings per game: garbage must not fill the database.
 const MOST_WARNINGS: u32 = 100;
 
-/// The most plies of one game that are kept: garbage must not fill the memory.
+/// The maximum number of stored plies per game: garbage must not fill the memory.
 const MOST_PLIES: usize = 1 << 22;
 
-/// A word, and where it stands.
+/// A word and its place.
 struct Doubtful {
     word: String,
     offset: usize,
 }
 
-/// How a game's movetext was read.
+/// The end of a game's movetext.
 struct Ending {
     status: GameStatus,
     result: Option<GameResult>,
-    /// Where that is.
+    /// The place of the result.
     result_at: Range<usize>,
-    /// Of the last position that has a name.
+    /// The opening of the last position that has a name.
     opening: Option<OpeningId>,
 }
 
 impl<'a> ChunkParser<'a> {
-    /// A parser for a chunk that begins `base` bytes into its source and was cut at the first boundary after `size` bytes. `start` is the
-    /// standard start position.
+    /// A parser for a chunk that begins `base` bytes into its source and was cut at the first boundary after
+    /// `size` bytes. `start` is the standard start position.
     pub(crate) fn new(
         text: &'a [u8],
         size: usize,
@@ -94,35 +94,36 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
-    /// The same, whose games are to be compared.
+    /// Prepares games for comparison.
     pub(crate) const fn comparing(mut self, comparison: &'a Comparison) -> Self {
         self.comparison = Some(comparison);
         self
     }
 
-    /// The same, which keeps these annotations.
+    /// Sets the annotations to store.
     pub(crate) fn annotating(mut self, kept: Annotations) -> Self {
         self.annotator = Annotator::new(kept);
         self
     }
 
-    /// The same, which leaves games with an error out if `yes`.
+    /// Sets whether games with an error are omitted.
     pub(crate) const fn leaving_out(mut self, yes: bool) -> Self {
         self.leave_out = yes;
         self
     }
 
-    /// How far the chunk has been read, in bytes.
+    /// The number of bytes of the chunk read so far.
     pub(crate) const fn offset(&self) -> usize {
         self.reader.offset()
     }
 
-    /// Line ends of the whole chunk.
+    /// The number of line ends in the whole chunk.
     pub(crate) fn line_count(&mut self) -> u64 {
         self.lines.at(self.text, self.text.len()).0
     }
 
-    /// Reads games into `batch`, emptied first, until it is full. Gives back whether the chunk is at its end.
+    /// Reads games into `batch`, which is cleared first, until it is full. Returns whether the end of the
+    /// chunk is reached.
     pub(crate) fn parse_batch(&mut self, batch: &mut GameBatch) -> bool {
         batch.clear();
         while !batch.is_full() {
@@ -197,7 +198,7 @@ impl<'a> ChunkParser<'a> {
         batch.headers.games.push(row);
     }
 
-    /// Adds what the game is compared by.
+    /// Adds the data for comparing the game.
     fn sign(&self, names: &GameNames, row: &mut GameRow, first_code: usize, batch: &mut GameBatch) {
         let Some(comparison) = self.comparison else {
             batch.signatures.push_none();
@@ -218,7 +219,7 @@ impl<'a> ChunkParser<'a> {
         batch.signatures.push(comparison, row.status, start_fen, moves, pairing);
     }
 
-    /// The start position that the tags tell; a set-up is added to the batch's.
+    /// The start position from the tags; a set-up position is added to the batch.
     fn start_position(&mut self, header: &mut Header, game: GameId, batch: &mut GameBatch) -> Start {
         if let Some(variant) = header.row.variant
             && !is_known_variant(variant.of(&batch.headers.text))
@@ -254,7 +255,8 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
-    /// Plays the game's moves from `start` on and adds their codes to the batch's, and its annotations to the rows.
+    /// Plays the game's moves from `start`, and adds their codes and the rows of its annotations to the
+    /// batch.
     fn replay_game(&mut self, start: &Position, header: &mut Header, batch: &mut GameBatch) -> Ending {
         let (row, both_lost) = (&mut header.row, header.both_lost);
         if !self.annotator.is_on() {
@@ -276,7 +278,8 @@ impl<'a> ChunkParser<'a> {
         self.tell_annotation_problems(row.game, batch);
     }
 
-    /// Passes over a game that cannot be replayed. If its rules are known, its comments are kept, all at its beginning.
+    /// Skips a game that cannot be replayed. If its rules are known, its comments are stored, all at its
+    /// beginning.
     fn skip_game(&mut self, row: &mut GameRow, batch: &mut GameBatch) -> Ending {
         let variant = row.variant.map(|variant| variant.of(&batch.headers.text));
         let is_read = self.annotator.is_on() && variant.is_none_or(is_known_variant);
@@ -316,7 +319,8 @@ impl<'a> ChunkParser<'a> {
         Ending { status: GameStatus::Skipped, result, result_at, opening: None }
     }
 
-    /// How much of the game could be replayed. A game that this program exported says in a tag what of it is missing.
+    /// How much of the game could be replayed. A game exported by this program has a tag that states which
+    /// part is missing.
     fn status(
         &self,
         header: &mut Header,
@@ -361,7 +365,7 @@ impl<'a> ChunkParser<'a> {
                     status = GameStatus::Truncated;
                     break self.skip_moves();
                 }
-                // Castling could be played here.
+                // Castling may be legal here.
                 Token::Move(token) if both_lost && self.is_double_loss(token, both_lost) => {
                     double_loss = Some(self.end_in_double_loss(token));
                     break Some(GameResult::Unknown);
@@ -408,7 +412,7 @@ impl<'a> ChunkParser<'a> {
         };
         let result_at = double_loss.unwrap_or(self.reader.token_start()..self.reader.offset());
         while let Some(annotation) = self.reader.trailing() {
-            // Glyphs and variations belong to a move, which may be lost.
+            // NAGs and variations belong to a move, which may be lost.
             let is_kept = status == GameStatus::Ok || matches!(annotation, Annotation::Comment(_));
             if ANNOTATED && is_kept {
                 let played = (&batch.codes[first..], &position);
@@ -426,7 +430,7 @@ impl<'a> ChunkParser<'a> {
         Ending { status, result, result_at, opening }
     }
 
-    /// Tells what was found wrong with the annotations of a game.
+    /// Reports the problems with the annotations of a game.
     fn tell_annotation_problems(&mut self, game: GameId, batch: &mut GameBatch) {
         for problem in std::mem::take(&mut self.annotator.problems) {
             let AnnotationProblem { kind, offset, ply, word_end, message } = problem;
@@ -435,8 +439,8 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
-    /// Whether the word just read, which may be castling, is the result of a game that both players lost; whether they did is what its
-    /// tag says.
+    /// Whether the word just read, which may be castling, is the result of a game that both players lost. Its
+    /// tag decides that.
     fn is_double_loss(&self, token: &[u8], both_lost: bool) -> bool {
         let is_result = GameResult::read_scores(token) == Some((GameResult::Unknown, token.len()));
         token[0] == b'0'
@@ -444,7 +448,7 @@ impl<'a> ChunkParser<'a> {
             && self.reader.is_at_last_token(both_lost)
     }
 
-    /// Ends the game with the word just read. Gives back where that is.
+    /// Ends the game with the word just read. Returns the place of the word.
     fn end_in_double_loss(&mut self, token: &[u8]) -> Range<usize> {
         self.reader.end_game();
         self.reader.offset() - token.len()..self.reader.offset()
@@ -460,7 +464,8 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
-    /// Makes a move that the next move, its number or the result follows without a space (`Nf3Nc6`, `d62.`, `Qd61-0`), and parts the two.
+    /// Plays a move that is followed by the next move, its number or the result without a space (`Nf3Nc6`,
+    /// `d62.`, `Qd61-0`), and splits the two.
     #[cold]
     fn play_glued(
         &mut self,
@@ -481,7 +486,7 @@ impl<'a> ChunkParser<'a> {
         Ok(code)
     }
 
-    /// Reports a token that is no move here. Gives back whether the game ends with it.
+    /// Reports a token that is not a playable move. Returns whether the game ends with it.
     #[cold]
     fn unplayable(
         &mut self,
@@ -510,7 +515,7 @@ impl<'a> ChunkParser<'a> {
         true
     }
 
-    /// Reports a token that is neither a move nor a result. Gives back whether moves may be lost with it.
+    /// Reports a token that is neither a move nor a result. Returns whether moves may be lost with it.
     #[cold]
     fn oddity(&mut self, token: Token<'_>, game: GameId, ply: usize, batch: &mut GameBatch) -> bool {
         let offset = self.reader.token_start();
@@ -534,7 +539,8 @@ impl<'a> ChunkParser<'a> {
         matches!(kind, Kind::UnclosedComment | Kind::UnclosedVariation)
     }
 
-    /// Reports that a game has no moves because those it may have had were passed over. Gives back whether it is so.
+    /// Reports that a game has no moves because possible moves were ignored. Returns whether this is the
+    /// case.
     fn all_moves_lost(&mut self, game: GameId, batch: &mut GameBatch) -> bool {
         let Some(Doubtful { word, offset }) = self.doubtful.take() else { return false };
         let message = format!(
@@ -559,7 +565,7 @@ impl<'a> ChunkParser<'a> {
         false
     }
 
-    /// The game's result: the tag's, or, where that says nothing, the one after the moves.
+    /// The game's result: that of the tag or, if the tag has none, the one after the moves.
     fn result(
         &mut self,
         header: &Header,
@@ -615,7 +621,7 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
-    /// Reports a tag on which the game's start depends.
+    /// Reports a tag that determines the game's start.
     fn problem_at_tag(
         &mut self,
         tag: &str,
@@ -643,7 +649,7 @@ impl<'a> ChunkParser<'a> {
     ) {
         use crate::store::row::Severity;
         let mut message = shorten(message);
-        // Skipped games are counted by these.
+        // Skipped games are counted by this kind.
         if kind.severity() == Severity::Warning && kind != Kind::UnsupportedVariant {
             let Some(left) = self.warnings_left.checked_sub(1) else { return };
             self.warnings_left = left;
@@ -673,7 +679,7 @@ impl<'a> ChunkParser<'a> {
     }
 }
 
-/// A hash of both players and the date; `None` if one of the players is not known.
+/// A hash of both players and the date; `None` if a player is unknown.
 fn pairing(names: &GameNames, row: &GameRow, text: &str) -> Option<u64> {
     let (white, black) = names.white.zip(names.black)?;
     Some(pairing_hash(white.of(text), black.of(text), row.date.map(|date| date.of(text))))
@@ -685,7 +691,7 @@ pub(crate) fn pairing_hash(white: &str, black: &str, date: Option<&str>) -> u64 
     mix_text(hash, date.unwrap_or_default())
 }
 
-/// A hash of start position and moves, and one of the first of these moves and `pairing`.
+/// A hash of start position and moves, and a hash of the first moves and `pairing`.
 fn moves_hashes(
     batch: &GameBatch,
     start: Start,
@@ -703,20 +709,20 @@ fn moves_hashes(
     (codes.iter().copied().fold(seed, mix_move), prefix_hash)
 }
 
-/// A hash of the first moves of a game, which begins with the key of its start position, and of its `pairing`; `None` if it has
-/// fewer moves.
+/// A hash of the first moves of a game and of its `pairing`, starting from the key of its start position;
+/// `None` if it has fewer moves.
 pub(crate) fn prefix_hash(start: u64, codes: &[MoveCode], pairing: u64) -> Option<u64> {
     let first = codes.get(..PREFIX_PLIES)?;
     Some(mix(first.iter().copied().fold(start, mix_move), pairing))
 }
 
-/// Goes on with a game's hash, which begins with the key of its start position, by a move. Check and mate are left out: they
-/// follow from the rest.
+/// Adds a move to a game's hash, which starts from the key of its start position. Check and mate are left
+/// out, because they follow from the rest.
 pub(crate) fn mix_move(hash: u64, code: MoveCode) -> u64 {
     mix(hash, u64::from(code.model().bits()))
 }
 
-/// The standard start position and its placement as text, made once.
+/// The standard start position and its placement as text, computed once.
 #[derive(Debug)]
 pub(crate) struct Standard {
     pub(crate) position: Position,

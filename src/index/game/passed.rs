@@ -1,11 +1,11 @@
-//! What the games of a batch pass: followed move by move, as little changes from one to the next.
+//! Computes the features of a batch's games move by move, because a move changes few of them.
 
 use crate::board::{Color, Kind, Material, MoveCode, PawnStructure, Piece, Position, Special, Square};
 use crate::index::game::batch::{GameBatch, ReadGame, Start};
 use crate::index::game::parse::Standard;
 use crate::store::passed::{Feature, PassedGames, PieceSquares, features_of, set};
 
-/// Notes down what all games of a batch pass.
+/// Records the features of all games of a batch.
 pub(crate) fn note_passed(batch: &mut GameBatch, standard: &Standard) {
     let passed = &mut batch.headers.passed;
     passed.clear();
@@ -32,14 +32,14 @@ pub(crate) fn note_passed(batch: &mut GameBatch, standard: &Standard) {
     }
 }
 
-/// A game on its way.
+/// The state of a game while it is replayed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Followed {
-    /// The squares on which each piece has stood.
+    /// The squares that each piece has occupied so far.
     pieces: PieceSquares,
-    /// What is left, [packed](Material::packed).
+    /// The pieces on the board, [packed](Material::packed).
     material: u64,
-    /// The [key](PawnStructure::key) of where the pawns stand.
+    /// The [key](PawnStructure::key) of the pawn structure.
     pawns: u64,
 }
 

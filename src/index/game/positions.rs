@@ -1,4 +1,4 @@
-//! Replayed games to rows: the second half of a worker's work.
+//! Converts replayed games to rows: the second half of a worker's work.
 
 use crate::board::{FenText, MoveCode, Position};
 use crate::id::{GameId, Ply};
@@ -6,8 +6,8 @@ use crate::index::game::batch::{GameBatch, ReadGame, Start};
 use crate::index::game::parse::Standard;
 use crate::store::sink::{GameMoves, PositionView};
 
-/// Replays the games of a batch, the first of which has the id `first`, and shows `sink` every position of every game in
-/// order.
+/// Replays the games of a batch, the first of which has the id `first`, and calls `sink` with each position
+/// of each game in order.
 pub(crate) fn for_each_position<E>(
     batch: &GameBatch,
     first: GameId,
@@ -23,7 +23,7 @@ pub(crate) fn for_each_position<E>(
     })
 }
 
-/// The moves of all games of a batch that have positions, the first of its games having the number `first`.
+/// The moves of all games of a batch that have positions. The first game has the number `first`.
 pub(crate) fn moves_of(batch: &GameBatch, first: GameId) -> impl Iterator<Item = GameMoves<'_>> {
     let mut codes = &batch.codes[..];
     let mut setups = batch.setups.iter();

@@ -1,4 +1,4 @@
-//! A game's text read once more, to be held against what the database says.
+//! Reads a game's text again, to compare it with the database.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::opening::OpeningBook;
 use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{GameRow, Ply, Severity, SideTable, SourceId, Text};
 
-/// Columns of `game` that a text by itself does not tell: numbers that a run gives, the text's place, and what the moves tell, which
-/// are held against the positions.
+/// Columns of `game` that do not follow from the text alone: numbers assigned by a run, the text's place, and
+/// columns that follow from moves, which are compared with the positions.
 const NOT_TOLD: [&str; 8] = [
     "game_id",
     "source_id",
@@ -23,7 +23,7 @@ const NOT_TOLD: [&str; 8] = [
     "prefix_hash",
 ];
 
-/// Reads the texts of single games as a run does.
+/// Parses the texts of single games as a run does.
 #[derive(Debug)]
 pub(crate) struct Reread {
     batch: GameBatch,
@@ -38,7 +38,7 @@ impl Default for Reread {
 }
 
 impl Reread {
-    /// Reads the first game of a text, if there is one, with these annotations.
+    /// Parses the first game of a text, if there is one, with these annotations.
     pub(crate) fn read(&mut self, text: &[u8], annotations: Annotations) -> Option<GameText<'_>> {
         ChunkParser::new(text, text.len(), SourceId(1), 0, &self.start, &self.openings)
             .annotating(annotations)
@@ -47,7 +47,7 @@ impl Reread {
     }
 }
 
-/// Something that is wrong with a game.
+/// A problem with a game.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GameProblem<'r> {
     pub(crate) byte_offset: u64,
@@ -60,25 +60,26 @@ pub(crate) struct GameProblem<'r> {
     pub(crate) message: &'r str,
 }
 
-/// What a game's text says.
+/// The data in a game's text.
 #[derive(Debug)]
 pub(crate) struct GameText<'r> {
     batch: &'r GameBatch,
 }
 
 impl<'r> GameText<'r> {
-    /// Where the game begins in the text, and how long it is, in bytes.
+    /// The offset and the length of the game in the text, in bytes.
     pub(crate) fn span(&self) -> (u64, u64) {
         let row = &self.batch.headers.games[0];
         (row.byte_offset, row.byte_length)
     }
 
-    /// The moves that can be played.
+    /// The legal moves.
     pub(crate) fn codes(&self) -> &'r [MoveCode] {
         &self.batch.codes[..self.batch.games[0].moves]
     }
 
-    /// The columns of `game` that the text alone tells, by their places; those that are a name's number with the name.
+    /// The columns of `game` that follow from the text alone, with their indexes; names instead of the
+    /// numbers of names.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (usize, Cell<'r>)> {
         let columns = GameRow::COLUMNS.iter().enumerate();
         let told = columns.filter(|(_, column)| !NOT_TOLD.contains(column));
@@ -97,7 +98,7 @@ impl<'r> GameText<'r> {
         Some(name.map_or(Cell::Null, |name| Cell::Text(name.of(&headers.text))))
     }
 
-    /// The game's rows of a side table, without the game's number.
+    /// The game's rows in a side table, without the game's number.
     pub(crate) fn side_rows(&self, table: &SideTable) -> impl Iterator<Item = Vec<Cell<'r>>> {
         let SideTable { columns, cell, len, .. } = *table;
         let headers = &self.batch.headers;
@@ -106,8 +107,8 @@ impl<'r> GameText<'r> {
         rows.map(move |row| (1..columns.len()).filter_map(|column| cell(headers, row, column)).collect())
     }
 
-    /// What is wrong with the game, in the order in which it was found. Places are told from the beginning of the text, where the
-    /// line is 0.
+    /// The problems with the game, in the order in which they were found. Places are relative to the start of
+    /// the text, with lines from 0.
     pub(crate) fn problems(&self) -> impl Iterator<Item = GameProblem<'r>> {
         let headers = &self.batch.headers;
         let game = headers.games[0].game;

@@ -1,4 +1,4 @@
-//! All that a game is compared by, as bytes.
+//! Signatures of games: all compared data as bytes.
 
 use std::hash::Hasher as _;
 
@@ -7,13 +7,13 @@ use crate::index::options::Duplicates;
 use crate::index::spill::KeyHash;
 use crate::store::row::GameStatus;
 
-/// The fewest plies of games that are taken for the same whoever played them.
+/// The minimum number of plies of games that count as duplicates whoever played them.
 pub(crate) const MIN_PLIES_OF_MOVES: u32 = 20;
 
-/// A game is looked for in longer ones if it has at least so many plies.
+/// A game can be a prefix of longer ones if it has at least this many plies.
 pub(crate) const PREFIX_PLIES: usize = 16;
 
-/// Adds a number to a hash. Hashes made with it stand in the database: it must not change.
+/// Adds a number to a hash. The database stores such hashes, so this function must not change.
 pub(crate) const fn mix(hash: u64, value: u64) -> u64 {
     const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
     let mixed = (hash ^ value).wrapping_mul(MULTIPLIER);
@@ -28,7 +28,7 @@ pub(crate) fn mix_text(hash: u64, text: &str) -> u64 {
     mix(mix(hash, rest), text.len() as u64)
 }
 
-/// What games are compared by, and how it is hashed.
+/// How games are compared and hashed.
 #[derive(Clone, Debug)]
 pub(crate) struct Comparison {
     pub(crate) rule: Duplicates,
@@ -44,26 +44,27 @@ pub(crate) struct Pairing<'a> {
     pub(crate) result: GameResult,
 }
 
-/// A game's start, moves, and whether they are all; then players, date and result, if both players are known.
+/// A game's start, moves, and whether they are complete; then players, date and result, if both players are
+/// known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signature {
-    /// Where it begins, and how long it and its first part are, in bytes.
+    /// Its offset, its length and the length of its first part, in bytes.
     start: usize,
     length: usize,
     moves: usize,
-    /// The hash of all of it, if games are the same that have all of it in common.
+    /// The hash of the whole signature, if duplicates are found by it.
     pub(crate) hash: Option<u64>,
-    /// The hash of the first part, if games are the same that have this in common.
+    /// The hash of the first part, if duplicates are found by it.
     pub(crate) moves_hash: Option<u64>,
 }
 
 impl Signature {
-    /// The same of a game that is not looked for by its moves alone.
+    /// The same signature without a search by moves alone.
     pub(crate) const fn without_moves(self) -> Self {
         Self { moves_hash: None, ..self }
     }
 
-    /// The same of a game that is looked for by its moves alone.
+    /// The same signature with a search by moves alone.
     pub(crate) const fn moves_alone(self) -> Self {
         Self { hash: None, ..self }
     }
@@ -72,13 +73,14 @@ impl Signature {
 /// The signatures of some games.
 #[derive(Debug, Default)]
 pub(crate) struct Signatures {
-    /// `None`: the game repeats nothing.
+    /// `None`: the game cannot be a duplicate.
     games: Vec<Option<Signature>>,
     bytes: Vec<u8>,
 }
 
 impl Signatures {
-    /// Adds a game: its status, its start position as `game.start_fen` has it, its moves, and its pairing, if that is known.
+    /// Adds a game: its status, its start position as in `game.start_fen`, its moves, and its pairing, if
+    /// known.
     pub(crate) fn push(
         &mut self,
         comparison: &Comparison,
@@ -139,7 +141,7 @@ impl Signatures {
         &self.bytes[signature.start..][..signature.moves]
     }
 
-    /// Leaves the first games.
+    /// Keeps only the first games.
     pub(crate) fn truncate(&mut self, games: usize) {
         let next = self.games.get(games..).unwrap_or_default().iter().flatten().next();
         if let Some(end) = next.map(|signature| signature.start) {
@@ -148,13 +150,13 @@ impl Signatures {
         self.games.truncate(games);
     }
 
-    /// Empties it and keeps its memory.
+    /// Clears it and keeps its memory.
     pub(crate) fn clear(&mut self) {
         self.truncate(0);
     }
 }
 
-/// The position of a six-field FEN of ours, without the numbers of moves; nothing for the standard one.
+/// The position of a six-field FEN written by this program, without the counters; empty for the standard one.
 pub(crate) fn canonical(fen: &str) -> &str {
     const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
     let end = fen.match_indices(' ').nth(3).map_or(fen.len(), |(end, _)| end);

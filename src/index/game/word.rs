@@ -1,11 +1,11 @@
-//! What words of movetext mean.
+//! Interprets words of movetext.
 
 use std::borrow::Cow;
 
 use crate::board::Position;
 use crate::pgn::{decode, is_descriptive_move, is_foreign_move, is_misspelt_move, looks_like_move};
 
-/// How long the move is that a word begins with, if a result, a move number or another move is all that follows it.
+/// The length of the move at the start of a word, if only a result, a move number or another move follows it.
 pub(crate) fn glued_move(word: &[u8]) -> Option<usize> {
     let results =
         [&b"1-0"[..], b"0-1", b"1/2-1/2"].into_iter().filter_map(|result| word.strip_suffix(result));
@@ -14,7 +14,7 @@ pub(crate) fn glued_move(word: &[u8]) -> Option<usize> {
     results.chain(numbers).find(|word| Position::is_san(word)).map(<[u8]>::len).or_else(|| glued_moves(word))
 }
 
-/// How long the first move is of two that are a word.
+/// The length of the first move in a word that consists of two moves.
 fn glued_moves(word: &[u8]) -> Option<usize> {
     const LONGEST: usize = 16;
     let parts = (2..word.len().min(LONGEST).saturating_sub(1)).filter(|_| word.len() <= LONGEST);
@@ -24,7 +24,7 @@ fn glued_moves(word: &[u8]) -> Option<usize> {
     })
 }
 
-/// Whether a word, in whatever notation, may be a move: it has a letter and the number of a rank.
+/// Whether a word, in any notation, may be a move: it has a letter and a rank number.
 pub(crate) fn may_be_move(word: &str) -> bool {
     const LONGEST: usize = 24;
     word.len() <= LONGEST
@@ -32,13 +32,14 @@ pub(crate) fn may_be_move(word: &str) -> bool {
         && word.contains(|letter| matches!(letter, '1'..='8'))
 }
 
-/// Whether a word, which cannot be read as a move and ends at the byte `after` of a text, seems to be meant as one.
+/// Whether a word that cannot be parsed as a move, and ends at the byte `after` of a text, was probably meant
+/// as one.
 #[cold]
 pub(crate) fn is_meant_as_move(word: &[u8], text: &[u8], after: usize) -> bool {
     match word {
-        // Bold text in HTML.
+        // HTML bold text.
         [_] if matches!(text[..after - 1], [.., b'<' | b'/']) => false,
-        // A novelty, but not `N.f3`.
+        // The mark of a novelty, but not `N.f3`.
         b"N" => matches!(text.get(after), Some(b'.' | b'%' | b'_')),
         _ => {
             looks_like_move(word)
@@ -49,7 +50,7 @@ pub(crate) fn is_meant_as_move(word: &[u8], text: &[u8], after: usize) -> bool {
     }
 }
 
-/// What notation a word may be in that cannot be read as a move: a remark in parentheses, or nothing.
+/// A hint on the notation of a word that cannot be parsed as a move: a remark in parentheses, or empty.
 pub(crate) fn notation_of(word: &[u8]) -> &'static str {
     if is_foreign_move(word) {
         " (in another language? the letters of pieces are K, Q, R, B and N)"
@@ -60,10 +61,10 @@ pub(crate) fn notation_of(word: &[u8]) -> &'static str {
     }
 }
 
-/// The most bytes of a text that are shown: a token can be as long as a file.
+/// The maximum number of bytes of a text in a message: a token can be as long as a file.
 const MOST_SHOWN: usize = 500;
 
-/// A text, or its beginning.
+/// A text, shortened if necessary.
 pub(crate) fn shorten(text: &str) -> Cow<'_, str> {
     if text.len() <= MOST_SHOWN {
         return text.into();
@@ -71,13 +72,13 @@ pub(crate) fn shorten(text: &str) -> Cow<'_, str> {
     format!("{}…", &text[..text.floor_char_boundary(MOST_SHOWN)]).into()
 }
 
-/// A token as text, or its beginning.
+/// A token as text, shortened if necessary.
 pub(crate) fn shown(token: &[u8]) -> Cow<'_, str> {
     if token.len() <= MOST_SHOWN {
         return decode(token);
     }
     let begin = &token[..MOST_SHOWN];
-    // The last character may be cut.
+    // The last character may be incomplete.
     let whole = begin.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
     let begin = if whole + 4 > MOST_SHOWN { &begin[..whole] } else { begin };
     format!("{}…", decode(begin)).into()

@@ -1,4 +1,4 @@
-//! Which games repeat an earlier one.
+//! Finds games that repeat an earlier one.
 
 use std::path::Path;
 
@@ -9,45 +9,46 @@ use crate::index::spill::SpillMap;
 use crate::store::row::{GameId, NameId};
 use crate::store::{ComparedGame, GameSet, Known};
 
-/// The first of all games that are alike: of this run, and of the database that is added to as far as its games were asked for.
+/// The first of each group of equal games: of this run, and of the existing database as far as its games were
+/// read.
 ///
-/// A game is looked for before it is added, so no two of the same kind are here.
+/// A game is searched for before it is added, so there are no two equal ones.
 #[derive(Debug)]
 pub(crate) struct Originals {
     comparison: Comparison,
-    /// By all that games are compared by.
+    /// By the whole signature.
     same: SpillMap,
     /// By start and moves.
     moves: SpillMap,
-    /// The groups of games of the database that are here.
+    /// The groups of games of the database that have been read.
     groups: SpillMap,
-    /// Games that the database no longer has.
+    /// Games removed from the database.
     removed: GameSet,
 }
 
 impl Originals {
-    /// None yet. What takes more than about `memory` bytes goes to files in `directory`.
+    /// An empty set. Data beyond about `memory` bytes is written to files in `directory`.
     pub(crate) fn new(comparison: Comparison, removed: &GameSet, memory: u64, directory: &Path) -> Self {
-        // Games are kept in two maps only if they are looked for by their moves too.
+        // There are two maps only if games are also searched for by moves alone.
         let share = if comparison.rule == Duplicates::Moves { memory / 2 } else { memory };
         let map = |memory| SpillMap::new(memory, directory.to_owned());
         let (same, moves, groups) = (map(share), map(share), map(memory / 8));
         Self { comparison, same, moves, groups, removed: removed.clone() }
     }
 
-    /// The first game that is the same as one of `games`.
+    /// The first game equal to one of `games`.
     pub(crate) fn same(&mut self, games: &Signatures, signature: &Signature) -> Result<Option<GameId>> {
         let Some(hash) = signature.hash else { return Ok(None) };
         Ok(self.same.find(hash, games.bytes(signature))?.map(GameId))
     }
 
-    /// The first game with the moves of one of `games`.
+    /// The first game with the same moves as one of `games`.
     pub(crate) fn with_moves(&mut self, games: &Signatures, signature: &Signature) -> Result<Option<GameId>> {
         let Some(hash) = signature.moves_hash else { return Ok(None) };
         Ok(self.moves.find(hash, games.moves(signature))?.map(GameId))
     }
 
-    /// Adds a game that repeats none.
+    /// Adds a game that is not a duplicate.
     pub(crate) fn insert(&mut self, games: &Signatures, signature: &Signature, game: GameId) -> Result<()> {
         if let Some(hash) = signature.hash {
             self.same.insert(hash, games.bytes(signature), game.0)?;
@@ -58,10 +59,10 @@ impl Originals {
         Ok(())
     }
 
-    /// Adds the games of the database that have the hash `moves_hash` and this White, or any, if they are not here. Gives back
-    /// whether some were added.
+    /// Adds the games of the database that have the hash `moves_hash` and this White (or any), unless they
+    /// were added before. Returns whether games were added.
     ///
-    /// All at once: if each new game were held against all of them, many that are alike would take for ever.
+    /// All at once: comparing each new game with all of them would take forever if many are equal.
     pub(crate) fn take_known(
         &mut self,
         known: &Known,

@@ -1,4 +1,4 @@
-//! Numbers for games and names, in input order; duplicates are found here.
+//! Numbers games and names in input order, and finds duplicates.
 
 pub(crate) mod duplicates;
 pub(crate) mod names;

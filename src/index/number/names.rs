@@ -1,29 +1,30 @@
-//! Names and their ids.
+//! Assigns ids to names.
 
 use crate::index::error::{Error, Result};
 use crate::index::spill::{KeyHash, SpillMap};
 use crate::store::NameTable;
 use crate::store::row::NameId;
 
-/// Gives each distinct name of a table a number: 1, 2, 3 … in order of first appearance, or on from those of a database.
+/// Assigns a number to each distinct name of a table: 1, 2, 3 … in order of first appearance, after those of
+/// an existing database.
 #[derive(Debug)]
 pub(crate) struct Names {
     ids: SpillMap,
     hash: KeyHash,
-    /// Of players, events and sites.
+    /// The last ids of players, events and sites.
     last: [u32; 3],
-    /// A name after the number of its table.
+    /// The number of the table, followed by the name.
     key: Vec<u8>,
 }
 
 impl Names {
-    /// Goes on after the ids `last` of players, events and sites.
+    /// Continues after the ids `last` of players, events and sites.
     pub(crate) const fn after(last: [NameId; 3], ids: SpillMap, hash: KeyHash) -> Self {
         let [players, events, sites] = last;
         Self { ids, hash, last: [players.0, events.0, sites.0], key: Vec::new() }
     }
 
-    /// The id of a name, if it has one here or `known` gives one.
+    /// The id of a name, if it is known here or to `known`.
     pub(crate) fn find(
         &mut self,
         table: NameTable,
@@ -44,7 +45,7 @@ impl Names {
         Ok(id)
     }
 
-    /// The id of a name, and whether the name is new. A name met for the first time may have the id that `known` gives.
+    /// The id of a name, and whether the name is new. The first time, `known` may have the id.
     pub(crate) fn intern(
         &mut self,
         table: NameTable,
@@ -87,7 +88,7 @@ mod tests {
             for (kind, number, only_found) in names {
                 let names = [NameTable::Player, NameTable::Event, NameTable::Site][kind];
                 let name = format!("name {number}");
-                // Some players were there before.
+                // Some players existed before.
                 let was_there = (kind == 0 && number % 5 == 0).then_some(NameId(number + 1));
                 let known = |_: &str| Ok(was_there);
                 let there = plain.get(&(kind, number)).copied().or(was_there);

@@ -1,4 +1,4 @@
-//! Games that break off and are whole elsewhere, once all rows are there.
+//! Finds broken-off games whose complete versions are elsewhere, once all rows are written.
 
 use std::collections::HashSet;
 use std::hash::Hasher as _;
@@ -11,17 +11,17 @@ use crate::index::spill::{KeyHash, SpillMap};
 use crate::store::row::GameId;
 use crate::store::{BulkLoader, ComparedGame, PrefixCandidate};
 
-/// Looks for the games whose moves are the first of a longer game by the same players on the same date.
+/// Searches for games whose moves are the first moves of a longer game by the same players on the same date.
 ///
-/// The short games are kept by all this, and each beginning of each long game is looked up: the work grows with the moves of these
-/// games, however many of them begin alike.
+/// The short games are stored by these data, and each prefix of each long game is looked up. So the time
+/// depends on the number of moves of these games, not on how many of them begin alike.
 #[derive(Debug)]
 pub(crate) struct Prefixes<'p> {
-    /// Numbers of short games that differ, from 0.
+    /// Numbers of distinct short games, from 0.
     keys: SpillMap,
-    /// The first longer game of each of these, and the first that is later than `last`, as far as they were found.
+    /// For each of these, the first longer game, and the first one later than `last`, as far as found.
     longer: Vec<[Option<GameId>; 2]>,
-    /// The last game that was there before.
+    /// The last game that existed before.
     last: GameId,
     hash: KeyHash,
     progress: &'p Progress,
@@ -30,13 +30,13 @@ pub(crate) struct Prefixes<'p> {
 }
 
 impl<'p> Prefixes<'p> {
-    /// Looks where one of the two games is later than `last`.
+    /// Only considers pairs with a game later than `last`.
     pub(crate) const fn new(keys: SpillMap, hash: KeyHash, last: GameId, progress: &'p Progress) -> Self {
         Self { keys, longer: Vec::new(), last, hash, progress, key: Vec::new() }
     }
 
-    /// Notes them down as duplicates of the kind `prefix`, those too of which the first is `freed`. All other tables must be
-    /// complete. Gives back how many there are.
+    /// Records them as duplicates of the kind `prefix`, including those whose short game is in `freed`. All
+    /// other tables must be complete. Returns their number.
     pub(crate) fn note(mut self, loader: &BulkLoader<'_>, freed: &[GameId]) -> Result<u64> {
         let freed: HashSet<GameId> = freed.iter().copied().collect();
         let candidates = loader.prefix_candidates(self.last, &freed)?;
@@ -68,11 +68,11 @@ impl<'p> Prefixes<'p> {
         Ok(count)
     }
 
-    /// Makes the key of a game. Gives back where its moves begin.
+    /// Builds the key of a game. Returns where its moves begin.
     fn begin(&mut self, game: &ComparedGame) -> usize {
         self.key.clear();
         let start = game.start_fen.as_deref().map_or("", canonical);
-        // Hashes tell that the players are known.
+        // Only games with known players have such hashes.
         let [white, black, date] =
             [&game.white, &game.black, &game.date].map(|text| text.as_deref().unwrap_or_default());
         for text in [start, white, black, date] {
@@ -84,25 +84,25 @@ impl<'p> Prefixes<'p> {
         begin
     }
 
-    /// The number of a short game: that of an earlier one which is the same, or the next.
+    /// The number of a short game: that of an earlier equal one, or the next.
     fn number(&mut self, game: &ComparedGame) -> Result<u32> {
         let begin = self.begin(game);
         let mut hasher = self.hash.begin();
-        // In the pieces in which the beginnings of longer games are hashed.
+        // In the same pieces as the prefixes of longer games, so that the hashes are equal.
         hasher.write(&self.key[..begin]);
         self.key[begin..].as_chunks::<2>().0.iter().for_each(|code| hasher.write(code));
         let hash = self.hash.end(&hasher);
         if let Some(number) = self.keys.find(hash, &self.key)? {
             return Ok(number);
         }
-        // No more than there are games.
+        // There are no more than there are games.
         let number = self.longer.len() as u32;
         self.keys.insert(hash, &self.key, number)?;
         self.longer.push([None; 2]);
         Ok(number)
     }
 
-    /// Looks for the short games that a long one, later than all before, begins with.
+    /// Searches for the short games that are prefixes of a long one, which is later than all before.
     fn see_long(&mut self, game: &ComparedGame) -> Result<()> {
         let begin = self.begin(game);
         let Self { keys, longer, last, hash, key, .. } = self;

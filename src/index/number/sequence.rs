@@ -1,4 +1,4 @@
-//! Parts in input order, whatever order they were parsed in: here games, names and lines get their numbers.
+//! Numbers games, names and lines in input order, whatever order the chunks were parsed in.
 
 use crate::index::error::{Error, Result};
 use crate::index::game::batch::{GameBatch, ReadGame};
@@ -12,51 +12,51 @@ use crate::source::other_text;
 use crate::store::row::{DuplicateKind, DuplicateRow, GameId, NameId, SourceId, Text};
 use crate::store::{Known, NameTable};
 
-/// What came of a source.
+/// The result of a source.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SourceCount {
     pub(crate) games: u64,
     pub(crate) plies: u64,
     pub(crate) problems: u64,
     pub(crate) duplicates: u64,
-    /// Games that were left out; they are not among `games`.
+    /// Omitted games, which are not counted in `games`.
     pub(crate) left_out: u64,
-    /// Where the last game begins that was found.
+    /// The offset of the last game found.
     pub(crate) last_game: Option<u64>,
-    /// Whether it has text that belongs to no game.
+    /// Whether it has text outside games.
     has_text_outside: bool,
     /// Whether it has any text.
     has_text: bool,
-    /// What its text is, if its beginning shows that it is no PGN.
+    /// The kind of text, if its beginning shows that it is not PGN.
     other_text: Option<&'static str>,
 }
 
-/// What gets numbers.
+/// What to number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Numbering {
     All,
-    /// Lines and games, as they are given away; a batch counts its games from 0.
+    /// Lines and games, by the stored numbers; a batch counts its games from 0.
     Games,
-    /// Lines and the games of each source: nothing is to be kept.
+    /// Lines and the games of each source, if nothing is stored.
     Places,
 }
 
-/// Where the numbers within a source go on: of what was read of it before.
+/// The numbers at which a source continues after earlier readings.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SourceStart {
     pub(crate) games: u32,
     pub(crate) lines: u64,
-    /// Bytes of the line that goes on.
+    /// Bytes of the current line.
     pub(crate) columns: u64,
 }
 
-/// Numbers what comes by in input order.
+/// Numbers batches in input order.
 #[derive(Debug)]
 pub(crate) struct Sequencer {
     numbering: Numbering,
     games: u32,
     names: Names,
-    /// What is there already, if it is a database that is added to, and the last player of that.
+    /// The existing database, if there is one, and its last player.
     known: Option<Known>,
     last_player: NameId,
     originals: Originals,
@@ -72,7 +72,8 @@ pub(crate) struct Sequencer {
 }
 
 impl Sequencer {
-    /// Goes on after what is `known`; `starts` are those of all sources, whose ids follow `last_source`. `ids` is for names.
+    /// Continues after the data in `known`. `starts` has one entry per source; their ids follow
+    /// `last_source`. `ids` stores the names.
     pub(crate) fn new(
         numbering: Numbering,
         starts: Vec<SourceStart>,
@@ -102,7 +103,7 @@ impl Sequencer {
         })
     }
 
-    /// Takes the duplicates out of a batch and numbers the rest. Gives back the id of its first game.
+    /// Removes duplicates from a batch and numbers the rest. Returns the id of its first game.
     pub(crate) fn number(&mut self, source: SourceId, batch: &mut GameBatch) -> Result<GameId> {
         let source_index = (source.0 - self.last_source.0) as usize - 1;
         if source != self.source {
@@ -147,7 +148,7 @@ impl Sequencer {
         Ok(GameId(first))
     }
 
-    /// Notes that text of a source comes by, `begins` it or not.
+    /// Records that text of a source was read; `begins` is set for its beginning.
     pub(crate) fn note_text(&mut self, source: SourceId, text: &[u8], begins: bool) {
         let count = &mut self.sources[(source.0 - self.last_source.0) as usize - 1];
         count.has_text |= !text.is_empty();
@@ -156,8 +157,8 @@ impl Sequencer {
         }
     }
 
-    /// What is wrong with a source of which all text has come by: it has text, but no game. A stream must have text: whoever should have
-    /// written it may have failed.
+    /// The problem of a completely read source that has text but no game. A stream must have text, because
+    /// the program that writes it may have failed.
     pub(crate) fn without_game(&self, source: SourceId, is_stream: bool) -> Option<&'static str> {
         let count = &self.sources[(source.0 - self.last_source.0) as usize - 1];
         let has_text_alone = count.has_text_outside || count.other_text.is_some();
@@ -170,7 +171,7 @@ impl Sequencer {
         }
     }
 
-    /// Counts and names the games of a batch, and takes those out that repeat an earlier one.
+    /// Numbers the names of a batch's games, and removes games that repeat an earlier one.
     fn sift(&mut self, batch: &mut GameBatch) -> Result<()> {
         let mut is_duplicate = vec![false; batch.games.len()];
         for (index, is_duplicate) in is_duplicate.iter_mut().enumerate() {
@@ -206,7 +207,8 @@ impl Sequencer {
         Ok(())
     }
 
-    /// The game that a game of a batch repeats: rather the same than one with the same moves, and rather an earlier one.
+    /// The game that a game of a batch repeats: preferably an equal one rather than one with the same moves,
+    /// and preferably an earlier one.
     fn find(
         &mut self,
         signature: &Signature,
@@ -225,7 +227,7 @@ impl Sequencer {
         if let Some(game) = same {
             return Ok(Some((game, DuplicateKind::Same)));
         }
-        // One that was there before would have been found for every game of this run.
+        // A game of the existing database would have been found for every game of this run.
         let mut alike = self.originals.with_moves(games, signature)?;
         if alike.is_none()
             && signature.moves_hash.is_some()
@@ -237,7 +239,7 @@ impl Sequencer {
         Ok(alike.map(|game| (game, DuplicateKind::Moves)))
     }
 
-    /// The player of White, if the database that is added to has both players of a game.
+    /// White's id, if the existing database has both players of a game.
     fn known_white(&mut self, index: usize, batch: &GameBatch) -> Result<Option<NameId>> {
         let Some(known) = &self.known else { return Ok(None) };
         let names = batch.games[index].names;
@@ -251,7 +253,7 @@ impl Sequencer {
         Ok(if white.is_some() && player(black)?.is_some() { white } else { None })
     }
 
-    /// Counts the line ends of a chunk that has come by whole.
+    /// Counts the line ends of a completely read chunk.
     pub(crate) const fn pass_lines(&mut self, lines: u64) {
         self.source_lines += lines;
     }

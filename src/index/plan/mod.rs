@@ -1,4 +1,4 @@
-//! What a run is asked to do, and the space it needs.
+//! Plans a run: its sources and the space it needs.
 
 pub(crate) mod space;
 
@@ -13,21 +13,21 @@ use crate::index::spill::KeyHash;
 use crate::source::{self, DecodeOptions, Opened, SourceFile, Sources};
 use crate::store::directory_of;
 
-/// A run that is about to begin: its sources are listed, and what it will need is estimated.
+/// A run that is about to begin: its sources are listed, and the space that it needs is estimated.
 #[derive(Debug)]
 pub struct Plan<'o> {
     pub(crate) sources: Sources,
     pub(crate) options: &'o IndexOptions,
     pub(crate) estimate: Estimate,
-    /// How many bits of hashes count: all, but in tests.
+    /// The number of hash bits used: all, except in tests.
     pub(crate) hash_bits: u32,
 }
 
 impl<'o> Plan<'o> {
-    /// Lists the sources, files and directories of them, and looks into some.
+    /// Lists the sources (files, and those in directories), and reads samples of some.
     ///
     /// # Errors
-    /// When none of them can be read, or when the run is [stopped](Progress::stop).
+    /// If none of them can be read, or the run is [stopped](Progress::stop).
     pub fn new<P: AsRef<Path>>(paths: &[P], options: &'o IndexOptions, progress: &Progress) -> Result<Self> {
         progress.enter(Phase::Looking);
         let decode = DecodeOptions { threads: options.threads, memory: options.memory };
@@ -40,11 +40,13 @@ impl<'o> Plan<'o> {
         Ok(Self { sources, options, estimate, hash_bits: KeyHash::BITS })
     }
 
-    /// The same, which reads those games alone that begin in this range of the bytes of each file, packed if it is. Ranges that follow
-    /// each other have all games, each once, wherever they are cut; [`source::parts`] tells where to cut best.
+    /// Restricts the run to games that begin in this range of the bytes of each file (compressed bytes for
+    /// archives). Adjacent ranges together contain each game exactly once, wherever they are cut;
+    /// [`source::parts`] suggests where to cut.
     ///
-    /// Plain files and zstd archives can be read from the middle. Of others, whoever has the first byte reads all games, and others none.
-    /// Places of games in an archive count from the text of the first frame that begins in the range, and lines from the first game.
+    /// Plain files and zstd archives can be read from the middle. For other files, the range with the first
+    /// byte contains all games. Places of games in an archive count from the text of the first frame that
+    /// begins in the range, and lines from the first game.
     #[must_use]
     pub fn of_range(mut self, range: &Range<u64>) -> Self {
         self.sources.files.iter_mut().flatten().for_each(|file| file.restrict(range));
@@ -52,19 +54,20 @@ impl<'o> Plan<'o> {
         self
     }
 
-    /// Work on the rows of a database alone, without sources, on all threads: there is no text to tell how many are useful.
+    /// Plans work on an existing database only, without sources, with all threads: there is no input to
+    /// compute a useful number from.
     pub(crate) fn without_sources(options: &'o IndexOptions) -> Self {
         let estimate = Estimate { text_bytes: u64::MAX, ..Estimate::default() };
         Self { sources: Sources::default(), options, estimate, hash_bits: KeyHash::BITS }
     }
 
-    /// What was left out of the sources given, and why: a sentence each.
+    /// The sources that were ignored, with reasons: a sentence each.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.sources.notes
     }
 
-    /// An error of the run, with the room that the run takes if it is that of a full disk.
+    /// Adds the space that the run needs to an error, if it is that of a full disk.
     pub(crate) fn needing(&self, error: Error, estimate: &Estimate) -> Error {
         error.needing(estimate, self.sources.bytes().is_some())
     }
@@ -81,19 +84,19 @@ impl<'o> Plan<'o> {
     }
 }
 
-/// What is to be expected of sources.
+/// The estimate for sources.
 pub(crate) fn estimate(sources: &Sources, options: &IndexOptions) -> Estimate {
     Estimate::new(sources, occurrence_memory(options, sources), options.annotations)
 }
 
-/// Bytes of memory for occurrences; the rest is for what has no size of its own: buffers, names, SQLite.
+/// Bytes of memory for occurrences. The rest is for data without a fixed size: buffers, names, SQLite.
 pub(crate) fn occurrence_memory(options: &IndexOptions, sources: &Sources) -> u64 {
     let decoding = sources.files.iter().flatten().map(SourceFile::extra_memory).max().unwrap_or(0);
-    // A longer window than half of the memory is refused.
+    // Archives whose window needs more than half of the memory are refused.
     (options.memory - decoding.min(options.memory / 2)) / 4 * 3
 }
 
-/// Fails if there is nothing that can be read.
+/// Fails if no source can be read.
 fn check_sources(sources: &Sources, options: &IndexOptions) -> Result<()> {
     let mut reason = None;
     for file in &sources.files {
@@ -107,7 +110,7 @@ fn check_sources(sources: &Sources, options: &IndexOptions) -> Result<()> {
     Err(reason.map_or_else(|| Error::NoFile(sources.notes.clone()), Error::NoSource))
 }
 
-/// Whether a source can be read, at least its beginning. A stream is not touched.
+/// Whether at least the beginning of a source can be read. Does not read from streams.
 fn check(file: &SourceFile, options: &IndexOptions) -> std::result::Result<(), String> {
     match source::open(file).map_err(|error| error.full_message())? {
         Opened::Packed(packed) if file.bytes.is_some() => {
@@ -123,7 +126,7 @@ fn check(file: &SourceFile, options: &IndexOptions) -> std::result::Result<(), S
     }
 }
 
-/// Where temporary files go.
+/// The directory of temporary files.
 pub(crate) fn directory(options: &IndexOptions, database: &Path) -> std::path::PathBuf {
     options.temp_dir.clone().unwrap_or_else(|| directory_of(database).to_owned())
 }

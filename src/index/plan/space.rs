@@ -1,4 +1,4 @@
-//! How much space a run will need, told from samples of its sources.
+//! Estimates the space that a run needs from samples of its sources.
 
 use std::path::Path;
 
@@ -12,10 +12,11 @@ use crate::source::{DecodeOptions, Opened, Packed, SourceFile, Sources, open};
 use crate::store::space::free_bytes;
 
 impl Estimate {
-    /// The estimate for sources, if `memory` bytes are there for occurrences and these annotations are kept. Streams count as
-    /// nothing: nobody knows what they will bring.
+    /// The estimate for sources, with `memory` bytes for occurrences, and with these annotations stored.
+    /// Streams are not counted, because their size is unknown.
     pub(crate) fn new(sources: &Sources, memory: u64, annotations: Annotations) -> Self {
-        // As measured on collections with short and long headers: 100 bytes a ply, and 250 a game in the small tables.
+        // Measured on collections with short and long headers: 100 bytes per ply, and 250 per game in the
+        // small tables.
         const BYTES_A_PLY: u64 = 100;
         const BYTES_A_GAME: u64 = 250;
         const SCRATCH_A_GAME: u64 = 200;
@@ -47,15 +48,16 @@ impl Estimate {
         }
     }
 
-    /// The same for a run that also copies `rows` rows of `position_game` within the database, of which `free` bytes are free.
+    /// The estimate for a run that also copies `rows` rows of `position_game` within the database, of which
+    /// `free` bytes are free.
     pub(crate) fn with_copy(self, rows: u64, free: u64) -> Self {
-        // As measured with games of all lengths.
+        // Measured with games of all lengths.
         const BYTES_A_ROW: u64 = 20;
         let copy = rows.saturating_mul(BYTES_A_ROW).saturating_sub(free);
         Self { database_bytes: self.database_bytes.saturating_add(copy), ..self }
     }
 
-    /// Fails if there is clearly not enough space: less than four fifths of what is expected to be needed.
+    /// Fails if there is clearly not enough space: less than four fifths of the estimate.
     pub(crate) fn check(&self, target: &Path, spill: &Path) -> Result<()> {
         let beside =
             target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -77,7 +79,7 @@ impl Estimate {
     }
 }
 
-/// Games and plies in a part of the sources.
+/// Games and plies in samples of the sources.
 #[derive(Debug, Default)]
 struct Sample {
     bytes: u64,
@@ -88,22 +90,22 @@ struct Sample {
     /// Bytes that other comments and variations take in the tables.
     said: u64,
     annotations: Annotations,
-    /// In how many places each file is looked at.
+    /// The number of samples per file.
     places: usize,
     comments: CommentReader,
-    /// Size of the files that were looked into, in bytes, and of their text.
+    /// The size of the sampled files, in bytes, and of their text.
     files_bytes: u64,
     files_text: u64,
 }
 
 impl Sample {
     const WINDOW: usize = 64 << 10;
-    /// In how many places of all files a text is looked at, and of one file at least and at most: collections are mixed, and three places of
-    /// one file were up to a quarter off.
+    /// The number of samples from all files together, and the minimum and maximum from one file. Collections
+    /// are mixed: with three samples, estimates of one file were up to 25 percent off.
     const PLACES: usize = 48;
     const PLACES_OF_A_FILE: [usize; 2] = [3, 16];
 
-    /// Looks into at most sixteen files.
+    /// Samples at most sixteen files.
     fn of(sources: &Sources, memory: u64, annotations: Annotations) -> Self {
         const FILES: usize = 16;
         let files: Vec<&SourceFile> =
@@ -127,7 +129,7 @@ impl Sample {
         sample
     }
 
-    /// Looks at some places of a text.
+    /// Takes samples of a text.
     fn look_into(&mut self, text: &[u8]) {
         let mut end = 0;
         for place in 0..self.places {
@@ -141,12 +143,13 @@ impl Sample {
         }
     }
 
-    /// Looks at the first text of an archive of `bytes` bytes. Gives back how much text all of it has, as far as can be told.
+    /// Samples the beginning of an archive of `bytes` bytes. Returns the estimated size of its whole text.
     fn decode(&mut self, packed: Packed, bytes: u64, memory: u64) -> u64 {
         const TEXT: usize = 8 << 20;
-        /// The beginning is packed worse than the rest: there is little before it that it could repeat.
+        /// The beginning is compressed less than the rest, because there is little before it to refer to.
         const BEGINNING: usize = 2 << 20;
-        /// Games are hardly packed better; a beginning that is says nothing of the rest, and must not make a run fail.
+        /// Games are hardly ever compressed more than this. A beginning with a higher ratio is not typical,
+        /// and must not make a run fail.
         const MOST_RATIO: u128 = 30;
         let options = DecodeOptions { threads: 1, memory };
         let Ok(mut decoded) = packed.decode(options) else { return 0 };
@@ -168,7 +171,8 @@ impl Sample {
     }
 
     fn annotation(&mut self, annotation: Annotation<'_>) {
-        // As measured: a row of a comment, and what a byte of a variation's text becomes, most of it FENs.
+        // Measured: a row of a comment, and the size in the database per byte of a variation's text, mostly
+        // FENs.
         const BYTES_A_ROW: u64 = 14;
         const BYTES_A_VARIATION_BYTE: u64 = 14;
         let is_all = self.annotations == Annotations::All;

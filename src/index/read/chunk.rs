@@ -1,19 +1,19 @@
-//! Whole games of a source, in a row.
+//! Chunks: consecutive whole games of a source.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::source::{KeptSmall, Mapped};
 
-/// Whole games of a source, in a row.
+/// Consecutive whole games of a source.
 #[derive(Debug)]
 pub(crate) struct Chunk {
     text: Text,
-    /// Where it begins in the text of its source.
+    /// The offset in the text of its source.
     pub(crate) offset: u64,
-    /// It was cut at the first boundary so many bytes or more from its start.
+    /// It was cut at the first boundary at least this many bytes from its start.
     pub(crate) size: usize,
-    /// Bytes of the source, packed if it is, that it was made of: for telling progress.
+    /// The bytes of the source, compressed if it is, that the chunk was read from, for reporting progress.
     input: u64,
 }
 
@@ -24,18 +24,18 @@ enum Text {
 }
 
 impl Chunk {
-    /// A piece of a plain file.
+    /// A part of a plain file.
     pub(crate) const fn of_file(map: Arc<Mapped>, range: Range<usize>, size: usize) -> Self {
         let (offset, input) = (range.start as u64, (range.end - range.start) as u64);
         Self { text: Text::Mapped(map, range), offset, size, input }
     }
 
-    /// Text that was decoded.
+    /// Decoded text.
     pub(crate) const fn of_text(text: Vec<u8>, offset: u64, size: usize, input: u64) -> Self {
         Self { text: Text::Owned(text), offset, size, input }
     }
 
-    /// Text that was decoded and was so long that it went into a temporary file.
+    /// Decoded text that was so long that it was written to a temporary file.
     pub(crate) fn of_spilled(map: Mapped, offset: u64, size: usize, input: u64) -> Self {
         let range = 0..map.bytes().len();
         Self { text: Text::Mapped(Arc::new(map), range), offset, size, input }
@@ -48,21 +48,21 @@ impl Chunk {
         }
     }
 
-    /// How many bytes of the source a piece of the chunk stands for.
+    /// How many bytes of the source correspond to a part of the chunk.
     pub(crate) fn input_share(&self, range: Range<usize>) -> u64 {
         let length = self.bytes().len().max(1) as u128;
         let upto = |end: usize| (u128::from(self.input) * end as u128 / length) as u64;
         upto(range.end) - upto(range.start)
     }
 
-    /// Says that a piece has been read.
+    /// Signals that a part has been read.
     pub(crate) fn release(&self, piece: Range<usize>) {
         if let Text::Mapped(map, range) = &self.text {
             map.release(range.start + piece.start..range.start + piece.end);
         }
     }
 
-    /// Keeps a long chunk from piling up in memory while the value given back lives.
+    /// Prevents a long chunk from accumulating in memory while the returned value exists.
     pub(crate) fn keep_small(&self) -> Option<KeptSmall> {
         match &self.text {
             Text::Mapped(map, range) => map.keep_small(range.clone()),

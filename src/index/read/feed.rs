@@ -1,4 +1,4 @@
-//! Chunks of sources, in order, for whoever asks next.
+//! Supplies chunks of sources, in order, to the workers.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::source::{Mapped, Opened, SourceFile, Sources, open, shown_path};
 use crate::store::SourceDigest;
 use crate::store::row::SourceId;
 
-/// What a worker is given to do. The numbers of all work are 0, 1, 2 … in input order.
+/// The next work for a worker, numbered 0, 1, 2 … in input order.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) number: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Work {
 pub(crate) enum Task {
     /// Whole games of a source.
     Chunk(Chunk),
-    /// Something wrong with a source, at this place in its text.
+    /// A problem with a source, at this place in its text.
     Report { kind: Kind, offset: u64, message: String },
     /// The end of a source that was read from its beginning.
     End(PathBuf),
@@ -43,15 +43,15 @@ pub(crate) struct Feed<'s> {
     number: u64,
     source: SourceId,
     open: Option<Open>,
-    /// The open source, if it is read from its beginning.
+    /// The path of the open source, if it is read from its beginning.
     path: Option<PathBuf>,
-    /// What was read of the sources that are done, in order.
+    /// The results of the completed sources, in order.
     pub(crate) ends: Vec<SourceEnd>,
 }
 
 #[derive(Debug)]
 enum Open {
-    /// A plain file, and where its next chunk begins and its last one ends.
+    /// A plain file, with the start of its next chunk and the end of its last one.
     File(Arc<Mapped>, Range<usize>),
     Stream(Receiver<Piece>),
 }
@@ -63,7 +63,7 @@ impl<'s> Feed<'s> {
         Self { sources, options, number: 0, source: last, open: None, path: None, ends: Vec::new() }
     }
 
-    /// The next work, or `None` if all is done. Gives up waiting for it when `is_stopped` says so.
+    /// The next work, or `None` at the end. Stops waiting when `is_stopped` returns true.
     pub(crate) fn next(&mut self, is_stopped: impl Fn() -> bool) -> Result<Option<Work>> {
         loop {
             let task = match self.open.take() {
@@ -81,7 +81,7 @@ impl<'s> Feed<'s> {
         }
     }
 
-    /// Opens the next source. `None`: there is none; otherwise a report if it cannot be read.
+    /// Opens the next source. `None`: there is none. Otherwise a report, if it cannot be read.
     fn open_next(&mut self) -> Result<Option<Option<Task>>> {
         let Some(file) = self.sources.next() else { return Ok(None) };
         self.source.0 += 1;
@@ -109,14 +109,14 @@ impl<'s> Feed<'s> {
         Ok(Some(None))
     }
 
-    /// Cuts the next chunk off a plain file, or tells its end. `None`: there is nothing to be done at its end.
+    /// Cuts the next chunk off a plain file, or reports its end. `None`: its end needs no work.
     fn cut(
         &mut self,
         map: Arc<Mapped>,
         Range { start, end: last }: Range<usize>,
         is_stopped: impl Fn() -> bool,
     ) -> Result<Option<Task>> {
-        /// Text that is searched before what was searched is released.
+        /// The amount of text to search before the searched part is released.
         const WINDOW: usize = 8 << 20;
         let text = map.bytes();
         if start >= last {
@@ -143,9 +143,9 @@ impl<'s> Feed<'s> {
         Ok(Some(Task::Chunk(Chunk::of_file(map, start..end, self.options.chunk_size))))
     }
 
-    /// Waits for the next piece of a decoded source. `None`: there is nothing to be done at its end.
+    /// Waits for the next piece of a decoded source. `None`: its end needs no work.
     fn receive(&mut self, pieces: Receiver<Piece>, is_stopped: impl Fn() -> bool) -> Result<Option<Task>> {
-        /// How often to look whether to stop: nothing else ends the wait for a terminal.
+        /// The interval for checking whether to stop: nothing else ends waiting for a terminal.
         const PATIENCE: Duration = Duration::from_millis(50);
         let piece = loop {
             if is_stopped() {
@@ -171,7 +171,7 @@ impl<'s> Feed<'s> {
     }
 }
 
-/// Where the games stand in a plain file that are to be read.
+/// The range of a plain file that contains the games to read.
 fn games_of(text: &[u8], file: &SourceFile) -> Range<usize> {
     let at = |byte: u64| usize::try_from(byte).unwrap_or(usize::MAX).min(text.len());
     let game_from = |byte: u64| if at(byte) == 0 { 0 } else { next_boundary(text, at(byte) - 1) };

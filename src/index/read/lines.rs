@@ -1,12 +1,12 @@
-//! Lines and columns of a text.
+//! Counts lines and columns of a text.
 
-/// Line ends in a piece of a text: `\n`, `\r\n`, or `\r` alone.
+/// The number of line ends in a part of a text: `\n`, `\r\n`, or `\r` alone.
 pub(crate) fn count_lines(text: &[u8], range: std::ops::Range<usize>) -> u64 {
-    /// What a byte can count, so that the processor counts many pieces of the text side by side.
+    /// The maximum count of a byte, so that the processor can count many parts of the text in parallel.
     const BLOCK: usize = 255;
     let text = &text[range.start..];
     let length = range.end - range.start;
-    // Each byte with the one after it; the last one of the text has none.
+    // Each byte is paired with the next one; the last one of the text has none.
     let pairs = length.min(text.len().saturating_sub(1));
     let ends_line = |byte: u8, next: u8| byte == b'\n' || (byte == b'\r' && next != b'\n');
     let mut count = 0;
@@ -18,12 +18,12 @@ pub(crate) fn count_lines(text: &[u8], range: std::ops::Range<usize>) -> u64 {
     count + u64::from(pairs < length && text.last().is_some_and(|&byte| ends_line(byte, 0)))
 }
 
-/// Counts line ends up to an offset, going on from where it last was, or back.
+/// Counts line ends up to an offset, continuing from the last offset, forwards or backwards.
 #[derive(Default)]
 pub(crate) struct LineCounter {
     offset: usize,
     lines: u64,
-    /// Where the line begins that the offset is in.
+    /// The start of the line that contains the offset.
     line_start: usize,
 }
 
@@ -40,7 +40,7 @@ impl LineCounter {
             passed > 0
         };
         if is_other_line {
-            // Between `\r` and `\n` no line begins.
+            // No line begins between `\r` and `\n`.
             let within = text[..offset].ends_with(b"\r") && text[offset..].starts_with(b"\n");
             let end = memchr::memrchr2(b'\n', b'\r', &text[..offset - usize::from(within)]);
             self.line_start = end.map_or(0, |end| end + 1);
@@ -50,18 +50,18 @@ impl LineCounter {
     }
 }
 
-/// Counts the line ends of a text that comes piece by piece.
+/// Counts the line ends of a text that arrives in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct LineStream {
-    /// But for a carriage return at the end, which may be the first half of a line end.
+    /// Without a carriage return at the end, which may be the first half of a line end.
     lines: u64,
     ends_in_return: bool,
-    /// Bytes of the line that has begun.
+    /// Bytes of the current line.
     columns: u64,
 }
 
 impl LineStream {
-    /// Goes on with the next piece.
+    /// Processes the next piece.
     pub(crate) fn pass(&mut self, text: &[u8]) {
         let Some(first) = text.first() else { return };
         self.lines += u64::from(self.ends_in_return && *first != b'\n');
@@ -73,7 +73,7 @@ impl LineStream {
         }
     }
 
-    /// Line ends so far, and bytes of the line that has begun. What follows is no line feed.
+    /// The line ends so far, and the bytes of the current line. The next byte is not a line feed.
     pub(crate) fn place(&self) -> (u64, u64) {
         (self.lines + u64::from(self.ends_in_return), self.columns)
     }
@@ -83,7 +83,7 @@ impl LineStream {
 mod tests {
     use super::*;
 
-    /// Counted from the start each time.
+    /// Counts from the start each time.
     fn plain_place(text: &[u8], offset: usize) -> (u64, u64) {
         let ends_line =
             |&at: &usize| text[at] == b'\n' || (text[at] == b'\r' && text.get(at + 1) != Some(&b'\n'));

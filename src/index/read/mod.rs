@@ -1,4 +1,4 @@
-//! Sources to chunks of whole games, in order.
+//! Splits sources into chunks of whole games, in order.
 
 pub(crate) mod chunk;
 pub(crate) mod feed;

@@ -1,4 +1,5 @@
-//! A source that has to be decoded: its text is cut into chunks of whole games, by a thread of its own unless the source is small.
+//! Decodes a source and cuts its text into chunks of whole games, in a separate thread unless the source is
+//! small.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -13,41 +14,42 @@ use crate::pgn::{LOOK_AHEAD, LOOK_BACK, boundary_in};
 use crate::source::{DecodeOptions, Decoded, Mapped, Packed};
 use crate::store::SourceDigest;
 
-/// How sources are cut.
+/// Options for cutting sources.
 #[derive(Clone, Debug)]
 pub(crate) struct CutOptions {
-    /// About the size of a chunk, in bytes.
+    /// The approximate size of a chunk, in bytes.
     pub(crate) chunk_size: usize,
-    /// The most text of one chunk in memory, in bytes; what is longer goes into a temporary file.
+    /// The maximum size of a chunk in memory, in bytes. A longer one is written to a temporary file.
     pub(crate) most_in_memory: usize,
     /// The directory of temporary files.
     pub(crate) directory: PathBuf,
     pub(crate) decode: DecodeOptions,
 }
 
-/// What comes of a source, in order.
+/// A part of a source, in order.
 #[derive(Debug)]
 pub(crate) enum Piece {
     Chunk(Chunk),
-    /// Something is wrong, at this place in the text.
+    /// A problem, at this place in the text.
     Report {
         kind: Kind,
         offset: u64,
         message: String,
     },
-    /// The run cannot go on.
+    /// The run must end.
     Failed(Error),
     End(SourceEnd),
 }
 
-/// What was read of a source.
+/// The result of reading a source.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SourceEnd {
-    /// Size of its text, in bytes; `None` if there is none that could be read.
+    /// Size of its text, in bytes; `None` if none could be read.
     pub(crate) bytes: Option<u64>,
-    /// Digest of its text, as far as it could be decoded; `None` if it was given up, or if it is made elsewhere.
+    /// Digest of its text, as far as it could be decoded; `None` if decoding was given up, or if it is
+    /// computed elsewhere.
     pub(crate) digest: Option<SourceDigest>,
-    /// Whether not all of it could be decoded.
+    /// Whether a part could not be decoded.
     pub(crate) is_damaged: bool,
 }
 
@@ -58,7 +60,7 @@ pub(crate) fn start(
     first_byte: u64,
     options: CutOptions,
 ) -> Result<Receiver<Piece>> {
-    /// Chunks that wait for a worker.
+    /// The number of chunks waiting for a worker.
     const WAITING: usize = 3;
     let is_small = packed.is_small();
     let (pieces, receiver) = if is_small { unbounded() } else { bounded(WAITING) };
@@ -71,11 +73,12 @@ pub(crate) fn start(
         }
     };
     if is_small {
-        // A zip archive may have very many: a thread for each would take longer than the reading.
+        // A zip archive may contain very many files: starting a thread for each would take longer than
+        // reading.
         read();
         return Ok(receiver);
     }
-    // It is not waited for: it may be reading from a terminal, and ends when nobody wants its pieces.
+    // The thread is not joined: it may be reading from a terminal, and ends when nobody receives its pieces.
     std::thread::Builder::new().name("read".into()).spawn(read).map_err(Error::Thread)?;
     Ok(receiver)
 }
@@ -90,22 +93,22 @@ struct Cutter {
     hasher: blake3::Hasher,
     /// Text that is not yet cut; of a long chunk, its end.
     text: Vec<u8>,
-    /// Where that text begins in that of its source.
+    /// The offset of this text in that of its source.
     offset: u64,
-    /// Up to where in it there is no boundary to cut at.
+    /// Before this place there is no boundary to cut at.
     searched: usize,
     /// The beginning of a long chunk.
     spill: Option<Spill>,
-    /// Whether the beginning of what is read is lost.
+    /// Whether the beginning of the current text is lost.
     is_torn: bool,
-    /// What was wrong before there was any text.
+    /// Problems before any text.
     early: Vec<String>,
     is_damaged: bool,
-    /// Whether not all was read that could be.
+    /// Whether reading was given up before the end.
     is_given_up: bool,
     /// Whether all games of a part have been cut.
     is_complete: bool,
-    /// Bytes of the source that went into chunks.
+    /// Bytes of the source that are in chunks.
     input: u64,
 }
 
@@ -115,9 +118,9 @@ struct Spill {
     bytes: u64,
 }
 
-/// Why to stop before the end.
+/// Why reading stopped before the end.
 enum Stop {
-    /// Nobody wants more pieces.
+    /// Nobody receives more pieces.
     HungUp,
     Failed(Error),
 }
@@ -152,7 +155,8 @@ impl Cutter {
         }
     }
 
-    /// Begins as late in a part as the part before ends behind its own frames, so that it is told by text of this part alone.
+    /// Starts a part where the previous part ends, after its last frame. The start is determined only by text
+    /// of this part.
     fn begin_part(&mut self) {
         if self.decoded.begins_within() {
             self.is_torn = true;
@@ -160,7 +164,7 @@ impl Cutter {
         }
     }
 
-    /// Up to where in the text games belong to the part, if that is known: the first that begins behind it does not.
+    /// The place up to which games belong to the part, if known: the first game after it does not.
     fn end_of_part(&self) -> Option<usize> {
         let end = (self.decoded.end_of_part()? + LOOK_BACK as u64).saturating_sub(self.offset);
         usize::try_from(end).ok()
@@ -178,7 +182,7 @@ impl Cutter {
         self.begin_part();
         while !self.is_complete {
             let before = self.text.len();
-            // Up to the size of a chunk in one piece, and then a little more until there is a boundary.
+            // Up to the size of a chunk at once, then a little more until there is a boundary.
             let most = self.options.chunk_size.saturating_sub(before).clamp(at_once, 4 << 20);
             let read = self.decoded.read(&mut self.text, most);
             self.hasher.update(&self.text[before..]);
@@ -204,14 +208,14 @@ impl Cutter {
         self.end()
     }
 
-    /// Passes over the text that was read in an earlier run. What is damaged there was told then.
+    /// Skips the text that an earlier run read. Damage in it was reported then.
     fn pass_known(&mut self) -> Cut {
         const BLOCK: u64 = 1 << 20;
         while self.offset < self.first_byte {
             let most = (self.first_byte - self.offset).min(BLOCK);
             let read = self.decoded.read(&mut self.text, most as usize);
             self.hasher.update(&self.text);
-            // With the first block come a few bytes more, which told the form of the text.
+            // The first block contains a few bytes more, which were used to detect the format.
             let passed =
                 self.text.len().min(usize::try_from(self.first_byte - self.offset).unwrap_or(usize::MAX));
             self.text.drain(..passed);
@@ -226,7 +230,7 @@ impl Cutter {
         Ok(())
     }
 
-    /// Hands on what stands before a damaged place, and drops what follows up to the next game.
+    /// Passes on the text before a damaged place, and drops the text after it up to the next game.
     fn meet_damage(&mut self, error: &std::io::Error) -> Cut {
         self.cut(true)?;
         if self.is_complete {
@@ -238,7 +242,7 @@ impl Cutter {
         Ok(())
     }
 
-    /// Cuts off all chunks that are complete, and at the end what is left.
+    /// Cuts off all complete chunks, and at the end the rest.
     fn cut(&mut self, is_end: bool) -> Cut {
         if !self.text.is_empty() {
             for message in std::mem::take(&mut self.early) {
@@ -248,7 +252,7 @@ impl Cutter {
         loop {
             let least =
                 if self.is_torn || self.spill.is_some() { 0 } else { self.options.chunk_size.max(1) - 1 };
-            // What is near the end of the text can be told when more of it is there.
+            // Boundaries near the end of the text can be found only when more of it has arrived.
             let end = if is_end { self.text.len() } else { self.text.len().saturating_sub(LOOK_AHEAD) };
             let last = self.end_of_part();
             let from = self.searched.max(least).min(last.unwrap_or(usize::MAX));
@@ -268,9 +272,9 @@ impl Cutter {
         self.bound_memory()
     }
 
-    /// Hands on all text up to `end`, or drops it if its beginning is lost.
+    /// Passes on all text up to `end`, or drops it if its beginning is lost.
     fn cut_at(&mut self, end: usize) -> Cut {
-        // Room for a chunk and what is read beyond it until there is a boundary.
+        // Capacity for a chunk and the text after it up to the boundary.
         let mut rest =
             Vec::with_capacity(self.options.chunk_size.min(1 << 20) / 8 * 9 + self.text.len() - end);
         rest.extend_from_slice(&self.text[end..]);
@@ -296,7 +300,7 @@ impl Cutter {
         self.send(Piece::Chunk(chunk))
     }
 
-    /// Lets go of text that need not be in memory.
+    /// Releases text that need not be in memory.
     fn bound_memory(&mut self) -> Cut {
         const KEPT: usize = LOOK_BACK + 8;
         let most = if self.spill.is_some() { 4 << 20 } else { self.options.most_in_memory };
@@ -304,7 +308,7 @@ impl Cutter {
             return Ok(());
         }
         if self.spill.is_none() && !self.is_torn {
-            // What comes before the long game is a chunk, however short.
+            // The text before the long game becomes a chunk, however short it is.
             let next = |from: &usize| boundary_in(&self.text, *from..self.searched);
             if let Some(boundary) = std::iter::successors(next(&0), next).last() {
                 self.cut_at(boundary)?;
@@ -332,10 +336,10 @@ impl Cutter {
         Ok(())
     }
 
-    /// Whether the source seems made to fill disks, or never ends: much text without a game in it.
+    /// Whether the source seems designed to fill disks, or never ends: much text without a game.
     fn is_bomb(&self) -> bool {
         const MUCH: u64 = 256 << 20;
-        /// Of text that was packed as no games can be.
+        /// Of text with a compression ratio that games cannot have.
         const MOST_RATIO: u64 = 100;
         const MOST: u64 = 1 << 30;
         let input = self.decoded.bytes_read() - self.input;
@@ -395,7 +399,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.zip");
         let mut archive = zip::ZipWriter::new(File::create(&path).unwrap());
-        // Some programs deflate empty files, too.
+        // Some programs also deflate empty files.
         for (name, text) in [("a.pgn", ""), ("b.pgn", "[White \"A\"]\n\n1. e4 *\n")] {
             archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
             archive.write_all(text.as_bytes()).unwrap();
@@ -409,7 +413,7 @@ mod tests {
         };
         let read = |file: &crate::source::Result<crate::source::SourceFile>| {
             let Opened::Packed(packed) = open(file.as_ref().unwrap()).unwrap() else { panic!("an archive") };
-            // What a thread reads is not there yet.
+            // Text from a thread has not arrived yet.
             let pieces: Vec<Piece> =
                 start(packed, "a".into(), 0, options.clone()).unwrap().try_iter().collect();
             assert!(

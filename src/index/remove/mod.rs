@@ -1,4 +1,4 @@
-//! Games taken out of a database.
+//! Removes games from a database.
 
 pub(crate) mod returning;
 mod run;
@@ -24,69 +24,71 @@ use crate::store::{
     self, Database, GameFilter, GameSet, HitOrder, ImportId, Known, Need, WriterLock, keep_temporary_files_in,
 };
 
-/// What is taken out.
+/// What to remove.
 #[derive(Clone, Debug)]
 pub enum Removal {
-    /// Files, as their paths stand in the database: all their games, and what is noted of them. They can be indexed anew.
+    /// Files, by their paths in the database: all their games, and the records of the files. They can be
+    /// indexed again.
     Sources(Vec<PathBuf>),
-    /// The games that fit.
+    /// The games that match.
     Filter(Box<GameFilter>),
-    /// These games. Those that are not there are passed over.
+    /// These games. Missing ones are ignored.
     Games(Vec<GameId>),
 }
 
-/// What is left of a run that takes games out.
+/// The result of removing games.
 #[derive(Clone, Debug, Default)]
 pub struct RemovalSummary {
-    /// Games that went.
+    /// Games removed.
     pub games: u64,
     /// Half-moves in them.
     pub plies: u64,
-    /// Readings of files that went.
+    /// Readings of files removed.
     pub sources: u64,
-    /// Games that had been skipped as duplicates of these and are in the database now.
+    /// Games that had been skipped as duplicates of these and are now in the database.
     pub returned: u64,
-    /// Games that are still left out as duplicates of these, as their files cannot be read again.
+    /// Games that are still missing as duplicates of these, because their files cannot be read again.
     pub lost: Vec<LostDuplicates>,
     /// Size of the database, in bytes.
     pub file_bytes: u64,
-    /// Bytes of it that hold nothing and are used again.
+    /// Unused bytes that will be reused.
     pub free_bytes: u64,
     /// Wall time.
     pub elapsed: Duration,
-    /// Transactions that were committed.
+    /// Transactions committed.
     rounds: u32,
-    /// Whether games that came back have still to be looked at.
+    /// Whether the filter must be applied again to games that were restored.
     asks_again: bool,
 }
 
-/// Skipped duplicates that could not be brought back.
+/// Skipped duplicates that could not be restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostDuplicates {
-    /// The file that they stand in.
+    /// The file that contains them.
     pub path: PathBuf,
-    /// How many there are.
+    /// The number of games.
     pub games: u64,
     /// Why it cannot be read.
     pub reason: String,
 }
 
-/// Takes games out of the database at `target`, in one transaction: readers go on reading what was there before, until all is done.
-/// Of the options, threads, memory, directory of temporary files and writer count.
+/// Removes games from the database at `target`, in one transaction: readers see the old state until it is
+/// committed. Only the options for threads, memory, directory of temporary files and writer are used.
 ///
-/// A game that was skipped as a duplicate of one that goes comes back, if its file still begins with the text that was indexed. A filter
-/// is asked again then: what comes back and fits goes too, in another transaction, and is not counted.
+/// A game that was skipped as a duplicate of a removed one is restored, if its file still begins with the
+/// indexed text. A filter is then applied again: restored games that match are removed in another
+/// transaction, and are not counted.
 ///
 /// # Errors
-/// When a source is not there ([`Error::UnknownSource`](crate::store::Error::UnknownSource)), the database cannot be written, its tables
-/// do not fit each other, or the run is [stopped](Progress::stop).
+/// If a source does not exist ([`Error::UnknownSource`](crate::store::Error::UnknownSource)), the database
+/// cannot be written, its tables are inconsistent, or the run is [stopped](Progress::stop).
 pub fn remove(
     target: &Path,
     removal: &Removal,
     options: &IndexOptions,
     progress: &Progress,
 ) -> Result<RemovalSummary> {
-    // The log gets each page of the database once.
+    // Each page of the database is written to the log once.
     let bytes = std::fs::metadata(target).map_or(0, |metadata| metadata.len());
     let mut summary = RemovalSummary::default();
     let removed = take_all(target, removal, options, progress, &mut summary)
@@ -98,7 +100,7 @@ pub fn remove(
     }
 }
 
-/// Notes in the summary what is committed, also if the rest fails.
+/// Records in the summary what is committed, even if the rest fails.
 fn take_all(
     target: &Path,
     removal: &Removal,
@@ -111,7 +113,7 @@ fn take_all(
     let database = Database::open(lock.target())?;
     progress.watch(database.connection());
     check_known(lock.target(), progress)?;
-    // Also if nothing is to go: a run that was killed may have left a log.
+    // Even if there is nothing to remove: a killed run may have left a log.
     database.begin_adding(options.memory / 4)?;
     loop {
         let chosen = Chosen::of(&database, removal)?;
@@ -120,7 +122,8 @@ fn take_all(
         }
         let taking = Taking { database: &database, lock: &lock, options, progress };
         let done = match taking.run(&chosen) {
-            // A row that somebody wrote need not be one that the pages are known to hold; SQLite tells whether they are damaged.
+            // A user may have written a row that the page code does not support. SQLite decides whether the
+            // pages are damaged.
             Err(Error::Store(store::Error::Pages(BtreeError::Damaged { .. }))) => {
                 let options = IndexOptions { writer: Writer::Sql, ..options.clone() };
                 Taking { options: &options, ..taking }.run(&chosen)
@@ -131,7 +134,7 @@ fn take_all(
         if summary.rounds == 1 {
             (summary.games, summary.plies, summary.sources) = (done.games, done.plies, done.sources);
         } else {
-            // They had come back a moment ago.
+            // They had just been restored.
             summary.returned = summary.returned.saturating_sub(done.games);
         }
         summary.returned += done.returned;
@@ -149,7 +152,7 @@ fn take_all(
     Ok(())
 }
 
-/// Fails if the tables are not there, or their counts do not fit each other.
+/// Fails if tables are missing, or their counts are inconsistent.
 fn check_known(target: &Path, progress: &Progress) -> Result<()> {
     let known = Known::open(target)?;
     progress.watch(known.connection());
@@ -158,7 +161,7 @@ fn check_known(target: &Path, progress: &Progress) -> Result<()> {
 }
 
 impl RemovalSummary {
-    /// What is committed, in a sentence.
+    /// The committed part, in a sentence.
     #[must_use]
     pub fn done(&self) -> String {
         match self.games {
@@ -167,7 +170,7 @@ impl RemovalSummary {
         }
     }
 
-    /// An error after something was committed.
+    /// The error after a part was committed.
     fn incomplete(&self, error: Error) -> Error {
         if self.asks_again {
             let done = format!(
@@ -182,14 +185,14 @@ impl RemovalSummary {
     }
 }
 
-/// The last step of a run that is committed.
+/// The last step of a committed run.
 const WRITING_BACK: &str = "writing the write-ahead log back into the database";
 const NEXT_RUN: &str = "nothing is lost, and the next run does it";
 
-/// Merges the levels of the lock's target into one. Gives back how many there were.
+/// Merges the levels of the lock's target into one. Returns the number of levels before.
 ///
 /// # Errors
-/// Those of [`remove`].
+/// Errors of [`remove`].
 pub(crate) fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: &Progress) -> Result<u64> {
     let database = Database::open(lock.target())?;
     progress.watch(database.connection());
@@ -207,16 +210,16 @@ pub(crate) fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: 
     Ok(levels as u64)
 }
 
-/// What [`merge_levels`] did, in a sentence.
+/// The result of [`merge_levels`], in a sentence.
 pub(crate) fn merged(levels: u64) -> String {
     format!("{levels} levels are merged into one")
 }
 
-/// Looks what [`remove`] would take out, without doing so. Duplicates that would come back are counted if their files are there; only
-/// reading these would tell whether they are as they were.
+/// Finds what [`remove`] would remove, without removing it. Duplicates to restore are counted if their files
+/// exist; only reading these would show whether they are unchanged.
 ///
 /// # Errors
-/// Those of [`remove`].
+/// Errors of [`remove`].
 pub fn removable(target: &Path, removal: &Removal) -> Result<RemovalSummary> {
     let started = Instant::now();
     let database = Database::open_read_only(target)?;
@@ -238,7 +241,7 @@ pub fn removable(target: &Path, removal: &Removal) -> Result<RemovalSummary> {
     })
 }
 
-/// What is to be taken out.
+/// The rows to remove.
 #[derive(Debug, Default)]
 struct Chosen {
     games: GameSet,
@@ -276,7 +279,7 @@ impl Chosen {
     }
 }
 
-/// One transaction in which games are taken out. If none are, the levels are merged.
+/// One transaction that removes games. If there are none, the levels are merged.
 struct Taking<'t> {
     database: &'t Database,
     lock: &'t WriterLock,
@@ -284,7 +287,7 @@ struct Taking<'t> {
     progress: &'t Progress,
 }
 
-/// What came of it.
+/// The result of the transaction.
 struct Taken {
     games: u64,
     plies: u64,
@@ -349,17 +352,17 @@ impl Taking<'_> {
     }
 }
 
-/// Gives the free pages of a database back to the file system: the file is written anew, without them.
+/// Returns the free pages of a database to the file system: rewrites the file without them.
 ///
 /// # Errors
-/// When the database cannot be written, or the run is [stopped](Progress::stop).
+/// If the database cannot be written, or the run is [stopped](Progress::stop).
 pub fn shrink(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<u64> {
     let lock = WriterLock::acquire(target)?;
     let database = Database::open(lock.target())?;
     progress.watch(database.connection());
     keep_temporary_files_in(&directory(options, lock.target()), database.connection());
     progress.enter(Phase::Finishing);
-    // The new file, and the log that brings it into place.
+    // The new file, and the log through which it replaces the old one.
     let bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
     let vacuum = database.vacuum().map_err(Error::from);
     vacuum.map_err(|error| error.needing_room(Need::UpTo(2 * bytes)))?;

@@ -1,4 +1,4 @@
-//! Games that were skipped as duplicates, and are read again when the games go that they repeat.
+//! Restores games that were skipped as duplicates when the games that they repeat are removed.
 
 use serde_json::Value;
 
@@ -11,25 +11,25 @@ use crate::index::remove::LostDuplicates;
 use crate::source::{self, DecodeOptions, Decoded, Finder, Opened, SourceFile, TextEncoding};
 use crate::store::{SkippedDuplicate, SkippedSource};
 
-/// By which rules a run read its games.
+/// The options with which a run read its games.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(crate) duplicates: Duplicates,
     pub(crate) annotations: Annotations,
     /// The encoding of the text.
     encoding: Option<TextEncoding>,
-    /// Whether games with errors were left out.
+    /// Whether games with errors were omitted.
     pub(crate) leaves_out: bool,
 }
 
 impl Rules {
-    /// What the options of a run say, a JSON object.
+    /// Parses the options of a run, a JSON object.
     fn of(options: &str) -> Self {
         let options: Value = serde_json::from_str(options).unwrap_or_default();
         let word = |name: &str| options.get(name).and_then(Value::as_str).unwrap_or_default();
         Self {
             duplicates: Duplicates::parse(word("duplicates")).unwrap_or_default(),
-            // Programs that do not say so kept none.
+            // Versions without this option stored no annotations.
             annotations: Annotations::parse(word("annotations")).unwrap_or(Annotations::None),
             encoding: TextEncoding::parse(word("encoding")),
             leaves_out: word("on_problem") == OnProblem::Skip.as_str(),
@@ -37,10 +37,10 @@ impl Rules {
     }
 }
 
-/// The games that come back, file by file, and those that cannot.
+/// The games to restore, file by file, and those that cannot be restored.
 #[derive(Debug, Default)]
 pub(crate) struct Returning {
-    /// The files that are as they were.
+    /// The unchanged files.
     files: Vec<ReturningFile>,
     pub(crate) lost: Vec<LostDuplicates>,
 }
@@ -52,7 +52,7 @@ struct ReturningFile {
     rules: Rules,
 }
 
-/// A game that comes back, and how it is read.
+/// A game to restore, and how to parse it.
 pub(crate) struct Piece<'t> {
     pub(crate) text: &'t [u8],
     pub(crate) source: SourceId,
@@ -62,7 +62,7 @@ pub(crate) struct Piece<'t> {
 }
 
 impl Returning {
-    /// Parts games into those whose files are there, which are counted, and others.
+    /// Separates games whose files exist, which are counted, from others.
     pub(crate) fn look_for(sources: Vec<SkippedSource>, finder: &Finder) -> (u64, Vec<LostDuplicates>) {
         let (mut there, mut lost) = (0, Vec::new());
         for source in sources {
@@ -74,7 +74,7 @@ impl Returning {
         (there, lost)
     }
 
-    /// Looks which files are still as they were: all that was read of them is read.
+    /// Finds the unchanged files, by reading all that earlier runs read of them.
     pub(crate) fn open(
         sources: Vec<SkippedSource>,
         options: &IndexOptions,
@@ -100,7 +100,7 @@ impl Returning {
         self.files.iter().flat_map(|file| file.source.games.iter().map(|game| (file.source.id, game)))
     }
 
-    /// Where each of the games begins in its source.
+    /// The start of each game in its source.
     pub(crate) fn starts(&self) -> Vec<SourceStart> {
         let start = |(_, game): (_, &SkippedDuplicate)| SourceStart {
             games: game.game_number.saturating_sub(1),
@@ -110,12 +110,12 @@ impl Returning {
         self.games().map(start).collect()
     }
 
-    /// Source and byte of each of the games, and which game of its source it is.
+    /// Source, offset and number in the source of each game.
     pub(crate) fn places(&self) -> Vec<(SourceId, u64, u32)> {
         self.games().map(|(source, game)| (source, game.byte_offset, game.game_number)).collect()
     }
 
-    /// Shows `see` each game.
+    /// Calls `see` with each game.
     pub(crate) fn for_each(
         &self,
         options: &IndexOptions,
@@ -138,7 +138,7 @@ fn lose(source: &SkippedSource, reason: String) -> LostDuplicates {
     LostDuplicates { path: source.path.clone(), games: source.games.len() as u64, reason }
 }
 
-/// The file of a source, if it begins with all that was read of it; or why it cannot be read.
+/// The file of a source, if it begins with all that was read of it; otherwise the reason.
 fn same_file(
     source: &SkippedSource,
     finder: &Finder,
@@ -163,12 +163,12 @@ fn same_file(
     if hasher.finalize().to_hex().as_str() == digest { Ok(file) } else { Err(changed()) }
 }
 
-/// The text of a file, from which pieces are read in order.
+/// The text of a file, from which parts are read in order.
 enum Text {
     Mapped(source::Mapped),
     Decoded {
         decoded: Box<Decoded>,
-        /// Text that was decoded and not yet passed over, and where it begins.
+        /// Decoded text that has not been skipped yet, and its offset.
         window: Vec<u8>,
         start: u64,
     },
@@ -187,7 +187,7 @@ impl Text {
         })
     }
 
-    /// A piece that does not begin before the one that was read last.
+    /// Reads a part that does not begin before the previous one.
     fn piece(&mut self, offset: u64, length: u64) -> std::result::Result<&[u8], String> {
         const BLOCK: usize = 1 << 20;
         let too_short = || "it is shorter than it was".to_owned();

@@ -1,4 +1,4 @@
-//! A run that takes games out, and reads those again that come back.
+//! Runs the removal of games, and reads restored games again.
 
 use crate::id::{GameId, SourceId};
 use crate::index::error::Result;
@@ -21,17 +21,17 @@ use crate::sort::Scatter;
 use crate::store::BulkLoader;
 use crate::store::sink::{BlockNumber, DuplicateLinks, PositionEncoder as _, RemovalSink};
 
-/// What reading again gave.
+/// The result of reading games again.
 struct ReadAgain {
     counted_games: CountedGames,
-    /// The last game that was there before.
+    /// The last game that existed before.
     last_game: GameId,
     games: u64,
 }
 
 impl Run<'_> {
-    /// Takes the games out that the sink removes, and brings those back that had been skipped as their duplicates. Gives back how many
-    /// these are. If nothing is taken out, the sink only merges levels.
+    /// Removes the games that the sink removes, and restores those that had been skipped as their duplicates.
+    /// Returns the number of restored games. If no games are removed, the sink only merges levels.
     pub(crate) fn take_out<'u, S: RemovalSink>(
         &'u self,
         mut sink: S,
@@ -62,7 +62,7 @@ impl Run<'_> {
         Ok(read.games)
     }
 
-    /// Reads the games that come back one after the other: they are few.
+    /// Reads the restored games one after the other, because they are few.
     fn read_again<S: RemovalSink>(&self, sink: &mut S, returning: &Returning) -> Result<ReadAgain> {
         let mut sequencer = self.sequencer(Numbering::All)?;
         let last_game = sequencer.counted_games.before();
@@ -72,7 +72,7 @@ impl Run<'_> {
         let (mut setups, mut batch) = (RecentSetups::default(), GameBatch::default());
         let mut games = 0;
         let mut number = BlockNumber { chunk: 0, batch: 0 };
-        // Each text is numbered as a source of its own.
+        // Each text is numbered as a separate source.
         let mut own = SourceId(0);
         returning.for_each(self.options, |piece| {
             self.progress.check()?;

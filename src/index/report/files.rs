@@ -1,4 +1,4 @@
-//! Files that tell what is wrong with the input, while the run goes on.
+//! Files that list problems with the input while the run continues.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Write};
@@ -13,27 +13,28 @@ use crate::source::{Sources, shown_path};
 use crate::store::is_file_of;
 use crate::store::row::{ProblemRow, Severity, SourceId};
 
-/// Takes what is wrong with the input, in input order, and counts the errors.
+/// Receives problems with the input, in input order, and counts errors.
 #[derive(Debug)]
 pub(crate) struct Reports {
     problems: Option<Output>,
     rejects: Option<Output>,
     errors: u64,
     most_errors: Option<u64>,
-    /// The first errors in games, each with its place. Those of whole sources are told in any case.
+    /// The first errors in games, each with its place. Errors of whole sources are reported separately.
     pub(crate) first_errors: Vec<String>,
     /// The first problem, with its place.
     pub(crate) first: Option<String>,
-    /// Of the sources, whose ids follow `last_source`.
+    /// The paths of the sources, whose ids follow `last_source`.
     paths: Vec<PathBuf>,
     last_source: SourceId,
 }
 
 impl Reports {
-    /// Makes the files that the options name. One that is there must be empty, or have problems in it that an earlier run wrote.
+    /// Creates the files that the options name. An existing file must be empty, or contain problems of an
+    /// earlier run.
     ///
     /// # Errors
-    /// If one cannot be made, is a source or the database, or has something else in it.
+    /// If a file cannot be created, is a source or the database, or contains something else.
     pub(crate) fn create(
         options: &IndexOptions,
         sources: &Sources,
@@ -54,7 +55,7 @@ impl Reports {
             Output::create(path, used, beginning).map(Some)
         };
         let problems = create(&options.problems, None, Some(PROBLEM_BEGINNING))?;
-        // Rejected games look like any others.
+        // Rejected games cannot be told from other games.
         let rejects = create(&options.rejects, options.problems.clone(), None)?;
         Ok(Self {
             problems,
@@ -68,7 +69,7 @@ impl Reports {
         })
     }
 
-    /// Writes down what is wrong with a batch that has been numbered, of the chunk `text`.
+    /// Writes the problems of a numbered batch of the chunk `text`.
     ///
     /// # Errors
     /// [`Error::TooManyErrors`]; [`Error::Report`].
@@ -114,10 +115,10 @@ impl Reports {
         excess
     }
 
-    /// What is wrong, with its place.
+    /// A problem as text, with its place.
     fn told(&self, problem: &ProblemRow, text: &str) -> String {
         let message = problem.message.of(text);
-        // What is wrong with a whole source names it already.
+        // The message about a whole source already names it.
         if problem.game_number == 0 && problem.severity == Severity::Error {
             return message.to_owned();
         }
@@ -131,7 +132,7 @@ impl Reports {
 
     fn too_many(&self, most: u64, problem: &ProblemRow, text: &str) -> Error {
         let message = problem.message.of(text).to_owned();
-        // What is wrong with a whole source names it already.
+        // The message about a whole source already names it.
         let place = (problem.game_number > 0).then(|| {
             let &ProblemRow { line, column, byte_offset, game_number, ply, .. } = problem;
             let path = path_of(&self.paths, self.last_source, problem).to_owned();
@@ -141,10 +142,10 @@ impl Reports {
     }
 }
 
-/// With what a file of problems begins.
+/// How a file of problems begins.
 const PROBLEM_BEGINNING: &[u8] = b"{\"path\":";
 
-/// The path of the source that a problem is in.
+/// The path of the source of a problem.
 fn path_of<'p>(paths: &'p [PathBuf], last_source: SourceId, problem: &ProblemRow) -> &'p Path {
     &paths[(problem.source.0 - last_source.0) as usize - 1]
 }
@@ -167,7 +168,7 @@ fn write_json(out: &mut impl Write, path: &Path, problem: &ProblemRow, text: &st
     writeln!(out, "{object}")
 }
 
-/// A file that is written, until its reader has gone away.
+/// An output file, until its reader disconnects.
 #[derive(Debug)]
 struct Output {
     path: PathBuf,
@@ -175,7 +176,7 @@ struct Output {
 }
 
 impl Output {
-    /// Makes a file, in the place of one at most that begins like this.
+    /// Creates a file. It may replace only a file with this beginning.
     fn create<'p>(
         path: &Path,
         mut used: impl Iterator<Item = &'p Path>,
@@ -198,7 +199,7 @@ impl Output {
         let Some(file) = &mut self.file else { return Ok(()) };
         match write(file) {
             Ok(()) => Ok(()),
-            // Whoever read it wants no more; the database is another matter.
+            // The reader has closed the pipe; the database is still written.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.file = None;
                 Ok(())

@@ -1,4 +1,4 @@
-//! What is told of a run: progress, problems, a summary.
+//! Reports of a run: progress, problems, a summary.
 
 pub(crate) mod files;
 pub(crate) mod object;

@@ -1,4 +1,4 @@
-//! What came of a run, as one JSON object.
+//! The summary of a run as a JSON object.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -107,7 +107,7 @@ pub struct StageSeconds {
 }
 
 impl Summary {
-    /// The summary as it is written as JSON, with the database or the directory that was written, if anything was.
+    /// The summary as a JSON object, with the database or the directory that was written, if any.
     #[must_use]
     pub fn object(&self, target: Option<&Path>) -> SummaryObject {
         let target = target.map(|path| path.display().to_string());

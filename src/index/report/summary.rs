@@ -1,20 +1,20 @@
-//! What came of a run.
+//! The summary of a run.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::store::row::{DuplicateKind, Severity};
 
-/// What came of a run.
+/// The summary of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Games read, that are now in the database.
+    /// Games read that are now in the database.
     pub games: u64,
-    /// Games with an error that were left out of it.
+    /// Games with an error that were omitted.
     pub left_out: u64,
-    /// Games whose moves were skipped because the rules of their variant are not known, by the variant's name.
+    /// Games whose moves were skipped because the rules of their variant are unknown, by the variant's name.
     pub variants: BTreeMap<String, u64>,
-    /// Whether the input was only looked at, and no database written.
+    /// Whether the input was only checked, and no database written.
     pub dry_run: bool,
     /// Moves replayed.
     pub plies: u64,
@@ -22,37 +22,39 @@ pub struct Summary {
     pub threads: usize,
     /// Positions of games: rows of `game_position`.
     pub positions: u64,
-    /// Distinct positions, told by their keys.
+    /// Distinct positions, by their keys.
     pub distinct_positions: u64,
     /// Problems.
     pub problems: ProblemCounts,
-    /// The first errors in games: a sentence each, with its place. Three at most.
+    /// The first errors in games, each as a sentence with its place. At most three.
     pub first_errors: Vec<String>,
     /// Games that repeat others.
     pub duplicates: DuplicateCounts,
-    /// The sources that could not be read, and why: a sentence each.
+    /// The sources that could not be read, with reasons: a sentence each.
     pub unreadable: Vec<String>,
-    /// The sources that could be read in part, and what is wrong with them: a sentence each.
+    /// The sources that could be read only in part, with reasons: a sentence each.
     pub damaged: Vec<String>,
-    /// The sources whose text has no game in it: a sentence each. An empty one is not among them.
+    /// The sources with text but without games: a sentence each. Empty sources are not listed.
     pub gameless: Vec<String>,
-    /// Why what was added is not in the database's file alone but in the write-ahead log beside it too: a sentence.
+    /// Why the added data is not only in the database file but also in the write-ahead log beside it: a
+    /// sentence.
     pub log_left: Option<String>,
-    /// Whether they were added to a database that was there.
+    /// Whether games were added to an existing database.
     pub added: bool,
-    /// Sources that were not read, because the database has them.
+    /// Sources that were not read, because the database already has them.
     pub known_sources: u64,
-    /// The sources that were read as new, because they do not begin with what was read of them before: a sentence each.
+    /// The sources that were read as new, because they no longer begin with the text read before: a sentence
+    /// each.
     pub rewritten: Vec<String>,
-    /// Bytes of PGN text, unpacked.
+    /// Bytes of PGN text, decompressed.
     pub bytes: u64,
-    /// Bytes that went through temporary files.
+    /// Bytes written to temporary files.
     pub spilled_bytes: u64,
-    /// Parquet files that were written; 0 if a database was.
+    /// Parquet files written; 0 if a database was written.
     pub parquet_files: u64,
     /// Size of the database, or of these files, in bytes.
     pub file_bytes: u64,
-    /// Where the time went.
+    /// The time of each stage.
     pub stages: Stages,
     /// Wall time of the whole run.
     pub elapsed: Duration,
@@ -67,7 +69,7 @@ impl Summary {
     }
 }
 
-/// Wall time of the parts of a run, which follow one another.
+/// Wall time of the stages of a run, which follow one another.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stages {
     /// Reading, replaying and writing games and their positions.
@@ -76,7 +78,7 @@ pub struct Stages {
     pub sort: Duration,
     /// Completing the small tables and their indexes.
     pub headers: Duration,
-    /// Writing what was played from much visited positions.
+    /// Writing the counts of visited positions.
     pub continuations: Duration,
     /// Sync and rename.
     pub sync: Duration,
@@ -89,8 +91,8 @@ pub struct DuplicateCounts {
     pub same: u64,
     /// Skipped: the moves are those of an earlier game.
     pub moves: u64,
-    /// Kept, though all their moves are the first of a longer game by the same players on the same date. In a database that was
-    /// added to, these can be games that were there before.
+    /// Kept, although all their moves are the first moves of a longer game by the same players on the same
+    /// date. Can include games that an existing database had before.
     pub prefix: u64,
 }
 
@@ -103,13 +105,13 @@ impl DuplicateCounts {
         }
     }
 
-    /// How many games were skipped.
+    /// The number of skipped games.
     #[must_use]
     pub const fn skipped(&self) -> u64 {
         self.same + self.moves
     }
 
-    /// Each kind: its word in the database, how many games.
+    /// Each kind with games: its word in the database, and the number of games.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counts = [
             (DuplicateKind::Same, self.same),
@@ -135,12 +137,13 @@ impl ProblemCounts {
         *self.0.entry((severity, kind)).or_default() += 1;
     }
 
-    /// Each kind that occurred: how bad, its word in the database, how often. Warnings come first.
+    /// Each kind that occurred: its severity, its word in the database, the number of problems. Warnings come
+    /// first.
     pub fn iter(&self) -> impl Iterator<Item = (Severity, &'static str, u64)> {
         self.0.iter().map(|(&(severity, kind), &count)| (severity, kind, count))
     }
 
-    /// How many problems of a severity there are.
+    /// The number of problems of a severity.
     #[must_use]
     pub fn of(&self, severity: Severity) -> u64 {
         self.iter().filter(|&(found, ..)| found == severity).map(|(.., count)| count).sum()

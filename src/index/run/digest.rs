@@ -1,4 +1,4 @@
-//! Digests of plain files, made beside the reading.
+//! Digests of plain files, computed in parallel with reading.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use crate::source::{self, Mapped, SourceFile};
 use crate::store::SourceDigest;
 
 impl Run<'_> {
-    /// The digests of all plain files that can be read, and of how many bytes they are; those of other sources are made where they
-    /// are decoded.
+    /// The digests of all readable plain files, with the number of bytes covered. Digests of other sources
+    /// are computed while they are decoded.
     pub(crate) fn digests(&self, shared: &Shared<'_>) -> Vec<Option<(u64, SourceDigest)>> {
         let of = |path: &Path| {
             let map = Mapped::open(path).ok()?;
@@ -23,7 +23,7 @@ impl Run<'_> {
         self.intake.sources.files.iter().map(file).collect()
     }
 
-    /// The end of a plain file with its digest, which is made again if the file grew between the two looks at it.
+    /// The end of a plain file with its digest, which is computed again if the file has grown in between.
     pub(crate) fn end_of(
         &self,
         index: usize,
@@ -44,7 +44,7 @@ impl Run<'_> {
     }
 }
 
-/// The digest of the first `end` bytes of a file; `None` if `is_stopped` says so.
+/// The digest of the first `end` bytes of a file; `None` if `is_stopped` returns true.
 fn digest(map: &Mapped, end: usize, is_stopped: impl Fn() -> bool) -> Option<SourceDigest> {
     const BLOCK: usize = 1 << 20;
     let mut hasher = blake3::Hasher::new();

@@ -1,4 +1,4 @@
-//! A run on its way: sources in, rows out through a sink.
+//! Executes a run: reads the sources and writes rows through a sink.
 
 pub(crate) mod digest;
 pub(crate) mod read;
@@ -36,28 +36,28 @@ use crate::store::row::{DuplicateKind, Severity};
 use crate::store::sink::{DuplicateLinks, NewRun, Replaced, RunTotals, Sink, SortedOccurrences};
 use crate::store::{BulkLoader, GameSet, ImportTotals, SourceTotals};
 
-/// What is to be read, and how it is numbered.
+/// What to read, and how to number it.
 #[derive(Debug)]
 pub(crate) struct Intake<'s> {
     pub(crate) sources: &'s Sources,
-    /// Of each source.
+    /// The start in each source.
     pub(crate) starts: Vec<SourceStart>,
-    /// The greatest source id there is.
+    /// The greatest existing source id.
     pub(crate) last_source: SourceId,
     /// The id of this run.
     pub(crate) import: ImportId,
-    /// The database that is added to.
+    /// The existing database to add to.
     pub(crate) target: Option<PathBuf>,
-    /// What is replaced.
+    /// The database to replace.
     pub(crate) replaced: Option<PathBuf>,
-    /// Games that it no longer has.
+    /// Games removed from the database.
     pub(crate) removed: GameSet,
-    /// Whether there were other sources, all of which it has.
+    /// Whether there were other sources that the database already has.
     pub(crate) has_known: bool,
 }
 
 impl<'s> Intake<'s> {
-    /// All of some sources, into a new database.
+    /// Reads some sources completely, for a new database.
     pub(crate) fn all(sources: &'s Sources) -> Self {
         let starts = vec![SourceStart::default(); sources.files.len()];
         let (last_source, import) = (SourceId(0), ImportId(1));
@@ -108,12 +108,12 @@ impl<'r> Run<'r> {
             .thread_name(|index| format!("worker-{index}"))
             .build()
             .map_err(Error::Threads)?;
-        // A stream may bring anything: enough partitions for a large one.
+        // The size of a stream is unknown: use enough partitions for a large one.
         const LARGE: u64 = 100_000_000;
         let unknown = if intake.sources.bytes().is_none() { LARGE } else { 0 };
         let expected = estimate.plies + estimate.games + unknown;
         let memory = occurrence_memory(options, intake.sources);
-        // They are merged with rows that are there, side by side, and somebody may ask to stop between them.
+        // Partitions are merged with existing rows in parallel, and the run can stop between them.
         let least = if intake.target.is_some() { 64 * Partitions::<PlayedOccurrence>::RECORDS } else { 0 };
         let partitions = Partitions::new(expected.max(least), memory, directory.clone())?;
         let reports = Mutex::new(reports);
@@ -121,8 +121,8 @@ impl<'r> Run<'r> {
         Ok(Self { intake, options, progress, started, pool, partitions, directory, hash, reports })
     }
 
-    /// Sends everything through `sink`: reads the sources, sorts the occurrences, completes all tables. A database that is there has
-    /// things to bring up to date.
+    /// Writes everything through `sink`: reads the sources, sorts the occurrences, completes all tables.
+    /// `update` says what to update in an existing database.
     pub(crate) fn fill<'u, S: Sink>(&'u self, mut sink: S, update: Option<&Update<'u>>) -> Result<Summary> {
         sink.begin(&self.new_run())?;
         let clock = Instant::now();
@@ -150,7 +150,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Writes what can be told only when all games are read.
+    /// Writes the data that is known only when all games are read.
     fn complete<S: Sink, O: SortedOccurrences<Error = Error>>(
         &self,
         mut sink: S,
@@ -178,7 +178,8 @@ impl<'r> Run<'r> {
         Ok(Summary { stages, ..summary })
     }
 
-    /// The row of the run and of its sources. The options are those that the tables depend on: not threads, memory and the like.
+    /// The row of the run and of its sources. The options are those that the tables depend on: not threads,
+    /// memory and the like.
     fn new_run(&self) -> NewRun<'_> {
         let options = serde_json::json!({
             "strict": self.options.strict,
@@ -208,7 +209,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// What completes these rows.
+    /// The data that completes these rows.
     fn totals(&self, read: &ReadResult, summary: &Summary) -> RunTotals {
         let sources = self.intake.ids().zip(&read.counts).zip(&read.ends);
         let source = |((id, count), &SourceEnd { bytes, digest, is_damaged }): (
@@ -232,7 +233,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// What reading tells of the run.
+    /// The summary after reading.
     fn summary(&self, read: &ReadResult) -> Summary {
         let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
         let (games, plies) = (total(|count| count.games), total(|count| count.plies));
@@ -256,7 +257,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Finds the games that break off and are whole elsewhere, as [`Prefixes`] does.
+    /// Finds broken-off games with complete versions elsewhere, with [`Prefixes`].
     pub(crate) fn note_prefixes(
         &self,
         loader: &BulkLoader<'_>,
@@ -271,12 +272,12 @@ impl<'r> Run<'r> {
         self.reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Fails if what was read is not to become a database: before the rest of the work.
+    /// Fails if the data read must not become a database, before the rest of the work.
     pub(crate) fn check_result(&self, read: &ReadResult) -> Result<()> {
         let Tally { unreadable, damaged, gameless, problems, .. } = &read.tally;
         let is_all = unreadable.len() == self.intake.sources.files.len() && !self.intake.has_known;
         if let Some(reason) = unreadable.first().filter(|_| is_all) {
-            // They could be read a moment ago: no reason to replace a database by an empty one.
+            // They could be read a moment ago, so a database must not be replaced by an empty one.
             return Err(Error::NoSource(reason.clone()));
         }
         let (errors, warnings) = (problems.of(Severity::Error), problems.of(Severity::Warning));
@@ -294,7 +295,7 @@ impl<'r> Run<'r> {
         self.check_contents(read)
     }
 
-    /// Fails if a source has become shorter than [it may be](IndexOptions::at_least).
+    /// Fails if a source has become shorter than [allowed](IndexOptions::at_least).
     fn check_contents(&self, read: &ReadResult) -> Result<()> {
         if self.options.at_least.is_empty() {
             return Ok(());
@@ -303,7 +304,7 @@ impl<'r> Run<'r> {
         for ((file, count), end) in self.intake.sources.files.iter().zip(&read.counts).zip(&read.ends) {
             let path = file.as_ref().map_or_else(source::Error::path, |file| &file.path);
             let (games, bytes) = contents.entry(path).or_default();
-            // A zip archive may have two files of one name.
+            // A zip archive may contain two files with the same name.
             *games += count.games + count.duplicates + count.left_out;
             *bytes = end.bytes.unwrap_or(0).max(*bytes);
         }
@@ -316,7 +317,7 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// What sorting goes by.
+    /// The parameters for sorting.
     pub(crate) fn sorting<'s>(
         &'s self,
         counted_games: &'s CountedGames,
@@ -333,13 +334,13 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Memory for each worker's blocks: 8 MiB, or less where that would be much of what is allowed.
+    /// Memory for each worker's blocks: 8 MiB, or less if that would be much of the memory limit.
     pub(crate) fn scatter_bytes(&self) -> usize {
         const BYTES: u64 = 8 << 20;
         (self.options.memory / 8 / self.pool.current_num_threads() as u64).min(BYTES) as usize
     }
 
-    /// Records of a partition that are sorted at once.
+    /// The number of records of a partition to sort at once.
     pub(crate) fn sorted_at_once(&self) -> usize {
         let bytes = self.options.memory / 8 / self.pool.current_num_threads() as u64;
         usize::try_from(bytes).unwrap_or(usize::MAX).max(1 << 20) / size_of::<PlayedOccurrence>()

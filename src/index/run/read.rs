@@ -1,4 +1,4 @@
-//! Reading the sources: workers parse and replay, one thread hands the sink what they make.
+//! Reads the sources: workers parse and replay, and one thread passes their results to the sink.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
@@ -24,20 +24,20 @@ use crate::store::Known;
 use crate::store::sink::{PositionEncoder as _, Sink};
 use crate::turnstile::Turnstile;
 
-/// What reading the sources gave.
+/// The result of reading the sources.
 pub(crate) struct ReadResult {
     pub(crate) counts: Vec<SourceCount>,
     pub(crate) counted_games: CountedGames,
     pub(crate) ends: Vec<SourceEnd>,
     pub(crate) tally: Tally,
-    /// The game before the first that was read.
+    /// The last game before the first one read.
     pub(crate) last_game: GameId,
-    /// The FENs of positions that were visited ones before.
+    /// The FENs of positions that were visited positions before.
     pub(crate) reached: ReachedPositions,
 }
 
 impl Run<'_> {
-    /// Reads all sources, and keeps the FENs of the positions that have `visited` keys.
+    /// Reads all sources, and keeps the FENs of the positions with `visited` keys.
     pub(crate) fn read<S: Sink>(&self, sink: &mut S, visited: Option<&KeySet>) -> Result<ReadResult> {
         let numbering = match (S::KEEPS, S::Encoder::TAKES_GAMES) {
             (true, _) => Numbering::All,
@@ -80,7 +80,7 @@ impl Run<'_> {
             let worked = workers.join().map_err(|_| Error::Panicked)?;
             let digests =
                 digests.map_or(Ok(Vec::new()), ScopedJoinHandle::join).map_err(|_| Error::Panicked)?;
-            // The sink's error is the cause of the workers' being stopped, if it has one.
+            // If the sink failed, its error is the reason why the workers stopped.
             written.and(worked).map(|()| digests)
         })?;
         let sequencer = shared.sequencer.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -130,7 +130,7 @@ impl Run<'_> {
         }
     }
 
-    /// PGN text that was read, in bytes.
+    /// PGN text read, in bytes.
     pub(crate) fn text_read(&self, ends: &[SourceEnd]) -> u64 {
         let files = self.intake.sources.files.iter();
         let first = files.map(|file| file.as_ref().map_or(0, |file| file.first_byte));
@@ -146,7 +146,7 @@ impl Run<'_> {
         Sequencer::new(numbering, starts.clone(), *last_source, known, originals, ids, hash)
     }
 
-    /// What games are compared by, if they are.
+    /// How games are compared.
     fn comparison(&self, numbering: Numbering) -> Comparison {
         let rule = match numbering {
             Numbering::All => self.options.duplicates,

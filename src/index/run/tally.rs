@@ -1,4 +1,4 @@
-//! What is counted while batches come by.
+//! Counts of a run while batches are written.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::index::problem::Kind;
 use crate::index::report::summary::{DuplicateCounts, ProblemCounts};
 use crate::store::row::{GameStatus, HeaderBatch};
 
-/// What the writer counts as it goes.
+/// The counts of the writer.
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) problems: ProblemCounts,
@@ -38,7 +38,7 @@ impl Tally {
     }
 
     fn count_variant(&mut self, name: &str) {
-        /// Any text can be a name: garbage must not fill the memory.
+        /// Any text can be a variant's name: garbage must not fill the memory.
         const MOST: usize = 100;
         let is_known = self.variants.len() < MOST || self.variants.contains_key(name);
         *self.variants.entry(if is_known { name } else { "others" }.to_owned()).or_default() += 1;

@@ -1,4 +1,4 @@
-//! What each worker thread does: chunks to batches, batches to numbered rows.
+//! The work of each worker thread: chunks to batches, batches to numbered rows.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -30,41 +30,41 @@ use crate::store::row::{EvalRow, GameId, HeaderBatch, ProblemRow, SourceId};
 use crate::store::sink::{BlockNumber, PositionEncoder, PositionView};
 use crate::turnstile::Turnstile;
 
-/// What all workers of a run share.
+/// State shared by all workers of a run.
 pub(crate) struct Shared<'s> {
     pub(crate) feed: Mutex<Feed<'s>>,
     pub(crate) sequencer: Mutex<Sequencer>,
-    /// Whose turn it is to number games.
+    /// The order of the chunks for numbering games.
     pub(crate) turn: Turnstile,
-    /// Whose turn it is to hand positions over, where the sink wants them in order.
+    /// The order of the chunks for passing on positions, if the sink requires it.
     pub(crate) append_turn: Turnstile,
     pub(crate) partitions: &'s Partitions<PlayedOccurrence>,
-    /// Memory for each worker's occurrences on their way into the partitions.
+    /// Memory for each worker's occurrences before they are written to the partitions.
     pub(crate) scatter_bytes: usize,
     pub(crate) standard: Standard,
     pub(crate) openings: &'s OpeningBook,
     pub(crate) progress: &'s Progress,
     pub(crate) reports: &'s Mutex<Reports>,
-    /// Whether games with an error are left out.
+    /// Whether games with an error are omitted.
     pub(crate) leave_out: bool,
     pub(crate) annotations: Annotations,
     pub(crate) comparison: Comparison,
     /// Whether the sink keeps anything.
     pub(crate) keeps: bool,
-    /// The keys of positions whose FENs are to be kept.
+    /// The keys of positions whose FENs must be kept.
     pub(crate) visited: Option<&'s KeySet>,
-    /// These, as far as workers have come to their end.
+    /// These FENs, from workers that have finished.
     pub(crate) reached: Mutex<ReachedPositions>,
 }
 
-/// What workers hand to the one thread that calls the sink.
+/// Data that workers pass to the thread that calls the sink.
 #[derive(Debug)]
 pub(crate) enum Load<B> {
     Headers(Box<HeaderBatch>),
     Positions(BlockNumber, B),
 }
 
-/// The way from a worker to the sink, and the way its emptied batches come back.
+/// The channel from a worker to the sink, and the channel for returning emptied batches.
 #[derive(Clone, Debug)]
 pub(crate) struct Outlet<B> {
     pub(crate) loads: Sender<Load<B>>,
@@ -74,12 +74,12 @@ pub(crate) struct Outlet<B> {
 
 impl<B> Outlet<B> {
     fn send(&self, load: Load<B>) -> Result<()> {
-        // The writer hangs up only when it failed; its error is the one to be told.
+        // The writer disconnects only if it failed; its error is the one to report.
         self.loads.send(load).map_err(|_| Error::Stopped)
     }
 }
 
-/// Stops everybody when a worker ends in any way but the good one.
+/// Stops all workers when a worker ends with an error or a panic.
 struct StopOnDrop<'a, 's>(&'a Shared<'s>);
 
 impl Drop for StopOnDrop<'_, '_> {
@@ -89,7 +89,7 @@ impl Drop for StopOnDrop<'_, '_> {
 }
 
 impl Shared<'_> {
-    /// Turns away all workers that wait.
+    /// Stops all waiting workers.
     pub(crate) fn stop(&self) {
         self.turn.stop();
         self.append_turn.stop();
@@ -126,7 +126,7 @@ impl Shared<'_> {
     }
 }
 
-/// Waits until it is the turn of a chunk.
+/// Waits for the turn of a chunk.
 fn wait(turn: &Turnstile, chunk: u64) -> Result<()> {
     if turn.wait(chunk) { Ok(()) } else { Err(Error::Stopped) }
 }
@@ -197,7 +197,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         self.end_appending(number)
     }
 
-    /// Sends the rows of the small tables on their way and takes an emptied batch in their place.
+    /// Sends the rows of the small tables and takes an empty batch instead.
     fn send_headers(&mut self) -> Result<()> {
         if E::TAKES_EVALS {
             std::mem::swap(&mut self.evals, &mut self.batch.headers.evals);
@@ -207,7 +207,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         self.outlet.send(Load::Headers(Box::new(headers)))
     }
 
-    /// Makes the rows of the batch's positions, the first of its games having the id `first`.
+    /// Encodes the rows of the batch's positions. Its first game has the id `first`.
     fn positions(&mut self, chunk: u64, batch_number: u32, first: GameId) -> Result<()> {
         let Self { shared, outlet, encoder, scatter, batch, evals, setups, reached } = self;
         let number = BlockNumber { chunk, batch: batch_number };
@@ -233,7 +233,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         send_block(shared, outlet, number, encoder)
     }
 
-    /// Numbers and sends the report on a source of which something cannot be read.
+    /// Numbers and sends the report on a source that is partly unreadable.
     fn report(
         &mut self,
         number: u64,
@@ -248,7 +248,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         self.end_appending(number)
     }
 
-    /// Reports a source in which no game was found, once all of it has come by.
+    /// Reports a source without games, once all of it has been read.
     fn end_source(&mut self, number: u64, source: SourceId, path: &Path) -> Result<()> {
         wait(&self.shared.turn, number)?;
         let wrong = lock(&self.shared.sequencer).without_game(source, path.as_os_str() == "-");
@@ -260,7 +260,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         self.end_appending(number)
     }
 
-    /// Numbers and sends what is wrong with a whole source, when it is the turn of this worker.
+    /// Numbers and sends a problem of a whole source, when it is the turn of this worker.
     fn tell(&mut self, source: SourceId, kind: Kind, offset: u64, message: &str) -> Result<()> {
         self.batch.clear();
         let message = self.batch.headers.push_text(message);
@@ -285,7 +285,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         self.send_headers()
     }
 
-    /// Lets the next chunk hand over its positions, where the sink wants them in order.
+    /// Lets the next chunk pass on its positions, if the sink requires order.
     fn end_appending(&self, number: u64) -> Result<()> {
         if E::IN_ORDER {
             wait(&self.shared.append_turn, number)?;
@@ -299,7 +299,7 @@ pub(crate) fn played_occurrence(view: &PositionView<'_>, setups: &mut RecentSetu
     PlayedOccurrence::new(view.position.key(), view.game, view.ply, view.move_code).of(setups.origin(view))
 }
 
-/// Hands over what the encoder made, when it is the chunk's turn.
+/// Passes on the encoded data, when it is the chunk's turn.
 fn send_block<E: PositionEncoder>(
     shared: &Shared<'_>,
     outlet: &Outlet<E::Block>,

@@ -1,4 +1,4 @@
-//! Occurrences of positions, sorted by key.
+//! Sorts occurrences of positions by key.
 
 pub(crate) mod occurrence;
 pub(crate) mod setups;

@@ -1,47 +1,49 @@
-//! What is sorted: in which game and at which ply a position arose, and what was played there.
+//! The records to sort: the game and ply of a position, and the move played there.
 
 use crate::board::{MoveCode, PositionKey, ShortMove};
 use crate::sort::Record;
 use crate::store::row::{GameId, Occurrence, Ply};
 use crate::store::visit_set::PlayedMove;
 
-/// One game's coming by at a position.
+/// One occurrence of a position in a game.
 ///
-/// One 128-bit number, so that sorting compares once: the key (biased, so that unsigned order is SQLite's signed order), the
-/// game, the ply. The ply's 32 bits hold the move and the origin too: 14 bits of ply, 15 of move and 2 of origin, or, with the top
-/// bit set, 28 bits of ply, one that says whether the game ended there, and the origin for games longer than any that was played; the
-/// order is that of plies in any case.
+/// One 128-bit number, so that sorting needs a single comparison: the key (biased, so that unsigned order is
+/// SQLite's signed order), the game, the ply. The ply's 32 bits also contain the move and the origin: 14 bits
+/// of ply, 15 of move and 2 of origin. For games longer than any that was played, the top bit is set,
+/// followed by 28 bits of ply, a bit for the end of the game, and the origin. The order is always that of
+/// plies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PlayedOccurrence(u128);
 
-/// Where the game started, and whether the position must be looked at.
+/// The start of the game, and whether the position must be compared.
 ///
-/// Positions of games from the standard start differ where their keys do, but for a chance of 64 bits. Those of set-ups need not:
-/// the key does not tell which of two rooks has a castling right, and a set-up can be chosen for its key.
+/// Positions of games from the standard start differ if and only if their keys do, except with a probability
+/// of 2^-64. This does not hold for set-up positions: the key does not say which of two rooks has a castling
+/// right, and a set-up can be chosen for its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// At the standard start position.
+    /// The standard start position.
     Standard,
-    /// At a set-up; an occurrence of the same position is `SetupToCompare`.
+    /// A set-up position; another occurrence of the same position is `SetupToCompare`.
     Setup,
-    /// At a set-up: the position must be compared with the others of its key.
+    /// A set-up position: the position must be compared with the others of its key.
     SetupToCompare,
 }
 
-/// What was played from a position.
+/// The move played from a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Played {
-    /// Nothing: the game ended there.
+    /// None: the game ended there.
     Nothing,
     Move(ShortMove),
-    /// A move: the ply left no room to say which.
+    /// A move that is not stored, because the ply takes its bits.
     NotKept,
 }
 
 impl PlayedOccurrence {
     const SIGN: u64 = 1 << 63;
     const LONG: u32 = 1 << 31;
-    /// The last ply that leaves room for a move.
+    /// The last ply that can be stored with a move.
     const LAST_SHORT: u32 = (1 << 14) - 1;
     /// No move.
     const NOTHING: u16 = PlayedMove::NOTHING.bits();

@@ -1,14 +1,14 @@
-//! Positions of games from set-ups that came by lately.
+//! Recent positions of games from set-ups.
 
 use crate::board::{Color, PositionKey};
 use crate::index::sort::occurrence::Origin;
 use crate::store::sink::PositionView;
 
-/// Tells of positions whether they were the same as one that came by, so that not each occurrence need be compared later. One is
-/// forgotten when another takes its place.
+/// Finds out whether a position is the same as a recent one, so that not every occurrence must be compared
+/// later. A position is forgotten when another one replaces it.
 #[derive(Debug, Default)]
 pub(crate) struct RecentSetups {
-    /// By the key's lowest bits; empty until there is a set-up.
+    /// By the key's lowest bits; empty until the first set-up.
     entries: Vec<Entry>,
 }
 
@@ -16,15 +16,15 @@ pub(crate) struct RecentSetups {
 struct Entry {
     key: PositionKey,
     position: Exact,
-    /// How often others are turned away before one takes its place.
+    /// How many other positions are rejected before one replaces this entry.
     stay: u8,
 }
 
-/// All that a canonical FEN says.
+/// All fields of a canonical FEN.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Exact {
     placement: [u64; 8],
-    /// Side to move, squares of the rooks that can castle, en-passant square; 64 where there is none.
+    /// Side to move, squares of the rooks that can castle, en-passant square; 64 for none.
     state: [u8; 6],
 }
 
@@ -46,7 +46,7 @@ impl Exact {
 
 impl RecentSetups {
     const ENTRIES: usize = 1 << 12;
-    /// What is met often is not forgotten for positions that are met once.
+    /// Frequent positions must not be replaced by positions that occur once.
     const MOST_STAY: u8 = 16;
 
     /// The origin of an occurrence of the position.

@@ -2,11 +2,12 @@
 
 use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
 
-/// How keys are hashed: otherwise in each run, so that no input can be made to have many keys with one hash.
+/// How keys are hashed. Differs in each run, so that no input can be made to have many keys with the same
+/// hash.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyHash {
     state: RandomState,
-    /// How many bits count: all, but in tests of what becomes of equal hashes.
+    /// The number of bits used: all, except in tests of equal hashes.
     mask: u64,
 }
 
@@ -25,17 +26,17 @@ impl KeyHash {
         self.end(&hasher)
     }
 
-    /// What a key that comes in pieces is written to.
+    /// A hasher for a key that is written in pieces.
     pub(crate) fn begin(&self) -> DefaultHasher {
         self.state.build_hasher()
     }
 
-    /// The hash of what has been written.
+    /// The hash of the written bytes.
     pub(crate) fn end(&self, hasher: &DefaultHasher) -> u64 {
         self.narrow(hasher.finish())
     }
 
-    /// The bits of a hash that count.
+    /// The bits of a hash that are used.
     pub(crate) const fn narrow(&self, hash: u64) -> u64 {
         hash & self.mask
     }

@@ -1,4 +1,4 @@
-//! Keys and their numbers, one after the other.
+//! A log of keys and their numbers.
 
 use std::fs::File;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::positioned::{read_at, write_at};
 
-/// Records that stay where they are: the later ones in memory, those before them in a temporary file.
+/// Records that are never moved: later ones in memory, earlier ones in a temporary file.
 #[derive(Debug)]
 pub(crate) struct Log {
     memory: usize,
@@ -24,7 +24,7 @@ impl Log {
         Self { memory, file: None, written: 0, tail: Vec::new() }
     }
 
-    /// Adds a record. Gives back its place.
+    /// Adds a record. Returns its place.
     pub(crate) fn append(&mut self, value: u32, key: &[u8], directory: &Path) -> io::Result<u64> {
         let length = u32::try_from(key.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let needed = self.tail.len() + Self::HEADER + key.len();
@@ -33,7 +33,7 @@ impl Log {
         }
         let room = self.tail.capacity();
         if needed > room {
-            // Not twice the memory allowed, as the vector would by itself.
+            // Not twice the memory limit, as the vector would allocate by itself.
             let wanted = needed.max((2 * room).min(self.memory));
             self.tail.reserve_exact(wanted - self.tail.len());
         }
@@ -52,7 +52,7 @@ impl Log {
         write_at(file, &self.tail, self.written)?;
         self.written += self.tail.len() as u64;
         self.tail.clear();
-        // One long key must not hold memory for ever.
+        // One long key must not occupy memory forever.
         self.tail.shrink_to(self.memory);
         Ok(())
     }
@@ -68,7 +68,7 @@ impl Log {
         Ok(u32::from_le_bytes(value))
     }
 
-    /// Whether the record at a place has this key; `space` is for what is read.
+    /// Whether the record at a place has this key; `space` is a read buffer.
     pub(crate) fn has_key(&self, place: u64, key: &[u8], space: &mut Vec<u8>) -> io::Result<bool> {
         let same = |record: &[u8]| {
             let (length, found) = record.split_at(4);

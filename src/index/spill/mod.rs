@@ -1,4 +1,4 @@
-//! A map from byte strings to numbers that goes to temporary files when it outgrows its memory.
+//! A map from byte strings to numbers that uses temporary files beyond its memory limit.
 
 mod hash;
 mod log;
@@ -13,28 +13,28 @@ use table::Table;
 
 use crate::index::error::{Error, Result};
 
-/// Keys of any length with a number each. What is beyond the memory allowed stands in files that have no names and vanish with
-/// the process.
+/// Keys of any length, each with a number. Data beyond the memory limit is stored in unnamed files, which the
+/// system removes when the process ends.
 ///
-/// A hash only proposes: keys are compared in full.
+/// A hash only selects candidates: keys are compared completely.
 #[derive(Debug)]
 pub(crate) struct SpillMap {
     log: Log,
     table: Table,
     directory: PathBuf,
-    /// What is read from the log's file.
+    /// A buffer for reading the log's file.
     space: Vec<u8>,
 }
 
 impl SpillMap {
-    /// What one map may have of the memory of a run, in bytes.
+    /// The share of one map in the memory of a run, in bytes.
     pub(crate) fn share_of(memory: u64) -> u64 {
-        // With less, nearly each new key would be looked for in a file.
+        // With less, nearly each new key would be searched for in a file.
         const LEAST: u64 = 16 << 20;
         (memory / 16).max(LEAST)
     }
 
-    /// An empty one for about `memory` bytes, with its files in `directory`.
+    /// An empty map for about `memory` bytes, with its files in `directory`.
     pub(crate) fn new(memory: u64, directory: PathBuf) -> Self {
         let half = usize::try_from(memory / 2).unwrap_or(usize::MAX);
         Self { log: Log::new(half), table: Table::new(half), directory, space: Vec::new() }
@@ -45,7 +45,7 @@ impl SpillMap {
         self.find_where(hash, key, |_| true)
     }
 
-    /// The number of a key, if it is `wanted`: if it is not, the key is not compared.
+    /// The number of a key, if it is `wanted`. Otherwise the key is not compared.
     pub(crate) fn find_where(
         &mut self,
         hash: u64,
@@ -60,7 +60,7 @@ impl SpillMap {
         found.map_err(|source| self.failed(source))
     }
 
-    /// Adds a key that is not there.
+    /// Adds a key that is not in the map.
     pub(crate) fn insert(&mut self, hash: u64, key: &[u8], value: u32) -> Result<()> {
         let added = self.log.append(value, key, &self.directory);
         let added = added.and_then(|place| self.table.insert(hash, place, &self.directory));
@@ -93,7 +93,7 @@ mod tests {
             let directory = tempfile::tempdir().unwrap();
             let mut map = SpillMap::new(memory, directory.path().to_owned());
             let (hash, mut plain) = (KeyHash::new(bits), HashMap::new());
-            // Keys that begin alike, of few lengths.
+            // Keys with equal beginnings, and of few lengths.
             for (value, (seed, length)) in (7..).zip(lengths) {
                 let mut key = vec![0; length];
                 key.extend_from_slice(&seed.to_le_bytes());

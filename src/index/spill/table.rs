@@ -1,4 +1,4 @@
-//! Places in a log by hash.
+//! Finds places in a log by hash.
 
 use std::fs::File;
 use std::io;
@@ -6,9 +6,10 @@ use std::path::Path;
 
 use crate::positioned::{read_at, write_at};
 
-/// A hash table of slots, in memory as long as there is enough, then in a temporary file.
+/// A hash table of slots, in memory while that suffices, then in a temporary file.
 ///
-/// A slot stands where the top bits of its hash say, or, if others stand there, in the first free place after that.
+/// A slot is stored at the place given by the top bits of its hash or, if that is occupied, at the next free
+/// place.
 #[derive(Debug)]
 pub(crate) struct Table {
     memory: usize,
@@ -21,7 +22,7 @@ pub(crate) struct Table {
 #[derive(Debug)]
 enum Slots {
     Memory(Vec<Slot>),
-    /// In a file, with a byte of each slot in memory, as long as there is enough for that.
+    /// In a file, with one byte per slot in memory while that suffices.
     File(File, Option<Vec<u8>>),
 }
 
@@ -48,7 +49,8 @@ impl Slot {
         self.record == 0
     }
 
-    /// A byte that tells most slots apart; 0 is an empty one. A file need then be read only where something is likely to be found.
+    /// A byte that distinguishes most slots; 0 is an empty one. With it, the file is read only if it is
+    /// likely to have the slot.
     const fn tag(self) -> u8 {
         if self.is_empty() { 0 } else { tag(self.hash) }
     }
@@ -57,13 +59,13 @@ impl Slot {
 impl Table {
     const FIRST_BITS: u32 = 8;
 
-    /// An empty one, of which no more than `memory` bytes are in memory, or a little more.
+    /// An empty table with at most about `memory` bytes in memory.
     pub(crate) fn new(memory: usize) -> Self {
         let slots = Slots::Memory(vec![Slot::default(); 1 << Self::FIRST_BITS]);
         Self { memory, slots, bits: Self::FIRST_BITS, taken: 0 }
     }
 
-    /// The first that `see` makes of the places with a hash.
+    /// The first result of `see` for the places with a hash.
     pub(crate) fn find<T>(
         &self,
         hash: u64,
@@ -122,11 +124,11 @@ impl Table {
         Ok(())
     }
 
-    /// How many slots of a file are read at once: to look one up, and to read many.
+    /// How many slots of a file are read at once: for a look-up, and for reading many.
     const FEW: usize = 16;
     const MANY: usize = 4096;
 
-    /// Shows `see` the slots from one on, round the end, until it makes something of one.
+    /// Calls `see` with the slots from one on, wrapping around at the end, until it returns a result.
     fn walk<T>(
         &self,
         from: usize,
@@ -161,12 +163,12 @@ impl Table {
         }
     }
 
-    /// Makes a table of twice the size, from its first slot to its last.
+    /// Builds a table of twice the size, from the first slot to the last.
     fn grow(&mut self, directory: &Path) -> io::Result<()> {
         const REGION: usize = 1 << 15;
         let bits = self.bits + 1;
         let count = 1 << bits;
-        // The old one is there meanwhile.
+        // The old one exists meanwhile.
         let mut larger = if count * Slot::BYTES / 2 * 3 <= self.memory {
             Slots::Memory(Vec::with_capacity(count))
         } else {
@@ -199,7 +201,7 @@ impl Table {
         left_over.into_iter().try_for_each(|slot| self.put(slot))
     }
 
-    /// Shows `see` all slots that belong to the places from one up to another.
+    /// Calls `see` with all slots that belong to a range of places.
     fn for_each_of(&self, from: usize, to: usize, mut see: impl FnMut(Slot)) -> io::Result<()> {
         let mut seen = 0;
         self.walk(from, Self::MANY, |_, slot| {
@@ -213,17 +215,18 @@ impl Table {
     }
 }
 
-/// Where a hash belongs in a table of so many bits.
+/// The place of a hash in a table of `bits` bits.
 const fn home(hash: u64, bits: u32) -> usize {
     (hash >> (u64::BITS - bits)) as usize
 }
 
-/// The byte that a slot with this hash has in memory: of bits that do not tell where it belongs.
+/// The byte in memory of a slot with this hash: bits that do not determine its place.
 const fn tag(hash: u64) -> u8 {
     hash as u8 | 1
 }
 
-/// Puts a slot into a part of a table, at a place or after it, or with those that are left over.
+/// Inserts a slot into a part of a table, at a place or after it, or into the remaining ones if there is no
+/// space.
 fn put_in(region: &mut [Slot], at: usize, slot: Slot, left_over: &mut Vec<Slot>) {
     match region[at..].iter_mut().find(|slot| slot.is_empty()) {
         Some(free) => *free = slot,

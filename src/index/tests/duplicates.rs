@@ -1,4 +1,5 @@
-//! Duplicates held against a comparison of every game with every other, with hashes of so few bits that most are equal.
+//! Compares the search for duplicates with a comparison of all pairs of games. The hashes have so few bits
+//! that most are equal.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +11,7 @@ use crate::index::{Duplicates, IndexOptions, MIN_PLIES_OF_MOVES, PREFIX_PLIES, P
 use crate::properties::cases;
 use crate::verify::{Sample, VerifyOptions, verify};
 
-/// All that games of these tests differ in.
+/// The data in which games of these tests differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Game {
     white: Option<&'static str>,
@@ -78,7 +79,7 @@ fn game() -> impl Strategy<Value = Game> {
     )
 }
 
-/// What a database must have after some runs, told by comparing all games.
+/// The expected database after some runs, found by comparing all games.
 #[derive(Default)]
 struct Expected {
     kept: Vec<Game>,
@@ -112,7 +113,7 @@ impl Expected {
             return;
         }
         for (short, place) in self.kept.iter().zip(&self.places).enumerate().map(|(at, game)| (at, game.1)) {
-            // Of two that were there before nothing is told.
+            // Pairs of games that existed before are not reported.
             let from = if short < last { last } else { 0 };
             let is_longer = |game: &Game| game.goes_on_from(&self.kept[short]);
             if let Some(long) = self.kept[from..].iter().position(is_longer) {
@@ -179,7 +180,7 @@ proptest! {
         let target = directory.path().join("out.db");
         let mut expected = Expected::default();
         for (number, (games, rule)) in runs.into_iter().enumerate() {
-            // A text that is known is not read again.
+            // A known text is not read again.
             let end = format!("% {number}\n");
             let text: String = games.iter().map(Game::text).chain([end]).collect();
             let file = directory.path().join(format!("{number}.pgn"));

@@ -1,4 +1,4 @@
-//! Parts of a file have its games, each once, wherever it is cut.
+//! The parts of a file together have each of its games once, wherever it is cut.
 
 use std::fs;
 use std::ops::Range;
@@ -13,11 +13,11 @@ use crate::properties::cases;
 use crate::source::{DecodeOptions, list, parts};
 use crate::store::row::SourceId;
 
-/// What frames and skippable ones begin with.
+/// How frames and skippable frames begin.
 const FRAME: &[u8] = b"\x28\xb5\x2f\xfd";
 const SKIPPABLE: &[u8] = b"\x50\x2a\x4d\x18\x04\0\0\0";
 
-/// The text of the games of a part, and what is told of it.
+/// The text of the games of a part, and the reported problems.
 fn text_of(path: &Path, part: Range<u64>, chunk_size: usize) -> (Vec<u8>, Vec<String>) {
     let decode = DecodeOptions { threads: 2, memory: 64 << 20 };
     let mut sources = list(&[path], decode, &()).unwrap();
@@ -36,12 +36,12 @@ fn text_of(path: &Path, part: Range<u64>, chunk_size: usize) -> (Vec<u8>, Vec<St
     (text, told)
 }
 
-/// Cuts into as many pieces of equal size.
+/// Cuts into `pieces` pieces of equal size.
 fn cut(length: u64, pieces: u64) -> Vec<Range<u64>> {
     (0..pieces).map(|piece| length * piece / pieces..length * (piece + 1) / pieces).collect()
 }
 
-/// The texts of parts of a file, each of which is some whole games.
+/// The texts of parts of a file, each of which consists of whole games.
 fn texts(path: &Path, ranges: &[Range<u64>], chunk_size: usize) -> Vec<Vec<u8>> {
     let of_part = |range: &Range<u64>| {
         let (text, told) = text_of(path, range.clone(), chunk_size);
@@ -60,7 +60,7 @@ fn hold(path: &Path, whole: &[u8], chunk_size: usize) {
     }
 }
 
-/// Bytes that cannot be packed, without what ends a comment or a line.
+/// Incompressible bytes, without bytes that end a comment or a line.
 fn noise(length: usize, mut seed: u64) -> Vec<u8> {
     let byte = || {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -79,7 +79,7 @@ fn frame(text: &[u8], level: i32) -> Vec<u8> {
     zstd::encode_all(text, level).unwrap()
 }
 
-/// An archive of some texts, as pzstd makes them or without its skippable frames.
+/// An archive of some texts, as pzstd writes it or without its skippable frames.
 fn archive(texts: &[&[u8]], like_pzstd: bool) -> Vec<u8> {
     let mut archive = Vec::new();
     for text in texts {
@@ -110,7 +110,7 @@ fn kept(bytes: &[u8]) -> (tempfile::TempDir, std::path::PathBuf) {
     (directory, path)
 }
 
-/// What may stand in a comment: noise, and bytes that look like the beginning of a frame, or are a whole one.
+/// A comment: noise, and bytes that look like the beginning of a frame, or are a whole frame.
 fn comment(kind: usize, length: usize, number: usize) -> Vec<u8> {
     let noise = noise(length, number as u64 + 1);
     match kind {
@@ -144,7 +144,7 @@ proptest! {
         let (_directory, path) = kept(&bytes);
         hold(&path, &text, chunk_size);
         prop_assert!(texts(&path, &cut(bytes.len() as u64, pieces), chunk_size).concat() == text);
-        // The parts that are proposed.
+        // The suggested parts.
         let proposed = parts(&path, bytes.len() as u64 / pieces).unwrap();
         prop_assert_eq!(proposed.ranges.first().map(|range| range.start), Some(0));
         prop_assert_eq!(proposed.ranges.last().map(|range| range.end), Some(bytes.len() as u64));
@@ -171,7 +171,7 @@ fn games_and_frames_may_end_and_begin_anywhere() {
             let bytes = archive(&frames, like_pzstd);
             let (_directory, path) = kept(&bytes);
             hold(&path, &whole, 1000);
-            // Cut exactly where a frame begins, and a byte before and behind it.
+            // Cut exactly where a frame begins, and a byte before and after it.
             let mut at = 0;
             for frame in &frames {
                 at += archive(&[frame], like_pzstd).len() as u64;
@@ -186,7 +186,7 @@ fn games_and_frames_may_end_and_begin_anywhere() {
 
 #[test]
 fn a_false_beginning_of_a_frame_is_passed_over() {
-    // Noise is stored as it is, so these bytes stand in the archive.
+    // Noise is stored uncompressed, so the archive contains these bytes.
     let inner = frame(&noise(300, 9), 1);
     let inner: Vec<u8> = inner.into_iter().filter(|byte| !b"{}[]\n\r".contains(byte)).collect();
     let comment = [
@@ -238,7 +238,7 @@ fn a_damaged_frame_is_told_once_and_the_others_are_read() {
         }
         assert_eq!(told.len(), 1, "{pieces}: {told:?}");
         let events = memchr::memmem::find_iter(&text, b"[Event \"").count();
-        // All games of the other frames, but for those that are told by text of the lost frame.
+        // All games of the other frames, except those that need text of the lost frame.
         assert!((1500 * 7 - 700..=1500 * 7).contains(&events), "{pieces}: {events}");
     }
 }
@@ -256,7 +256,7 @@ fn what_cannot_be_divided_is_one_part() {
     ] {
         let (_directory, path) = kept(&bytes);
         let found = parts(&path, 15_000).unwrap();
-        // Of what is one part, the beginning has all games.
+        // If the file is a single part, its beginning has all games.
         if is_undivided && bytes.starts_with(FRAME) {
             let halves = [0..bytes.len() as u64 / 2, bytes.len() as u64 / 2..bytes.len() as u64];
             let texts = halves.map(|half| text_of(&path, half, 1000).0);

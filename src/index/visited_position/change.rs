@@ -1,4 +1,4 @@
-//! What added games change in the row of a visited position: made ready on all threads, written on one.
+//! Computes the changes of visited positions by added games on all threads, and writes them on one.
 
 use crossbeam_channel::{Receiver, Sender};
 
@@ -13,37 +13,37 @@ use crate::store::row::{ContinuationRow, ResultCounts, Text, VisitedPositionBatc
 use crate::store::visit_set::{PackingRoom, add_to_block};
 use crate::store::{BulkLoader, Known};
 
-/// What becomes of the row of a visited position.
+/// The change of a visited position's row.
 pub(crate) enum Change {
-    /// It has no row.
+    /// The position has no row.
     Nothing,
-    /// Two positions share the key: the row goes.
+    /// Two positions share the key: the row is removed.
     Remove(PositionKey),
     Add(Box<Addition>),
 }
 
-/// What is added to a row.
+/// The data added to a row.
 pub(crate) struct Addition {
     key: PositionKey,
     counts: ResultCounts,
     unfinished: u32,
-    /// JSON, in the place of what is there, unless that stays.
+    /// JSON that replaces the existing list, unless it is unchanged.
     top_games: Option<String>,
     recent_games: Option<String>,
     moves: Vec<(MoveCode, ResultCounts)>,
-    /// Blocks of games, in the place of what is there.
+    /// Blocks of games that replace the existing ones.
     visits: Vec<(u32, Vec<u8>)>,
 }
 
-/// What came of a position on the way to the thread that writes.
+/// The result for a position, on the way to the writing thread.
 pub(crate) enum Found {
     Ready(Change),
-    /// Rows of new games must be read, which that thread alone can do.
+    /// Rows of new games must be read, which only the writing thread can do.
     ToRead(Box<VisitedPosition>),
 }
 
-/// Makes ready what can be told from the database as it was before; `found` is what was counted of the new games, a piece at a time. Ends
-/// when there is no more, or when nobody takes what is ready.
+/// Computes changes that depend only on the database as it was before. `found` receives the counts of the new
+/// games, in pieces. Ends when there are no more, or when the receiver is closed.
 pub(crate) fn make_ready(
     tracker: &Tracker<'_>,
     found: &Receiver<Vec<VisitedPosition>>,
@@ -67,20 +67,20 @@ pub(crate) fn make_ready(
     Ok(())
 }
 
-/// Whether rows of new games must be read to tell what changes.
+/// Whether rows of new games must be read to compute the change.
 fn reads_new_rows(visited: &VisitedPosition, tracker: &Tracker<'_>) -> bool {
     let is_told = visited.standard.is_none() || tracker.reached(visited.key).is_some();
     !(visited.to_compare.is_empty() && visited.to_look_up.is_empty() && is_told)
 }
 
 impl Change {
-    /// What becomes of a row, if `rows` has it. Where another position was reached, or the new moves do not fit, two positions share
-    /// the key.
+    /// The change of a row, if `rows` has it. If another position was reached, or the new moves are not
+    /// possible, two positions share the key.
     fn of(mut visited: VisitedPosition, tracker: &Tracker<'_>, rows: &impl VisitedRows) -> Result<Self> {
         let key = visited.key;
         let Some(old) = rows.lists(key)? else { return Ok(Self::Nothing) };
         let Some(moves) = moves(&mut visited, old.fen, tracker) else { return Ok(Self::Remove(key)) };
-        // A game that somebody deleted counts as one of which nothing is known.
+        // A game that somebody deleted counts as one without any data.
         let outcomes = tracker.outcomes();
         let elo_sum = |game| Ok::<_, Error>(outcomes.of(game)?.and_then(CountedGame::elo_sum).unwrap_or(0));
         let day = |game| Ok::<_, Error>(outcomes.of(game)?.map_or(0, CountedGame::day));
@@ -89,7 +89,7 @@ impl Change {
         visited.visits.pack(&mut PackingRoom::default());
         let mut visits = Vec::new();
         for (block, games) in visited.visits.blocks() {
-            // A set that is not as it should be stays: whoever reads it counts the rows instead, and `verify` tells of it.
+            // An invalid set is kept: readers count the rows instead, and `verify` reports it.
             let all = match rows.visits(key, block)? {
                 Some(old) => add_to_block(&old, games),
                 None => Some(games.to_vec()),
@@ -102,8 +102,8 @@ impl Change {
     }
 }
 
-/// The new moves of a position with their codes; `None` if two positions share the key: those with `fen` in the database and what was
-/// reached, or those whose moves do not fit.
+/// The new moves of a position with their codes; `None` if two positions share the key: the one with `fen` in
+/// the database and the one reached, or those with impossible moves.
 fn moves(
     visited: &mut VisitedPosition,
     fen: String,
@@ -116,7 +116,7 @@ fn moves(
     }
     let Fens::One(fen) = &visited.fens else { return None };
     let mut position = None;
-    // Nearly all codes were told when games came by; the rest is told by the position.
+    // Nearly all codes are known from reading games; the rest follow from the position.
     let mut code = |short| {
         reached.and_then(|reached| reached.code(short)).or_else(|| {
             let position = match &position {
@@ -129,7 +129,7 @@ fn moves(
     visited.moves.iter().map(|&(short, counts)| Some((code(short)?, counts))).collect()
 }
 
-/// Writes what becomes of rows.
+/// Writes the changes of rows.
 pub(crate) struct ChangeWriter<'w, 'c> {
     tracker: &'w Tracker<'w>,
     loader: &'w mut BulkLoader<'c>,
@@ -137,12 +137,12 @@ pub(crate) struct ChangeWriter<'w, 'c> {
 }
 
 impl<'w, 'c> ChangeWriter<'w, 'c> {
-    /// Nothing is written yet.
+    /// A writer that has not written anything yet.
     pub(crate) fn new(tracker: &'w Tracker<'w>, loader: &'w mut BulkLoader<'c>) -> Self {
         Self { tracker, loader, batch: VisitedPositionBatch::default() }
     }
 
-    /// Writes what is ready, and what is made ready here.
+    /// Writes a computed change, or computes it here.
     pub(crate) fn write(&mut self, found: Found) -> Result<()> {
         match found {
             Found::Ready(change) => self.write_change(change),
@@ -150,10 +150,10 @@ impl<'w, 'c> ChangeWriter<'w, 'c> {
         }
     }
 
-    /// Writes what is new of a position, with what the rows are by now.
+    /// Writes the new data of a position, using the current rows.
     pub(crate) fn write_new(&mut self, mut visited: VisitedPosition) -> Result<()> {
         count_to_look_up(&mut visited, self.loader)?;
-        // What no game that was read told of is compared too.
+        // Positions that were not recorded while reading games are compared too.
         let standard = visited.standard.take();
         if self.tracker.reached(visited.key).is_none() {
             visited.to_compare.extend(standard);
@@ -186,7 +186,7 @@ impl<'w, 'c> ChangeWriter<'w, 'c> {
         if self.batch.positions.len() >= 1024 { self.finish() } else { Ok(()) }
     }
 
-    /// Writes what was gathered.
+    /// Writes the buffered rows.
     pub(crate) fn finish(&mut self) -> Result<()> {
         self.tracker.check()?;
         self.loader.add_to_visited(&self.batch)?;

@@ -1,11 +1,11 @@
-//! What is counted of a game, in one number: its result, ratings and date, so that nobody has to look at its row.
+//! The counted data of a game in one number: its result, ratings and date, so that its row need not be read.
 
 use crate::board::GameResult;
 use crate::store::row::{GameId, GameRow, ResultCounts, day_number, elo_sum, year_of};
 
 /// Result, ratings and date of one game.
 ///
-/// Bits 1..0 are the result, 17..2 White's rating and 33..18 Black's (0: not known), 56..34 the date.
+/// Bits 1..0 are the result, 17..2 White's rating and 33..18 Black's (0: unknown), 56..34 the date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CountedGame(u64);
 
@@ -30,7 +30,7 @@ impl CountedGame {
         )
     }
 
-    /// What is counted of a game; `text` is what its row's texts stand in.
+    /// The counted data of a game; `text` contains the texts of its row.
     pub(crate) fn of(row: &GameRow, text: &str) -> Self {
         Self::new(row.result, [row.white_elo, row.black_elo], row.date.map(|date| date.of(text)))
     }
@@ -44,7 +44,7 @@ impl CountedGame {
         }
     }
 
-    /// White's and Black's rating, as far as they are known.
+    /// White's and Black's rating, if known.
     pub(crate) fn elos(self) -> [Option<u16>; 2] {
         [Self::WHITE_ELO, Self::BLACK_ELO].map(|at| Some((self.0 >> at) as u16).filter(|&elo| elo != 0))
     }
@@ -54,23 +54,23 @@ impl CountedGame {
         elo_sum(self.elos())
     }
 
-    /// A number that grows with the date; what is not known of it counts as 0.
+    /// A number that increases with the date; unknown parts count as 0.
     pub(crate) const fn day(self) -> u32 {
         (self.0 >> Self::DATE) as u32
     }
 
-    /// The year, if it is known.
+    /// The year, if known.
     pub(crate) fn year(self) -> Option<u16> {
         year_of(self.day())
     }
 
-    /// Counts the game.
+    /// Adds the game to counts.
     pub(crate) fn add_to(self, counts: &mut ResultCounts) {
         counts.count(self.result(), self.elos(), self.year());
     }
 }
 
-/// All games of a run, whose ids follow one another.
+/// All games of a run, with consecutive ids.
 #[derive(Debug)]
 pub(crate) struct CountedGames {
     first: GameId,
@@ -78,7 +78,7 @@ pub(crate) struct CountedGames {
 }
 
 impl CountedGames {
-    /// None yet, and the id of the first game.
+    /// No games yet; `first` is the id of the first game.
     pub(crate) const fn new(first: GameId) -> Self {
         Self { first, counted_games: Vec::new() }
     }
@@ -88,7 +88,7 @@ impl CountedGames {
         GameId(self.first.0 - 1)
     }
 
-    /// How many games there are.
+    /// The number of games.
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.counted_games.len()).unwrap_or(u32::MAX)
     }

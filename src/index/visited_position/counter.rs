@@ -1,4 +1,4 @@
-//! What was played from visited positions, counted as the sorted occurrences come by.
+//! Counts the moves played from visited positions, from sorted occurrences.
 
 use std::fmt::Write as _;
 
@@ -9,14 +9,14 @@ use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeys};
 use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts};
 use crate::store::visit_set::{PackingRoom, PlayedMove, Visits};
 
-/// A position that many games reached, and what was played there.
+/// A position that many games reached, and the moves played there.
 #[derive(Debug)]
 pub(crate) struct VisitedPosition {
     pub(crate) key: PositionKey,
     pub(crate) fens: Fens,
-    /// An occurrence by a game from the standard start.
+    /// An occurrence in a game from the standard start.
     pub(crate) standard: Option<(GameId, Ply)>,
-    /// Occurrences by games from set-ups: of each position that these reached, at least one.
+    /// Occurrences in games from set-ups: at least one of each position that these reached.
     pub(crate) to_compare: Vec<(GameId, Ply)>,
     pub(crate) counts: ResultCounts,
     pub(crate) unfinished: u32,
@@ -31,7 +31,7 @@ pub(crate) struct VisitedPosition {
     pub(crate) visits: Visits,
 }
 
-/// The FENs of the positions that have a key, as far as they were looked at.
+/// The FENs of the positions with a key, as far as they were read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Fens {
     #[default]
@@ -42,7 +42,7 @@ pub(crate) enum Fens {
 }
 
 impl Fens {
-    /// Takes another one in. Gives back whether there are not several.
+    /// Adds a FEN. Returns whether there is still only one.
     pub(crate) fn see(&mut self, fen: &str) -> bool {
         match self {
             Self::Unknown => *self = Self::One(fen.to_owned()),
@@ -52,7 +52,7 @@ impl Fens {
         *self != Self::Several
     }
 
-    /// Takes another one in, in ASCII.
+    /// Adds a FEN, in ASCII.
     pub(crate) fn see_bytes(&mut self, fen: &[u8]) {
         match self {
             Self::Unknown => *self = Self::One(fen.iter().copied().map(char::from).collect()),
@@ -61,7 +61,7 @@ impl Fens {
         }
     }
 
-    /// Takes those in that others saw.
+    /// Adds the FENs of others.
     pub(crate) fn see_all(&mut self, others: &Self) {
         match others {
             Self::Unknown => {}
@@ -99,7 +99,7 @@ impl VisitedPosition {
         }
     }
 
-    /// Keeps an occurrence if the position is to be looked at there.
+    /// Keeps an occurrence if its position must be compared.
     fn note(&mut self, occurrence: PlayedOccurrence) {
         let place = (occurrence.game(), occurrence.ply());
         match occurrence.origin() {
@@ -109,7 +109,8 @@ impl VisitedPosition {
         }
     }
 
-    /// Counts a game by the last occurrence at which it played a move, or by its last one if it played none there.
+    /// Counts a game by the last occurrence at which it played a move, or by its last occurrence if it never
+    /// played one there.
     pub(crate) fn count(&mut self, last: PlayedOccurrence, counted_game: CountedGame) {
         match last.played() {
             Played::Nothing => self.visits.push(last.game(), PlayedMove::NOTHING),
@@ -142,7 +143,7 @@ impl VisitedPosition {
         counted_game.add_to(&mut self.moves[at].1);
     }
 
-    /// How many games reached it.
+    /// The number of games that reached it.
     pub(crate) fn games(&self) -> u64 {
         self.counts.games() + u64::from(self.unfinished)
     }
@@ -151,11 +152,12 @@ impl VisitedPosition {
 /// Finds the visited positions among one partition's sorted occurrences, and counts distinct keys.
 pub(crate) struct Counter<'o> {
     counted_games: &'o CountedGames,
-    /// How many games must have come by.
+    /// The minimum number of games.
     threshold: usize,
-    /// The occurrences of the latest key, as long as they are fewer than the threshold and the piece ended with them.
+    /// The occurrences of the latest key, while they are fewer than the threshold and the piece ended with
+    /// them.
     pending: Vec<PlayedOccurrence>,
-    /// The latest key's position, once its occurrences are that many.
+    /// The position of the latest key, once it has that many occurrences.
     open: Option<Open>,
     last_key: Option<PositionKey>,
     distinct: u64,
@@ -164,23 +166,25 @@ pub(crate) struct Counter<'o> {
     room: PackingRoom,
 }
 
-/// What was found among occurrences.
+/// The results of counting.
 pub(crate) struct Counted {
     /// The number of distinct keys.
     pub(crate) distinct: u64,
     pub(crate) frequent_keys: FrequentKeys,
-    /// The visited positions in the order of their keys.
+    /// The visited positions in key order.
     pub(crate) visited: Vec<VisitedPosition>,
 }
 
-/// A position that is being counted, and the latest occurrence of it, which counts unless the same game plays another move there.
+/// A position being counted, and its latest occurrence, which counts unless the same game plays another move
+/// there.
 struct Open {
     visited: VisitedPosition,
     latest: PlayedOccurrence,
 }
 
 impl<'o> Counter<'o> {
-    /// A counter of positions that at least `threshold` games reached; `counted_games` are those of all games.
+    /// A counter of positions that at least `threshold` games reached; `counted_games` has the data of all
+    /// games.
     pub(crate) fn new(counted_games: &'o CountedGames, threshold: u32) -> Self {
         Self {
             counted_games,
@@ -195,7 +199,7 @@ impl<'o> Counter<'o> {
         }
     }
 
-    /// Looks at the next piece.
+    /// Processes the next piece.
     pub(crate) fn see(&mut self, piece: &[PlayedOccurrence]) {
         let mut rest = piece;
         while let Some(first) = rest.first() {
@@ -208,7 +212,7 @@ impl<'o> Counter<'o> {
                 self.end_key();
                 self.last_key = Some(key);
                 self.distinct += 1;
-                // Nearly all keys: too few occurrences, and the next key has come.
+                // Nearly all keys have too few occurrences before the next key comes.
                 if length < self.threshold && !rest.is_empty() {
                     continue;
                 }
@@ -235,7 +239,7 @@ impl<'o> Counter<'o> {
             if latest.game() != occurrence.game() {
                 visited.count(*latest, self.counted_games.of(latest.game()));
             } else if occurrence.played() == Played::Nothing {
-                // The game ended by returning: it counts by the move it had played there before.
+                // The game ended by returning: it counts with the move it had played there before.
                 continue;
             }
             *latest = occurrence;

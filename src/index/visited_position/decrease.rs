@@ -1,4 +1,4 @@
-//! What removed games had added to the rows of visited positions, taken out again.
+//! Subtracts removed games from the rows of visited positions.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::store::row::{GameId, GameList, LISTED_GAMES, ResultCounts};
 use crate::store::visit_set::PlayedMove;
 use crate::store::{BulkLoader, GameSet, Known, VisitedCounts};
 
-/// What is taken out of the rows of one position.
+/// The decrease of the rows of one position.
 #[derive(Debug, Default)]
 struct Decrease {
     counts: ResultCounts,
@@ -28,14 +28,14 @@ struct Decrease {
     change: Change,
 }
 
-/// What becomes of the rows beside their counts.
+/// The changes of the rows other than their counts.
 #[derive(Debug, Default)]
 struct Change {
-    /// Whether too few games are left: the rows go, and the position is counted afresh.
+    /// Whether too few games are left: the rows are removed, and the position is recounted.
     goes: bool,
-    /// The best-rated and the latest games as JSON, if others are among them now.
+    /// The best-rated and the latest games as JSON, if they change.
     lists: Option<[String; 2]>,
-    /// The first and the last year of moves, if they are other ones now.
+    /// The first and the last year of moves, if they change.
     years: Vec<(MoveCode, ResultCounts)>,
 }
 
@@ -70,18 +70,18 @@ impl Decrease {
     }
 }
 
-/// What removed games change for visited positions.
+/// The changes of visited positions by removed games.
 #[derive(Debug, Default)]
 pub(crate) struct Decreases {
-    /// By the key of a position that has a row, in order.
+    /// By the key of a position that has a row, in ascending order.
     visited: Vec<(PositionKey, Decrease)>,
-    /// Keys that are counted afresh: those of positions that too few games are left of, if no new ones come.
+    /// Keys to be recounted: too few games are left for these positions, unless new ones are added.
     pub(crate) doubtful: KeySet,
-    /// How many positions the removed games have.
+    /// The number of positions of the removed games.
     pub(crate) positions: u64,
 }
 
-/// What it goes by.
+/// The input for computing decreases.
 #[derive(Clone, Copy)]
 pub(crate) struct Removed<'r> {
     /// The database, as it was before.
@@ -94,7 +94,7 @@ pub(crate) struct Removed<'r> {
     pub(crate) progress: &'r Progress,
 }
 
-/// What was found among the positions of some games.
+/// Results from the positions of some games.
 #[derive(Default)]
 struct Found {
     visited: KeyMap<Decrease>,
@@ -102,7 +102,7 @@ struct Found {
 }
 
 impl Decreases {
-    /// Goes through the positions of the removed games.
+    /// Processes the positions of the removed games.
     pub(crate) fn of(removed: Removed<'_>) -> Result<Self> {
         const GAMES_AT_ONCE: usize = 256;
         const POSITIONS_AT_ONCE: usize = 256;
@@ -172,7 +172,7 @@ impl Decreases {
     }
 }
 
-/// A thread's connection, and what all games came to.
+/// A thread's connection, and the outcomes of all games.
 struct Connection<'o> {
     known: Option<Known>,
     outcomes: &'o KnownOutcomes<'o>,
@@ -192,7 +192,7 @@ impl Connection<'_> {
         let outcomes = self.outcomes;
         let known = self.of(removed)?;
         let mut found = Found::default();
-        // A game counts by the last move it made at a position.
+        // A game counts with the last move it played at a position.
         let mut last_moves: KeyMap<Option<MoveCode>> = KeyMap::default();
         for &game in games {
             let counted = outcomes.of(game)?;
@@ -204,7 +204,7 @@ impl Connection<'_> {
                     *last = code.or(*last);
                 }
             })?;
-            // One that somebody deleted was counted nowhere.
+            // A game that somebody deleted was not counted.
             let Some(counted) = counted else { continue };
             for (&key, &code) in &last_moves {
                 found.visited.entry(key).or_default().count(code, game, counted);
@@ -213,7 +213,7 @@ impl Connection<'_> {
         Ok(found)
     }
 
-    /// What becomes of a position's rows, beside their counts.
+    /// The changes of a position's rows, other than their counts.
     fn change(&mut self, removed: Removed<'_>, key: PositionKey, decrease: &Decrease) -> Result<Change> {
         let Some(row) = self.of(removed)?.visited_counts(key)? else { return Ok(Change::default()) };
         let VisitedCounts { games, listed, years } = row;
@@ -238,7 +238,7 @@ impl Connection<'_> {
         Ok(Change { lists: change.lists.filter(|_| is_listed), ..change })
     }
 
-    /// The best-rated and the latest games that stay, and the first and last years of moves.
+    /// The remaining best-rated and latest games, and the first and last years of moves.
     fn recount(&mut self, removed: Removed<'_>, key: PositionKey, moves: &[MoveCode]) -> Result<Change> {
         let (mut top, mut recent) = (GameList::best_rated(LISTED_GAMES), GameList::latest(LISTED_GAMES));
         let shorts: Vec<PlayedMove> =

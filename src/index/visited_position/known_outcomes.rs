@@ -1,4 +1,4 @@
-//! What games of a database came to, for those who ask again and again.
+//! Caches the outcomes of games of a database.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,31 +11,32 @@ use crate::store::read::game_column::Outcomes;
 use crate::store::row::GameId;
 use crate::store::{GameOutcome, Known};
 
-/// What games of a database came to before anything was added to it. Their columns are read a block at a time: nearly all blocks are
-/// asked for, and to read a row of `game` takes far longer.
+/// The outcomes of games of a database before anything was added. Their columns are read one block at a time:
+/// nearly all blocks are needed, and reading rows of `game` takes far longer.
 #[derive(Debug)]
 pub(crate) struct KnownOutcomes<'t> {
     target: Option<&'t Path>,
     known: Mutex<Option<Known>>,
-    /// A place for each block there can be. `None`: its columns do not tell it. A game that they do not tell of may be there all the same,
-    /// if somebody changed them.
+    /// One entry for each possible block. `None`: its columns do not have the data. A game that is missing in
+    /// the columns may exist all the same, if somebody changed them.
     blocks: Vec<OnceLock<Option<Box<Outcomes>>>>,
-    /// How many are kept.
+    /// The number of cached blocks.
     kept: AtomicUsize,
 }
 
 impl<'t> KnownOutcomes<'t> {
-    /// So many blocks are kept, of half a mebibyte each. Games of others are looked up one by one.
+    /// The maximum number of cached blocks, of half a mebibyte each. Games of others are looked up one by
+    /// one.
     const MOST_BLOCKS: usize = 192;
 
-    /// Those of the database at `target`; without one there are no games.
+    /// The outcomes of the database at `target`; without one there are no games.
     pub(crate) fn new(target: Option<&'t Path>) -> Self {
         let last = if target.is_some() { block_of(GameId(u32::MAX)).0 } else { 0 };
         let blocks = (0..=last).map(|_| OnceLock::new()).collect();
         Self { target, known: Mutex::default(), blocks, kept: AtomicUsize::new(0) }
     }
 
-    /// What a game came to; `None` if there is no such game.
+    /// The outcome of a game; `None` if there is no such game.
     pub(crate) fn of(&self, game: GameId) -> Result<Option<CountedGame>> {
         if let Some(counted) = self.kept(game) {
             return Ok(Some(counted));
@@ -56,7 +57,7 @@ impl<'t> KnownOutcomes<'t> {
         Ok(known.game_outcome(game)?.map(by_row))
     }
 
-    /// What a game came to, if its block is kept and tells it.
+    /// The outcome of a game, if its block is cached and has it.
     fn kept(&self, game: GameId) -> Option<CountedGame> {
         let (block, number) = block_of(game);
         let outcomes = self.blocks.get(block as usize)?.get()?.as_ref()?;
@@ -64,7 +65,8 @@ impl<'t> KnownOutcomes<'t> {
         Some(CountedGame::of_parts(result, outcomes.elos(number), outcomes.day(number)))
     }
 
-    /// Reads a block, unless it is kept or there are enough. One thread at a time does: it has the connection.
+    /// Reads a block, unless it is cached or the cache is full. Only one thread at a time can, because there
+    /// is one connection.
     fn keep(&self, block: u32, known: &Known) -> Result<()> {
         let Some(place) = self.blocks.get(block as usize) else { return Ok(()) };
         if place.get().is_some() || self.kept.load(Ordering::Relaxed) >= Self::MOST_BLOCKS {

@@ -1,4 +1,4 @@
-//! What was played from visited positions, counted.
+//! Counts the moves played from visited positions.
 
 pub(crate) mod change;
 pub(crate) mod counted_game;

@@ -1,4 +1,4 @@
-//! What the games that are read tell of visited positions: nobody need look at their rows again.
+//! Data of visited positions collected while games are read, so that their rows need not be read again.
 
 use crate::board::{KeyMap, KeySet, MAX_CANONICAL_FEN, MoveCode, PositionKey, ShortMove};
 use crate::index::visited_position::counter::Fens;
@@ -8,16 +8,16 @@ use crate::store::sink::PositionView;
 #[derive(Debug, Default)]
 pub(crate) struct ReachedPositions(KeyMap<ReachedPosition>);
 
-/// The positions that have a key.
+/// The positions with a key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReachedPosition {
     pub(crate) fens: Fens,
-    /// The moves that were played there, each once.
+    /// The distinct moves played there.
     codes: Vec<MoveCode>,
 }
 
 impl ReachedPosition {
-    /// The code of a move that was played there.
+    /// The code of a move played there.
     pub(crate) fn code(&self, short: ShortMove) -> Option<MoveCode> {
         self.codes.iter().copied().find(|&code| ShortMove::new(code) == short)
     }
@@ -30,7 +30,7 @@ impl ReachedPosition {
 }
 
 impl ReachedPositions {
-    /// Keeps what is told of a position that came by, if it has one of the `visited` keys.
+    /// Records a position, if it has one of the `visited` keys.
     #[inline]
     pub(crate) fn see(&mut self, view: &PositionView<'_>, visited: &KeySet) {
         if view.is_setup {
@@ -48,7 +48,7 @@ impl ReachedPositions {
         }
     }
 
-    /// Takes in what others found.
+    /// Adds the positions of others.
     pub(crate) fn absorb(&mut self, others: Self) {
         for (key, ReachedPosition { fens, codes }) in others.0 {
             let reached = self.0.entry(key).or_default();

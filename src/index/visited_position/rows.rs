@@ -1,4 +1,4 @@
-//! Visited positions to rows: their FENs and full move codes are found, and what was counted is written.
+//! Writes the rows of visited positions: finds their FENs and full move codes, and writes the counts.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,12 +10,13 @@ use crate::store::BulkLoader;
 use crate::store::row::{ContinuationRow, Text, VisitedPositionBatch, VisitedPositionRow};
 use crate::store::visit_set::{PackingRoom, PlayedMove, Visits};
 
-/// Writes the rows of `visited_position` and `continuation`; all other tables must be there.
+/// Writes the rows of `visited_position` and `continuation`. All other tables must be complete.
 ///
-/// What was counted of a position tells but its key and its moves in short. Nearly always it is one move away from another one, so the start
-/// position tells them all; for those that are not, and for those that games from set-ups reached, rows of `game_position` are
-/// read. Of two positions that share a key neither gets a row. It is told by the FENs that are read, by two walks that lead to
-/// one key, and by a move that does not fit.
+/// The counts contain only the key of a position and its short moves. Nearly always, the position is one move
+/// away from another one, so that all of them can be found from the start position. For other positions, and
+/// for those that games from set-ups reached, rows of `game_position` are read. If two positions share a key,
+/// neither gets a row. This is detected by the FENs read, by two walks that lead to the same key, and by an
+/// impossible move.
 pub(crate) fn write(mut visited: Vec<VisitedPosition>, loader: &mut BulkLoader<'_>) -> Result<()> {
     for visited in &mut visited {
         compare_fens(visited, loader)?;
@@ -47,7 +48,8 @@ pub(crate) fn write(mut visited: Vec<VisitedPosition>, loader: &mut BulkLoader<'
     write_visits(&visits, loader)
 }
 
-/// Writes who reached positions, which come in the order of their keys, in the order in which the rows stand: by block, then key.
+/// Writes the games that reached positions. The input is in key order; the rows are written in their own
+/// order: by block, then key.
 fn write_visits(visits: &[(PositionKey, Visits)], loader: &BulkLoader<'_>) -> Result<()> {
     let mut sets: Vec<_> = visits.iter().map(|(_, visits)| visits.blocks().peekable()).collect();
     let mut order = BinaryHeap::new();
@@ -64,8 +66,8 @@ fn write_visits(visits: &[(PositionKey, Visits)], loader: &BulkLoader<'_>) -> Re
     Ok(())
 }
 
-/// Compares the positions that games from set-ups reached with each other, with that of the others and with what is known. Without
-/// such games, nothing is read.
+/// Compares the positions that games from set-ups reached with each other, with those of other games and with
+/// known ones. Without such games, nothing is read.
 pub(crate) fn compare_fens(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
     let places = std::mem::take(&mut visited.to_compare);
     if places.is_empty() && visited.fens == Fens::Unknown {
@@ -79,7 +81,7 @@ pub(crate) fn compare_fens(visited: &mut VisitedPosition, loader: &BulkLoader<'_
     Ok(())
 }
 
-/// Counts the moves that were not told, by looking them up.
+/// Looks up and counts the moves that were not stored.
 pub(crate) fn count_to_look_up(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
     for (game, ply, counted_game) in std::mem::take(&mut visited.to_look_up) {
         let played = loader.position_at(game, ply)?.move_code.map(ShortMove::new);
@@ -109,13 +111,13 @@ fn add(batch: &mut VisitedPositionBatch, mut visited: VisitedPosition, fen: &str
     batch.continuations[first..].sort_unstable_by_key(|row| row.move_code);
 }
 
-/// Goes from one visited position to another by the moves that were played.
+/// Walks from one visited position to another by the moves played.
 struct Walk<'c> {
     visited: &'c [VisitedPosition],
     indexes: KeyMap<usize>,
-    /// Of those that were reached.
+    /// The FENs of the reached positions.
     fens: Vec<Fens>,
-    /// Reached, but not yet looked at.
+    /// Positions that were reached but not yet processed.
     queue: Vec<(usize, Position)>,
 }
 
@@ -126,8 +128,8 @@ impl<'c> Walk<'c> {
         Self { visited, indexes, fens, queue: Vec::new() }
     }
 
-    /// Tells of all visited positions, in their order, the FENs and the codes of the moves, if these fit; `look_up` gives the FEN of one
-    /// that no walk leads to.
+    /// Passes on, for all visited positions in order, the FEN and the codes of the moves, if these are
+    /// consistent. `look_up` returns the FEN of a position that no walk leads to.
     fn tell(
         mut self,
         mut look_up: impl FnMut(&VisitedPosition) -> Result<Option<String>>,
@@ -157,7 +159,7 @@ impl<'c> Walk<'c> {
         }
     }
 
-    /// Comes to a position that a game reached.
+    /// Processes a position that a game reached.
     fn reach(&mut self, position: Position) {
         if let Some(&index) = self.indexes.get(&position.key()) {
             let is_first = self.fens[index] == Fens::Unknown;

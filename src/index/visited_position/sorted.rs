@@ -1,4 +1,4 @@
-//! Sorted occurrences on their way into a sink, and what is counted of visited positions as they come by.
+//! Passes sorted occurrences to a sink, and counts visited positions at the same time.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -20,10 +20,10 @@ use crate::store::sink::{OccurrenceRows, SortedOccurrences, UnsortedOccurrences}
 use crate::store::{BulkLoader, GameSet};
 use crossbeam_channel::{Receiver, Sender};
 
-/// Those of a new database: all that is counted is counted here.
+/// The occurrences of a new database: everything is counted here.
 pub(crate) struct FreshOccurrences<'r> {
     sorting: Sorting<'r>,
-    /// What was found in each partition.
+    /// The counts of each partition.
     counted: Mutex<Vec<(usize, Counted)>>,
 }
 
@@ -82,23 +82,23 @@ impl SortedOccurrences for FreshOccurrences<'_> {
     }
 }
 
-/// Those that are added to a database: what it has counted already goes on.
+/// The occurrences to add to a database, which continues its existing counts.
 pub(crate) struct AddedOccurrences<'r> {
     sorting: Sorting<'r>,
     tracker: Tracker<'r>,
-    /// Where it goes what is found, until all is drained.
+    /// Where results are sent, until all partitions are drained.
     outlets: Mutex<Option<Outlets>>,
     /// New occurrences of positions that have a row.
     found: Receiver<Vec<VisitedPosition>>,
-    /// New occurrences of positions that are to have one.
+    /// New occurrences of positions that will get a row.
     now_visited: Receiver<Vec<VisitedPosition>>,
-    /// New occurrences of keys that are counted afresh.
+    /// New occurrences of keys to recount.
     again: Mutex<Vec<VisitedPosition>>,
     /// Keys without a row that may have enough occurrences.
     to_look_up: Mutex<Vec<PositionKey>>,
     /// Keys of `now_visited`.
     rising: Mutex<KeySet>,
-    /// Positions that were counted afresh.
+    /// Recounted positions.
     counted: Mutex<Vec<VisitedPosition>>,
     distinct: AtomicU64,
 }
@@ -142,11 +142,11 @@ impl SortedOccurrences for AddedOccurrences<'_> {
     }
 
     fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<()> {
-        // Nobody takes what is found: something failed there.
+        // The receiver has failed.
         let Some(outlets) = lock(&self.outlets).clone() else { return Err(Error::Stopped) };
         let mut watch = self.tracker.watch();
         self.sorting.progress.check()?;
-        // Twice as many threads sort where rows are merged.
+        // When rows are merged, twice as many threads sort.
         self.sorting.partitions.drain_sorted(partition, self.sorting.at_once / 2, |piece| {
             self.sorting.progress.check()?;
             if R::MANY_AT_ONCE {
@@ -198,7 +198,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
         std::thread::scope(|scope| {
             let counts: Vec<_> =
                 (0..threads).map(|_| scope.spawn(|| count(self.tracker.recount(before)))).collect();
-            // Rows that removed games change are read once that is written.
+            // Rows that removed games change can be read only after the changes are written.
             let makers = if self.tracker.has_removed() { 0 } else { threads };
             let makers: Vec<_> = (0..makers)
                 .map(|_| {
@@ -211,7 +211,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
             let written = written.and_then(|()| {
                 let mut writer = ChangeWriter::new(&self.tracker, loader);
                 ready.iter().flatten().try_for_each(|found| writer.write(found))?;
-                // What nobody made ready.
+                // Results that no other thread has processed.
                 self.found.iter().flatten().try_for_each(|visited| writer.write_new(visited))?;
                 writer.finish()
             });
@@ -238,7 +238,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
         let mut keys = std::mem::take(&mut *lock(&self.to_look_up));
         let rising = std::mem::take(&mut *lock(&self.rising));
         keys.retain(|key| !rising.contains(key));
-        // In the order in which the rows stand.
+        // In the order of the rows.
         keys.sort_unstable_by_key(|key| key.as_i64());
         keys.dedup();
         counted.extend(self.tracker.recount_keys(keys)?);

@@ -1,4 +1,4 @@
-//! What sorting and counting go by.
+//! Parameters for sorting and counting.
 
 use rayon::ThreadPool;
 
@@ -14,18 +14,18 @@ use crate::store::BulkLoader;
 use crate::store::row::Occurrence;
 use crate::store::sink::{Replaced, UnsortedOccurrences};
 
-/// Notes prefixes down, of games later than one and of some others, and gives back how many.
+/// Records the prefixes among games later than one and among some others, and returns their number.
 pub(crate) type NotePrefixes<'n> = dyn Fn(&BulkLoader<'_>, GameId, &[GameId]) -> Result<u64> + Sync + 'n;
 
-/// What a run has when all games are read.
+/// The data of a run when all games are read.
 #[derive(Clone, Copy)]
 pub(crate) struct Sorting<'r> {
     pub(crate) partitions: &'r Partitions<PlayedOccurrence>,
-    /// Records of a partition that are sorted at once.
+    /// The number of records of a partition to sort at once.
     pub(crate) at_once: usize,
-    /// How many games a visited position has at least.
+    /// The minimum number of games of a visited position.
     pub(crate) threshold: u32,
-    /// All games that were read.
+    /// All games read.
     pub(crate) counted_games: &'r CountedGames,
     pub(crate) progress: &'r Progress,
     pub(crate) pool: &'r ThreadPool,
@@ -69,13 +69,13 @@ impl UnsortedOccurrences for Sorting<'_> {
     }
 }
 
-/// What is to be brought up to date in a database that is added to.
+/// What to update in an existing database.
 #[derive(Clone, Copy)]
 pub(crate) struct Update<'u> {
-    /// The keys of the positions that have their continuations counted.
+    /// The keys of the positions whose continuations are counted.
     pub(crate) visited: &'u KeySet,
-    /// What the games that are removed change.
+    /// The changes by removed games.
     pub(crate) decreases: &'u Decreases,
-    /// Games whose duplicates are given to those that were read in their place.
+    /// Games whose duplicates are reassigned to the games read instead.
     pub(crate) replaced: &'u [Replaced],
 }

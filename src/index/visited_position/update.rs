@@ -1,4 +1,4 @@
-//! Visited positions of a database to which games are added.
+//! Updates the visited positions of an existing database.
 
 use std::path::Path;
 
@@ -16,54 +16,54 @@ use crate::store::row::{GameId, Ply};
 use crate::store::visit_set::PackingRoom;
 use crate::store::{BulkLoader, GameSet, Known};
 
-/// What the added games change.
+/// Tracks the changes by added games.
 pub(crate) struct Tracker<'o> {
     /// The keys that have a row of `visited_position`.
     visited: &'o KeySet,
-    /// What the new games tell of them.
+    /// Data of these positions from the new games.
     reached: &'o ReachedPositions,
-    /// What removed games take out of rows; the keys that are doubtful then are counted afresh.
+    /// The decreases by removed games. Keys that are doubtful after that are recounted.
     decreases: &'o Decreases,
     sorting: Sorting<'o>,
-    /// The database that is added to.
+    /// The existing database.
     target: Option<&'o Path>,
-    /// Games that it no longer has.
+    /// Games removed from it.
     removed_games: &'o GameSet,
-    /// What its games came to.
+    /// The outcomes of its games.
     outcomes: KnownOutcomes<'o>,
 }
 
-/// Counts what comes by of a range of keys, in order.
+/// Counts the occurrences of a range of keys, in order.
 pub(crate) struct Watch<'t> {
     tracker: &'t Tracker<'t>,
     /// Counts the new occurrences of positions that have a row.
     counter: Counter<'t>,
-    /// The same for others that are to have one, and for doubtful keys.
+    /// The same for others that will get a row, and for doubtful keys.
     rising: Counter<'t>,
-    /// The key that came by last, and how many occurrences of it came.
+    /// The last key, and the number of its occurrences so far.
     last: Option<(PositionKey, u32)>,
-    /// Those occurrences, as long as they are too few, or whether there are enough.
+    /// These occurrences, while they are too few, or whether there are enough.
     pending: Vec<PlayedOccurrence>,
     is_rising: bool,
     distinct: u64,
 }
 
-/// What was found among the sorted occurrences.
+/// The results from sorted occurrences.
 #[derive(Default)]
 pub(crate) struct Found {
-    /// Distinct keys that came by.
+    /// Distinct keys.
     pub(crate) distinct: u64,
-    /// New occurrences of positions that have a row, which are to be added to it.
+    /// New occurrences of positions that have a row, to be added to it.
     pub(crate) visited: Vec<VisitedPosition>,
-    /// New occurrences of others that were reached often enough by now.
+    /// New occurrences of positions that now have enough games.
     pub(crate) now_visited: Vec<VisitedPosition>,
-    /// New occurrences of keys that are counted afresh.
+    /// New occurrences of keys to recount.
     pub(crate) again: Vec<VisitedPosition>,
 }
 
 impl Watch<'_> {
-    /// Looks at the next occurrences, all of one key. `has` tells whether there are so many with that key in all; it is given how
-    /// many are new.
+    /// Processes the next occurrences, all of one key. `has` returns whether that key has enough occurrences
+    /// in total; it is passed the number of new ones.
     pub(crate) fn see(
         &mut self,
         run: &[PlayedOccurrence],
@@ -127,22 +127,22 @@ impl<'o> Tracker<'o> {
         self.target
     }
 
-    /// What the new games tell of the positions with a key.
+    /// Data of the positions with a key from the new games.
     pub(crate) fn reached(&self, key: PositionKey) -> Option<&ReachedPosition> {
         self.reached.of(key)
     }
 
-    /// What games of the database came to.
+    /// The outcomes of games of the database.
     pub(crate) const fn outcomes(&self) -> &KnownOutcomes<'o> {
         &self.outcomes
     }
 
-    /// Says if somebody asks to stop.
+    /// Fails if the run must stop.
     pub(crate) fn check(&self) -> Result<()> {
         self.sorting.progress.check()
     }
 
-    /// How many occurrences are enough for a row of `visited_position`.
+    /// The number of occurrences that are enough for a row of `visited_position`.
     pub(crate) const fn threshold(&self) -> u32 {
         self.sorting.threshold
     }
@@ -159,7 +159,7 @@ impl<'o> Tracker<'o> {
         }
     }
 
-    /// Counts positions afresh.
+    /// Prepares to recount positions.
     pub(crate) fn recount<'r>(&'r self, before: Option<PositionTrees<'r>>) -> Recount<'r> {
         Recount {
             tracker: self,
@@ -171,7 +171,7 @@ impl<'o> Tracker<'o> {
         }
     }
 
-    /// Counts keys afresh.
+    /// Recounts keys.
     pub(crate) fn recount_keys(&self, keys: Vec<PositionKey>) -> Result<Vec<VisitedPosition>> {
         self.recount_all(keys, |recount, key| {
             // Most have too few.
@@ -179,7 +179,7 @@ impl<'o> Tracker<'o> {
         })
     }
 
-    /// Counts positions afresh, with the new occurrences of them.
+    /// Recounts positions, including their new occurrences.
     pub(crate) fn recount_again(&self, again: Vec<VisitedPosition>) -> Result<Vec<VisitedPosition>> {
         self.recount_all(again, |recount, visited| recount.add(visited.key, Some(visited)))
     }
@@ -194,12 +194,12 @@ impl<'o> Tracker<'o> {
         !self.removed_games.is_empty()
     }
 
-    /// Takes what removed games had added out of the rows that are there.
+    /// Subtracts removed games from the existing rows.
     pub(crate) fn decrease(&self, loader: &BulkLoader<'_>) -> Result<()> {
         self.decreases.write(self.sorting.progress, self.removed_games, loader)
     }
 
-    /// Counts positions afresh. All threads read.
+    /// Recounts positions. All threads read.
     fn recount_all<T: Send>(
         &self,
         positions: Vec<T>,
@@ -220,18 +220,19 @@ impl<'o> Tracker<'o> {
     }
 }
 
-/// Counts positions afresh, from all games but the removed ones.
+/// Recounts positions from all games except removed ones.
 ///
-/// What was played stands in rows of `game_position`, nearly each on another page. But positions that become visited ones at the same
-/// time often follow each other in the same games, so those of many are read together, in the order of the rows.
+/// The moves are in rows of `game_position`, nearly each on another page. But positions that become visited
+/// at the same time are often consecutive in the same games. So the rows of many positions are read together,
+/// in row order.
 pub(crate) struct Recount<'r> {
     tracker: &'r Tracker<'r>,
     known: Option<Known>,
-    /// Reads them, if their pages may be read.
+    /// Reads the rows, if their pages may be read.
     positions: Option<PositionReader<'r>>,
     /// Positions whose rows are still to be read, each with its new occurrences.
     waiting: Vec<(PositionKey, Option<VisitedPosition>)>,
-    /// Where games reached them.
+    /// The places where games reached them.
     visits: Vec<Visit>,
     counted: Vec<VisitedPosition>,
 }
@@ -240,18 +241,19 @@ pub(crate) struct Recount<'r> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Visit {
     game: GameId,
-    /// Where it was there last, and the time before: if it ended there, it counts by the move it had played before.
+    /// The last ply at the position, and the one before: if the game ended there, it counts with the move it
+    /// had played before.
     last: Ply,
     before: Option<Ply>,
-    /// Which of the positions that are waiting.
+    /// The index of the waiting position.
     waiting: usize,
 }
 
 impl Recount<'_> {
-    /// How many rows are read together, or a few more.
+    /// The approximate number of rows to read together.
     const TOGETHER: usize = 1 << 18;
 
-    /// The database as it was before, if there was one: opened where it is needed first.
+    /// The database as it was before, if there was one; opened when first needed.
     fn open<'k>(tracker: &Tracker<'_>, known: &'k mut Option<Known>) -> Result<Option<&'k Known>> {
         tracker.sorting.progress.check()?;
         if known.is_none()
@@ -262,7 +264,7 @@ impl Recount<'_> {
         Ok(known.as_ref())
     }
 
-    /// Whether so many rows of a key were there before that its position may have had a row.
+    /// Whether a key had so many rows before that its position may have had a row.
     fn has_occurrences(&mut self, key: PositionKey) -> Result<bool> {
         let threshold = self.tracker.threshold();
         Ok(Self::open(self.tracker, &mut self.known)?
@@ -271,7 +273,8 @@ impl Recount<'_> {
             .unwrap_or(false))
     }
 
-    /// Adds to new occurrences of a position all those of games that were there and were not removed, if these are enough together.
+    /// Adds all occurrences in existing games that were not removed to the new occurrences of a position, if
+    /// there are enough together.
     pub(crate) fn add(&mut self, key: PositionKey, new: Option<VisitedPosition>) -> Result<()> {
         let Self { tracker, known, positions, waiting, visits, .. } = self;
         let before = visits.len();
@@ -290,14 +293,14 @@ impl Recount<'_> {
         let read = |positions: &PositionReader<'_>| {
             positions.for_each_occurrence(key, |game, ply| visit(visits, game, ply)).is_ok()
         };
-        // SQLite reports what cannot be read this way.
+        // SQLite reports errors of rows that cannot be read this way.
         if !positions.as_ref().is_some_and(read) {
             visits.truncate(before);
             if let Some(known) = Self::open(tracker, known)? {
                 known.for_each_occurrence(key, |game, ply| visit(visits, game, ply))?;
             }
         }
-        // Nearly always they are too few: how many rows a key has is not known so well before.
+        // Nearly always they are too few, because the number of rows of a key was known only approximately.
         let games = (visits.len() - before) as u64 + new.as_ref().map_or(0, VisitedPosition::games);
         if games < u64::from(tracker.threshold()) {
             visits.truncate(before);
@@ -307,13 +310,13 @@ impl Recount<'_> {
         if visits.len() >= Self::TOGETHER { self.read() } else { Ok(()) }
     }
 
-    /// Gives back those positions that enough games reached.
+    /// Returns the positions that enough games reached.
     pub(crate) fn finish(&mut self) -> Result<Vec<VisitedPosition>> {
         self.read()?;
         Ok(std::mem::take(&mut self.counted))
     }
 
-    /// Reads the rows that were gathered.
+    /// Reads the collected rows.
     fn read(&mut self) -> Result<()> {
         let Self { tracker, known, positions, waiting, visits, counted } = self;
         visits.sort_unstable();
@@ -338,7 +341,7 @@ impl Recount<'_> {
                     let read = positions.as_mut().map(|positions| positions.played_at(game, ply, &mut see));
                     let counts = match read {
                         Some(Ok(counts)) => counts,
-                        // SQLite reports what cannot be read this way.
+                        // SQLite reports errors of rows that cannot be read this way.
                         _ => known.played_at(game, ply, see)?,
                     };
                     if counts != Some(false) {

@@ -39,7 +39,7 @@ pub struct HistoryMove {
     pub games: u64,
 }
 
-/// What is counted of a year.
+/// The counts of a year.
 #[derive(Default)]
 struct Counted {
     results: ResultCounts,
@@ -59,10 +59,10 @@ pub struct HistoryMonth {
 }
 
 impl Explore<'_> {
-    /// The games by month, the first month first. Games whose month is not known are left out.
+    /// The games by month, the first month first. Games with an unknown month are left out.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn months(&self) -> store::Result<Vec<HistoryMonth>> {
         let mut reached = ReachedGames::new(self.database, self.selection);
         let new = BTreeMap::<(u16, u8), ResultCounts>::new;
@@ -79,11 +79,12 @@ impl Explore<'_> {
         Ok(months.into_iter().map(told).collect())
     }
 
-    /// The games by year, the first year first, those of unknown years last. Years between that have games, but none that reached the
-    /// position, are told too. So many of the moves played most are counted.
+    /// The games by year, the first year first, unknown years last. Years without games that reached the
+    /// position are included if they lie in between and have other games. Counts at most `most_moves` of the
+    /// most frequent moves.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn history(&self, most_moves: usize) -> store::Result<Vec<HistoryYear>> {
         let position = &self.query.position;
         let snapshot = self.database.snapshot()?;

@@ -1,4 +1,4 @@
-//! What was played from a position, and what came of it: the answer in the form of Lichess's opening explorer.
+//! Counts the moves played from a position and their results, in the form of Lichess's opening explorer.
 
 mod history;
 mod tree;
@@ -20,26 +20,26 @@ use crate::store::{
     Selection, VariationMoves,
 };
 
-/// A question for what was played from a position.
+/// A query for the moves played from a position.
 #[derive(Clone, Copy, Debug)]
 pub struct Explore<'a> {
     /// The database.
     pub database: &'a Database,
-    /// The position. If it has no name, it gets that of the last position of its line that has one.
+    /// The position. If it has no name, the name of the last named position of its line is used.
     pub query: &'a PositionQuery,
-    /// Whether moves of variations are counted too, apart from those that were played.
+    /// Whether moves of variations are counted too, separately from played moves.
     pub lines: Lines,
-    /// The games that count.
+    /// The games to count.
     pub selection: &'a Selection,
-    /// The side in whose view results are told besides, if in anybody's.
+    /// The side for which a score is computed in addition, if any.
     pub side: Option<Color>,
-    /// How many games are listed.
+    /// How many games to list.
     pub lists: ListLengths,
-    /// How many moves at most; `None` for all.
+    /// The maximum number of moves; `None`: all.
     pub limit: Option<u32>,
-    /// Whether games are counted that came by another order of moves.
+    /// Whether to count games that came by another order of moves.
     pub counts_transposed: bool,
-    /// Names of openings, if they are not to be those that the database was made with.
+    /// Names of openings to use instead of those in the database.
     pub openings: Option<&'a OpeningBook>,
 }
 
@@ -149,13 +149,13 @@ impl SideScore {
         Self { color, average_opponent_rating: opponent_rating(rated), performance: performance(rated) }
     }
 
-    /// The score of a side of which nothing else is known.
+    /// An empty score of a side.
     #[must_use]
     pub const fn empty(color: Color) -> Self {
         Self { color, average_opponent_rating: None, performance: None }
     }
 
-    /// Games that the side won, drew and lost.
+    /// The numbers of games that the side won, drew and lost.
     #[must_use]
     pub const fn won_drawn_lost(&self, results: &ResultCounts) -> [u32; 3] {
         let &ResultCounts { white_wins, draws, black_wins, .. } = results;
@@ -231,7 +231,7 @@ pub struct Player {
 }
 
 impl Explored {
-    /// Whether no game reached the position, nor a variation if these were looked into.
+    /// Whether no game, and no variation if these are searched, reached the position.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.results.games() == 0 && self.unfinished == 0 && self.in_variations.unwrap_or(0) == 0
@@ -239,15 +239,15 @@ impl Explored {
 }
 
 impl Explore<'_> {
-    /// What was played from the position.
+    /// Counts the moves played from the position.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn answer(&self) -> store::Result<Explored> {
         let position = &self.query.position;
         let (key, fen) = (position.key(), position.canonical_fen());
         let snapshot = self.database.snapshot()?;
-        // Where one move leads to it, there is no other order.
+        // If only one move leads to it, there is no other order.
         let before = self.query.line.split_last().map_or(&[][..], |(_, before)| before);
         let before = if self.counts_transposed { before } else { &[] };
         let before: Vec<Position> = before.iter().map(|played| played.position.clone()).collect();
@@ -282,10 +282,10 @@ impl Explore<'_> {
         })
     }
 
-    /// Names of the filters that nothing bears: why no game may have passed them.
+    /// Names in the filters that do not occur: a reason why no game may pass them.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn unknown_names(&self) -> store::Result<Vec<NearNames>> {
         near_names(self.database, self.selection)
     }
@@ -339,7 +339,7 @@ impl Explore<'_> {
         })
     }
 
-    /// The name of a position by the list that was given, or else by the one that the database was made with.
+    /// The name of a position from the given list, or otherwise from the list in the database.
     fn name(&self, position: &Position) -> store::Result<Option<Opening>> {
         match self.openings {
             Some(book) => Ok(book.get(position).cloned()),
@@ -347,7 +347,7 @@ impl Explore<'_> {
         }
     }
 
-    /// The name of the position or, if it has none, of the last one that has on the line that led to it.
+    /// The name of the position or, if it has none, of the last named position on its line.
     fn name_of_line(&self) -> store::Result<Option<Opening>> {
         let on_line = self.query.line.iter().rev().map(|played| &played.position);
         for position in std::iter::once(&self.query.position).chain(on_line) {

@@ -1,4 +1,4 @@
-//! What was played from a position, some moves deep.
+//! Counts the moves played from a position, several moves deep.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -12,7 +12,7 @@ use crate::query::position::{PositionQuery, number_before, push_move};
 use crate::store::row::ResultCounts;
 use crate::store::{self, Lines, ListLengths};
 
-/// So many moves are told at most: more are of no use to anybody, and each is a question of its own.
+/// The maximum number of moves in a tree: more are useless, and each takes a query of its own.
 const MOST_MOVES: usize = 10_000;
 
 /// What was played from a position, some moves deep.
@@ -65,7 +65,7 @@ pub struct TreeMove {
 }
 
 impl TreeMove {
-    /// The moves that lead to the position after this one, if these lead to the position before it.
+    /// The moves that lead to the position after this one, if `line` leads to the position before it.
     #[must_use]
     pub fn line_after(&self, line: &str) -> String {
         let mut line = line.to_owned();
@@ -73,7 +73,7 @@ impl TreeMove {
         line
     }
 
-    /// Its number as it stands before it: `3.`, or `3...` for Black's.
+    /// Its number as written in front of it: `3.`, or `3...` for Black's.
     #[must_use]
     pub fn number(&self) -> String {
         number_before(self.move_number, self.side)
@@ -89,12 +89,13 @@ impl ExploredTree {
 }
 
 impl Explore<'_> {
-    /// What was played from the position, `depth` half-moves deep. A move is told if so many of a hundred games that had the first
-    /// position played it, and one at least. Of more moves than a tree can have, the most frequent are told. Lists of games are not made,
-    /// and variations are not looked into.
+    /// Counts the moves played from the position, `depth` half-moves deep. A move is included if at least
+    /// `least_share` percent of the games with the first position played it, and at least one game. If there
+    /// are more moves than a tree can have, the most frequent ones are kept. Lists of games and variations
+    /// are not included.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn tree(&self, depth: u32, least_share: u64) -> store::Result<ExploredTree> {
         let snapshot = self.database.snapshot()?;
         let root = self.node_answer(&self.query.position)?;
@@ -123,34 +124,35 @@ impl Explore<'_> {
     }
 }
 
-/// A position of the tree while it is made.
+/// A position of the tree under construction.
 struct Node {
     position: Position,
-    /// How many half-moves lead to it at least, by moves that were taken.
+    /// The minimum number of half-moves that lead to it, by moves in the tree.
     depth: u32,
-    /// How many games with a result had it.
+    /// The number of games with a result that reached it.
     games: u64,
-    /// What was played there often enough; `None` until it is asked for.
+    /// The moves played often enough; `None` until computed.
     moves: Option<Vec<Edge>>,
 }
 
 /// A move from a position.
 struct Edge {
     played: ExploredMove,
-    /// The node it leads to, if it is taken.
+    /// The node it leads to, if it is in the tree.
     to: Option<usize>,
 }
 
-/// A move that can be taken: games, half-moves up to it, node, which move there. The greatest is the next one: the most frequent, then
-/// the one with the shortest way to it.
+/// A candidate move: games, half-moves up to it, node, index of the move. The greatest one is next: the most
+/// frequent, then the one with the shortest path.
 type Open = (u64, Reverse<u32>, Reverse<usize>, Reverse<usize>);
 
-/// The tree while it is made: the most frequent moves are taken first, so that those are left out that matter least.
+/// The tree under construction. The most frequent moves are added first, so that the least important ones are
+/// left out.
 struct Growing {
     nodes: Vec<Node>,
     /// The node of each position, by its canonical FEN.
     known: HashMap<String, usize>,
-    /// Nodes that may have moves, which are not known yet.
+    /// Nodes whose moves are not yet computed.
     unanswered: VecDeque<usize>,
     open: BinaryHeap<Open>,
     taken: usize,
@@ -163,7 +165,7 @@ impl Growing {
         Self { nodes, known, unanswered: VecDeque::new(), open: BinaryHeap::new(), taken: 0 }
     }
 
-    /// Notes down that so many half-moves lead to a node; what follows it may then be nearer too.
+    /// Records that `depth` half-moves lead to a node. The nodes after it may then be nearer too.
     fn reach(&mut self, node: usize, depth: u32, deepest: u32) {
         let mut next = vec![(node, depth)];
         while let Some((index, depth)) = next.pop() {
@@ -181,7 +183,7 @@ impl Growing {
         }
     }
 
-    /// Keeps what was played in a position.
+    /// Stores the moves played in a position.
     fn answer(&mut self, index: usize, answer: Explored, fewest: u64) {
         let depth = self.nodes[index].depth;
         let games = answer.results.games();
@@ -195,7 +197,7 @@ impl Growing {
         (node.games, node.moves) = (games, Some(moves));
     }
 
-    /// Takes the most frequent move into the tree. Gives back whether there was one, and room for it.
+    /// Adds the most frequent move to the tree. Returns whether there was one, and space for it.
     fn take_next(&mut self, deepest: u32) -> bool {
         if self.taken == MOST_MOVES {
             return false;
@@ -204,7 +206,7 @@ impl Growing {
         let node = &self.nodes[index];
         let depth = node.depth + 1;
         let played = node.moves.as_ref().and_then(|moves| moves.get(at));
-        // A move that is none in this position was changed by somebody.
+        // Somebody changed the row of a move that is not possible in this position.
         let Some(after) = played.and_then(|edge| after(&node.position, &edge.played)) else { return true };
         let new = self.nodes.len();
         let to = *self.known.entry(after.canonical_fen()).or_insert(new);
@@ -219,9 +221,10 @@ impl Growing {
         true
     }
 
-    /// The moves that were taken. The first positions come first, so that each is told where the way to it is the shortest.
+    /// The moves of the tree. Positions are visited breadth-first, so that each is listed at its shortest
+    /// path.
     fn told(mut self) -> Vec<TreeMove> {
-        // A position that was found on a longer way has another number of moves.
+        // A position that was found on a longer path has another move number.
         let first = &self.nodes[0].position;
         let first = 2 * first.fullmove_number() + u32::from(first.side() == Color::Black);
         let mut lines: Vec<Option<String>> = vec![None; self.nodes.len()];
@@ -253,7 +256,7 @@ impl Growing {
     }
 }
 
-/// The moves from a position, with all that follow.
+/// The moves from a position, with all following moves.
 fn with_following(told: &mut [Vec<(TreeMove, Option<usize>)>], index: usize) -> Vec<TreeMove> {
     let moves = std::mem::take(&mut told[index]);
     let whole = |(mut tree_move, leads_to): (TreeMove, Option<usize>)| {
@@ -263,7 +266,7 @@ fn with_following(told: &mut [Vec<(TreeMove, Option<usize>)>], index: usize) -> 
     moves.into_iter().map(whole).collect()
 }
 
-/// The position after a move that was played.
+/// The position after a played move.
 fn after(position: &Position, played: &ExploredMove) -> Option<Position> {
     let mut after = position.clone();
     after.make(played.code).ok()?;

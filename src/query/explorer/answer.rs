@@ -1,4 +1,4 @@
-//! The answer.
+//! The answer for explorer clients.
 
 use serde::Serialize;
 
@@ -109,10 +109,10 @@ pub struct ExplorerPlayer {
 }
 
 impl ExplorerAnswer {
-    /// Says what was found of a position as these clients read it.
+    /// Converts the counts of a position into the form that these clients read.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn of(database: &Database, position: &Position, found: Explored) -> store::Result<Self> {
         let list = |games: Vec<ListedGame>| games.into_iter().map(|game| listed(database, position, game));
         let moves = found.moves.into_iter().map(|played| explorer_move(database, position, played));
@@ -154,7 +154,7 @@ fn listed(database: &Database, position: &Position, found: ListedGame) -> store:
     Ok(ExplorerListedGame { uci, game: game(database, found.game)? })
 }
 
-/// A move of a position with its king taking the rook if it castles.
+/// A move in UCI notation; castling is written as the king taking the rook.
 fn takes_rook(position: &Position, uci: String) -> String {
     match position.resolve(uci.as_bytes()) {
         Ok(code) => position.uci_chess960(code).to_string(),

@@ -1,4 +1,4 @@
-//! Numbers of games as clients of Lichess know them: eight letters and digits.
+//! Game ids for Lichess clients: eight letters and digits.
 
 use crate::id::GameId;
 use crate::store::{self, Database, GameMarks};
@@ -6,7 +6,7 @@ use crate::store::{self, Database, GameMarks};
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const LENGTH: usize = 8;
 
-/// What a game is called: its id at Lichess or, if it has none, its number in base 62.
+/// The id of a game: its Lichess id or, if it has none, its number in base 62.
 #[must_use]
 pub fn game_code(game: GameId, marks: &GameMarks) -> String {
     match &marks.lichess_id {
@@ -15,10 +15,10 @@ pub fn game_code(game: GameId, marks: &GameMarks) -> String {
     }
 }
 
-/// The game that is called so; a game's number is understood too.
+/// The game with an id. A game's number is accepted too.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn game_of_code(database: &Database, code: &str) -> store::Result<Option<GameId>> {
     if code.len() < LENGTH {
         return existing(database, code.parse().ok().map(GameId));

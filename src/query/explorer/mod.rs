@@ -1,7 +1,8 @@
-//! What was played from a position, in the form that clients of Lichess's opening explorer read.
+//! Answers in the form that clients of Lichess's opening explorer read.
 //!
-//! It is that of [`Explored`](crate::query::Explored) but for what these clients cannot do without: names and ratings are never null, ids
-//! have eight letters and digits, a king that castles takes its rook.
+//! The form is that of [`Explored`](crate::query::Explored), except for what these clients require: names and
+//! ratings are never null, ids have eight letters and digits, castling is written as the king taking the
+//! rook.
 
 mod answer;
 mod game_code;

@@ -34,23 +34,23 @@ pub struct GameFields<'a> {
     pub white_title: Option<&'a str>,
     /// Black's title.
     pub black_title: Option<&'a str>,
-    /// The ECO code that the PGN gives.
+    /// The PGN's ECO code.
     pub eco: Option<&'a str>,
-    /// The ECO code of the opening, told from the positions.
+    /// The ECO code of the opening, found by the positions.
     pub opening_eco: Option<&'a str>,
     /// The name of that opening.
     pub opening: Option<&'a str>,
     /// PGN time control.
     pub time_control: Option<&'a str>,
-    /// Variant as the PGN names it.
+    /// Variant, as the PGN names it.
     pub variant: Option<&'a str>,
-    /// Six-field FEN of the start position; `None` is the standard one.
+    /// Six-field FEN of the start position; `None`: the standard position.
     pub start_fen: Option<&'a str>,
-    /// How many moves, of both sides together.
+    /// The number of moves of both sides together.
     pub ply_count: u32,
     /// `ok`, `truncated` or `skipped`.
     pub status: &'static str,
-    /// The file it stands in.
+    /// The file that contains the game.
     pub source: String,
     /// Its moves in SAN, with numbers.
     pub moves: String,
@@ -86,7 +86,7 @@ impl<'a> GameFields<'a> {
     /// The row of a game.
     ///
     /// # Errors
-    /// When a stored position or move does not fit.
+    /// If a stored position or move is invalid.
     pub fn of(record: &'a GameRecord) -> Result<Self, DamagedGame> {
         let game = &record.summary;
         let opening = record.opening.as_ref();

@@ -1,4 +1,5 @@
-//! Stored games chosen and written: as rows of a table, their positions as FEN, EPD or rows of a table, all or some that are drawn.
+//! Exports stored games: as rows of a table, and their positions as FEN, EPD or rows of a table, all or a
+//! random sample.
 
 mod game_fields;
 mod positions;
@@ -17,23 +18,23 @@ pub use game_fields::GameFields;
 pub use positions::{PositionFields, PositionFormat, Positions, WantedPositions, write_positions};
 pub use sample::{Draw, Sample};
 
-/// Which games are written.
+/// Which games to export.
 #[derive(Clone, Copy, Debug)]
 pub enum Choice<'a> {
     /// The games of a selection, in an order.
     Selection(&'a Selection, HitOrder),
-    /// Those of them that reached a position.
+    /// The games of a selection that reached a position.
     Reached(&'a PositionQuery, &'a Selection, HitOrder),
-    /// Those of them that passed what is described.
+    /// The games of a selection that complete a course.
     Passed(&'a Course, &'a Selection, HitOrder),
-    /// The games whose numbers stand in the first column of a read-only query, in its order.
+    /// The games whose numbers are in the first column of a read-only query, in its order.
     Sql(&'a str),
 }
 
-/// Passes the numbers of the chosen games on until `visit` gives `false`.
+/// Passes the numbers of the chosen games to `visit` until it returns `false`.
 ///
 /// # Errors
-/// What SQLite says, [`Error::NotAGame`]; what `visit` says.
+/// Errors of SQLite, [`Error::NotAGame`], and errors of `visit`.
 pub fn choose_games<E: From<Error>>(
     database: &Database,
     choice: Choice<'_>,
@@ -87,7 +88,7 @@ fn choose_by_sql(database: &Database, sql: &str, mut visit: impl FnMut(GameId) -
     Ok(())
 }
 
-/// A value in words.
+/// Describes a value.
 fn describe(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Null => "NULL".to_owned(),

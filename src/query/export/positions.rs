@@ -1,4 +1,4 @@
-//! Positions of a game, as lines and as rows of a table.
+//! Exports positions of a game, as lines and as rows of a table.
 
 use std::ops::RangeInclusive;
 
@@ -11,28 +11,29 @@ use crate::query::course::Course;
 use crate::query::replay::{DamagedGame, replay};
 use crate::store::{GameAnnotations, GameRecord, StoredPosition};
 
-/// Which positions of a game.
+/// Which positions of a game to export.
 #[derive(Clone, Debug)]
 pub enum Positions<'a> {
-    /// All at these plies; ply 0 is the start position.
+    /// All positions at these plies; ply 0 is the start position.
     Within(RangeInclusive<u32>),
-    /// The last one.
+    /// The last position.
     Last,
-    /// The first one with which a course is complete, as [`Find`](crate::query::Find) finds it.
+    /// The first position that completes a course, as [`Find`](crate::query::Find) finds it.
     First(&'a Course),
 }
 
-/// Which positions of a game are wanted.
+/// Which positions of a game to export.
 #[derive(Clone, Debug)]
 pub struct WantedPositions<'a> {
-    /// Where they stand.
+    /// The positions.
     pub which: Positions<'a>,
-    /// Whether only those that an engine evaluated.
+    /// Whether to export only positions with an engine evaluation.
     pub evaluated: bool,
 }
 
 impl WantedPositions<'_> {
-    /// Where these stand in a game, in order. What the game says of its positions matters only if they must be evaluated.
+    /// The plies of these positions, in ascending order. The annotations are used only if positions must be
+    /// evaluated.
     #[must_use]
     pub fn plies(&self, record: &GameRecord, annotations: &GameAnnotations) -> Vec<Ply> {
         let mut plies: Vec<Ply> = match &self.which {
@@ -50,12 +51,12 @@ impl WantedPositions<'_> {
     }
 }
 
-/// The value of a position of the main line.
+/// The evaluation of a position of the main line.
 fn eval(annotations: &GameAnnotations, ply: Ply) -> Option<Eval> {
     annotations.at(0, ply)?.numbers.eval
 }
 
-/// How a position is written.
+/// The output format of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PositionFormat {
     /// Six-field FEN.
@@ -65,10 +66,10 @@ pub enum PositionFormat {
     Epd,
 }
 
-/// Writes positions of a game, one a line, to the end of `text`.
+/// Appends positions of a game to `text`, one per line.
 ///
 /// # Errors
-/// When a stored position or move does not fit; `text` is then as before.
+/// If a stored position or move is invalid; `text` is then unchanged.
 pub fn write_positions(
     text: &mut String,
     record: &GameRecord,
@@ -96,7 +97,7 @@ pub fn write_positions(
     played
 }
 
-/// Plays a game through, and visits the positions at these plies, which stand in order.
+/// Replays a game, and visits the positions at these plies, which are in ascending order.
 fn replay_at(
     record: &GameRecord,
     plies: &[Ply],
@@ -116,21 +117,21 @@ pub struct PositionFields {
     pub fen: String,
     /// The game.
     pub game_id: GameId,
-    /// Where it stands in the game; 0 is the start position.
+    /// The ply in the game; 0 is the start position.
     pub ply: Ply,
-    /// The move played from it, in UCI notation; `None` after the last one.
+    /// The move played from it, in UCI notation; `None` after the last move.
     pub uci: Option<String>,
     /// The same in SAN.
     pub san: Option<String>,
-    /// How the game ended: `1-0`, `0-1`, `1/2-1/2` or `*`.
+    /// The result of the game: `1-0`, `0-1`, `1/2-1/2` or `*`.
     pub result: &'static str,
     /// White's rating.
     pub white_elo: Option<u16>,
     /// Black's rating.
     pub black_elo: Option<u16>,
-    /// The value of the position: centipawns, White's view.
+    /// The evaluation of the position: centipawns, White's view.
     pub eval_cp: Option<i32>,
-    /// Moves to mate, negative if Black gives it; `eval_cp` is then `None`.
+    /// Moves to mate, negative if Black mates; `eval_cp` is then `None`.
     pub eval_mate: Option<i32>,
 }
 
@@ -139,10 +140,10 @@ impl PositionFields {
     pub const NAMES: [&'static str; 10] =
         ["fen", "game_id", "ply", "uci", "san", "result", "white_elo", "black_elo", "eval_cp", "eval_mate"];
 
-    /// The rows of the positions of a game at these plies, which stand in order.
+    /// The rows of the positions of a game at these plies, which are in ascending order.
     ///
     /// # Errors
-    /// When a stored position or move does not fit.
+    /// If a stored position or move is invalid.
     pub fn of(
         record: &GameRecord,
         annotations: &GameAnnotations,

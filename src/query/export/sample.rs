@@ -1,23 +1,24 @@
-//! Positions drawn at random from games.
+//! Draws random positions from games.
 
 use crate::id::{GameId, Ply};
 use crate::store::GameSet;
 
-/// Positions to be drawn at random, without one being drawn twice.
+/// A random sample of positions, without repetition.
 ///
-/// Each game offers as many of its positions as it may, drawn from all that are wanted of it; of what all games offer, so many are drawn.
-/// The same seed gives the same draws of the same games; a greater sample begins with those of a smaller one.
+/// Each game offers at most `per_game` positions, drawn from its wanted ones. The sample is drawn from the
+/// positions that all games offer. The same seed gives the same sample of the same games, and a larger sample
+/// begins with the positions of a smaller one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// How many positions.
+    /// The number of positions.
     pub positions: u64,
-    /// How many positions a game offers, at most [`MOST_PER_GAME`](Self::MOST_PER_GAME).
+    /// The maximum number of positions per game, at most [`MOST_PER_GAME`](Self::MOST_PER_GAME).
     pub per_game: u32,
-    /// What the draws are made from.
+    /// The seed of the random numbers.
     pub seed: u64,
 }
 
-/// One draw: a position of a game, by its number in the order in which the game offers them, from 0.
+/// One draw: a position of a game, by its number in the order in which the game offers positions, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
     /// The game.
@@ -26,7 +27,7 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// The position of a game that it offers as this one, from 0.
+    /// The draw of a game's offered position, numbered from 0.
     #[must_use]
     pub const fn new(game: GameId, number: u32) -> Self {
         Self { game, number }
@@ -34,22 +35,24 @@ impl Draw {
 }
 
 impl Sample {
-    /// The most positions of a game.
+    /// The maximum number of positions per game.
     pub const MOST_PER_GAME: u32 = 100;
-    /// The most draws that are passed on at a time: their rows, of some 150 bytes each, are kept until all of them are read.
+    /// The maximum number of draws passed on at a time. Their rows, about 150 bytes each, are kept until all
+    /// of them are read.
     pub const MOST_AT_A_TIME: usize = 1 << 18;
 
-    /// Draws that are kept in memory at a time, at least.
+    /// The minimum number of draws kept in memory at a time.
     const FEW: u64 = 1 << 20;
-    /// Parts into which all draws are divided to be put in order, at most: each costs a walk through the games.
+    /// The maximum number of parts into which all draws are divided for sorting. Each takes one pass over the
+    /// games.
     const PARTS: u64 = 256;
 
-    /// Passes draws on in their order, some at a time, so that games can be read in another order. `visit` tells of how many there is such a
-    /// position; it is given no more than are still wanted, and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). Gives back how many there
-    /// were in all.
+    /// Passes draws in order to `visit`, some at a time, so that games can be read in another order. `visit`
+    /// returns for how many of them the position exists. It gets no more draws than are still needed, and at
+    /// most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). Returns the total number of existing positions.
     ///
     /// # Errors
-    /// What `visit` says.
+    /// Errors of `visit`.
     pub fn visit<E>(
         &self,
         games: &GameSet,
@@ -85,13 +88,13 @@ impl Sample {
         Ok(drawn)
     }
 
-    /// The position that a draw means, of those that are wanted of its game; `None` if they are not so many.
+    /// The position of a draw, among the wanted positions of its game; `None` if there are too few.
     #[must_use]
     pub fn position(&self, draw: Draw, wanted: Vec<Ply>) -> Option<Ply> {
         self.positions_of(std::iter::once(draw), wanted).next()
     }
 
-    /// The positions that several draws of one game mean, as far as there are such.
+    /// The positions of several draws of one game, as far as they exist.
     pub fn positions_of(
         &self,
         draws: impl Iterator<Item = Draw>,
@@ -100,20 +103,20 @@ impl Sample {
         let mut draws = draws.peekable();
         if let Some(&Draw { game, .. }) = draws.peek() {
             let of_game = self.of_game(game);
-            // Where a position stands among those of its game.
+            // The rank of a position among those of its game.
             let rank = |Ply(ply): Ply| mixed(!of_game.wrapping_add(u64::from(ply)));
             wanted.sort_by_cached_key(|&ply| (rank(ply), ply));
         }
         draws.filter_map(move |draw| wanted.get(draw.number as usize).copied())
     }
 
-    /// Where a draw stands among all: the least ones are drawn first.
+    /// The rank of a draw: the lowest are drawn first.
     #[must_use]
     pub fn rank_of(&self, draw: Draw) -> u64 {
         self.rank(draw.game, draw.number)
     }
 
-    /// Where a draw stands among all.
+    /// The rank of a draw.
     fn rank(&self, game: GameId, number: u32) -> u64 {
         mixed(self.of_game(game).wrapping_add(u64::from(number)))
     }
@@ -123,8 +126,8 @@ impl Sample {
     }
 }
 
-/// A number of which each bit depends on all bits of another one: a step of SplitMix64, by Guy Steele, Doug Lea and Christine Flood, "Fast
-/// splittable pseudorandom number generators", 2014. Different numbers give different ones.
+/// A bijective mixing function in which each output bit depends on all input bits: a step of SplitMix64, by
+/// Guy Steele, Doug Lea and Christine Flood, "Fast splittable pseudorandom number generators", 2014.
 const fn mixed(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -153,7 +156,7 @@ mod tests {
 
     #[test]
     fn numbers_are_mixed_as_published() {
-        // The first numbers of the generator with seed 1234567, as other programs print them.
+        // The first numbers of the generator with seed 1234567, as printed by other programs.
         let mut state: u64 = 1_234_567;
         for expected in [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423] {
             assert_eq!(mixed(state), expected);
@@ -163,7 +166,7 @@ mod tests {
 
     #[test]
     fn each_draw_comes_once_and_a_smaller_sample_comes_first() {
-        // More games than are put in order at a time.
+        // More games than are sorted at a time.
         let (games, per_game) = (600_000, 3);
         let all = Sample { positions: u64::MAX, per_game, seed: 7 };
         let drawn = draws(all, games);

@@ -1,24 +1,24 @@
-//! FENs as people paste them: in quotes, as a tag pair, from the address of a board, with EPD operations behind.
+//! Parses pasted FENs: in quotes, as a tag pair, from the URL of a board, with EPD operations after them.
 
 use std::borrow::Cow;
 
-/// What ends a FEN in a text around it: quotes, brackets, and what follows it in an address.
+/// Characters that end a FEN in the surrounding text: quotes, brackets, and what follows it in a URL.
 const ENDS: [char; 18] =
     ['"', '\'', '`', '“', '”', '„', '‘', '’', '«', '»', ']', ')', '>', '|', '#', '?', '&', '\n'];
 
-/// The FEN in a pasted text, as it is read; the text itself if no placement of eight full ranks stands in it.
+/// The FEN in a pasted text, or the text itself if it contains no placement with eight full ranks.
 pub(in crate::query) fn pasted_fen(text: &str) -> Cow<'_, str> {
     let decoded = percent_decoded(text);
     let Some((placement, behind)) = find_placement(&decoded) else { return Cow::Borrowed(text) };
     let fields = behind.split(ENDS).next().unwrap_or_default();
-    // Addresses have '_' or '+' where blanks were.
+    // URLs have '_' or '+' instead of blanks.
     let words: Vec<&str> =
         fields.split([' ', '\t', '_', '+', '\r']).filter(|word| !word.is_empty()).collect();
     let mut fen = placement.to_owned();
     for (index, word) in words.iter().enumerate() {
         let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
         if index >= 3 && !is_number && behind.contains(';') {
-            // The operations of EPD.
+            // EPD operations.
             break;
         }
         fen.push(' ');
@@ -32,7 +32,7 @@ pub(in crate::query) fn pasted_fen(text: &str) -> Cow<'_, str> {
     Cow::Owned(fen)
 }
 
-/// The variant with rules of its own of whose board at Lichess a text is the address.
+/// The variant with its own rules, if a text is the URL of a board of it at Lichess.
 pub(in crate::query) fn variant_of_address(text: &str) -> Option<String> {
     const VARIANTS: [&str; 7] =
         ["antichess", "atomic", "crazyhouse", "horde", "kingOfTheHill", "racingKings", "threeCheck"];
@@ -41,7 +41,7 @@ pub(in crate::query) fn variant_of_address(text: &str) -> Option<String> {
     path.split('/').find(is_one).map(str::to_owned)
 }
 
-/// The first placement in a text, and what stands behind it.
+/// The first placement in a text, and the text after it.
 fn find_placement(text: &str) -> Option<(&str, &str)> {
     let starts = text.char_indices().filter(|&(at, _)| !text[..at].ends_with(is_of_rank));
     starts.map(|(at, _)| &text[at..]).find_map(|rest| {
@@ -51,7 +51,7 @@ fn find_placement(text: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// The length of the placement with which a text begins: eight ranks of eight squares.
+/// The length of the placement at the start of a text: eight ranks of eight squares.
 fn placement_length(text: &str) -> Option<usize> {
     let mut at = 0;
     for rank in 0..8 {
@@ -73,7 +73,7 @@ fn is_of_rank(letter: char) -> bool {
     "pnbrqkPNBRQK12345678".contains(letter)
 }
 
-/// A text with `%20` and the like of addresses as what they stand for, if all of these are ASCII.
+/// Decodes `%20` and the like, if all of the decoded characters are ASCII.
 fn percent_decoded(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);

@@ -1,15 +1,15 @@
-//! The letters of pieces in the languages that moves are written in.
+//! Piece letters of the languages in which moves are written.
 
 use super::signs::figurine;
 use crate::board::Kind;
 
-/// The letters of one language.
+/// The piece letters of a language.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Language {
-    /// Its English name; one stands for all that have the same letters.
+    /// Its English name. One language represents all that have the same letters.
     pub(super) name: &'static str,
-    /// King, queen, rook, bishop, knight; and the pawn's in English. Others have one too, but hardly anybody writes it, and it can be
-    /// another language's letter for a piece.
+    /// King, queen, rook, bishop, knight; in English also the pawn. Other languages have a letter for the
+    /// pawn too, but it is rarely written, and it can be another language's letter for a piece.
     letters: &'static [&'static str],
 }
 
@@ -17,7 +17,7 @@ const KINDS: [Kind; 6] = [Kind::King, Kind::Queen, Kind::Rook, Kind::Bishop, Kin
 
 pub(super) static ENGLISH: Language = Language::new("English", &["K", "Q", "R", "B", "N", "P"]);
 
-/// Its letter for the knight is the English one for the pawn.
+/// In Dutch, the letter for the knight is the English one for the pawn.
 pub(super) static DUTCH: Language = Language::new("Dutch", &["K", "D", "T", "L", "P"]);
 
 /// The other languages.
@@ -56,19 +56,19 @@ impl Language {
             .iter()
             .zip(KINDS)
             .filter_map(|(letters, kind)| Some((kind, strip(word, letters, any_case)?)));
-        // The king's letters begin with the knight's in Russian.
+        // In Russian, the king's letters begin with the knight's.
         begun.min_by_key(|(_, rest)| rest.len())
     }
 
-    /// A move of this language in English letters, if it has the form of one. With `any_case`, a small letter names a piece if it can, and
-    /// capital ones name files.
+    /// Translates a move of this language into English letters, if it has the form of a move. With
+    /// `any_case`, a small letter is read as a piece if possible, and capital letters may be files.
     pub(super) fn in_english(&self, word: &str, any_case: bool) -> Option<String> {
         let piece = self.piece(word, any_case);
         let (kind, rest) = piece.map_or((None, word), |(kind, rest)| (Some(kind), rest));
         self.joined(kind, rest, any_case)
     }
 
-    /// A pawn's move in English letters, though it can have capital ones.
+    /// Translates a pawn's move that may have capital letters into English letters.
     pub(super) fn pawn_in_english(&self, word: &str) -> Option<String> {
         self.joined(None, word, true)
     }
@@ -90,7 +90,7 @@ impl Language {
         Some(text)
     }
 
-    /// Takes `=D`, `D`, `/D` or `(D)` off the end, the letter in any case.
+    /// Removes `=D`, `D`, `/D` or `(D)` from the end, with the letter in any case.
     fn promotion<'w>(&self, rest: &'w str) -> (&'w str, Option<Kind>) {
         let Some(end) = rest.rfind(|letter: char| letter.is_ascii_digit()) else { return (rest, None) };
         let (squares, tail) = rest.split_at(end + 1);
@@ -101,7 +101,7 @@ impl Language {
         }
     }
 
-    /// The letters with which a word names a piece of this kind, if they are not the English one.
+    /// The letters that name a piece of this kind in a word, if they differ from the English one.
     pub(super) fn foreign_letters(&self, word: &str, kind: Kind) -> Option<&'static str> {
         let (named, _) = self.piece(word, true)?;
         let is_symbol = word.chars().next().and_then(figurine).is_some();
@@ -110,12 +110,12 @@ impl Language {
     }
 }
 
-/// Whether a word is like `bb5`. A pawn that goes ahead has one letter: the first of these is a piece's.
+/// Whether a word is like `bb5`. A pawn's advance has one letter, so the first of these names a piece.
 pub(super) const fn names_file_twice(word: &str) -> bool {
     matches!(word.as_bytes(), [file @ b'a'..=b'h', to, b'1'..=b'8'] if *file == *to)
 }
 
-/// What follows some letters at the start of a word.
+/// The rest of a word after some letters at its start.
 fn strip<'w>(word: &'w str, letters: &str, any_case: bool) -> Option<&'w str> {
     if let Some(rest) = word.strip_prefix(letters) {
         return Some(rest);
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(language("Czech").pawn_in_english("EXD5").as_deref(), Some("exd5"));
     }
 
-    /// What is the same would be told twice.
+    /// Languages with the same letters would be reported twice.
     #[test]
     fn languages_differ() {
         for (index, language) in LANGUAGES.iter().enumerate() {

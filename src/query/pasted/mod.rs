@@ -1,8 +1,8 @@
-//! Positions as people paste them: FENs, and moves in the letters and signs of many books and programs.
+//! Parses pasted positions: FENs, and moves in the letters and signs of many books and programs.
 //!
-//! Moves are read in three steps: `scan` takes the text apart, `reading` plays its words with the piece letters of one
-//! [language](language), and `moves` chooses the language. PGN files are not read here: they are what programs write, and there are
-//! many of them.
+//! Moves are parsed in three steps: `scan` splits the text into words, `reading` plays the words with the
+//! piece letters of one [language](language), and `moves` chooses the language. PGN files are not parsed
+//! here: programs write them, and there are many of them.
 
 mod fen;
 mod language;

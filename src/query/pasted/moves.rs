@@ -1,4 +1,4 @@
-//! Moves as people paste them, in whatever language.
+//! Parses pasted moves in any language.
 
 use std::fmt;
 
@@ -9,35 +9,35 @@ use crate::board::{Kind, MoveRefusal, Position};
 use crate::query::position::{Place, PositionError, PositionQuery, number_before};
 use crate::query::text::{brief, cut};
 
-/// What was assumed where moves were not read as they stand, with the letters of English.
+/// An assumption made when moves were not read exactly as written with English letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MovesNote {
     /// They have the piece letters of another language.
     Language {
-        /// Of which one; of which ones, if the moves are the same in all.
+        /// The language; several languages if the moves are the same in all of them.
         languages: Vec<&'static str>,
-        /// The letters, and what they name.
+        /// The letters, and the pieces that they name.
         letters: Vec<(&'static str, Kind)>,
     },
-    /// Words are moves with other capitals only.
+    /// Words are moves only with other capitalization.
     Capitals {
         /// The words, and the moves.
         words: Vec<(String, String)>,
     },
-    /// They do not begin from the start position.
+    /// They do not start from the standard position.
     Start {
-        /// The FEN of their tag pair.
+        /// The FEN of the tag pair.
         fen: String,
     },
-    /// A sign of two dashes is a move that passes.
+    /// Two dashes are a null move.
     NullMove {
         /// The sign.
         word: String,
     },
-    /// Moves behind a `;` were passed over.
+    /// Moves after a `;` were ignored.
     PassedOver {
-        /// These.
+        /// The ignored text.
         text: String,
     },
 }
@@ -81,7 +81,7 @@ impl fmt::Display for MovesNote {
     }
 }
 
-/// Several names, with `or` before the last.
+/// Joins several names, with `or` before the last.
 fn either(names: &[&str]) -> String {
     const NAMED: usize = 4;
     match names {
@@ -110,7 +110,7 @@ struct Why {
     refusal: WordRefusal,
     /// The language of the letters, if it is not English.
     language: Option<&'static str>,
-    /// The number that stands before the move, and that of the move.
+    /// The number in front of the move, and the actual move number.
     number: Option<(u32, u32)>,
 }
 
@@ -131,8 +131,7 @@ fn other_number(number: &Option<(u32, u32)>) -> String {
 /// Plays the moves of a text.
 ///
 /// # Errors
-/// When it has something else than the moves of one line, when one of these is not legal, and when it can be read in more than one
-/// way.
+/// If it contains anything other than the moves of one line, if a move is not legal, and if it is ambiguous.
 pub(in crate::query) fn read_moves(text: &str) -> Result<PositionQuery, PositionError> {
     if let Some(name) = other_variant(text) {
         return Err(PositionError::Variant { name });
@@ -156,7 +155,7 @@ pub(in crate::query) fn read_moves(text: &str) -> Result<PositionQuery, Position
     if reading.line.is_empty() {
         return Err(PositionError::NoMoves);
     }
-    // Where moves are missing, or another line begins, others can be legal by chance.
+    // If moves are missing, or another line begins, other readings can be legal by chance.
     if scanned.fen.is_none()
         && let Some((played, typed)) = reading.misnumbered(&scanned.words)
     {
@@ -177,18 +176,19 @@ pub(in crate::query) fn read_moves(text: &str) -> Result<PositionQuery, Position
     Ok(query)
 }
 
-/// Reads the words in the language in which all are moves, English first; or in the one that gets furthest.
+/// Reads the words in the language in which all of them are moves, English first; otherwise in the language
+/// that gets furthest.
 fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static str>), PositionError> {
     let words = &scanned.words;
     let english = Reading::new(&ENGLISH, start, words);
     if english.is_whole() {
-        // A knight in Dutch has the letter of a pawn, which nobody need write.
+        // The Dutch letter for the knight is the letter of a pawn, which is usually omitted.
         let is_dutch = words.iter().any(|word| word.plain.starts_with(['P', 'p']));
         let dutch = is_dutch.then(|| Reading::new(&DUTCH, start, words)).filter(Reading::is_whole);
         let found = std::iter::once(english).chain(dutch).collect();
         return one_line(found, start).map(|(reading, _)| (reading, Vec::new()));
     }
-    // With the letters of English alone another language only leaves open what English tells.
+    // If the letters fit English, another language makes ambiguous only what is clear in English.
     let is_other = |reading: &Reading| {
         let is_open = matches!(english.refusal, Some(WordRefusal::TwoReadings(..)));
         reading.is_foreign() || !(is_open || reading.is_whole())
@@ -205,7 +205,7 @@ fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static 
     }
     failed.insert(0, english);
     failed.reverse();
-    // Of several, the last is the largest: English.
+    // `max_by_key` returns the last of equal ones: English.
     let best = failed.into_iter().max_by_key(Reading::rank);
     best.map(|reading| (reading, Vec::new())).ok_or(PositionError::NoMoves)
 }
@@ -236,7 +236,7 @@ fn two_languages(one: &Reading, other: &Reading, start: &Position) -> PositionEr
     PositionError::Languages { word, one: told(one), other: told(other) }
 }
 
-/// What to say of the word at which a reading ends.
+/// The error for the word at which a reading ends.
 fn refused(scanned: &Scanned, start: &Position, reading: &Reading, refusal: &WordRefusal) -> PositionError {
     let played = reading.line.len();
     let Word { typed, number, .. } = &scanned.words[played];
@@ -262,7 +262,7 @@ fn refused(scanned: &Scanned, start: &Position, reading: &Reading, refusal: &Wor
     }
 }
 
-/// Whether a word that cannot be read has something of a move.
+/// Whether an unreadable word looks partly like a move.
 fn may_be_move(word: &str) -> bool {
     Position::is_san(word.as_bytes()) || word.chars().any(|letter| letter.is_ascii_digit())
 }

@@ -1,4 +1,4 @@
-//! The words of a pasted text, played with the piece letters of one language.
+//! Plays the words of a pasted text with the piece letters of one language.
 
 use std::fmt;
 
@@ -8,26 +8,26 @@ use super::signs::figurine;
 use crate::board::{Color, Kind, MoveCode, MoveRefusal, Piece, Position};
 use crate::query::position::LineMove;
 
-/// How far the words of a text are moves in a language.
+/// How many words of a text are moves in a language.
 pub(super) struct Reading {
     pub(super) language: &'static Language,
     pub(super) line: Vec<LineMove>,
-    /// The position after the last of them.
+    /// The position after the last move.
     pub(super) position: Position,
-    /// Words that are moves with other capitals only, and these.
+    /// Words that are moves only with other capitalization, and these moves.
     pub(super) respelt: Vec<(String, String)>,
-    /// Letters that are not the English ones, and what they name.
+    /// Letters that differ from English, and the pieces that they name.
     pub(super) letters: Vec<(&'static str, Kind)>,
-    /// Why the next word is no move.
+    /// Why the next word is not a move.
     pub(super) refusal: Option<WordRefusal>,
 }
 
-/// Why a word is no move.
+/// Why a word is not a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum WordRefusal {
     /// It is not legal.
     Refused(MoveRefusal),
-    /// It can be two moves.
+    /// It can be two different moves.
     TwoReadings(String, String),
 }
 
@@ -47,7 +47,7 @@ struct Found {
 }
 
 impl Reading {
-    /// Plays as many words from a position as are moves in a language.
+    /// Plays words from a position as long as they are moves in a language.
     pub(super) fn new(language: &'static Language, start: &Position, words: &[Word]) -> Self {
         let mut reading = Self {
             language,
@@ -72,20 +72,20 @@ impl Reading {
         self.refusal.is_none()
     }
 
-    /// Whether some letter names no piece in English. If none does, a slip of the pen is more likely than another language: `Nc4` where
-    /// only a bishop can go there is not Romanian.
+    /// Whether a letter names no piece in English. Otherwise a typo is more likely than another language:
+    /// `Nc4` where only a bishop can go there is not Romanian.
     pub(super) fn is_foreign(&self) -> bool {
         self.letters.iter().any(|(letters, _)| !matches!(*letters, "K" | "Q" | "R" | "B" | "N"))
     }
 
-    /// The first of White's moves that has another number in the text than in the game, and that of the text.
+    /// The first of White's moves whose number in the text is wrong, with the number in the text.
     pub(super) fn misnumbered(&self, words: &[Word]) -> Option<(&LineMove, u32)> {
         let mut numbered = self.line.iter().zip(words).filter(|(played, _)| played.side == Color::White);
         numbered
             .find_map(|(played, word)| Some((played, word.number.filter(|&number| number != played.number)?)))
     }
 
-    /// How far it got, and whether it could read more.
+    /// How far it got, and whether it could continue.
     pub(super) fn rank(&self) -> (usize, bool) {
         let is_readable = self.refusal != Some(WordRefusal::Refused(MoveRefusal::Unreadable));
         (self.line.len(), is_readable)
@@ -109,7 +109,8 @@ impl Reading {
         Ok(())
     }
 
-    /// The move that a word is. Where the text has no `capitals` for pieces, a small letter is as likely a piece as a file.
+    /// The move that a word means. If the text has no `capitals` for pieces, a small letter can be a piece or
+    /// a file.
     fn find(&self, word: &str, capitals: bool) -> Result<Found, WordRefusal> {
         let language = self.language;
         let strict = self.strict(word);
@@ -145,7 +146,7 @@ impl Reading {
         }
     }
 
-    /// A word in English letters, the case of its own as the language has it.
+    /// The word in English letters, with the capitalization of the language.
     fn strict(&self, word: &str) -> Option<String> {
         if let Some(castling) = castling(word) {
             return Some(castling.to_owned());
@@ -157,7 +158,7 @@ impl Reading {
         if names_file_twice(&word) {
             return None;
         }
-        // ChessBase writes N for a novelty behind a move.
+        // ChessBase writes N for a novelty after a move.
         let novelty = || {
             let plain =
                 word.strip_suffix('N').filter(|plain| plain.ends_with(['2', '3', '4', '5', '6', '7']));
@@ -168,7 +169,7 @@ impl Reading {
         english.or_else(|| is_english.then_some(word))
     }
 
-    /// The legal moves by which a pawn takes from file to file, as `exd` and `ed` tell it.
+    /// The legal pawn captures from file to file that `exd` or `ed` can mean.
     fn pawn_captures(&self, word: &str) -> Vec<MoveCode> {
         let letters: Vec<char> = word.chars().filter(|letter| !matches!(letter, 'x' | ':')).collect();
         let &[from @ 'a'..='h', to @ 'a'..='h'] = letters.as_slice() else { return Vec::new() };
@@ -189,7 +190,8 @@ fn names_piece(language: &Language, word: &str) -> bool {
         && language.in_english(word, false).is_some()
 }
 
-/// Whether a word is a pawn's capture, as `bc4` or `bxc4`: people who type small letters mean a bishop as well.
+/// Whether a word is a pawn's capture, such as `bc4` or `bxc4`. People who type small letters may mean a
+/// bishop.
 const fn is_pawn_capture(word: &str) -> bool {
     matches!(
         word.as_bytes(),
@@ -197,7 +199,7 @@ const fn is_pawn_capture(word: &str) -> bool {
     )
 }
 
-/// Castling in zeros, or in letters of any case and alphabet.
+/// Castling written with zeros, or with letters of any case and alphabet.
 fn castling(word: &str) -> Option<&'static str> {
     let parts = word.chars().filter(|&letter| letter != '-').count();
     let is_castling =
@@ -210,7 +212,7 @@ fn castling(word: &str) -> Option<&'static str> {
     }
 }
 
-/// A word with Latin letters for the Cyrillic ones that look like them, where these name a file or a capture.
+/// Replaces Cyrillic letters by the Latin ones that look like them, where these name a file or a capture.
 fn latin_files(word: &str) -> String {
     let letters: Vec<char> = word.chars().collect();
     let latin = |at: usize| {

@@ -1,4 +1,4 @@
-//! A pasted text to the words of its moves.
+//! Splits a pasted text into the words of its moves.
 
 use super::signs::{DASH, cleaned, figurine, is_heading, is_remark, is_separator, tells_moves};
 use crate::board::GameResult;
@@ -7,15 +7,15 @@ use crate::pgn::is_known_variant;
 /// A word that may be a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
-    /// As it was typed, without what says how good the move is.
+    /// As typed, without annotation signs.
     pub(super) typed: String,
     /// The same with one kind of dash, and without signs of check and mate.
     pub(super) plain: String,
-    /// The number before it, if there is one.
+    /// The number in front of it, if there is one.
     pub(super) number: Option<u32>,
 }
 
-/// What a text has beside the words.
+/// Why scanning stopped before the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     UnclosedComment,
@@ -27,19 +27,19 @@ pub(super) enum Stop {
     NoMove(String),
 }
 
-/// The words of a text up to its end, or up to where it cannot be read.
+/// The words of a text up to its end, or up to the place where scanning stopped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Scanned {
     pub(super) words: Vec<Word>,
     /// The FEN of a tag pair.
     pub(super) fen: Option<String>,
-    /// Moves behind a `;`, which were passed over.
+    /// Moves after a `;`, which were ignored.
     pub(super) passed: Option<String>,
-    /// Why it cannot be read further.
+    /// Why scanning stopped.
     pub(super) stop: Option<Stop>,
 }
 
-/// Takes a text apart.
+/// Splits a text.
 pub(super) fn scan(text: &str) -> Scanned {
     let text = cleaned(text);
     let mut scanner = Scanner {
@@ -58,7 +58,7 @@ pub(super) fn scan(text: &str) -> Scanned {
     scanned
 }
 
-/// So many `[` can be open around the moves.
+/// The maximum number of open `[` around the moves.
 const MOST_SQUARES: usize = 8;
 
 struct Scanner<'t> {
@@ -66,11 +66,11 @@ struct Scanner<'t> {
     at: usize,
     /// The number of the next move.
     number: Option<u32>,
-    /// A chess symbol, parted from the square behind it.
+    /// A chess symbol that is separated from the square after it.
     symbol: Option<char>,
-    /// Where the bracket around the whole text is closed.
+    /// The place of the bracket that closes the one around the whole text.
     closing: Option<usize>,
-    /// How many `[` around the moves are open.
+    /// The number of open `[` around the moves.
     squares: usize,
     result: Option<GameResult>,
     scanned: Scanned,
@@ -123,7 +123,7 @@ impl<'t> Scanner<'t> {
         self.at += length(self.rest(), is_passed);
     }
 
-    /// Passes over lines that say nothing, and marks of lists; tells whether another game begins.
+    /// Skips lines without moves, and list markers. Returns an error if another game begins.
     fn line_start(&mut self) -> Result<(), Stop> {
         let line = self.rest().split('\n').next().unwrap_or_default();
         let is_rule = |letter: char| "-=_*~|:+# ".contains(letter) || letter == DASH;
@@ -158,7 +158,7 @@ impl<'t> Scanner<'t> {
         self.at += line.len();
     }
 
-    /// A bracket: around the whole text, around a remark, or a variation.
+    /// A bracket: around the whole text, around a remark, or around a variation.
     fn bracket(&mut self) -> Result<(), Stop> {
         let Some(length) = closed_length(self.rest(), '(', ')') else { return Err(Stop::UnclosedVariation) };
         let (inner, behind) = self.rest().split_at(length);
@@ -173,7 +173,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// A tag pair, a command such as `[%clk 0:03:00]`, or a bracket as `(` is one.
+    /// A tag pair, a command such as `[%clk 0:03:00]`, or a bracket with the meaning of `(`.
     fn square_bracket(&mut self) -> Result<(), Stop> {
         let is_inside = !self.scanned.words.is_empty();
         if let Some(pair) = TagPair::parse(self.rest()) {
@@ -195,7 +195,7 @@ impl<'t> Scanner<'t> {
                 }
                 self.at += length;
             }
-            // Each is looked for to the end of the text.
+            // The search for each closing bracket runs to the end of the text.
             _ if self.squares == MOST_SQUARES => return Err(Stop::NoMove("[".to_owned())),
             _ => {
                 self.squares += 1;
@@ -205,7 +205,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// A result, or what makes letters bold.
+    /// A result, or the mark of bold text.
     fn star(&mut self) -> Result<(), Stop> {
         let before = self.text[..self.at].chars().next_back();
         let behind =
@@ -237,7 +237,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A move's number, a result, castling with zeros, the time of a clock, or the value of a position.
+    /// A move number, a result, castling with zeros, a clock time, or an evaluation.
     fn number(&mut self) -> Result<(), Stop> {
         let rest = self.rest();
         let run = rest[..length(rest, is_in_word)].replace(DASH, "-");
@@ -257,7 +257,7 @@ impl<'t> Scanner<'t> {
         let is_numeric =
             matches!(digits, 4 | 5) && rest[..digits].chars().all(|digit| ('1'..='8').contains(&digit));
         if is_numeric && self.scanned.words.is_empty() && !rest[digits..].starts_with('.') {
-            // The notation of correspondence chess.
+            // Correspondence chess notation.
             return Err(Stop::NoMove(rest[..digits].to_owned()));
         }
         self.number = rest[..digits].parse().ok();
@@ -304,7 +304,7 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// Takes the word that begins here, and what `e.p.` behind it.
+    /// Takes the word that begins here, with a following `e.p.`.
     fn take_word(&mut self) -> String {
         let rest = self.rest();
         let mut end = length(rest, is_in_word);
@@ -337,9 +337,9 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// The variant that a tag pair of a text names, if it is not one of those that are played by the rules of chess.
+/// The variant that a tag pair of a text names, unless it is played by the rules of chess.
 pub(in crate::query) fn other_variant(text: &str) -> Option<String> {
-    /// So many tag pairs are looked at.
+    /// The maximum number of tag pairs to read.
     const MOST: usize = 8;
     let is_name = |name: &str| name.eq_ignore_ascii_case("Variant");
     let begins = |at: &usize| text[at + 1..].trim_start().get(..7).is_some_and(is_name);
@@ -357,7 +357,7 @@ struct TagPair<'t> {
 }
 
 impl<'t> TagPair<'t> {
-    /// The one with which a text begins.
+    /// Parses the tag pair at the start of a text.
     fn parse(text: &'t str) -> Option<Self> {
         const QUOTES: [char; 7] = ['"', '“', '”', '„', '«', '»', '\''];
         let inner = text.strip_prefix('[')?.trim_start();
@@ -380,12 +380,12 @@ fn is_in_word(letter: char) -> bool {
     !is_separator(letter) && !"(){}[];$".contains(letter)
 }
 
-/// How many bytes at the start of a text have only such letters.
+/// The number of bytes at the start of a text that consist of such letters.
 fn length(text: &str, is_passed: impl Fn(char) -> bool) -> usize {
     text.find(|letter| !is_passed(letter)).unwrap_or(text.len())
 }
 
-/// The length of what stands in brackets at the start of a text, with these.
+/// The length of a bracketed part at the start of a text, including the brackets.
 fn closed_length(text: &str, open: char, close: char) -> Option<usize> {
     let mut depth = 0_usize;
     let mut is_comment = false;
@@ -412,7 +412,7 @@ fn starts_first_move(line: &str) -> bool {
     rest.trim_start().starts_with(|letter: char| letter.is_alphabetic() || figurine(letter).is_some())
 }
 
-/// The length of a time (`0:03:00`, `3.2s`) or a value (`0.35`, `1.20/18`) at the start of a text.
+/// The length of a time (`0:03:00`, `3.2s`) or an evaluation (`0.35`, `1.20/18`) at the start of a text.
 fn value_length(text: &str) -> Option<usize> {
     let digits = length(text, is_digit);
     let is_value = |letter| is_digit(letter) || ":./".contains(letter);

@@ -1,11 +1,12 @@
-//! Characters of pasted texts: which mean nothing, which part words, and which stand for others.
+//! Characters of pasted texts: meaningless ones, separators, and those that represent others.
 
 use crate::board::Kind;
 
-/// The one dash that all but the plain one become, so that `--`, a null move, is told from a line drawn with dashes.
+/// All dashes but the plain one are replaced by this one, so that `--`, a null move, differs from a drawn
+/// line.
 pub(super) const DASH: char = '–';
 
-/// A text without invisible characters; blanks, ends of lines, dashes and signs of capture each in one form.
+/// Removes invisible characters, and replaces blanks, line ends, dashes and capture signs by one form each.
 pub(super) fn cleaned(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace("&nbsp;", " ");
     text.chars().filter(|&letter| !is_invisible(letter)).map(plain_sign).collect()
@@ -28,8 +29,8 @@ const fn plain_sign(letter: char) -> char {
     }
 }
 
-/// Whether a character parts words and says nothing itself. What is not known to say nothing is none: it could stand for a piece in the
-/// characters of a font for chess.
+/// Whether a character only separates words. Unknown characters are not separators: they could be pieces of a
+/// chess font.
 pub(super) fn is_separator(letter: char) -> bool {
     letter.is_whitespace()
         || letter.is_control()
@@ -53,7 +54,7 @@ pub(super) const fn figurine(letter: char) -> Option<Kind> {
     })
 }
 
-/// Whether words in a text tell moves: a square stands there, or castling. `d12` is the depth of a search.
+/// Whether a text contains a square or castling, so that its words can be moves. `d12` is a search depth.
 pub(super) fn tells_moves(text: &str) -> bool {
     let letters: Vec<char> = text.chars().collect();
     let is_square = |at: usize| {
@@ -66,7 +67,8 @@ pub(super) fn tells_moves(text: &str) -> bool {
         || ["O-O", "0-0", "o-o"].iter().any(|castling| text.replace(DASH, "-").contains(castling))
 }
 
-/// Whether a word says something about a move: check, mate, en passant. People write these in full, in many languages.
+/// Whether a word is a remark on a move: check, mate, en passant. People write these in full, in many
+/// languages.
 pub(super) fn is_remark(word: &str) -> bool {
     const REMARKS: [&str; 19] = [
         "ch",
@@ -92,7 +94,7 @@ pub(super) fn is_remark(word: &str) -> bool {
     REMARKS.contains(&word.to_lowercase().as_str())
 }
 
-/// Whether a word can stand before the moves, as the heading of a list or a column.
+/// Whether a word can precede the moves as the heading of a list or a column.
 pub(super) fn is_heading(word: &str) -> bool {
     const HEADINGS: [&str; 9] = ["white", "black", "move", "moves", "pgn", "game", "no", "nr", "#"];
     HEADINGS.contains(&word.to_lowercase().as_str())

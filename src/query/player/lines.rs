@@ -1,4 +1,4 @@
-//! What a player likes to play: the first moves of games as a tree.
+//! A player's opening moves: the first moves of games as a tree.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -11,7 +11,7 @@ use crate::board::{MoveCode, Position};
 use crate::query::position::push_move;
 use crate::store::PlayedGame;
 
-/// So many moves are told at most: more are of no use to anybody.
+/// The maximum number of moves in a tree: more are useless.
 const MOST_MOVES: usize = 10_000;
 
 /// A move that was played in some games after the same moves.
@@ -34,28 +34,29 @@ pub struct LineNode {
     pub next: Vec<Self>,
 }
 
-/// Games by their first moves.
+/// Builds a tree of games by their first moves.
 #[derive(Debug, Default)]
 pub(super) struct Counting<'g> {
     games: Vec<(Box<[MoveCode]>, &'g PlayedGame)>,
 }
 
-/// A move while the tree is made: the games that went so stand beside each other.
+/// A move of the tree under construction. Its games are consecutive in the sorted list.
 struct Node {
     code: MoveCode,
     games: Range<usize>,
     ply: usize,
-    /// Moves after it that were taken.
+    /// Moves after it that are in the tree.
     next: Vec<usize>,
 }
 
 impl<'g> Counting<'g> {
-    /// Counts a game by its first moves.
+    /// Adds a game with its first moves.
     pub(super) fn count(&mut self, game: &'g PlayedGame, moves: &[MoveCode]) {
         self.games.push((moves.into(), game));
     }
 
-    /// The moves of at least so many games, as a tree; of more than it can have, those of most games. Tells whether there are more.
+    /// The moves of at least `fewest` games, as a tree. If there are too many, only those of most games. Also
+    /// returns whether moves were left out.
     pub(super) fn tree(mut self, fewest: u64) -> (Vec<LineNode>, bool) {
         self.games.sort_by(|(one, _), (other, _)| {
             one.iter().map(|code| code.bits()).cmp(other.iter().map(|code| code.bits()))
@@ -77,8 +78,8 @@ impl<'g> Counting<'g> {
         (nodes, is_cut)
     }
 
-    /// The most frequent moves, the shortest lines first where these are equal; the first node is that of no move. Tells whether some
-    /// were left out.
+    /// The most frequent moves; among equally frequent ones, those of the shortest lines. The first node is
+    /// the root, without a move. Also returns whether moves were left out.
     fn most_frequent(&self, fewest: u64) -> (Vec<Node>, bool) {
         let mut taken =
             vec![Node { code: MoveCode::NULL, games: 0..self.games.len(), ply: 0, next: Vec::new() }];
@@ -102,7 +103,7 @@ impl<'g> Counting<'g> {
         }
     }
 
-    /// How games went on, each move with its games.
+    /// The moves played after a node, each with the range of its games.
     fn moves_after(&self, node: &Node) -> impl Iterator<Item = (MoveCode, Range<usize>)> {
         let (first, ply) = (node.games.start, node.ply);
         let code = move |(moves, _): &(Box<[MoveCode]>, &PlayedGame)| moves.get(ply).copied();
@@ -121,7 +122,7 @@ impl<'g> Counting<'g> {
         let told = |index: usize| {
             let node = &taken[index];
             let mut after = position.clone();
-            // A move that is none in this position was changed by somebody.
+            // Somebody changed the row of a move that is not possible in this position.
             after.make(node.code).ok()?;
             let mut record = Record::default();
             self.games[node.games.clone()].iter().for_each(|(_, game)| record.count(game));
@@ -138,7 +139,7 @@ impl<'g> Counting<'g> {
     }
 }
 
-/// Visits all nodes that follow a position and its line, each with the canonical FEN of its position and its line.
+/// Visits all nodes after a position and its line, each with the canonical FEN of its position and its line.
 fn visit(
     nodes: &mut [LineNode],
     position: &Position,

@@ -1,4 +1,4 @@
-//! A player's record: what he scored with which side, in which openings, years and speeds, against whom, and what he likes to play.
+//! A player's record: scores by side, opening, year, speed and opponent, and the preferred openings.
 
 mod lines;
 
@@ -18,20 +18,21 @@ use crate::store::row::{RatedScore, day_number, year_of};
 use crate::store::{self, Database, NameFilter, PlayedGame, Selection};
 use lines::Counting;
 
-/// A question for a player's record.
+/// A query for a player's record.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayerQuestion<'a> {
     /// The database.
     pub database: &'a Database,
     /// The player's name.
     pub name: &'a NameFilter,
-    /// The games that count, all of which are to be the player's: this name is the filter's `player`.
+    /// The games to count. All must be games of the player: `name` is the filter's `player`.
     pub selection: &'a Selection,
-    /// How many openings, opponents and games each list has at most.
+    /// The maximum length of each list of openings, opponents and games.
     pub limit: usize,
-    /// How many half-moves the lines are long at most.
+    /// The maximum length of the lines in half-moves.
     pub depth: u32,
-    /// A move belongs to the lines if it was played in so many of a hundred games with that side, and in two games.
+    /// A move is included in the lines if it was played in at least this percentage of the games with that
+    /// side, and in at least two games.
     pub least_share: u64,
 }
 
@@ -295,10 +296,10 @@ fn as_name<S: Serializer>(kind: &Ending, serializer: S) -> Result<S::Ok, S::Erro
 }
 
 impl PlayerQuestion<'_> {
-    /// The record.
+    /// Computes the record.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn answer(&self) -> store::Result<PlayerRecord> {
         let snapshot = self.database.snapshot()?;
         let players = Players {
@@ -407,8 +408,8 @@ impl PlayerQuestion<'_> {
         Ok(endings)
     }
 
-    /// Those with the most games, in the order of their names where these are equal, and how many there are in all. What is not known
-    /// stands last.
+    /// The records with the most games, then by name, and the number of all records. Unknown values come
+    /// last.
     fn most<T: Ord>(&self, mut records: Vec<(Option<T>, Record)>) -> (Vec<(Option<T>, Record)>, u64) {
         records.sort_by(|(one, record), (other, more)| {
             let order = (one.is_none(), Reverse(record.games)).cmp(&(other.is_none(), Reverse(more.games)));
@@ -439,7 +440,7 @@ impl PlayerQuestion<'_> {
     }
 }
 
-/// The records of games that have something in common, in no order.
+/// Groups games by a common value, in no particular order.
 fn grouped<'g, T: Eq + std::hash::Hash + Clone>(
     games: impl IntoIterator<Item = &'g PlayedGame>,
     what: impl Fn(&'g PlayedGame) -> Option<T>,

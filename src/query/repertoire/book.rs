@@ -1,4 +1,4 @@
-//! What a player means to play: the moves and variations of a PGN text as a tree.
+//! A repertoire: the moves and variations of a PGN text as a tree.
 
 use std::collections::HashMap;
 
@@ -9,41 +9,42 @@ use crate::pgn::{
 use crate::query::position::number_before;
 use crate::query::text::cut;
 
-/// The most moves of a book: a repertoire has some thousands. A collection of games is none.
+/// The maximum number of moves in a repertoire, which has some thousands. A text with more is a collection of
+/// games.
 const MOST_MOVES: usize = 200_000;
-/// How deep variations may stand in each other.
+/// The maximum nesting depth of variations.
 const MOST_DEPTH: usize = 1000;
-/// How many problems are kept.
+/// The maximum number of problems kept.
 const MOST_PROBLEMS: usize = 1000;
-/// Letters of a word that a message quotes.
+/// The maximum number of characters of a word that a message quotes.
 const QUOTED: usize = 40;
 
-/// A part of a text that could not be read; the rest of its line is left out.
+/// A part of a text that could not be parsed. The rest of its line is ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BookProblem {
     /// The line of the text, from 1.
     pub line: u64,
-    /// Which game of the text it is, from 1.
+    /// The number of the game in the text, from 1.
     pub chapter: u32,
     /// What is wrong.
     pub message: String,
 }
 
-/// The text has more moves than any repertoire.
+/// The text has more moves than a repertoire can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("more than 200,000 moves: a repertoire has fewer; is this the right file?")]
 pub struct TooLong;
 
-/// A repertoire: moves as a tree, whose lines begin at start positions. Equal lines of several games are one.
+/// A repertoire: a tree of moves that begins at start positions. Equal lines of several games are merged.
 #[derive(Clone, Debug, Default)]
 pub struct Book {
     pub(super) chapters: Vec<Chapter>,
     pub(super) nodes: Vec<Node>,
-    /// The start positions, each with the side whose repertoire begins there, if it is told.
+    /// The start positions, each with the side of the repertoire, if known.
     pub(super) roots: Vec<(Option<Color>, usize)>,
-    /// Parts that could not be read, the first ones.
+    /// The first parts that could not be parsed.
     pub problems: Vec<BookProblem>,
-    /// How many there are.
+    /// The number of all such parts.
     pub problem_count: u64,
 }
 
@@ -57,17 +58,18 @@ pub(super) struct Chapter {
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) position: Position,
-    /// The node before it, and the move; `None` at a start position.
+    /// The parent node and the move; `None` for a start position.
     pub(super) parent: Option<(usize, MoveCode)>,
-    /// How many half-moves lead to it.
+    /// The number of half-moves that lead to it.
     pub(super) ply: u32,
     pub(super) children: Vec<usize>,
-    /// The first chapter that has it.
+    /// The first chapter that contains it.
     pub(super) chapter: usize,
 }
 
 impl Book {
-    /// Reads a text. The repertoire is that of `side`; if it is not told, of the side that a game's tag `Orientation` names.
+    /// Parses a text. The repertoire is that of `side`, or otherwise of the side in a game's tag
+    /// `Orientation`.
     ///
     /// # Errors
     /// [`TooLong`].
@@ -85,19 +87,19 @@ impl Book {
         Ok(reading.book)
     }
 
-    /// How many games the text has.
+    /// The number of games in the text.
     #[must_use]
     pub const fn chapters(&self) -> usize {
         self.chapters.len()
     }
 
-    /// How many moves the tree has.
+    /// The number of moves in the tree.
     #[must_use]
     pub fn moves(&self) -> usize {
         self.nodes.iter().filter(|node| node.parent.is_some()).count()
     }
 
-    /// The FEN of the position in which the line to a node begins, unless that is the start position.
+    /// The FEN of the position at which the line of a node begins, unless it is the standard start position.
     pub(super) fn start_of(&self, mut node: usize) -> Option<String> {
         while let Some((parent, _)) = self.nodes[node].parent {
             node = parent;
@@ -106,7 +108,7 @@ impl Book {
         (fen != Position::start().fen()).then_some(fen)
     }
 
-    /// The nodes on the way to a node, from the first move on.
+    /// The nodes on the path to a node, from the first move on.
     pub(super) fn line(&self, mut node: usize) -> Vec<usize> {
         let mut line = Vec::with_capacity(self.nodes[node].ply as usize);
         while let Some((parent, _)) = self.nodes[node].parent {
@@ -118,24 +120,24 @@ impl Book {
     }
 }
 
-/// A book while it is read.
+/// A book while it is parsed.
 struct Reading<'t> {
     text: &'t [u8],
     side: Option<Color>,
     book: Book,
-    /// The start positions, by their FENs and whose repertoire begins there.
+    /// The start positions, by FEN and side.
     roots: HashMap<(String, Option<Color>), usize>,
-    /// How many ends of lines there are before a byte.
+    /// The number of line ends before a byte.
     counted: (usize, u64),
 }
 
-/// How far a line is read.
+/// The current place in a line.
 #[derive(Clone, Copy)]
 struct At {
     node: usize,
-    /// The node before the last move: variations begin there.
+    /// The node before the last move, where variations begin.
     before: usize,
-    /// What follows cannot be read.
+    /// The rest of the line cannot be parsed.
     is_broken: bool,
 }
 
@@ -146,7 +148,7 @@ impl At {
 }
 
 impl<'t> Reading<'t> {
-    /// Reads a game; the one before it ends at `before`.
+    /// Parses a game; the previous one ends at `before`.
     fn chapter(
         &mut self,
         reader: &mut Reader<'t>,
@@ -179,7 +181,7 @@ impl<'t> Reading<'t> {
             }
         };
         let mut at = At::new(self.root(start, side));
-        // A game without tags begins with the first word that can be a move: one that is misspelt stands before it.
+        // A game without tags begins with the first word that can be a move. A misspelt move may precede it.
         if tags.is_empty()
             && let Some((word, end)) = misspelt_move(self.text, before..reader.game_start())
         {
@@ -200,7 +202,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// The side that a game's tag `Orientation` names.
+    /// The side in a game's tag `Orientation`.
     fn orientation(&mut self, tags: &[TagPair<'t>]) -> Option<Color> {
         let pair = tags.iter().find(|pair| pair.name.eq_ignore_ascii_case(b"Orientation"))?;
         match pair.text().trim().to_lowercase().as_str() {
@@ -218,11 +220,11 @@ impl<'t> Reading<'t> {
         None
     }
 
-    /// Reads a variation, with those in it, that begins at a node.
+    /// Parses a variation, including nested ones, that begins at a node.
     fn variation(&mut self, variation: Variation, node: usize) -> Result<(), TooLong> {
         let mut lexer = variation.lexer(self.text);
         let (mut at, mut outer) = (At::new(node), Vec::new());
-        // How many brackets are open of which nothing is read.
+        // The number of open brackets whose contents are ignored.
         let mut passed = 0_usize;
         loop {
             match lexer.next_annotated() {
@@ -249,7 +251,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// Plays a word that is to be a move and ends at `end`.
+    /// Plays a word that must be a move and ends at `end`.
     fn play(&mut self, at: &mut At, word: &[u8], end: usize) -> Result<(), TooLong> {
         if at.is_broken {
             return Ok(());
@@ -257,7 +259,7 @@ impl<'t> Reading<'t> {
         let mut position = self.book.nodes[at.node].position.clone();
         match position.play_san(word) {
             Ok(code) => {
-                // As the codes of games tell it.
+                // As in the move codes of games.
                 let is_mate = code.is_check() && !position.has_legal_move();
                 let code = if is_mate { code.with_mate() } else { code };
                 let node = self.child(at.node, code, position)?;
@@ -269,8 +271,8 @@ impl<'t> Reading<'t> {
         Ok(())
     }
 
-    /// Passes over signs and remarks. Any other word may be a move that somebody meant: what follows it would be played from a wrong
-    /// position.
+    /// Ignores signs and remarks. Any other word may be an intended move, so the moves after it would be
+    /// played from a wrong position.
     fn pass_over(&mut self, at: &mut At, word: &[u8], end: usize) {
         let is_word = || decode(word).contains(char::is_alphanumeric);
         if !at.is_broken && is_word() && !is_remark(word) {
@@ -298,7 +300,7 @@ impl<'t> Reading<'t> {
     fn problem(&mut self, offset: usize, message: String) {
         self.book.problem_count += 1;
         if self.book.problems.len() < MOST_PROBLEMS {
-            // A variation is read behind the move that it replaces, so offsets may go back a little.
+            // A variation is parsed after the move that it replaces, so offsets may go back a little.
             let (counted, lines) = if offset >= self.counted.0 { self.counted } else { (0, 0) };
             let lines = lines + memchr::memchr_iter(b'\n', &self.text[counted..offset]).count() as u64;
             self.counted = (offset, lines);
@@ -342,7 +344,7 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// The first word in a part of a text that has the form of a move but for its letters, and where it ends.
+/// The first word in a part of a text that has the form of a move except for its letters, and its end.
 fn misspelt_move(text: &[u8], part: std::ops::Range<usize>) -> Option<(&[u8], usize)> {
     let within = text.get(part)?;
     let words = within.split(|byte| byte.is_ascii_whitespace() || *byte == b'.');

@@ -1,5 +1,5 @@
-//! What a player means to play, held against the games of a database: how often each line arose, what came of it, where games left it, and
-//! what is played often that it does not answer.
+//! Compares a repertoire with the games of a database: how often each line was reached, its score, where
+//! games left it, and which frequent moves it does not answer.
 
 mod book;
 mod place;
@@ -18,34 +18,34 @@ use crate::query::position::{push_move, san};
 use crate::store::{self, Database, ReachedGames, Selection};
 use place::{Latest, Place, Places};
 
-/// A question for what came of a repertoire.
+/// A query that compares a repertoire with games.
 #[derive(Clone, Copy, Debug)]
 pub struct RepertoireQuestion<'a> {
     /// The database.
     pub database: &'a Database,
     /// The repertoire.
     pub book: &'a Book,
-    /// The games that count.
+    /// The games to count.
     pub selection: &'a Selection,
-    /// Of moves that are not in the repertoire, those are told that so many games made ...
+    /// Moves outside the repertoire are reported if at least this many games played them ...
     pub least_games: u64,
-    /// ... and so many of a hundred that reached the position.
+    /// ... and at least this percentage of the games that reached the position.
     pub least_share: u64,
-    /// How many of them each list has at most.
+    /// The maximum length of each of these lists.
     pub limit: usize,
-    /// How many games are listed, the latest.
+    /// How many games to list, latest first.
     pub games: usize,
-    /// Those are listed that followed the repertoire for so many half-moves.
+    /// Games are listed if they followed the repertoire for at least this many half-moves.
     pub least_plies: u32,
 }
 
-/// Why a question has no answer.
+/// Why the comparison failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RepertoireError {
     /// The database cannot be read.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// Neither tags nor moves tell it.
+    /// Neither tags nor moves show the side.
     #[error("it cannot be told for which side the repertoire is: both have as many moves to choose from")]
     UnknownSide,
 }
@@ -109,7 +109,7 @@ impl Score {
         self.wins + self.draws + self.losses
     }
 
-    /// What was scored in these, in half points.
+    /// The score of these games in half points.
     #[must_use]
     pub const fn half_points(&self) -> u64 {
         2 * self.wins + self.draws
@@ -213,7 +213,7 @@ pub struct FollowingGame {
 }
 
 impl RepertoireQuestion<'_> {
-    /// What came of the repertoire: of a text that has one for each side, both.
+    /// Compares the repertoire with the games. A text can contain one repertoire per side; both are returned.
     ///
     /// # Errors
     /// [`RepertoireError`].
@@ -239,7 +239,8 @@ impl RepertoireQuestion<'_> {
         Ok(repertoires)
     }
 
-    /// The side that has fewer moves to choose from; if both have as many, that which makes the last move of more lines.
+    /// The side that has fewer alternatives in the repertoire; if equal, the side that plays the last move of
+    /// more lines.
     fn side_of(&self, places: &Places) -> Option<Color> {
         let choices = |side: Color| {
             let places = places.places.iter().filter(|place| place.moves.len() > 1);
@@ -292,16 +293,16 @@ impl RepertoireQuestion<'_> {
         })
     }
 
-    /// Counts the games that reached each place. Gives back the latest that followed the repertoire.
+    /// Counts the games that reached each place. Returns the latest games that followed the repertoire.
     fn count(
         &self,
         places: &mut Places,
         side: Color,
         reached: &mut ReachedGames<'_>,
     ) -> Result<Latest, RepertoireError> {
-        // One more tells whether there are more.
+        // One more shows whether there are more.
         let mut latest = Latest::new(self.games.saturating_add(1));
-        // Of each game the last place counts that it reached: the deepest come first.
+        // A game counts at the last place it reached, so the deepest places come first.
         let mut order: Vec<usize> = (0..places.places.len()).collect();
         order.sort_by_key(|&index| Reverse(self.book.nodes[places.places[index].node].ply));
         for index in order {
@@ -363,16 +364,16 @@ impl RepertoireQuestion<'_> {
         line
     }
 
-    /// Whether so many games made a move at a place that it is told.
+    /// Whether enough games played a move at a place.
     const fn is_frequent(&self, score: Score, place: &Place) -> bool {
         let enough = score.games > 0 && score.games >= self.least_games;
         enough && 100 * score.games >= self.least_share * place.score.games
     }
 
-    /// The moves that games made often enough, most games first, and how many there are.
+    /// The moves that were played often enough, most games first, and their number.
     fn most(&self, mut found: Vec<(&Place, MoveCode, Score)>) -> (Vec<Departure>, u64) {
         found.retain(|(place, _, score)| self.is_frequent(*score, place));
-        // Where these are equal they stay in the order of the text.
+        // The sort is stable: equal ones stay in the order of the text.
         found.sort_by_key(|(place, _, score)| (Reverse(score.games), self.book.nodes[place.node].ply));
         let count = found.len() as u64;
         let departure = |(place, code, score): (&Place, MoveCode, Score)| {
@@ -403,7 +404,7 @@ impl RepertoireQuestion<'_> {
         text
     }
 
-    /// The games that are listed, and whether there are more.
+    /// The games to list, and whether there are more.
     fn following(&self, latest: Latest, places: &Places) -> store::Result<(Vec<FollowingGame>, bool)> {
         let game = |(game, (index, played)): (GameId, (usize, Option<MoveCode>))| {
             let place: &Place = &places.places[index];

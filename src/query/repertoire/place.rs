@@ -1,4 +1,4 @@
-//! The positions of a repertoire, and what games played there.
+//! The positions of a repertoire, and the moves that games played there.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
@@ -7,24 +7,25 @@ use super::{Book, Score};
 use crate::board::{KeyMap, MoveCode, Position};
 use crate::id::GameId;
 
-/// A position of a repertoire, however it arises.
+/// A position of a repertoire, reached by any moves.
 pub(super) struct Place {
-    /// The first node with it.
+    /// The first node with this position.
     pub(super) node: usize,
-    /// The moves that the repertoire has there, in the order of the text.
+    /// The repertoire's moves, in the order of the text.
     pub(super) moves: Vec<MoveCode>,
     /// The games that reached it.
     pub(super) score: Score,
-    /// What they played there last.
+    /// The last move that each game played there.
     pub(super) played: BTreeMap<MoveCode, Score>,
-    /// What of this leaves the repertoire, the most frequent first, then by UCI notation.
+    /// The moves of games that leave the repertoire, most frequent first, then by UCI notation.
     pub(super) leaving: Vec<(MoveCode, Score)>,
 }
 
 /// The positions below some start positions.
 pub(super) struct Places {
     pub(super) places: Vec<Place>,
-    /// All nodes in the order of the text, each line to its end before the next one, with the place that each stands at.
+    /// All nodes in the order of the text, each line to its end before the next one, with the index of the
+    /// node's place.
     pub(super) nodes: Vec<(usize, usize)>,
     by_node: HashMap<usize, usize>,
     by_key: KeyMap<Vec<usize>>,
@@ -44,7 +45,7 @@ impl Places {
             next.extend(children.iter().rev());
             let place = found.insert(book, node);
             for code in children.iter().filter_map(|&child| book.nodes[child].parent.map(|(_, code)| code)) {
-                // A null move says nothing of what to play.
+                // A null move is not a recommendation.
                 if code != MoveCode::NULL && !found.places[place].moves.contains(&code) {
                     found.places[place].moves.push(code);
                 }
@@ -55,7 +56,7 @@ impl Places {
         found
     }
 
-    /// The place of a node, which gets a new one if its position has none.
+    /// The place of a node. Adds a new one if its position has none.
     fn insert(&mut self, book: &Book, node: usize) -> usize {
         let position = &book.nodes[node].position;
         if let Some(place) = self.at(book, position) {
@@ -89,7 +90,8 @@ impl Places {
         &self.places[self.by_node[&node]]
     }
 
-    /// Tells which moves leave the repertoire: it has them not, nor the position after them. At the end of a line there is nothing to leave.
+    /// Finds the moves that leave the repertoire: neither the move nor the position after it is in it. At the
+    /// end of a line, no move leaves it.
     pub(super) fn find_leaving(&mut self, book: &Book) {
         for index in 0..self.places.len() {
             let place = &self.places[index];
@@ -110,15 +112,16 @@ impl Places {
     }
 }
 
-/// The latest games that followed a repertoire, up to a number, each with the first place that is told of it.
+/// The latest games that followed a repertoire, up to a maximum number, each with the first place recorded
+/// for it.
 pub(super) struct Latest {
     most: usize,
-    /// The earliest of them first.
+    /// The earliest game first.
     order: BinaryHeap<Reverse<(u32, GameId)>>,
     games: HashMap<GameId, Followed>,
 }
 
-/// A place, by its index, and what was played there.
+/// The index of a place, and the move played there.
 type Followed = (usize, Option<MoveCode>);
 
 impl Latest {
@@ -126,7 +129,7 @@ impl Latest {
         Self { most, order: BinaryHeap::new(), games: HashMap::new() }
     }
 
-    /// Whether a game is to be told of, by its day.
+    /// Whether a game is late enough to be listed.
     pub(super) fn is_wanted(&self, day: u32, game: GameId) -> bool {
         let is_late = || self.order.peek().is_none_or(|Reverse(first)| (day, game) > *first);
         (self.order.len() < self.most || is_late()) && !self.games.contains_key(&game)
@@ -148,7 +151,7 @@ impl Latest {
     /// The games, the latest first.
     pub(super) fn into_games(self) -> impl Iterator<Item = (GameId, Followed)> {
         let Self { order, mut games, .. } = self;
-        // Of a reversed order, the greatest come first.
+        // In reversed order, the greatest come first.
         order
             .into_sorted_vec()
             .into_iter()

@@ -1,4 +1,4 @@
-//! What there is to see in a database: its games in figures, its openings, its names, what is wrong; and rows of a query.
+//! Surveys of a database: statistics, openings, names, problems, and rows of a query.
 
 mod names;
 mod openings;

@@ -1,10 +1,10 @@
-//! Names that begin as somebody has typed.
+//! Completes names.
 
 use serde::Serialize;
 
 use crate::store::{self, Database, NameFilter, Named};
 
-/// Up to here names are compared, some hundred nanoseconds each.
+/// The maximum number of names to compare, some hundred nanoseconds each.
 const COMPARED: usize = 500_000;
 
 /// Names that begin as somebody has typed.
@@ -15,15 +15,15 @@ pub struct FoundNames {
     pub names: Vec<String>,
 }
 
-/// Looks for names: so many at most. All names begin with an empty text.
+/// Searches for names, at most `limit`. Every name matches an empty text.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn find_names(database: &Database, named: Named, typed: &str, limit: usize) -> store::Result<FoundNames> {
     let mut names = Vec::new();
     let mut begin = typed.trim_start().to_owned();
     let mut letters = begin.chars();
-    // Nobody types the capital.
+    // People do not type the capital letter.
     if let Some(first) = letters.next() {
         begin = first.to_uppercase().chain(letters).collect();
     }

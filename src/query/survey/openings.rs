@@ -33,10 +33,10 @@ pub struct OpeningShare {
 }
 
 impl OpeningList {
-    /// The openings that the positions of a selection's games tell, so many at most.
+    /// The openings of a selection's games, found by positions, at most `limit`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn of(database: &Database, selection: &Selection, limit: usize) -> store::Result<Self> {
         let mut list = Self { games: 0, count: 0, openings: Vec::new(), unnamed: Counted::default() };
         for played in database.played_openings(selection)? {

@@ -1,4 +1,4 @@
-//! What was found wrong, page by page.
+//! Lists problems, page by page.
 
 use serde::Serialize;
 
@@ -34,10 +34,10 @@ pub struct FoundProblem {
 }
 
 impl FoundProblems {
-    /// A page of what was found wrong.
+    /// Reads a page of problems.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn of(database: &Database, page: &ProblemPage<'_>) -> store::Result<Self> {
         let found = database.problem_page(page)?;
         let is_full = found.len() >= page.limit as usize;

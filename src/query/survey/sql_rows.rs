@@ -1,4 +1,4 @@
-//! The rows of a query of somebody else, as data.
+//! The rows of a user's query, as data.
 
 use rusqlite::types::ValueRef;
 use serde::Serialize;
@@ -6,15 +6,15 @@ use serde_json::Value;
 
 use crate::store::{self, Database};
 
-/// The greatest whole number up to which others read all numbers right: 2^53.
+/// The greatest integer up to which all programs read integers exactly: 2^53.
 const EXACT: u64 = 1 << 53;
 
-/// How much of an answer is given.
+/// The limits of an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct SqlLimits {
-    /// Rows at most.
+    /// The maximum number of rows.
     pub rows: usize,
-    /// Bytes of their texts at most, more or less.
+    /// The approximate maximum size of their texts, in bytes.
     pub bytes: usize,
 }
 
@@ -32,10 +32,10 @@ pub struct SqlRows {
 }
 
 impl SqlRows {
-    /// Runs one statement that reads.
+    /// Runs one read-only statement.
     ///
     /// # Errors
-    /// Those of [`Database::query`]; what SQLite says.
+    /// Those of [`Database::query`]; errors of SQLite.
     pub fn of(database: &Database, sql: &str, limits: SqlLimits) -> store::Result<Self> {
         let failed = |source| store::Error::sqlite(database.path(), "read a row", source);
         let mut query = database.query(sql)?;
@@ -65,7 +65,7 @@ fn value(cell: ValueRef<'_>) -> Value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) if number.unsigned_abs() > EXACT => number.to_string().into(),
         ValueRef::Integer(number) => number.into(),
-        // Infinity is no JSON.
+        // JSON has no infinity.
         ValueRef::Real(number) => {
             serde_json::Number::from_f64(number).map_or_else(|| format!("{number:?}").into(), Value::Number)
         }

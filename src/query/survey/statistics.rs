@@ -1,4 +1,4 @@
-//! The games of a selection in figures.
+//! Statistics of the games of a selection.
 
 use serde::Serialize;
 
@@ -88,7 +88,7 @@ impl Statistics {
     /// Counts the games of a selection.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn of(database: &Database, selection: &Selection) -> store::Result<Self> {
         let GameCharts { all, years, undated, ratings, unrated, lengths } =
             database.game_charts(selection)?;

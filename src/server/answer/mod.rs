@@ -1,4 +1,4 @@
-//! What is sent.
+//! Answers of the server.
 
 mod problem;
 
@@ -15,16 +15,16 @@ pub(super) const JSON_LINES: &str = "application/x-ndjson";
 pub(super) const PGN: &str = "application/x-chess-pgn; charset=utf-8";
 pub(super) const CSV: &str = "text/csv; charset=utf-8";
 
-/// What an answer looks like, for the description of the API.
+/// The format of an answer, for the API description.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     pub(super) content_type: &'static str,
-    /// Of what is JSON.
+    /// The schema of a JSON answer.
     #[cfg(test)]
     pub(super) schema: Option<fn(&mut schemars::SchemaGenerator) -> schemars::Schema>,
 }
 
-/// What is described by a schema, which only the test of the description needs.
+/// Types with a schema. Only the test of the API description needs schemas.
 #[cfg(test)]
 pub(super) use schemars::JsonSchema as Described;
 #[cfg(not(test))]
@@ -42,14 +42,14 @@ impl Shape {
         }
     }
 
-    /// Values as JSON, a line each.
+    /// Values as JSON Lines.
     pub(super) const fn json_lines<T: Described>() -> Self {
         let mut shape = Self::json::<T>();
         shape.content_type = JSON_LINES;
         shape
     }
 
-    /// A text of some kind.
+    /// A text of some type.
     pub(super) const fn text(content_type: &'static str) -> Self {
         Self {
             content_type,
@@ -58,21 +58,21 @@ impl Shape {
         }
     }
 
-    /// The kind without its parameters.
+    /// The media type without its parameters.
     pub(super) fn media_type(self) -> &'static str {
         self.content_type.split(';').next().unwrap_or(self.content_type)
     }
 }
 
-/// What is sent as an answer.
+/// An answer to send.
 pub(super) enum Answer {
-    /// All at once.
+    /// A complete answer.
     Whole { content_type: &'static str, body: Vec<u8> },
-    /// Piece by piece, as it is read.
+    /// An answer sent in pieces while it is written.
     Pieces { content_type: &'static str, file_name: &'static str, write: WritePieces },
 }
 
-/// Writes an answer piece by piece; a writer that fails has nobody left to read.
+/// Writes an answer piece by piece. If the writer fails, the client has disconnected.
 pub(super) type WritePieces = Box<dyn FnOnce(&Database, &mut dyn Write) -> io::Result<()>>;
 
 impl Answer {

@@ -1,4 +1,4 @@
-//! Errors, as RFC 9457 has them.
+//! Errors in the format of RFC 9457.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -8,19 +8,19 @@ use serde::Serialize;
 use crate::query::{self, PositionError};
 use crate::store;
 
-/// An error as it is sent: `application/problem+json`.
+/// An error response: `application/problem+json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(in crate::server) struct Problem {
     /// The HTTP status.
     pub(in crate::server) status: u16,
-    /// What kind of problem it is, always in the same words.
+    /// The kind of the problem, always in the same words.
     pub(in crate::server) title: &'static str,
-    /// What is wrong here, and what to do.
+    /// What is wrong in this case, and what to do.
     pub(in crate::server) detail: String,
-    /// The parameter that it is about.
+    /// The parameter that caused it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::server) parameter: Option<String>,
-    /// After how many seconds to ask again.
+    /// The number of seconds after which to retry.
     #[serde(skip)]
     pub(in crate::server) retry_after: Option<u32>,
 }
@@ -32,14 +32,14 @@ impl Problem {
         Self { status, title, detail: detail.into(), parameter: None, retry_after: None }
     }
 
-    /// A parameter that cannot be read. Of a long name the beginning is shown.
+    /// A parameter that cannot be parsed. A long name is shortened.
     pub(in crate::server) fn parameter(name: &str, detail: impl std::fmt::Display) -> Self {
         let name: String = name.chars().take(100).collect();
         let detail = format!("{name}: {detail}");
         Self { parameter: Some(name), ..Self::new(400, "wrong parameter", detail) }
     }
 
-    /// A parameter that gives no position: why not.
+    /// A parameter that is not a valid position, with the reason.
     pub(in crate::server) fn position(name: &str, error: &PositionError) -> Self {
         let cause = error.source().map_or_else(String::new, |cause| format!("; because: {cause}"));
         Self::parameter(name, format!("{error}{cause}"))
@@ -49,7 +49,7 @@ impl Problem {
         Self::new(404, "not found", detail)
     }
 
-    /// `detail` tells how the address is asked.
+    /// `detail` says how to use the path.
     pub(in crate::server) fn wrong_method(detail: impl Into<String>) -> Self {
         Self::new(405, "method not allowed", detail)
     }
@@ -64,13 +64,13 @@ impl Problem {
         Self { retry_after: Some(1), ..Self::new(503, "too busy", detail) }
     }
 
-    /// There is no place for a further connection.
+    /// The maximum number of connections is reached.
     pub(in crate::server) fn full() -> Self {
         let detail = "There are as many connections as can be answered; ask again in a second.";
         Self { retry_after: Some(1), ..Self::new(503, "too many connections", detail) }
     }
 
-    /// The server is to end.
+    /// The server is stopping.
     pub(in crate::server) fn ending() -> Self {
         Self::unavailable("server is ending", "The server is ending; ask again when it runs again.")
     }
@@ -81,12 +81,12 @@ impl Problem {
         Self { retry_after: Some(seconds), ..Self::new(429, "too many wrong tokens", detail) }
     }
 
-    /// The time for an answer is over.
+    /// The timeout of a query has passed.
     pub(in crate::server) fn too_slow() -> Self {
         Self::new(504, "took too long", "The answer was not found in time; ask for less, with more filters.")
     }
 
-    /// The time for a statement of somebody else is over.
+    /// The timeout of a user's statement has passed.
     pub(in crate::server) fn too_slow_sql(time: Duration) -> Self {
         let detail = format!(
             "The statement was not done in {} s; let it look at fewer rows, with WHERE or a LIMIT within. Whoever runs the server can give \
@@ -100,7 +100,7 @@ impl Problem {
         Self::new(500, "internal error", "Something went wrong in the server; its log says more.")
     }
 
-    /// What is stored cannot be right.
+    /// Stored data is invalid.
     pub(in crate::server) fn damaged(detail: impl Into<String>) -> Self {
         Self::new(500, "database is damaged", detail)
     }

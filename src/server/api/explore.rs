@@ -1,4 +1,4 @@
-//! What was played from a position.
+//! Moves played from a position.
 
 use crate::board::Color;
 use crate::query::{Explore, ExploredAll, ExploredTree, PositionQuery};
@@ -8,7 +8,7 @@ use crate::server::request::{Call, FILTER, Kind, POSITION, Param, filter, positi
 use crate::server::route::{Lane, Route};
 use crate::store::{Database, Lines, ListLengths};
 
-/// How many moves are told year by year.
+/// The number of moves counted year by year.
 const HISTORY_MOVES: usize = 4;
 
 const SIDE: Param = Param::new(
@@ -78,7 +78,7 @@ fn tree(call: &Call, database: &Database) -> Result<Answer, Problem> {
     ask(call, database, |explore| Answer::json(&explore.tree(depth, least_share.into())?))
 }
 
-/// Puts a question for the position, the games and the side that are asked for.
+/// Runs a query for the position, the games and the side of a request.
 fn ask(
     call: &Call,
     database: &Database,

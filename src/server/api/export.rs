@@ -1,4 +1,4 @@
-//! Games as files, sent while they are read.
+//! Exports games as files, sent while they are read.
 
 use std::io::{self, Write};
 
@@ -36,7 +36,7 @@ pub(super) const ROUTES: &[Route] = &[
     ),
 ];
 
-/// Which games.
+/// The games to export.
 struct Chosen {
     target: FindTarget,
     selection: Selection,
@@ -83,7 +83,7 @@ impl Chosen {
     }
 }
 
-/// Why an export breaks off.
+/// Why an export stopped early.
 enum Failed {
     Read(query::Error),
     Write(io::Error),

@@ -27,7 +27,7 @@ fn read(call: &Call, database: &Database) -> Result<(GameRecord, GameAnnotations
     let id = call.path("id").parse().map(GameId);
     let game = id.map_err(|_| Problem::not_found("A game is named by its number."))?;
     let record = database.game(game)?;
-    // Before anything is sent: a damaged game is not shown as if it were sound.
+    // Before anything is sent: a damaged game must not be shown as if it were valid.
     replay(&record, |_, _| {}).map_err(Error::from)?;
     let annotations =
         if call.flag("plain")? { GameAnnotations::default() } else { database.annotations(game)? };

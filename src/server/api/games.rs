@@ -1,4 +1,4 @@
-//! Games that pass filters, reached a position or passed what is described, page by page.
+//! Searches games by filter, position or description, page by page.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ use crate::server::request::{Call, FILTER, Kind, POSITION, Param, TARGET, filter
 use crate::server::route::{Lane, Route};
 use crate::store::{Database, GamePlace, Hit, HitOrder, Lines, Seek as _};
 
-/// How many games a page has at most, and unless told.
+/// The maximum and default number of games per page.
 const MOST: u32 = 500;
 const LIMIT: u32 = 50;
 
@@ -112,16 +112,16 @@ pub(super) fn order(word: Option<&str>) -> HitOrder {
     }
 }
 
-/// Where a page begins. It costs the same wherever that is: what comes before is left out, not passed over.
+/// The start of a page. Starting later takes no longer: earlier games are excluded, not skipped one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cursor {
-    /// The game that the page begins with; `None` for the nearest positions, whose order no game tells.
+    /// The game that the page begins with; `None` for the nearest positions, which have no order by game.
     place: Option<GamePlace>,
-    /// Hits to pass over from there on: those of the game that the page before had.
+    /// Hits to skip from there on: those of the game that were on the previous page.
     skip: u32,
 }
 
-/// Where the page after these hits begins.
+/// The start of the page after these hits.
 fn next_cursor(find: &Find<'_>, from: Option<Cursor>, hits: &[Hit]) -> Result<Option<Cursor>, Problem> {
     let shown = |hits: usize| u32::try_from(hits).unwrap_or(u32::MAX);
     if matches!(find.target, FindTarget::Like(_)) {
@@ -130,7 +130,7 @@ fn next_cursor(find: &Find<'_>, from: Option<Cursor>, hits: &[Hit]) -> Result<Op
     let Some(last) = hits.last() else { return Ok(None) };
     let game = last.game.game;
     let of_game = hits.iter().rev().take_while(|hit| hit.game.game == game).count();
-    // A page within the game that it began with goes on there.
+    // If the page ends within the game that it began with, the next one continues there.
     let began = from.and_then(|from| from.place).map(|place| place.game);
     let before = if of_game == hits.len() && began == Some(game) { find.offset } else { 0 };
     let place = find.database.game_place(game, find.order)?;

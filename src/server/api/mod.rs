@@ -1,4 +1,4 @@
-//! Our own addresses, below `/api`.
+//! pgndex's own routes, below `/api`.
 
 mod explore;
 mod export;
@@ -17,10 +17,10 @@ use crate::server::request::{Call, Param};
 use crate::server::route::{Lane, Method, Params, Route};
 use crate::store::Database;
 
-/// How many players are named whose names a filter fits.
+/// How many players are listed if a filter's name matches several.
 const NAMED: usize = 6;
 
-/// All of them.
+/// All routes.
 pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
     let groups: [&[Route]; 9] = [
         survey::ROUTES,
@@ -36,7 +36,7 @@ pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
     groups.into_iter().flatten()
 }
 
-/// An address that is asked with parameters alone.
+/// A route with parameters only.
 const fn get(
     path: &'static str,
     summary: &'static str,
@@ -48,7 +48,7 @@ const fn get(
     Route { method: Method::Get, path, summary, params: Params::Exactly(params), lane, shape, answer }
 }
 
-/// An address to which so many bytes at most of a kind are sent.
+/// A route with a request body of a type, of at most this many bytes.
 const fn post(
     path: &'static str,
     summary: &'static str,

@@ -1,4 +1,4 @@
-//! Names for whoever is typing one, and what the names of filters fit.
+//! Completes names, and reports what the names of filters match.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::server::route::{Lane, Route};
 use crate::store::{Database, Named};
 
 const KINDS: &[&str] = &["player", "event", "site", "opening"];
-/// How many names at most, and unless told.
+/// The maximum and default number of names.
 const MOST: u32 = 100;
 const LIMIT: u32 = 10;
 

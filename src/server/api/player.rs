@@ -1,4 +1,4 @@
-//! A player's record, and a repertoire held against the games.
+//! A player's record, and the comparison of a repertoire with the games.
 
 use crate::board::Color;
 use crate::query::{Book, PlayerQuestion, PlayerRecord, Repertoire, RepertoireError, RepertoireQuestion};
@@ -8,9 +8,9 @@ use crate::server::request::{Call, FILTER, Kind, Param, filter, filter_of_player
 use crate::server::route::{Lane, Route};
 use crate::store::{Database, NameFilter};
 
-/// Bytes of the longest repertoire.
+/// The maximum size of a repertoire, in bytes.
 const REPERTOIRE: usize = 4 << 20;
-/// How many lines and moves each list has at most, and how many games.
+/// The maximum number of lines, moves and games in each list.
 const LISTED: u32 = 1000;
 
 const PLAYER: &[Param] = &[

@@ -1,4 +1,4 @@
-//! A position: what can be played from it, and what it is called.
+//! A position: its legal moves and its name.
 
 use crate::query::{DescribedPosition, PositionQuery};
 use crate::server::answer::{Answer, Problem, Shape};

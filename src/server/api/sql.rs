@@ -1,4 +1,4 @@
-//! SQL of somebody else: it reads, for a second at most, and no more than can be shown.
+//! Users' SQL statements: read-only, for at most a second, with limited results.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,14 +15,15 @@ use crate::server::route::{Lane, Route};
 use crate::store::sql_words::words;
 use crate::store::{Catalog, Database, Error, Result};
 
-/// What is sent, and what is answered at most.
+/// The maximum sizes of the statement and of the answer.
 const STATEMENT: usize = 64 << 10;
 const LIMITS: SqlLimits = SqlLimits { rows: 1000, bytes: 4 << 20 };
 
-/// A call of a function cannot be interrupted. With texts of this length none takes longer than a tenth of a second.
+/// SQLite cannot interrupt a function call. With texts of this length, no function takes longer than a tenth
+/// of a second.
 const LONGEST: i32 = 100_000;
 
-/// What the statement of somebody else may be like.
+/// SQLite's limits for users' statements.
 const SIZES: [(Limit, i32); 10] = [
     (Limit::SQLITE_LIMIT_LENGTH, LONGEST),
     (Limit::SQLITE_LIMIT_SQL_LENGTH, STATEMENT as i32),
@@ -36,7 +37,7 @@ const SIZES: [(Limit, i32); 10] = [
     (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
 ];
 
-/// Pragmas that tell of tables, and change nothing.
+/// Pragmas that describe tables, and change nothing.
 const PRAGMAS: [&str; 9] = [
     "table_list",
     "table_info",
@@ -49,18 +50,19 @@ const PRAGMAS: [&str; 9] = [
     "user_version",
 ];
 
-/// Functions that reach beyond the database, and those that take too long with two long texts.
+/// Functions that reach beyond the database, and functions that take too long with two long texts.
 const FUNCTIONS: [&str; 5] = ["load_extension", "fts3_tokenizer", "json_patch", "jsonb_patch", "unhex"];
 
-/// Functions that take a tenth of a second with two long texts, and how often a statement names one of them at most: SQLite interrupts a
-/// statement between rows, but not between the calls for one row.
+/// Functions that take a tenth of a second with two long texts, and how often a statement may use one of
+/// them. SQLite can interrupt a statement between rows, but not between the calls for one row.
 const SLOW: [&str; 4] = ["like", "glob", "instr", "replace"];
 const SLOW_CALLS: usize = 40;
 
-/// How many copies of tables of WITH there may be, times the words of the statement: SQLite needs about a second for ten times as many.
+/// The maximum number of copies of WITH tables, multiplied by the words of the statement. SQLite takes about
+/// a second for ten times as many.
 const COPIED_WORDS: usize = 10_000;
 
-/// Tables that show pages rather than rows. SQLite reads a whole file for one row of the second.
+/// Tables that show pages instead of rows. For the second, SQLite reads a whole file to return one row.
 const TABLES: [&str; 2] = ["sqlite_dbpage", "dbstat"];
 
 pub(super) const ROUTES: &[Route] = &[post(
@@ -114,8 +116,8 @@ fn run(call: &Call, database: &Database) -> std::result::Result<Answer, Problem>
     Answer::json(&rows)
 }
 
-/// How many copies of tables of WITH SQLite makes at most before it runs a statement: one for each time that each is named, again within
-/// each of them that names another one. It cannot be interrupted while it does.
+/// The maximum number of copies of WITH tables that SQLite makes before it runs a statement: one each time a
+/// table is named, and again within each WITH table that names another. It cannot be interrupted meanwhile.
 fn copies(words: &[&str]) -> usize {
     let words = words.iter().map(|word| plain(word)).collect::<Vec<_>>();
     let mut uses = HashMap::<&str, usize>::new();
@@ -136,7 +138,8 @@ fn copies(words: &[&str]) -> usize {
     names.into_iter().fold(1, |copies, name| copies.saturating_mul(uses[name].saturating_sub(1).max(1)))
 }
 
-/// A word as SQLite compares names: without quotes, in lower case. What is a name only within quotes keeps one.
+/// Normalizes a word as SQLite compares names: without quotes, in lower case. A word that is a name only
+/// within quotes keeps a quote.
 fn plain(word: &str) -> String {
     let inner = match word.chars().next() {
         Some(quote @ ('\'' | '"' | '`')) => word[1..]
@@ -150,7 +153,7 @@ fn plain(word: &str) -> String {
     if is_plain { inner.to_ascii_lowercase() } else { format!("\"{}", inner.to_ascii_lowercase()) }
 }
 
-/// What to do about a statement that was refused, if it was.
+/// A suggestion for a refused statement, if it was refused.
 fn refused(message: &str) -> Option<String> {
     let function = message.strip_prefix("not authorized to use function: ");
     Some(match function {
@@ -168,7 +171,7 @@ fn refused(message: &str) -> Option<String> {
     })
 }
 
-/// Makes a connection fit for statements of somebody else.
+/// Configures a connection for users' statements.
 pub(in crate::server) fn guard(database: &Database) -> Result<()> {
     let connection = database.connection();
     let guard = || {
@@ -181,7 +184,7 @@ pub(in crate::server) fn guard(database: &Database) -> Result<()> {
     guard().map_err(|source| Error::sqlite(database.path(), "guard the connection", source))
 }
 
-/// Allows the next statement on a connection to read, and nothing else.
+/// Allows the next statement on a connection to read only.
 fn authorize(database: &Database) -> Result<()> {
     let mut slow_calls = 0;
     let set = database.connection().authorizer(Some(move |asked: AuthContext<'_>| {

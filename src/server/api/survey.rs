@@ -1,4 +1,4 @@
-//! What there is to see: the games in figures, openings, sources, problems.
+//! Surveys of a database: statistics, openings, sources, problems.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::server::request::{Call, FILTER, Kind, Param, filter};
 use crate::server::route::{Lane, Route};
 use crate::store::{Database, PROBLEM_KINDS, ProblemPage, SourceInfo};
 
-/// How many openings and problems at most, and how many problems unless told.
+/// The maximum number of openings and problems, and the default number of problems.
 const MOST: u32 = 5000;
 const PROBLEMS: u32 = 100;
 

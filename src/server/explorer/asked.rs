@@ -1,4 +1,4 @@
-//! Parameters as clients of the explorer send them.
+//! Parses parameters as clients of the explorer send them.
 
 use std::ops::RangeInclusive;
 
@@ -7,10 +7,10 @@ use crate::server::answer::Problem;
 use crate::server::request::Call;
 use crate::store::{Database, DatePrefix, GameFilter, NameFilter, Selection};
 
-/// The classes of ratings: a value stands for the ratings from it up to the next one.
+/// The lower bounds of the rating bands. Each band extends up to the next one.
 const BANDS: [u16; 9] = [0, 1000, 1200, 1400, 1600, 1800, 2000, 2200, 2500];
 
-/// The names of variants in addresses, and in PGN.
+/// The names of variants in URLs, and in PGN.
 const VARIANTS: [(&str, &str); 8] = [
     ("chess960", "Chess960"),
     ("fromPosition", "From Position"),
@@ -22,12 +22,13 @@ const VARIANTS: [(&str, &str); 8] = [
     ("threeCheck", "Three-check"),
 ];
 
-/// What is asked, read as kindly as can be.
+/// The request, parsed leniently.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'c>(pub(super) &'c Call);
 
 impl<'c> Asked<'c> {
-    /// The words of a parameter, given several times, with commas between them, or with `[]` behind the name.
+    /// The words of a parameter, which may be given several times, with commas between the words, or with
+    /// `[]` after the name.
     pub(super) fn words(self, name: &'static str) -> impl Iterator<Item = &'c str> {
         let is_named = move |other: &str| other.strip_suffix("[]").unwrap_or(other) == name;
         let values = self.0.query.iter().filter(move |(other, _)| is_named(other));
@@ -38,12 +39,12 @@ impl<'c> Asked<'c> {
         self.words(name).next()
     }
 
-    /// A number; one that cannot be read is none.
+    /// A number; an invalid one counts as missing.
     pub(super) fn number(self, name: &'static str) -> Option<u32> {
         self.word(name)?.parse().ok()
     }
 
-    /// The position, which alone must be right: another one would get a wrong answer.
+    /// The position. It must be valid: another position would give a wrong answer.
     pub(super) fn position(self) -> Result<PositionQuery, Problem> {
         let start = match self.0.text("fen").filter(|fen| !fen.trim().is_empty()) {
             Some(fen) => PositionQuery::from_fen(fen).map_err(|error| Problem::position("fen", &error))?,
@@ -53,13 +54,13 @@ impl<'c> Asked<'c> {
         start.then_uci(play).map_err(|error| Problem::position("play", &error))
     }
 
-    /// The player, by the name of the account; a name from a tournament may have a comma in it.
+    /// The player, by account name. Names from tournaments may contain a comma.
     pub(super) fn player(self) -> Option<NameFilter> {
         let name = self.0.text("player")?.trim();
         (!name.is_empty()).then(|| NameFilter::Account(name.to_owned()))
     }
 
-    /// Which games count, but for their speeds, players, ratings and modes.
+    /// The filter, without speeds, players, ratings and modes.
     pub(super) fn filter(self, database: &Database) -> Result<GameFilter, Problem> {
         Ok(GameFilter {
             since: self.date("since"),
@@ -73,7 +74,8 @@ impl<'c> Asked<'c> {
         self.word(name)?.parse().ok()
     }
 
-    /// Leaves out games by their ratings and by whether they were rated, and all of them if the span of time ends before it begins.
+    /// Restricts games by rating band and by rated or casual mode. Excludes all games if the time span ends
+    /// before it begins.
     pub(super) fn narrow(self, database: &Database, selection: &mut Selection) -> Result<(), Problem> {
         let span =
             GameFilter { since: self.date("since"), until: self.date("until"), ..GameFilter::default() };
@@ -91,14 +93,14 @@ impl<'c> Asked<'c> {
         Ok(())
     }
 
-    /// The bands of ratings that are asked for: from each value up to the next that there is.
+    /// The requested rating bands: from each value up to the next bound.
     fn bands(self) -> Vec<RangeInclusive<u16>> {
         let values = self.words("ratings").filter_map(|word| word.parse::<u16>().ok());
         let mut bands =
             Vec::from_iter(values.filter_map(|value| BANDS.iter().rposition(|&band| band <= value)));
         bands.sort_unstable();
         bands.dedup();
-        // All bands are also the games whose ratings nobody knows.
+        // All bands together include games with unknown ratings.
         if bands.len() == BANDS.len() {
             return Vec::new();
         }

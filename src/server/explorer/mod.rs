@@ -1,6 +1,6 @@
-//! The addresses of Lichess's opening explorer.
+//! The routes of Lichess's opening explorer.
 //!
-//! What clients send is taken as it comes: parameters that are not known are passed over, and so are values that cannot be read.
+//! Requests are parsed leniently: unknown parameters and invalid values are ignored.
 
 mod asked;
 
@@ -13,7 +13,7 @@ use crate::server::route::{Lane, Method, Params, Route};
 use crate::store::{Database, GameFilter, Lines, ListLengths};
 use asked::Asked;
 
-/// How many moves are told unless asked for.
+/// The default number of moves.
 const MOVES: u32 = 12;
 
 const POSITION: &[Param] = &[
@@ -100,7 +100,7 @@ fn player(call: &Call, database: &Database) -> Result<Answer, Problem> {
 
 fn speeds(asked: Asked<'_>) -> Vec<Speed> {
     let speeds = Vec::from_iter(asked.words("speeds").filter_map(Speed::named));
-    // All speeds are also those that nobody knows.
+    // All speeds together include games with an unknown speed.
     if Speed::ALL.iter().all(|speed| speeds.contains(speed)) { Vec::new() } else { speeds }
 }
 
@@ -127,7 +127,7 @@ fn explore(
         openings: None,
     };
     let mut answer = ExplorerAnswer::of(database, &query.position, explore.answer()?)?;
-    // Clients write `True`, `on` and `1` too.
+    // Clients also write `True`, `on` and `1`.
     let asks = |word: &str| ["true", "on", "1"].iter().any(|yes| word.eq_ignore_ascii_case(yes));
     if asked.word("history").is_some_and(asks) {
         answer.history = Some(explore.months()?);

@@ -1,4 +1,4 @@
-//! Which games count.
+//! Parses filters on games.
 
 use crate::board::GameResult;
 use crate::pgn::Speed;
@@ -9,7 +9,7 @@ use crate::store::{FilterError, GameFilter, NameFilter};
 const SPEEDS: &[&str] = &["ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence"];
 const RESULTS: &[&str] = &["1-0", "0-1", "1/2-1/2", "draw", "*"];
 
-/// The parameters, named as the options of the command line.
+/// The parameters, named like the command-line options.
 pub(in crate::server) const FILTER: &[Param] = &[
     Param::new(
         "white",
@@ -43,12 +43,12 @@ pub(in crate::server) const FILTER: &[Param] = &[
     ),
 ];
 
-/// Reads them.
+/// Parses the filter.
 pub(in crate::server) fn filter(call: &Call) -> Result<GameFilter, Problem> {
     filter_of_player(call, None)
 }
 
-/// The same, those games left out in which somebody is none of the players.
+/// Like [`filter`], restricted to games of one player.
 pub(in crate::server) fn filter_of_player(
     call: &Call,
     player: Option<NameFilter>,
@@ -98,7 +98,7 @@ fn result(text: &str) -> Option<GameResult> {
     if text == "draw" { Some(GameResult::Draw) } else { GameResult::parse(text.as_bytes()) }
 }
 
-/// A player, and the one on the other side.
+/// Parses a player and the opponent.
 fn players(
     call: &Call,
     player: Option<NameFilter>,

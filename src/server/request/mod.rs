@@ -1,4 +1,4 @@
-//! What is asked, as it stands in an address.
+//! Parses requests.
 
 mod filter;
 mod params;
@@ -17,30 +17,30 @@ pub(super) use target::{TARGET, target};
 
 use crate::server::answer::Problem;
 
-/// What is asked.
+/// A request.
 #[derive(Debug, Default)]
 pub(super) struct Call {
-    /// The parts of the path that vary.
+    /// The variable segments of the path.
     pub(super) path: Vec<(String, String)>,
-    /// The parameters, in their order.
+    /// The parameters, in order.
     pub(super) query: Vec<(String, String)>,
-    /// What was sent.
+    /// The request body.
     pub(super) body: Bytes,
 }
 
 impl Call {
-    /// Reads the parameters of an address.
+    /// Parses the query string of a URL.
     pub(super) fn read_query(query: &str) -> Vec<(String, String)> {
         form_urlencoded::parse(query.as_bytes()).into_owned().collect()
     }
 
-    /// A part of the path.
+    /// A variable segment of the path.
     pub(super) fn path(&self, name: &str) -> &str {
         let found = self.path.iter().find(|(other, _)| other == name);
         found.map_or("", |(_, value)| value)
     }
 
-    /// The values of a parameter that are not empty.
+    /// The non-empty values of a parameter.
     pub(super) fn all<'c>(&'c self, name: &'c str) -> impl Iterator<Item = &'c str> + 'c {
         let values = self.query.iter().filter(move |(other, _)| other == name);
         values.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
@@ -51,18 +51,18 @@ impl Call {
         self.all(name).next()
     }
 
-    /// The same, read.
+    /// The parsed value of a parameter.
     pub(super) fn read<T: FromStr<Err: std::fmt::Display>>(&self, name: &str) -> Result<Option<T>, Problem> {
         let read = |text: &str| text.parse().map_err(|error| Problem::parameter(name, error));
         self.text(name).map(read).transpose()
     }
 
-    /// A whole number, zero too.
+    /// An integer from 0 on.
     pub(super) fn number(&self, name: &str, most: u32) -> Result<Option<u32>, Problem> {
         self.within(name, 0..=most)
     }
 
-    /// A whole number of a range.
+    /// An integer within a range.
     pub(super) fn within(&self, name: &str, range: RangeInclusive<u32>) -> Result<Option<u32>, Problem> {
         let read = |text: &str| {
             let number = text.parse::<u32>().ok().filter(|number| range.contains(number));
@@ -73,9 +73,9 @@ impl Call {
         self.text(name).map(read).transpose()
     }
 
-    /// Whether something is on.
+    /// Whether a flag is set.
     pub(super) fn flag(&self, name: &str) -> Result<bool, Problem> {
-        // A name alone is on, as in `…&withEvals`.
+        // A name without a value is set, as in `…&withEvals`.
         let Some((_, value)) = self.query.iter().find(|(other, _)| other == name) else { return Ok(false) };
         match value.to_ascii_lowercase().as_str() {
             "" | "true" | "1" | "on" | "yes" => Ok(true),

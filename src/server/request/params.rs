@@ -1,4 +1,4 @@
-//! The parameters of our own addresses: each is known, and none is passed over.
+//! Parameters of pgndex's own routes. Unknown ones are refused.
 
 use crate::server::answer::Problem;
 use crate::server::request::Call;
@@ -9,21 +9,21 @@ use crate::store::nearest;
 pub(in crate::server) struct Param {
     pub(in crate::server) name: &'static str,
     pub(in crate::server) kind: Kind,
-    /// What it is, for the description.
+    /// A description for the API documentation.
     #[cfg_attr(not(test), expect(dead_code, reason = "only the test that writes the description reads it"))]
     pub(in crate::server) what: &'static str,
 }
 
-/// What a parameter can be.
+/// The types of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) enum Kind {
     Text,
-    /// Several of them can be given.
+    /// May be given several times.
     Texts,
     Number,
     Flag,
     OneOf(&'static [&'static str]),
-    /// Several of them can be given.
+    /// May be given several times.
     AnyOf(&'static [&'static str]),
 }
 
@@ -38,7 +38,7 @@ impl Param {
         Self { name, kind, what }
     }
 
-    /// Fails if something is asked that is not among these parameters, or twice what can be asked once.
+    /// Fails if the request has unknown parameters, or repeats one that may be given only once.
     pub(in crate::server) fn check(groups: &[&[Self]], call: &Call) -> Result<(), Problem> {
         let known = || groups.iter().copied().flatten();
         for (at, (name, value)) in call.query.iter().enumerate() {
@@ -46,7 +46,7 @@ impl Param {
                 return Err(unknown(name, known().map(|param| param.name)));
             };
             let is_again = call.query[..at].iter().any(|(other, _)| other == name);
-            // What describes a position can stand once in each part of a course.
+            // Parameters that describe a position may occur once in each step of a course.
             if is_again && !param.kind.repeats() && !call.query.iter().any(|(other, _)| other == "then") {
                 return Err(Problem::parameter(name, "is given twice; leave one out"));
             }
@@ -61,7 +61,7 @@ impl Param {
     }
 }
 
-/// A parameter that there is not.
+/// The error for an unknown parameter.
 fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> Problem {
     let names = Vec::from_iter(known);
     let hint = match nearest(name, names.iter().copied()) {

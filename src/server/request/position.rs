@@ -1,4 +1,4 @@
-//! Which position.
+//! Parses the position of a request.
 
 use crate::query::PositionQuery;
 use crate::server::answer::Problem;
@@ -11,7 +11,7 @@ pub(in crate::server) const POSITION: &[Param] = &[
     Param::new("moves", Kind::Text, "The moves that lead to it, as people paste them: 1. e4 c5 2. Nf3"),
 ];
 
-/// Reads them; `None` if none is given.
+/// Parses the position; `None` if none is given.
 pub(in crate::server) fn position(call: &Call) -> Result<Option<PositionQuery>, Problem> {
     let (fen, play, moves) = (call.text("fen"), call.text("play"), call.text("moves"));
     if moves.is_some() && fen.or(play).is_some() {

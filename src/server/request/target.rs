@@ -1,4 +1,4 @@
-//! What is looked for: a position, or positions that are described.
+//! Parses the target of a search: a position, or a description of positions.
 
 use std::ops::RangeInclusive;
 
@@ -7,7 +7,7 @@ use crate::query::{Course, FindTarget, PositionQuery, Step};
 use crate::server::answer::Problem;
 use crate::server::request::{Call, Kind, Param, position};
 
-/// The parameters besides those of a position.
+/// The parameters in addition to those of a position.
 pub(in crate::server) const TARGET: &[Param] = &[
     Param::new("like", Kind::Text, "The nearest positions to the one with this FEN, nearest first"),
     Param::new(
@@ -34,10 +34,10 @@ pub(in crate::server) const TARGET: &[Param] = &[
     Param::new("mirror", Kind::Flag, "Also with left and right changed round"),
 ];
 
-/// Those that describe a position.
+/// The parameters that describe a position.
 const DESCRIBING: [&str; 7] = ["pattern", "material", "structure", "ending", "move", "for", "ply"];
 
-/// Reads what is looked for; all games if nothing is.
+/// Parses the target; without one, all games match.
 pub(in crate::server) fn target(call: &Call) -> Result<FindTarget, Problem> {
     let position = position(call)?;
     let course = course(call)?;
@@ -109,7 +109,8 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
     if is_described {
         return Ok(step);
     }
-    // What says where positions stand is given without what they are; or nothing at all stands before or after `then`.
+    // A condition on the place of positions is given without a description, or there is nothing before or
+    // after `then`.
     let name = words.first().map_or("then", |(name, _)| name.as_str());
     Err(Problem::parameter(
         name,

@@ -1,4 +1,4 @@
-//! What all requests share: the threads that answer, the limits, what is counted and logged.
+//! State shared by all requests: the pools, the limits, metrics and the log.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -25,10 +25,10 @@ use crate::server::page;
 use crate::server::pool::{Nature, Pool};
 use crate::server::route::Lane;
 
-/// How long a statement of somebody else may run on when the server is to end.
+/// How long a user's statement may continue when the server stops.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
-/// What all requests share.
+/// State shared by all requests.
 pub(super) struct App {
     pub(super) databases: Arc<Databases>,
     quick: Pool,
@@ -36,9 +36,9 @@ pub(super) struct App {
     sql: Pool,
     export: Pool,
     pub(super) guard: Guard,
-    /// By the address without parameters.
+    /// By path.
     fixed: HashMap<String, Fixed>,
-    /// Bytes of answers that have not been taken yet.
+    /// Bytes of answers that clients have not read yet.
     pub(super) kept: Arc<AtomicU64>,
     pub(super) visitors: Arc<Visitors>,
     pub(super) metrics: Metrics,
@@ -74,7 +74,7 @@ impl App {
             quick: pool(quick)?,
             search: pool(Nature { name: "search", waiting: 16, nice: 5, ..slow })?,
             sql: pool(Nature { name: "sql", waiting: 8, nice: 5, prepare: api::guard, ..slow })?,
-            // Each that is read holds a thread.
+            // Each export being sent holds a thread.
             export: pool(Nature {
                 name: "export",
                 threads: files.threads(EXPORT),
@@ -97,7 +97,7 @@ impl App {
         })
     }
 
-    /// Who answers, and how long that may take.
+    /// The pool of a lane, and its timeout.
     pub(super) fn lane(&self, lane: Lane) -> (&Pool, Duration) {
         match lane {
             Lane::Quick => (&self.quick, self.timeout),
@@ -107,7 +107,7 @@ impl App {
         }
     }
 
-    /// Why there is no answer when its time is over.
+    /// The error when the timeout has passed.
     pub(super) fn too_slow(&self, lane: Lane) -> Problem {
         match lane {
             Lane::Sql => Problem::too_slow_sql(self.sql_timeout),
@@ -115,12 +115,12 @@ impl App {
         }
     }
 
-    /// All of them.
+    /// All pools.
     pub(super) fn pools(&self) -> impl Iterator<Item = &Pool> {
         [&self.quick, &self.search, &self.sql, &self.export].into_iter()
     }
 
-    /// Writes the last lines of the log and closes the databases, if what runs on them ends soon.
+    /// Flushes the log and closes the databases, if running queries end soon.
     pub(super) fn close(&self) {
         let until = Instant::now() + LAST_MOMENT;
         let ended = self.pools().map(|pool| pool.end(until)).collect::<Vec<_>>();
@@ -130,7 +130,7 @@ impl App {
         self.log.finish();
     }
 
-    /// Tells of a request whose head cannot be read; it has been refused already.
+    /// Logs a request whose head cannot be parsed. It has already been refused.
     pub(super) fn unreadable(&self, error: &hyper::Error) {
         let status = if error.is_parse_too_large() { 431 } else { 400 };
         self.metrics.unreadable();
@@ -140,7 +140,7 @@ impl App {
         self.log.write(&Entry { method, target, status, took, problem: Some(&problem) });
     }
 
-    /// Tells of a client that was cut off because it took an answer too slowly.
+    /// Logs a client that was disconnected because it read an answer too slowly.
     pub(super) fn too_slow_reader(&self, visit: &Visit) {
         self.metrics.too_slow();
         let asked = visit.asked();
@@ -154,20 +154,20 @@ impl App {
         self.log.write(&Entry { method, target, status, took, problem: Some(&problem) });
     }
 
-    /// Comes when the server is to end, and what runs for others has had a moment to end by itself.
+    /// Completes when the server is stopping, and running requests have had a moment to finish.
     pub(super) async fn ending(&self) {
         let mut ending = self.ending.clone();
-        let _ = ending.wait_for(|ending| *ending).await; // Without a sender there is no server.
+        let _ = ending.wait_for(|ending| *ending).await; // Without a sender the server is gone.
         tokio::time::sleep(LAST_MOMENT).await;
     }
 
-    /// What is at an address as long as the program runs.
+    /// The content of a path that never changes while the program runs.
     pub(super) fn fixed(&self, path: &str) -> Option<&Fixed> {
         self.fixed.get(path)
     }
 }
 
-/// The address of the description of the API.
+/// The path of the API description.
 pub(super) const DESCRIPTION: &str = "/api/openapi.json";
 
 fn fixed() -> HashMap<String, Fixed> {

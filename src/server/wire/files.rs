@@ -1,37 +1,37 @@
-//! How many files the process may have open, and who may have how many of them.
+//! Distributes the files that the process may open.
 
 use crate::server::error::Error;
 use crate::server::options::Options;
 
-/// Threads that search and threads that run SQL, each; threads that export.
+/// The number of threads that search and of threads that run SQL; the number of threads that export.
 pub(super) const SEARCH: usize = 2;
 pub(super) const EXPORT: usize = 8;
 
-/// Files of the process itself: standard streams, sockets that listen or wake, temporary files of sorts.
+/// Files of the process itself: standard streams, listening and waking sockets, temporary files of sorts.
 const OWN: usize = 20;
-/// Files of an open database: with a write-ahead log it has three.
+/// Files of an open database: three with a write-ahead log.
 const DATABASE: usize = 3;
-/// How many databases a thread keeps open at most; each has a page cache.
+/// The maximum number of databases that a thread keeps open. Each has a page cache.
 const OPEN: usize = 8;
-/// Fewer connections than these are of no use.
+/// The minimum number of connections.
 const LEAST: usize = 4;
-/// How many files are asked of the system at most.
+/// The maximum number of files requested from the system.
 const MOST: u64 = 65_536;
 
-/// What the files that may be open are used for.
+/// The distribution of the files that may be open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Files {
-    /// How many databases a thread keeps open.
+    /// The number of databases that a thread keeps open.
     pub(super) open: usize,
-    /// How many connections from clients there may be.
+    /// The maximum number of client connections.
     pub(super) connections: usize,
-    /// All threads that there should be, and all for which there are files.
+    /// The number of threads wanted, and the number for which there are enough files.
     wanted: usize,
     affordable: usize,
 }
 
 impl Files {
-    /// Asks the system for more files, and shares out those that there are.
+    /// Raises the system's limit of files, and distributes them.
     pub(super) fn shared_by(options: &Options) -> Result<Self, Error> {
         Self::share(allowed(), options)
     }
@@ -40,7 +40,7 @@ impl Files {
         let databases = options.databases.len();
         let pools = [options.threads, SEARCH, SEARCH, EXPORT];
         let wanted = pools.iter().sum::<usize>();
-        // Each database is watched.
+        // There is a watching connection for each database.
         let own = OWN + DATABASE * databases;
         let left = files.saturating_sub(own);
         let affordable = left / 2 / DATABASE;
@@ -55,20 +55,20 @@ impl Files {
         Ok(files_of)
     }
 
-    /// How many threads a pool has that should have so many.
+    /// The number of threads of a pool that wants `wanted`.
     pub(super) fn threads(self, wanted: usize) -> usize {
         (wanted * self.affordable / self.wanted).clamp(1, wanted.max(1))
     }
 }
 
-/// How many files may be open, after the system was asked for more.
+/// The number of files that may be open, after raising the limit.
 #[cfg(unix)]
 fn allowed() -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let most = limit.maximum.unwrap_or(MOST).min(MOST);
     if limit.current.is_some_and(|current| current < most) {
-        // If it is refused, there are those that there were.
+        // If this fails, the limit stays as it is.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum: limit.maximum });
     }
     let now = getrlimit(Resource::Nofile).current.unwrap_or(MOST);

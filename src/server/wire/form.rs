@@ -1,4 +1,4 @@
-//! The forms in which an answer is sent, as it is or packed, and which one a client has already.
+//! Compresses answers, and handles conditional requests.
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -11,17 +11,18 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use flate2::{Compress, Compression, FlushCompress, Status};
 
-/// Shorter ones are sent as they are: their heads and what the network adds are most of what is sent.
+/// Shorter answers are not compressed: heads and network overhead are the larger part of them.
 const LEAST: usize = 2048;
-/// How far what is packed may refer back, as a power of two.
+/// The size of the compression window, as a power of two.
 const WINDOW: u8 = 15;
 
 thread_local! {
-    /// Making one takes as long as packing a short answer. The quickest way to pack: it saves three quarters already.
+    /// Creating a compressor takes as long as compressing a short answer. The fastest level already saves
+    /// three quarters.
     static PACKER: RefCell<Compress> = RefCell::new(Compress::new_gzip(Compression::fast(), WINDOW));
 }
 
-/// Packs an answer; `None` if it is short, or would not become shorter.
+/// Compresses an answer; `None` if it is short, or would not become shorter.
 fn packed(bytes: &[u8]) -> Option<Vec<u8>> {
     PACKER.with_borrow_mut(|packer| pack(packer, bytes))
 }
@@ -31,13 +32,13 @@ fn pack(packer: &mut Compress, bytes: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     packer.reset();
-    // What does not become shorter has no room.
+    // Data that does not become shorter does not fit.
     let mut packed = Vec::with_capacity(bytes.len());
     let status = packer.compress_vec(bytes, &mut packed, FlushCompress::Finish);
     matches!(status, Ok(Status::StreamEnd)).then_some(packed)
 }
 
-/// What a client can unpack, and what it has already.
+/// The encodings that a client accepts, and the entity tags it has.
 pub(super) struct Wanted {
     takes_packed: bool,
     known: Option<String>,
@@ -49,7 +50,7 @@ impl Wanted {
         Self { takes_packed: takes_packed(headers), known }
     }
 
-    /// The answer that a client has it already, if it has one with this tag.
+    /// The response `304 Not Modified`, if the client has the answer with this tag.
     pub(super) fn known(&self, tag: &str) -> Option<Response> {
         let packed = packed_tag(tag);
         let tags = self.known.as_deref()?.split(',').map(str::trim);
@@ -57,12 +58,12 @@ impl Wanted {
         tags.find(|&known| known == tag || known == packed).map(not_modified)
     }
 
-    /// The answer that a client has it already, if any will do.
+    /// The response `304 Not Modified`, if the client has any answer.
     pub(super) fn any(&self, tag: &str) -> Option<Response> {
         (self.known.as_deref()?.trim() == "*").then(|| not_modified(tag))
     }
 
-    /// An answer, packed if that is of use. With a tag it need not be sent again.
+    /// A response, compressed if that helps. With a tag, the client can avoid fetching it again.
     pub(super) fn whole(&self, content_type: &str, body: Vec<u8>, tag: Option<&str>) -> Response {
         match self.takes_packed.then(|| packed(&body)).flatten() {
             Some(packed) => as_packed(content_type, packed.into(), tag),
@@ -105,21 +106,21 @@ fn as_it_is(content_type: &str, body: Bytes, tag: Option<&str>) -> Response {
     response
 }
 
-/// Another form has another tag: the bytes are not the same.
+/// The compressed form has another tag, because its bytes differ.
 fn as_packed(content_type: &str, body: Bytes, tag: Option<&str>) -> Response {
     let mut response = as_it_is(content_type, body, tag.map(packed_tag).as_deref());
     response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     response
 }
 
-/// Puts a line into the head of an answer.
+/// Adds a header line to a response.
 pub(super) fn tell(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);
     }
 }
 
-/// What is the same as long as the program runs: a file of the page, the description of the API.
+/// Content that does not change while the program runs: a file of the page, the API description.
 pub(super) struct Fixed {
     content_type: &'static str,
     bytes: Bytes,

@@ -1,4 +1,4 @@
-//! Who may ask.
+//! Access control.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -16,14 +16,15 @@ use crate::server::options::Options;
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// How many wrong tokens may come from an origin in a time, and how many origins are remembered before old ones are forgotten.
+/// The number of wrong tokens allowed per origin in a period, and the number of origins remembered before old
+/// ones are dropped.
 const GUESSES: u32 = 50;
 const GUESS_TIME: Duration = Duration::from_secs(60);
 const GUESSERS: usize = 10_000;
 
-/// Who may ask.
+/// Decides who may send requests.
 pub(super) struct Guard {
-    /// The address that it listens at, unless that is any.
+    /// The address that the server listens on, unless it is any address.
     own: Option<IpAddr>,
     allowed: Vec<String>,
     token: Option<String>,
@@ -39,18 +40,19 @@ impl Guard {
         Self { own, allowed: allowed.collect(), token, guesses, cors: options.cors }
     }
 
-    /// Whether requests can name such a host: ports are not looked at.
+    /// Whether a request can name such a host. Ports are ignored.
     pub(super) fn can_be_host(name: &str) -> bool {
         name.parse::<Authority>().is_ok_and(|authority| authority.host() == name)
     }
 
-    /// Refuses what does not name this machine: a page of another host whose name suddenly leads here could read everything otherwise.
+    /// Refuses requests whose host is not this machine. Otherwise a page of another host could read
+    /// everything by resolving its name to this address.
     pub(super) fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
         let mut named = headers.get_all(HOST).iter();
         let (first, second) = (named.next(), named.next());
         let header =
             first.and_then(|host| host.to_str().ok()).and_then(|host| host.parse::<Authority>().ok());
-        // Names of users belong into no header.
+        // User names are not allowed in the header.
         let header = header.filter(|authority| !authority.as_str().contains('@'));
         let is_known = |authority: &Authority| self.is_known(authority.host());
         let is_allowed =
@@ -72,7 +74,7 @@ impl Guard {
         host == "localhost" || host.ends_with(".localhost") || self.allowed.contains(&host)
     }
 
-    /// Refuses those who do not know the token, and for a while those who try too many.
+    /// Refuses requests without the token and, for a while, origins that try too many tokens.
     pub(super) fn check_token(&self, peer: IpAddr, headers: &HeaderMap) -> Result<(), Problem> {
         let Some(token) = &self.token else { return Ok(()) };
         let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(given);
@@ -88,7 +90,7 @@ impl Guard {
         Err(Problem::new(401, "token needed", detail))
     }
 
-    /// Refuses what a page of another host sends or asks in the name of its visitor.
+    /// Refuses requests that a page of another host sends on behalf of its visitor.
     pub(super) fn check_origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let site = headers.get(SEC_FETCH_SITE).map(|site| site.as_bytes());
         let is_own_site = site.is_none_or(|site| matches!(site, b"same-origin" | b"none"));
@@ -104,7 +106,7 @@ impl Guard {
         Err(Problem::new(403, "foreign origin", "Pages of other hosts may not ask this."))
     }
 
-    /// Refuses what this server does not know how to do.
+    /// Refuses unsupported methods.
     pub(super) fn check_method(method: &Method) -> Result<(), Problem> {
         match *method {
             Method::GET | Method::HEAD | Method::POST | Method::OPTIONS => Ok(()),
@@ -113,14 +115,14 @@ impl Guard {
     }
 }
 
-/// Who asks: a proxy on this machine says for whom it does.
+/// The client: a proxy on this machine names the client for which it sends.
 fn client(peer: IpAddr, headers: &HeaderMap) -> Origin {
     let forwarded = headers.get_all(FORWARDED).iter().next_back().and_then(|value| value.to_str().ok());
     let last = forwarded.and_then(|value| value.rsplit(',').next()).and_then(|last| last.trim().parse().ok());
     Origin::of(last.filter(|_| peer.to_canonical().is_loopback()).unwrap_or(peer))
 }
 
-/// Wrong tokens by where they came from.
+/// Wrong tokens by origin.
 #[derive(Default)]
 struct Guesses(Mutex<HashMap<Origin, (Instant, u32)>>);
 
@@ -148,7 +150,7 @@ impl Guesses {
     }
 }
 
-/// The token of a header: that of a bearer, or a password.
+/// The token in a header: a bearer token, or a password.
 fn given(authorization: &str) -> Option<String> {
     let (scheme, rest) = authorization.split_once(' ')?;
     if scheme.eq_ignore_ascii_case("bearer") {
@@ -161,7 +163,7 @@ fn given(authorization: &str) -> Option<String> {
     text.split_once(':').map(|(_, password)| password.to_owned())
 }
 
-/// Bytes that are written in base64.
+/// Decodes base64.
 fn base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
     let (mut bits, mut count) = (0_u32, 0);
@@ -184,7 +186,7 @@ fn base64(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Whether two texts are the same, in a time that tells nothing of where they differ.
+/// Compares two texts in a time that does not depend on where they differ.
 fn is_same(given: &[u8], token: &[u8]) -> bool {
     let mut difference = given.len() ^ token.len();
     for (at, &byte) in token.iter().enumerate() {

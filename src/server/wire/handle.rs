@@ -1,4 +1,4 @@
-//! Requests and their answers: from an address to a thread that asks, and back.
+//! Handles requests: routes them to the threads, and sends their answers.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,17 +32,18 @@ use crate::server::pool::{Reader, Ticket};
 use crate::server::request::{Call, Param};
 use crate::server::route::{Lane, Method, Params, Route, routes};
 
-/// How long a client may take to send what it sends with a request.
+/// The time in which a client must send the request body.
 const BODY_TIME: Duration = Duration::from_secs(20);
-/// How many bytes an address may have: enough for the moves of the longest game that the rules allow, 11,797 with five letters each.
+/// The maximum length of a URL: enough for the moves of the longest possible game, 11,797 with five letters
+/// each.
 const ADDRESS: usize = 60_000;
-/// How many bytes the header lines of a request may have.
+/// The maximum size of the request headers in bytes.
 const HEADERS: usize = 16 << 10;
-/// All that answers have in common: no page may show them in a frame, run them or guess what they are.
+/// Headers of all answers: no page may frame them, run them or guess their type.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What those are told whose connection there is no place for.
+/// The response when the maximum number of connections is reached.
 pub(super) fn full() -> String {
     let body = serde_json::to_string(&Problem::full()).unwrap_or_default();
     format!(
@@ -52,7 +53,7 @@ pub(super) fn full() -> String {
     )
 }
 
-/// All addresses.
+/// Builds the router with all routes.
 pub(super) fn router(app: &Arc<App>) -> Router {
     let mut router = Router::new();
     for route in routes() {
@@ -93,7 +94,7 @@ fn method_router(route: &'static Route) -> MethodRouter<Arc<App>> {
     on(method, ask).fallback(move || async move { refuse(&Problem::wrong_method(how_to_ask(route.method))) })
 }
 
-/// How an address is asked, for those who did so in another way.
+/// How to use a path, for requests with another method.
 fn how_to_ask(method: Method) -> String {
     match method {
         Method::Get => "Ask this address with GET.".to_owned(),
@@ -103,7 +104,7 @@ fn how_to_ask(method: Method) -> String {
     }
 }
 
-/// What is done with each request before and after it is answered.
+/// Runs before and after each request.
 async fn around(
     State(app): State<Arc<App>>,
     Extension(visit): Extension<Arc<Visit>>,
@@ -135,7 +136,7 @@ async fn around(
     response.map(|body| with_guard(body, HandedOver(visit)))
 }
 
-/// Replaces the text with which the router refuses a path.
+/// Replaces the router's message for an invalid path.
 fn in_our_words(response: Response) -> Response {
     let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     if response.status() != StatusCode::BAD_REQUEST || kind == Some(Problem::CONTENT_TYPE.as_bytes()) {
@@ -145,7 +146,7 @@ fn in_our_words(response: Response) -> Response {
     refuse(&Problem::new(400, "wrong address", detail))
 }
 
-/// Lives as long as there is something of an answer that is to be handed over.
+/// Exists while a part of an answer has still to be passed to the connection.
 struct HandedOver(Arc<Visit>);
 
 impl Drop for HandedOver {
@@ -164,14 +165,14 @@ fn check(app: &App, visit: &Visit, request: &Request, is_explorer: bool) -> Resu
     if !(is_safe || is_open) {
         app.guard.check_origin(headers)?;
     }
-    // Whether it lives may be asked by anybody, and before a request that has no secret yet.
+    // Everybody may check the health of the server, and preflight requests have no token yet.
     if uri.path() == "/health" || *request.method() == HttpMethod::OPTIONS {
         return Ok(());
     }
     app.guard.check_token(visit.from(), headers)
 }
 
-/// Refuses requests that are longer than is needed.
+/// Refuses requests that are longer than necessary.
 fn check_size(uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
     let address = uri.path_and_query().map_or(0, |target| target.as_str().len());
     if address > ADDRESS {
@@ -190,7 +191,7 @@ fn check_size(uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Whether a path is one of those that clients of Lichess's explorer ask.
+/// Whether a path is one that clients of Lichess's explorer use.
 fn is_explorer(path: &str) -> bool {
     let path = match path.strip_prefix("/db/").and_then(|rest| rest.find('/').map(|at| &rest[at..])) {
         Some(rest) => rest,
@@ -231,7 +232,7 @@ fn secure(headers: &mut HeaderMap, is_open: bool) {
     }
 }
 
-/// Hands a question to a thread, and waits for the answer.
+/// Passes a request to a thread, and waits for the answer.
 async fn answer(
     app: Arc<App>,
     visit: &Visit,
@@ -251,11 +252,11 @@ async fn answer(
     if let Params::Exactly(groups) = route.params {
         Param::check(groups, &call)?;
     }
-    // What belongs to a request is waited for.
+    // The request body is awaited.
     visit.wait();
     call.body = read_body(route.method, body).await?;
     visit.go_on();
-    // Time counts from here: how fast the client sends is its own affair.
+    // The timeout starts here: a client may send its request slowly.
     let (ticket, waiting) = Ticket::new(Instant::now() + time);
     let wanted = Wanted::of(&head.headers);
     let (send, receive) = oneshot::channel();
@@ -272,7 +273,7 @@ async fn answer(
             response.map(|response| response.map(|body| with_guard(body, waiting)))
         }
         Ok(Ok(response)) => response,
-        // Its turn came when its time was over; or what answers broke down.
+        // The thread took it after the deadline, or panicked.
         Ok(Err(_)) if Instant::now() >= deadline => Err(app.too_slow(route.lane)),
         Ok(Err(_)) => Err(Problem::internal()),
         Err(_) => Err(app.too_slow(route.lane)),
@@ -290,7 +291,7 @@ async fn read_body(method: Method, body: Body) -> Result<Bytes, Problem> {
         return Err(too_large());
     }
     match tokio::time::timeout(BODY_TIME, to_bytes(body, most)).await {
-        // It has more bytes, and did not say so before; or the client has gone.
+        // The body is longer than announced, or the client has disconnected.
         Ok(read) => read.map_err(|_| {
             let detail = format!("What was sent broke off, or has more than {most} bytes.");
             Problem::new(413, "too much is sent", detail)
@@ -299,7 +300,7 @@ async fn read_body(method: Method, body: Body) -> Result<Bytes, Problem> {
     }
 }
 
-/// A question on its way to a thread.
+/// A request on its way to a thread.
 struct Asked {
     app: Arc<App>,
     route: &'static Route,
@@ -320,7 +321,7 @@ impl Asked {
                 let mut answer = Some((reply, response));
                 let written = pieces.write(ticket, runtime, &mut || {
                     if let Some((reply, response)) = answer.take() {
-                        let _ = reply.send(Ok(response)); // Without a client, the first piece finds nobody.
+                        let _ = reply.send(Ok(response)); // Without a client, sending the first piece fails.
                     }
                 });
                 let Err(error) = written else { return };
@@ -335,7 +336,7 @@ impl Asked {
                     };
                     return drop(reply.send(Err(problem)));
                 }
-                // Its beginning was logged as an answer like others.
+                // Its start was logged like other answers.
                 let problem = format!("the answer was cut off: {reason}");
                 let (method, target, took) = ("GET", self.question.as_str(), began.elapsed());
                 let problem = Some(problem.as_str());
@@ -357,19 +358,19 @@ impl Asked {
             return Ok((known, None));
         }
         let database = reader.database(self.database, state.file)?;
-        // All that is looked up for an answer is of one state, and one lock is enough. Statements of others take theirs themselves.
+        // All look-ups for an answer use one snapshot and one lock. Users' statements take their own locks.
         let snapshot = match self.route.lane {
             Lane::Quick | Lane::Search => database.snapshot()?,
             Lane::Sql | Lane::Export => None,
         };
         let answer = (self.route.answer)(&self.call, database).map_err(|problem| {
-            // What SQLite says when it is stopped is not what is wrong.
+            // The error of an interrupted statement is not the real cause.
             if ticket.is_over() { self.app.too_slow(self.route.lane) } else { problem }
         })?;
         drop(snapshot);
         match answer {
             Answer::Whole { content_type, body } => {
-                // Any answer will do for some clients, but there must be one.
+                // Some clients accept any answer, but it must exist.
                 let known = tag.and_then(|tag| self.wanted.any(tag));
                 let response = known.unwrap_or_else(|| self.wanted.whole(content_type, body, tag));
                 Ok((response, None))
@@ -386,7 +387,7 @@ impl Asked {
     }
 }
 
-/// What is logged of a problem.
+/// The text that is logged for a problem.
 #[derive(Clone)]
 struct Detail(String);
 
@@ -416,7 +417,7 @@ fn text(content_type: &'static str, text: String) -> Response {
     whole(content_type, text.into_bytes())
 }
 
-/// Leads to the page of a database: its addresses name the database in a parameter.
+/// Redirects to the page of a database: the page has the database in a parameter.
 async fn database_page(State(app): State<Arc<App>>, path: RawPathParams, uri: Uri) -> Response {
     let part = |name| path.iter().find(|(other, _)| *other == name).map(|(_, value)| value);
     let name = part("db").unwrap_or_default();

@@ -1,6 +1,6 @@
-//! A line on standard error for each request.
+//! The access log: one line per request on standard error.
 //!
-//! A thread of its own writes the lines, so that nobody waits for an answer because nobody reads the log.
+//! A separate thread writes the lines, so that a slow reader of the log does not delay answers.
 
 use std::fmt::Write as _;
 use std::io;
@@ -15,22 +15,22 @@ use serde_json::json;
 use crate::server::error::Error;
 use crate::server::options::LogFormat;
 
-/// How many characters of a method and of an address are logged.
+/// The maximum number of logged characters of a method and of a URL.
 const METHOD: usize = 20;
 const TARGET: usize = 2000;
-/// How many lines wait to be written.
+/// The maximum number of queued lines.
 const WAITING: usize = 4096;
-/// How long the end of the server waits for the last lines to be written.
+/// How long the server waits for the last lines when it stops.
 const END: Duration = Duration::from_millis(300);
 
-/// A request that was answered.
+/// An answered request.
 pub(super) struct Entry<'a> {
     pub(super) method: &'a str,
     /// Path and parameters.
     pub(super) target: &'a str,
     pub(super) status: u16,
     pub(super) took: Duration,
-    /// What went wrong, if something did.
+    /// The problem, if there was one.
     pub(super) problem: Option<&'a str>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Log {
     counts: Arc<Counts>,
 }
 
-/// What became of lines.
+/// The counts of lines.
 #[derive(Default)]
 struct Counts {
     written: AtomicU64,
@@ -50,7 +50,7 @@ struct Counts {
 }
 
 impl Log {
-    /// Starts the thread that writes.
+    /// Starts the writing thread.
     pub(super) fn start(format: LogFormat) -> Result<Self, Error> {
         let (lines, receiver) = bounded(WAITING);
         let counts = Arc::<Counts>::default();
@@ -62,7 +62,7 @@ impl Log {
         Ok(log)
     }
 
-    /// Hands a line to the thread that writes, or drops it if too many wait.
+    /// Passes a line to the writing thread, or drops it if too many are queued.
     pub(super) fn write(&self, entry: &Entry<'_>) {
         if self.format == LogFormat::None {
             return;
@@ -74,12 +74,12 @@ impl Log {
         counted.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many lines were dropped.
+    /// The number of dropped lines.
     pub(super) fn dropped(&self) -> u64 {
         self.counts.dropped.load(Ordering::Relaxed)
     }
 
-    /// Waits until the lines are written, for a short time.
+    /// Waits a short time until the lines are written.
     pub(super) fn finish(&self) {
         let end = Instant::now() + END;
         let is_written =
@@ -90,7 +90,7 @@ impl Log {
     }
 }
 
-/// Writes lines as they come, and how many were dropped before one.
+/// Writes lines as they arrive, and reports how many were dropped before.
 fn write_lines(lines: &Receiver<String>, format: LogFormat, counts: &Counts, mut out: impl io::Write) {
     let mut known = 0;
     for mut line in lines {
@@ -104,7 +104,7 @@ fn write_lines(lines: &Receiver<String>, format: LogFormat, counts: &Counts, mut
             known = dropped;
         }
         line.push('\n');
-        let _ = out.write_all(line.as_bytes()); // There is nowhere left to say that standard error cannot be written.
+        let _ = out.write_all(line.as_bytes()); // Without standard error, nothing can be reported.
         counts.written.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -136,7 +136,7 @@ fn line(format: LogFormat, entry: &Entry<'_>) -> String {
     format!("{status} {milliseconds:.1} ms  {method} {target}{problem}")
 }
 
-/// The time as RFC 3339 has it, in UTC.
+/// The current time in RFC 3339 format, in UTC.
 fn now() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let (days, seconds) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
@@ -145,7 +145,7 @@ fn now() -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", since.subsec_millis())
 }
 
-/// The date of a day that is told by how many days after 1970-01-01 it is.
+/// The date of a day, given as days since 1970-01-01.
 const fn date(days: u64) -> (u64, u64, u64) {
     // Years begin in March here, so that a leap day ends one: https://howardhinnant.github.io/date_algorithms.html
     let days = days + 719_468;
@@ -162,7 +162,7 @@ const fn date(days: u64) -> (u64, u64, u64) {
 mod tests {
     use super::*;
 
-    /// An output that accepts nothing until its gate opens.
+    /// An output that accepts nothing until it is released.
     struct Blocked(Receiver<()>, Sender<String>);
 
     impl io::Write for Blocked {

@@ -1,4 +1,4 @@
-//! Figures for monitoring, as Prometheus reads them.
+//! Metrics in the format of Prometheus.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use crate::server::pool::Pool;
 
-/// Upper ends of the times that are told apart, in seconds.
+/// Upper bounds of the histogram's buckets, in seconds.
 const TIMES: [f64; 9] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 1.0, 10.0];
 
-/// What is counted.
+/// Counters.
 #[derive(Default)]
 pub(in crate::server) struct Metrics {
     /// Answers by the first digit of their status.
@@ -34,22 +34,22 @@ impl Metrics {
         self.microseconds.fetch_add(microseconds, Ordering::Relaxed);
     }
 
-    /// A connection for which there was no place.
+    /// Counts a connection that was refused because the limit was reached.
     pub(super) fn turned_away(&self) {
         self.turned_away.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A connection that was closed for another one.
+    /// Counts a connection that was closed for a new one.
     pub(super) fn made_room(&self) {
         self.made_room.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A connection whose client took an answer too slowly.
+    /// Counts a connection whose client read an answer too slowly.
     pub(super) fn too_slow(&self) {
         self.too_slow.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A request whose head cannot be read.
+    /// Counts a request whose head cannot be parsed.
     pub(super) fn unreadable(&self) {
         self.unreadable.fetch_add(1, Ordering::Relaxed);
     }

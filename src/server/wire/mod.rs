@@ -1,4 +1,4 @@
-//! Connections: who may ask, how many at once, for how long; the log, and figures for monitoring.
+//! Connections: access control, limits and timeouts; the log, and metrics.
 
 mod app;
 mod files;
@@ -34,20 +34,21 @@ use guard::Guard;
 use stream::Stream;
 use visit::{Admission, Place};
 
-/// How long a client may take to send the head of a request.
+/// The time in which a client must send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(10);
-/// How many header lines a request may have, and how many bytes its head. Longer ones are refused without a word on what is wrong;
-/// [`handle`] has words for those that are not quite so long.
+/// The maximum number of header lines, and the maximum size of the head. Longer requests are refused without
+/// an explanation; [`handle`] explains the refusal of slightly shorter ones.
 const HEADERS: usize = 128;
 const HEAD_BYTES: usize = 64 << 10;
-/// How many bytes of answers the system keeps for a client. With many more it would not tell for minutes that one takes nothing.
+/// The size of the socket's send buffer. With a much larger one, a client that reads nothing would go
+/// unnoticed for minutes.
 const SEND_BUFFER: usize = 256 << 10;
-/// How long no connection is taken after one could not be.
+/// The pause after a connection could not be accepted.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How many characters a token has at least.
+/// The minimum number of characters of a token.
 const TOKEN: usize = 16;
 
-/// A server that listens, and serves when it is [run](Self::run).
+/// A listening server. It serves requests when it is [run](Self::run).
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -56,14 +57,15 @@ pub struct Server {
     options: Options,
 }
 
-/// Ends a server from another thread.
+/// Stops a server from another thread.
 #[derive(Clone, Debug)]
 pub struct Stopper(watch::Sender<bool>);
 
 impl Stopper {
-    /// Lets the server end: it takes no more connections, and ends when all is answered or the time for that is over.
+    /// Stops the server: it accepts no more connections, and ends when all requests are answered or the grace
+    /// period is over.
     pub fn stop(&self) {
-        let _ = self.0.send(true); // Nobody listens if it has ended already.
+        let _ = self.0.send(true); // Fails if the server has already ended.
     }
 }
 
@@ -71,7 +73,8 @@ impl Server {
     /// Opens the databases and begins to listen.
     ///
     /// # Errors
-    /// When a database cannot be opened, the address cannot be listened at, or the options do not say who may ask.
+    /// If a database cannot be opened, the server cannot listen on the address, or the options do not say who
+    /// may connect.
     pub fn bind(options: Options) -> Result<Self, Error> {
         let address = options.listen;
         if !address.ip().is_loopback() && options.token.is_none() && !options.is_public {
@@ -88,13 +91,13 @@ impl Server {
         if let Some(name) = options.allowed_hosts.iter().find(|name| !Guard::can_be_host(name)) {
             return Err(Error::HostName { name: name.clone() });
         }
-        // Before they are opened, which takes files.
+        // Before the databases are opened, which uses files.
         let files = Files::shared_by(&options)?;
         let databases = Arc::new(Databases::open(&options.databases)?);
         let failed = |source| Error::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
-        // Connections have what the one has that takes them.
+        // Accepted connections inherit the buffer size of the listener.
         rustix::net::sockopt::set_socket_send_buffer_size(&listener, SEND_BUFFER)
             .map_err(|error| failed(error.into()))?;
         let address = listener.local_addr().map_err(failed)?;
@@ -103,13 +106,13 @@ impl Server {
         Ok(Self { listener, address, app, stop, options })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What ends it.
+    /// A handle that stops it.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         Stopper(self.stop.clone())
@@ -118,7 +121,7 @@ impl Server {
     /// Serves until it is stopped.
     ///
     /// # Errors
-    /// When it cannot listen any more.
+    /// If it can no longer listen.
     pub fn run(self) -> Result<(), Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.map_err(Error::Thread)?.block_on(self.serve())
@@ -143,7 +146,7 @@ impl Server {
                 accepted = listener.accept() => accepted,
             };
             let Ok((stream, from)) = accepted else {
-                // There may be no more files to open, for the moment.
+                // Perhaps no more files can be opened at the moment.
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
@@ -154,16 +157,17 @@ impl Server {
                     }
                     connections.spawn(protocol.clone().serve(stream, place, self.stop.subscribe()));
                 }
-                // Whoever comes when all are worked for is turned away at once, so that those who are there are answered.
+                // If all connections are busy, new ones are refused at once, so that existing ones are
+                // answered.
                 Admission::Full => {
                     self.app.metrics.turned_away();
-                    let _ = stream.try_write(handle::full().as_bytes()); // It may have gone.
+                    let _ = stream.try_write(handle::full().as_bytes()); // The client may have disconnected.
                 }
             }
         }
         drop(listener);
         let all = async { while connections.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(self.options.grace, all).await; // What takes longer is cut off.
+        let _ = tokio::time::timeout(self.options.grace, all).await; // Requests that take longer are cut off.
         connections.shutdown().await;
         self.app.close();
         Ok(())
@@ -179,7 +183,7 @@ struct Protocol {
 }
 
 impl Protocol {
-    /// Answers the requests of a connection, until it ends, its place is needed, or the server is to end.
+    /// Answers the requests of a connection until it ends, its place is needed, or the server stops.
     async fn serve(self, stream: TcpStream, place: Place, mut stopped: watch::Receiver<bool>) {
         let visit = &place.visit;
         let _ = stream.set_nodelay(true);
@@ -201,13 +205,13 @@ impl Protocol {
         match ended {
             Err(error) if error.is_parse() => self.app.unreadable(&error),
             Err(error) if is_late(&error) => self.app.too_slow_reader(visit),
-            // What else is wrong with a connection is known to its client.
+            // The client knows about other connection errors.
             Ok(()) | Err(_) => {}
         }
     }
 }
 
-/// Whether a connection ended because its client took too long to read.
+/// Whether a connection ended because its client read too slowly.
 fn is_late(error: &hyper::Error) -> bool {
     let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
     source.is_some_and(|source| source.kind() == io::ErrorKind::TimedOut)

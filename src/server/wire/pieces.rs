@@ -14,19 +14,19 @@ use crate::server::answer::WritePieces;
 use crate::server::pool::Ticket;
 use crate::store::Database;
 
-/// How large a piece is, and how many of them wait for the client.
+/// The size of a piece, and the maximum number of pieces waiting for the client.
 const PIECE: usize = 64 << 10;
 const PIECES: usize = 4;
-/// How long the first piece is collected: errors until then are answered, later ones break the answer off.
+/// How long the first piece is collected. Errors until then are reported; later ones cut the answer off.
 const FIRST: Duration = Duration::from_secs(1);
 
-/// A piece, or that all of them were sent.
+/// A piece, or the end of the answer.
 enum Message {
     Piece(Bytes),
     End,
 }
 
-/// What writes an answer.
+/// Writes an answer.
 pub(super) struct Pieces<'d> {
     database: &'d Database,
     sender: mpsc::Sender<Message>,
@@ -34,7 +34,7 @@ pub(super) struct Pieces<'d> {
 }
 
 impl<'d> Pieces<'d> {
-    /// What writes, and the body that it writes to.
+    /// A writer, and the body that it writes to.
     pub(super) fn new(database: &'d Database, write: WritePieces) -> (Body, Self) {
         let (sender, receiver) = mpsc::channel(PIECES);
         (
@@ -43,11 +43,12 @@ impl<'d> Pieces<'d> {
         )
     }
 
-    /// Writes until all is written, the client goes, or the time is over. Only an answer that was written to its end is whole.
-    /// `begin` is called before the first piece is sent: if writing fails before that, another answer can be given.
+    /// Writes until the answer is complete, the client disconnects, or the timeout passes. An answer is
+    /// complete only if it was written to its end. `begin` is called before the first piece is sent: if
+    /// writing fails before that, another answer can be sent.
     ///
     /// # Errors
-    /// What failed.
+    /// The error that stopped it.
     pub(super) fn write(self, ticket: &Ticket, runtime: &Handle, begin: &mut dyn FnMut()) -> io::Result<()> {
         let Self { database, sender, write } = self;
         let (piece, began) = (Vec::with_capacity(PIECE), Instant::now());
@@ -58,7 +59,7 @@ impl<'d> Pieces<'d> {
     }
 }
 
-/// Why an answer was cut off, in words.
+/// The reason why an answer was cut off, in words.
 pub(super) fn reason(ticket: &Ticket, error: &io::Error) -> String {
     if ticket.is_late() {
         "the time for an export was over".to_owned()
@@ -69,14 +70,14 @@ pub(super) fn reason(ticket: &Ticket, error: &io::Error) -> String {
     }
 }
 
-/// Sends what is written, piece by piece, no faster than the client reads.
+/// Sends pieces no faster than the client reads.
 struct PieceWriter<'a> {
     sender: mpsc::Sender<Message>,
     piece: Vec<u8>,
     runtime: &'a Handle,
     ticket: &'a Ticket,
     begin: &'a mut dyn FnMut(),
-    /// When the writing began, until something is sent.
+    /// The start of writing, until the first piece is sent.
     began: Option<Instant>,
 }
 
@@ -85,7 +86,7 @@ impl PieceWriter<'_> {
         if self.began.take().is_some() {
             (self.begin)();
         }
-        // How fast the client reads is watched where it is written to.
+        // The connection checks how fast the client reads.
         let end = self.ticket.deadline.into();
         let sent = async { tokio::time::timeout_at(end, self.sender.send(message)).await };
         match self.runtime.block_on(sent) {
@@ -114,7 +115,7 @@ impl Write for PieceWriter<'_> {
     }
 }
 
-/// Pieces as hyper takes them.
+/// The pieces as a body for hyper.
 struct Received {
     receiver: mpsc::Receiver<Message>,
     is_whole: bool,
@@ -138,8 +139,9 @@ impl HttpBody for Received {
                 self.is_whole = true;
                 Poll::Ready(None)
             }
-            // What wrote it has broken off: so must the answer, or it would look as if it were whole. At an error the connection is
-            // closed with all that has not been sent, even its head; while a body makes it wait, it sends that.
+            // The writer failed, so the answer must end with an error, or it would look complete. On an
+            // error, hyper closes the connection and drops unsent data, even the head. If the body is pending
+            // first, hyper sends that data.
             None if !std::mem::replace(&mut self.is_broken, true) => {
                 context.waker().wake_by_ref();
                 Poll::Pending
@@ -149,7 +151,7 @@ impl HttpBody for Received {
     }
 }
 
-/// A body, and something that lives as long as it.
+/// A body that keeps a value alive as long as it exists.
 pub(super) fn with_guard(body: Body, guard: impl Send + Unpin + 'static) -> Body {
     Body::new(Guarded { body, _guard: guard })
 }

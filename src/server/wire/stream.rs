@@ -1,4 +1,4 @@
-//! The bytes of a connection: who takes an answer too slowly is cut off.
+//! The byte stream of a connection. Disconnects clients that read answers too slowly.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -12,10 +12,11 @@ use tokio::time::{Sleep, sleep_until};
 
 use super::visit::Visit;
 
-/// So many bytes of an answer must be taken in a time, or what is left of it; while there is nothing to be taken the time stands still.
+/// The number of bytes, or the rest of an answer, that a client must read in a period. The time stops while
+/// there is nothing to read.
 pub(super) const LEAST: usize = 512 << 10;
 
-/// A connection whose client is watched.
+/// A connection with a check of the client's reading speed.
 pub(super) struct Stream {
     stream: TcpStream,
     visit: Arc<Visit>,
@@ -23,13 +24,13 @@ pub(super) struct Stream {
     pace: Pace,
 }
 
-/// How fast a client takes what is written.
+/// Measures how fast a client reads.
 #[derive(Default)]
 struct Pace {
-    /// Bytes taken, and how long they were waited for.
+    /// Bytes read by the client, and the waiting time for them.
     taken: usize,
     waited: Duration,
-    /// Since when more is waited for, and when that is over.
+    /// When waiting for the client began, and when it times out.
     since: Option<Instant>,
     end: Option<Pin<Box<Sleep>>>,
 }
@@ -44,7 +45,7 @@ impl Pace {
         }
     }
 
-    /// Is ready when the time is over.
+    /// Ready when the time is over.
     fn poll_over(&mut self, time: Duration, context: &mut Context<'_>) -> Poll<()> {
         let since = *self.since.get_or_insert_with(Instant::now);
         let end = since + time.saturating_sub(self.waited);
@@ -53,7 +54,7 @@ impl Pace {
 }
 
 impl Stream {
-    /// `time` is that in which a part of an answer must be taken.
+    /// `time` is the time in which a part of an answer must be read.
     pub(super) fn new(stream: TcpStream, visit: Arc<Visit>, time: Duration) -> Self {
         Self { stream, visit, time, pace: Pace::default() }
     }
@@ -113,7 +114,7 @@ impl AsyncWrite for Stream {
         self.stream.is_write_vectored()
     }
 
-    /// Comes when all has been written that there was.
+    /// Called when all data has been written.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(Pin::new(&mut self.stream).poll_flush(context))?;
         if self.visit.written() {

@@ -1,4 +1,4 @@
-//! The connections that there are, and which of them is closed when there are too many.
+//! The open connections, and the choice of one to close if there are too many.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use axum::http::Method;
 use tokio::sync::Notify;
 
-/// How long those are waited for at least who share an address with whoever comes.
+/// The minimum time that idle connections with the same origin as a new one are kept.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// One of so many places: an address that lets the server wait in more of them is not waited for at all.
+/// An origin with more than one in this many of the places, all idle, gets no such time.
 const CROWD: usize = 8;
-/// How many bytes of answers are kept for those who have not taken them yet, of all connections together.
+/// The maximum number of bytes of unread answers, for all connections together.
 const KEPT: u64 = 256 << 20;
 
-/// Whence connections come: an address, or of IPv6 the network that one customer has.
+/// The origin of connections: an address, or for IPv6 the network of one customer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Origin(IpAddr);
 
@@ -29,7 +29,7 @@ impl Origin {
     }
 }
 
-/// A connection, and what it waits for.
+/// A connection and its state.
 pub(super) struct Visit {
     address: IpAddr,
     state: Mutex<State>,
@@ -38,16 +38,16 @@ pub(super) struct Visit {
 
 #[derive(Default)]
 struct State {
-    /// Since when the client lets the server wait: for a request, for what belongs to it, or by not taking the answer.
+    /// Since when the server waits for the client: for a request, for its body, or for reading the answer.
     waits: Option<Instant>,
-    /// Whether the whole answer has been handed over to be written.
+    /// Whether the whole answer has been passed to the connection.
     is_handed_over: bool,
-    /// What was asked last, for the log.
+    /// The last request, for the log.
     asked: String,
     kept: Option<Kept>,
 }
 
-/// Bytes of an answer, as long as they are not all taken.
+/// Bytes of an answer that the client has not completely read.
 struct Kept {
     all: Arc<AtomicU64>,
     bytes: u64,
@@ -65,7 +65,7 @@ impl Visit {
         Self { address, state: Mutex::new(state), leave: Notify::new() }
     }
 
-    /// The address that the connection comes from.
+    /// The address of the client.
     pub(super) const fn from(&self) -> IpAddr {
         self.address
     }
@@ -74,7 +74,7 @@ impl Visit {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A request has come.
+    /// A request has arrived.
     pub(super) fn begin(&self, method: &Method, target: &str) {
         let mut state = self.state();
         state.asked.clear();
@@ -82,12 +82,12 @@ impl Visit {
         (state.waits, state.is_handed_over, state.kept) = (None, false, None);
     }
 
-    /// What was asked last, with its method; empty if nothing was.
+    /// The last request, with its method; empty if there was none.
     pub(super) fn asked(&self) -> String {
         self.state().asked.clone()
     }
 
-    /// Now the client lets the server wait.
+    /// The server now waits for the client.
     pub(super) fn wait(&self) {
         self.state().waits.get_or_insert_with(Instant::now);
     }
@@ -97,12 +97,12 @@ impl Visit {
         self.state().waits = None;
     }
 
-    /// The whole answer has been handed over to be written.
+    /// The whole answer has been passed to the connection.
     pub(super) fn hand_over(&self) {
         self.state().is_handed_over = true;
     }
 
-    /// All has been written that was handed over. Says whether that is a whole answer.
+    /// All data passed to the connection has been written. Returns whether this completes an answer.
     pub(super) fn written(&self) -> bool {
         let mut state = self.state();
         let is_whole = std::mem::take(&mut state.is_handed_over);
@@ -112,7 +112,8 @@ impl Visit {
         is_whole
     }
 
-    /// Counts the bytes of an answer as kept, until they are written or the connection ends. Says whether there is room for them.
+    /// Counts the bytes of an answer as unread, until they are written or the connection ends. Returns
+    /// whether they are within the limit.
     pub(super) fn keep(&self, all: &Arc<AtomicU64>, bytes: u64) -> bool {
         let before = all.fetch_add(bytes, Ordering::Relaxed);
         let kept = Kept { all: Arc::clone(all), bytes };
@@ -121,7 +122,7 @@ impl Visit {
         has_room
     }
 
-    /// Ends when the place is needed for somebody else.
+    /// Completes when the connection must be closed for another one.
     pub(super) async fn is_asked_to_leave(&self) {
         self.leave.notified().await;
     }
@@ -139,7 +140,7 @@ struct Places {
     next: u64,
 }
 
-/// A place among the connections, until it is dropped.
+/// A slot among the connections, released when dropped.
 pub(super) struct Place {
     visitors: Arc<Visitors>,
     number: u64,
@@ -152,11 +153,11 @@ impl Drop for Place {
     }
 }
 
-/// Whether there is a place for a connection.
+/// Whether a connection is admitted.
 pub(super) enum Admission {
-    /// There is; for it another connection may have been closed.
+    /// It is admitted; another connection may have been closed for it.
     Granted { place: Place, in_place_of_another: bool },
-    /// All connections are worked for.
+    /// All connections are busy.
     Full,
 }
 
@@ -169,13 +170,13 @@ impl Visitors {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many connections there are.
+    /// The number of connections.
     pub(super) fn count(&self) -> usize {
         self.places().taken.len()
     }
 
-    /// Finds a place for a connection from an address. Where all are taken, one is closed that lets the server wait, of the address
-    /// that has the most of those; what is worked for is never closed.
+    /// Finds a slot for a connection from an address. If all are in use, one idle connection is closed, of
+    /// the origin that has most of them. Busy connections are never closed.
     pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Admission {
         let from = Origin::of(address);
         let mut places = self.places();
@@ -197,9 +198,9 @@ impl Visitors {
 }
 
 impl Places {
-    /// The connection that is to be closed for one from an address.
+    /// The connection to close for a new one from an address.
     fn to_close(&self, newcomer: Origin, crowd: usize) -> Option<u64> {
-        /// Of one address: how many let the server wait, and which of them for the longest time.
+        /// The idle connections of one origin: how many, and which one has been idle longest.
         struct Waiting {
             count: usize,
             since: Instant,
@@ -259,7 +260,7 @@ mod tests {
         let places: Vec<_> = (0..4).map(|_| admit(&visitors, ONE).expect("a place")).collect();
         places.iter().for_each(|place| place.visit.begin(&Method::GET, "/"));
         assert!(admit(&visitors, OTHER).is_none());
-        // An answer that was handed over and written is followed by another request, which is waited for.
+        // After an answer has been passed on and written, the server waits for the next request.
         places[2].visit.hand_over();
         assert!(places[2].visit.written() && !places[2].visit.written());
         assert!(admit(&visitors, OTHER).is_some());

@@ -1,4 +1,4 @@
-//! Columns filled as games come, in the order of their numbers.
+//! Builds columns from games in the order of their numbers.
 
 use std::collections::HashMap;
 
@@ -9,23 +9,23 @@ use crate::id::GameId;
 use crate::store::block_set::block_of;
 use crate::store::row::virtual_table::{Cell, Rows};
 
-/// Fills a block of all columns after the other.
+/// Builds all columns, one block after the other.
 #[derive(Debug, Default)]
 pub(crate) struct ColumnBuilder {
     block: Option<u32>,
     columns: [Filling; COLUMNS.len()],
-    /// Whether it is another one than what was resumed.
+    /// Whether it differs from the resumed block.
     is_changed: bool,
 }
 
-/// A column of the block that is being filled.
+/// A column of the current block.
 #[derive(Debug, Default)]
 struct Filling {
     column: ColumnBlock,
     numbers: HashMap<i64, u32>,
     texts: HashMap<Box<str>, u32>,
     null: Option<u32>,
-    /// The game before often has the same value.
+    /// The value index of the game before, which often has the same value.
     last: u32,
 }
 
@@ -42,7 +42,7 @@ impl Filling {
         filling
     }
 
-    /// Which of the values a cell is.
+    /// The index of a cell's value.
     fn index(&mut self, cell: Cell<'_>) -> u32 {
         let is_last = match (self.column.values.get(self.last as usize), cell) {
             (Some(ColumnValue::Null), Cell::Null) => true,
@@ -71,7 +71,7 @@ impl Filling {
         self.last
     }
 
-    /// Gives numbers without a value NULL, up to so many.
+    /// Pads with NULL up to `count` numbers.
     fn fill(&mut self, count: usize) {
         if self.column.games.len() < count {
             let null = self.index(Cell::Null);
@@ -79,7 +79,7 @@ impl Filling {
         }
     }
 
-    /// Gives a number a value; numbers before it that no game has get NULL.
+    /// Sets the value of a number. Numbers before it that have no game get NULL.
     fn set(&mut self, number: u16, cell: Cell<'_>) {
         self.fill(number.into());
         let index = self.index(cell);
@@ -90,16 +90,17 @@ impl Filling {
     }
 }
 
-/// A finished block of columns: its number, and each column as it is stored.
+/// A finished block of columns: its number, and each column in stored form.
 pub(crate) type StoredColumns = (u32, Vec<(&'static str, Option<(String, Vec<u8>)>)>);
 
 impl ColumnBuilder {
-    /// Goes on with a block that has games.
+    /// Continues a block that already has games.
     pub(crate) fn resume(block: u32, columns: [StoredColumn; COLUMNS.len()]) -> Self {
         Self { block: Some(block), columns: columns.map(Filling::of), is_changed: false }
     }
 
-    /// Takes a row of `game` in: its number, and the cell of each of the [`COLUMNS`]. Gives the block before back if it is complete.
+    /// Adds a row of `game`: its number, and the cell of each of the [`COLUMNS`]. Returns the previous block
+    /// if it is complete.
     pub(crate) fn push<'c>(
         &mut self,
         game: GameId,
@@ -114,7 +115,7 @@ impl ColumnBuilder {
         done
     }
 
-    /// Empties a number: its game is not there any more.
+    /// Clears a number whose game was removed.
     pub(crate) fn remove(&mut self, number: u16) {
         self.is_changed = true;
         for column in &mut self.columns {
@@ -124,7 +125,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// Gives the block back that was begun, if anything of it is new.
+    /// Returns the current block, if it has changed.
     pub(crate) fn take(&mut self) -> Option<StoredColumns> {
         let block = self.block.take()?;
         let is_changed = std::mem::take(&mut self.is_changed);
@@ -132,7 +133,7 @@ impl ColumnBuilder {
         if !is_changed {
             return None;
         }
-        // Without a result there is no game.
+        // Only numbers with a result have a game.
         let results = &columns[0].column;
         let has_game = |&number: &usize| *results.value(number) != ColumnValue::Null;
         let count = (0..results.games.len()).rev().find(has_game).map_or(0, |last| last + 1);
@@ -145,22 +146,22 @@ impl ColumnBuilder {
     }
 }
 
-/// Where the [`COLUMNS`] stand among those of `game`.
+/// The indexes of the [`COLUMNS`] among the columns of `game`.
 pub(crate) fn places<R: Rows>() -> [usize; COLUMNS.len()] {
     COLUMNS.map(|name| R::COLUMNS.iter().position(|&column| column == name).expect("a column of `game`"))
 }
 
-/// A column of the games of one block as it grows.
+/// A column of one block while it grows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct ColumnBlock {
-    /// The different values, in any order.
+    /// The distinct values, in any order.
     values: Vec<ColumnValue>,
-    /// Of each number, which of them it has. Numbers behind the last have NULL.
+    /// For each number, the index of its value. Numbers after the last have NULL.
     games: Vec<u32>,
 }
 
 impl ColumnBlock {
-    /// The column as it is stored: `cells` and `games`; `None` if no number has a value.
+    /// The stored form: `cells` and `games`; `None` if no number has a value.
     fn encode(&self) -> Option<(String, Vec<u8>)> {
         let mut used = vec![false; self.values.len()];
         self.games.iter().for_each(|&index| used[index as usize] = true);
@@ -185,7 +186,7 @@ impl ColumnBlock {
         Some((cells, games))
     }
 
-    /// What a number has.
+    /// The value of a number.
     fn value(&self, number: usize) -> &ColumnValue {
         const NULL: &ColumnValue = &ColumnValue::Null;
         self.games.get(number).map_or(NULL, |&index| &self.values[index as usize])
@@ -201,7 +202,7 @@ impl From<StoredColumn> for ColumnBlock {
     }
 }
 
-/// What a cell of such a column can hold, in the order in which SQLite sorts.
+/// A cell of such a column, in the order in which SQLite sorts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum ColumnValue {
     #[default]

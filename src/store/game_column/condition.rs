@@ -1,4 +1,4 @@
-//! Conditions on the values of columns: the same that [`Selection`](crate::store::Selection) says in SQL.
+//! Conditions on columns, equivalent to the SQL of [`Selection`](crate::store::Selection).
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -7,26 +7,26 @@ use super::StoredColumn;
 use crate::store::block_games::BlockGames;
 use crate::store::row::virtual_table::Cell;
 
-/// What a value is to be. NULL fits only [`Test::Missing`].
+/// The allowed values. NULL matches only [`Test::Missing`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Test {
-    /// One of these numbers, which are in order.
+    /// One of these numbers, in ascending order.
     OneOf(Vec<i64>),
-    /// None of these numbers, which are in order; NULL is none of them.
+    /// None of these numbers, in ascending order. NULL does not match.
     NoneOf(Vec<i64>),
     /// One of these texts.
     OneOfTexts(Vec<String>),
     AtLeast(i64),
     AtMost(i64),
-    /// From the one text on, up to before the other.
+    /// From the first text up to, but not including, the second.
     Between(String, String),
-    /// This text, whatever the case of the letters A to Z.
+    /// This text, ignoring the case of the letters A to Z.
     AnyCase(String),
     /// NULL.
     Missing,
-    /// A date whose year is known, from this one on: what is unknown of it may be late enough.
+    /// A date with a known year, from this date on; unknown parts match if they could be late enough.
     Since(String),
-    /// A date whose year is known, up to before this text: what is unknown of it may be early enough.
+    /// A date with a known year, before this text; unknown parts match if they could be early enough.
     Until(String),
 }
 
@@ -63,10 +63,10 @@ fn is_year_known(date: &str) -> bool {
     !date.bytes().take(4).any(|byte| byte == b'?')
 }
 
-/// Tests of columns, all of which hold.
+/// Tests of columns, all of which must hold.
 pub(crate) type Alternative = Vec<(&'static str, Test)>;
 
-/// Where the columns of a block come from.
+/// Provides the columns of a block.
 pub(crate) trait ColumnSource {
     type Error;
 
@@ -87,7 +87,7 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    /// The games of a block that fit.
+    /// The games of a block that match.
     pub(crate) fn games<S: ColumnSource>(&self, columns: &S) -> Result<BlockGames, S::Error> {
         let alternatives = match self {
             Self::Tests(alternatives) => alternatives,
@@ -115,7 +115,7 @@ impl StoredColumn {
     }
 }
 
-/// The games of a block in which two numbers are known and their sum is in one of these ranges.
+/// The games of a block for which both numbers are known and their sum is in one of these ranges.
 fn sum_in(one: &StoredColumn, other: &StoredColumn, ranges: &[RangeInclusive<i64>]) -> BlockGames {
     let numbers = |column: &StoredColumn| -> Vec<Option<i64>> {
         let number = |cell| if let Cell::Integer(number) = cell { Some(number) } else { None };

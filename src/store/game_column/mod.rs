@@ -1,8 +1,8 @@
-//! Columns of `game` that filters ask for, each in one piece for a block of games: a filter is then a look at one byte or two of each
-//! game, not at its row.
+//! Columns of `game` that filters use, each stored as one piece per block of games: a filter reads one or two
+//! bytes per game, not its row.
 //!
-//! A piece has the different values of the block's games once, and of each game number which of them it is. So a condition is tried on a
-//! few values, whatever they are, and the games follow.
+//! A piece contains the distinct values of the block, and for each game number the index of its value. So a
+//! condition is evaluated once per distinct value.
 
 mod builder;
 mod condition;
@@ -12,7 +12,7 @@ pub(crate) use builder::{ColumnBuilder, StoredColumns, places};
 pub(crate) use condition::{Alternative, ColumnSource, Condition, Test};
 pub(crate) use stored::StoredColumn;
 
-/// The columns of `game` that are kept in this way.
+/// The columns of `game` that are stored in this way.
 pub(crate) const COLUMNS: [&str; 17] = [
     RESULT,
     WHITE_ELO,
@@ -33,7 +33,7 @@ pub(crate) const COLUMNS: [&str; 17] = [
     "variant",
 ];
 
-/// Every game has one: where it is NULL, there is no game.
+/// Every game has a value in this column: NULL means that there is no game.
 pub(crate) const WHITE_ID: &str = "white_id";
 pub(crate) const BLACK_ID: &str = "black_id";
 pub(crate) const RESULT: &str = "result";

@@ -1,4 +1,4 @@
-//! A column of a block as it was read.
+//! A column of a block as read from the database.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use serde::de::{self, DeserializeSeed, SeqAccess, Visitor};
 use crate::store::block_games::BlockGames;
 use crate::store::row::virtual_table::Cell;
 
-/// A column of the games of one block as it was read.
+/// A column of one block as read from the database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StoredColumn {
-    /// The texts among the values, one after the other: thousands of short texts in one piece of memory.
+    /// The texts among the values, concatenated, to avoid thousands of small allocations.
     texts: String,
     values: Vec<StoredValue>,
-    /// Of each number, which of the values it has. Numbers behind the last have NULL.
+    /// For each number, the index of its value. Numbers after the last have NULL.
     ranks: Vec<u16>,
 }
 
@@ -22,19 +22,19 @@ pub(crate) struct StoredColumn {
 enum StoredValue {
     Null,
     Integer(i64),
-    /// Where it begins and ends in the texts.
+    /// Start and end in `texts`.
     Text(u32, u32),
 }
 
 impl StoredColumn {
-    /// What was stored; `None` if it cannot have been.
+    /// Decodes a stored column; `None` if it is invalid.
     #[cfg(test)]
     fn decode(cells: &str, games: &[u8]) -> Option<Self> {
         let mut column = Self::default();
         column.read(cells, games).then_some(column)
     }
 
-    /// Takes in what was stored, in the place of what it was. Gives back whether it can have been stored.
+    /// Replaces this column by a stored one. Returns whether it is valid.
     pub(crate) fn read(&mut self, cells: &str, games: &[u8]) -> bool {
         self.texts.clear();
         self.values.clear();
@@ -54,7 +54,7 @@ impl StoredColumn {
         greatest.is_none_or(|greatest| usize::from(greatest) < self.values.len()) && self.numbers() <= 1 << 16
     }
 
-    /// The different values, in the order of their ranks.
+    /// The distinct values, in the order of their ranks.
     pub(crate) fn values(&self) -> impl ExactSizeIterator<Item = Cell<'_>> {
         self.values.iter().map(|value| match *value {
             StoredValue::Null => Cell::Null,
@@ -63,12 +63,12 @@ impl StoredColumn {
         })
     }
 
-    /// So many numbers have a value; all behind them have NULL.
+    /// The number of game numbers with an entry. All later numbers have NULL.
     pub(crate) const fn numbers(&self) -> usize {
         self.ranks.len()
     }
 
-    /// The rank of the value that a number has.
+    /// The rank of a number's value.
     #[inline]
     pub(crate) fn rank(&self, number: u16) -> Option<u16> {
         self.ranks.get(usize::from(number)).copied()
@@ -79,9 +79,10 @@ impl StoredColumn {
         &self.ranks
     }
 
-    /// The games whose value fits.
+    /// The games whose value matches.
     pub(super) fn games(&self, fits: impl Fn(Cell<'_>) -> bool) -> BlockGames {
-        // Numbers behind the last have NULL: those that differ from it are looked for.
+        // Numbers after the last have NULL: start with the result for NULL and find the numbers that differ
+        // from it.
         let null_fits = fits(Cell::Null);
         let differs: Vec<bool> = self.values().map(|value| fits(value) != null_fits).collect();
         let differing = if differs.contains(&true) {
@@ -115,7 +116,7 @@ impl<'de> Visitor<'de> for ValueList<'_> {
     }
 }
 
-/// Reads one value. A derived reading would keep each in another form first.
+/// Reads one value directly. A derived implementation would convert each value to another form first.
 struct OneValue<'c>(&'c mut StoredColumn);
 
 impl<'de> DeserializeSeed<'de> for OneValue<'_> {

@@ -1,4 +1,4 @@
-//! Segments in key order to one B-tree.
+//! Joins segments, in key order, into one B-tree.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::id::GameId;
 use crate::store::game_set::GameSet;
 use crate::store::row::OccurrenceRow;
 
-/// Joins `segments` to the B-tree whose root page is `root`.
+/// Builds the B-tree with the root page `root` from `segments`.
 ///
-/// The segments must come in key order, and each key of a segment must be greater than all of the one before (which is not
-/// checked). They may be empty. `root` is the root page of an empty `WITHOUT ROWID` table or index, as `sqlite_schema`
-/// tells. Trees of different tables may be assembled at the same time.
+/// The segments must come in key order, and each key of a segment must be greater than all keys of the one
+/// before (this is not checked). Segments may be empty. `root` is the root page of an empty `WITHOUT ROWID`
+/// table or index, from `sqlite_schema`. Trees of different tables may be assembled concurrently.
 ///
 /// # Errors
-/// When `root` is not the root of an empty one, or a page cannot be written or read back.
+/// If `root` is not the root of an empty tree, or a page cannot be written or read back.
 pub fn assemble(
     file: &Arc<PageFile>,
     root: PageNumber,
@@ -38,10 +38,10 @@ pub fn assemble(
     file.write_pages(root, &page)
 }
 
-/// Joins segments to a tree that is to take the place of another one. Gives back what is to stand on its root page.
+/// Joins segments into a tree that will replace another one. Returns the contents of its root page.
 ///
 /// # Errors
-/// When a page cannot be written or read back.
+/// If a page cannot be written or read back.
 pub fn assemble_anew(
     file: &Arc<PageFile>,
     segments: impl IntoIterator<Item = Segment>,
@@ -49,20 +49,20 @@ pub fn assemble_anew(
     Assembly::new(file).run(segments)
 }
 
-/// What becomes of the pages of a tree that is changed.
+/// The result of changing a tree.
 #[derive(Clone, Debug, Default)]
 pub struct RebuiltTree {
-    /// What is to stand on its root page.
+    /// The new contents of its root page.
     pub root: Vec<u8>,
-    /// Pages that it does not need any more.
+    /// Pages that it no longer needs.
     pub freed: Vec<PageNumber>,
 }
 
-/// Joins segments to the end of the tree whose root page is `root`: all their keys are greater than those that are there.
-/// Nothing is written to a page of the tree.
+/// Appends segments to the tree with the root page `root`. All their keys are greater than the existing keys.
+/// Does not write to pages of the tree.
 ///
 /// # Errors
-/// [`BtreeError::Damaged`] if the tree is not as it should be; when a page cannot be written or read.
+/// [`BtreeError::Damaged`] if the tree is invalid; if a page cannot be written or read.
 pub fn extend(
     file: &Arc<PageFile>,
     root: PageNumber,
@@ -82,8 +82,8 @@ pub fn extend(
     Ok(RebuiltTree { root: assembly.run(segments)?, freed: numbers[1..].to_vec() })
 }
 
-/// Joins segments to the leaves of a tree whose rows come before `row`, in the place of all its other rows. Nothing is written to a page
-/// of the tree.
+/// Keeps the leaves of a tree whose rows all come before `row`, and replaces all its other rows by segments.
+/// Does not write to pages of the tree.
 ///
 /// # Errors
 /// As [`extend`].
@@ -97,7 +97,8 @@ pub fn replace_end(
     let is_before = |cell: &[u8], leaf| is_before(cell, row).ok_or_else(|| damaged(leaf));
     let divider = |leaf: usize| tree.divider(leaf).ok_or_else(|| damaged(tree.leaves()[leaf]));
     let end = tree.leaves_before(row)?;
-    // The rows of one more leaf are written again: to the last page something may be added.
+    // The rows of one more leaf are written again, because the last page must be a new one that can be
+    // changed.
     let kept = end.saturating_sub(1);
     let mut assembly = Assembly::new(file);
     assembly.push_first_leaves(tree, kept)?;
@@ -120,8 +121,8 @@ pub fn replace_end(
     Ok(RebuiltTree { root, freed: tree.pages_without(kept).collect() })
 }
 
-/// Joins segments to the first leaves of a tree, `stay` of them, in the place of all its other rows, those of one more leaf at least.
-/// Nothing is written to a page of the tree.
+/// Keeps the first `stay` leaves of a tree and replaces all its other rows (at least those of one leaf) by
+/// segments. Does not write to pages of the tree.
 ///
 /// # Errors
 /// As [`extend`].
@@ -137,9 +138,9 @@ pub(super) fn assemble_behind(
     Ok(RebuiltTree { root, freed: tree.pages_without(stay).collect() })
 }
 
-/// Leaves the rows of some games out of a tree whose rows begin with the number of a game, and joins segments to its end: all their keys
-/// are greater than those that are there. Leaves without such rows stay as they are. Nothing is written to a page of the tree. `see` is
-/// shown the game of each row that is left out, in order.
+/// Copies a tree, whose rows begin with the number of a game, without the rows of some games, and appends
+/// segments. All their keys are greater than the existing keys. Leaves without such rows are kept. Does not
+/// write to pages of the tree. Calls `see` with the game of each removed row, in order.
 ///
 /// # Errors
 /// As [`extend`].
@@ -155,7 +156,7 @@ pub fn leave_games_out(
         let number = first_number(cell).and_then(|number| u32::try_from(number).ok());
         Ok::<_, BtreeError>(GameId(number.ok_or_else(|| damaged(leaf))?))
     };
-    // Which leaves have such rows: each with the divider behind it.
+    // Finds the leaves that have such rows, each with the divider after it.
     let (mut first, mut changes) = (GameId(0), Vec::with_capacity(tree.leaves().len()));
     for leaf in 0..tree.divider_count() {
         let last = game(tree.divider(leaf).ok_or_else(|| damaged(leaf))?, leaf)?;
@@ -163,7 +164,7 @@ pub fn leave_games_out(
         first = last;
     }
     changes.push(true);
-    // To the last page something may be added, so there must be one that is new: the last rows that stay are written again.
+    // The last page must be a new one that can be changed, so the last remaining rows are written again.
     if let Some(last_kept) = changes.iter().rposition(|changes| !changes) {
         changes[last_kept] = true;
     }
@@ -192,23 +193,23 @@ pub fn leave_games_out(
         }
         freed.push(number);
     }
-    // The root stays where it is.
+    // The root page is reused.
     freed.retain(|&page| page != tree.root());
     Ok(RebuiltTree { root: assembly.run(segments)?, freed })
 }
 
-/// A tree whose segments come in one by one.
+/// A tree built from segments one by one.
 struct Assembly<'f> {
     file: &'f PageFile,
     interior: Interior<'f>,
-    /// The last leaf and the row behind it: they go to `interior` once it is known that another leaf follows.
+    /// The last leaf and the row after it. They are added to `interior` once another leaf follows.
     tail: Option<(PageNumber, Vec<u8>)>,
     /// Packs the rows of segments without leaves.
     loose: LeafWriter,
 }
 
 impl<'f> Assembly<'f> {
-    /// Pages that `loose` gathers.
+    /// Pages that `loose` buffers.
     const LOOSE_PAGES: NonZeroUsize = NonZeroUsize::new(8).expect("eight is not zero");
 
     fn new(file: &'f Arc<PageFile>) -> Self {
@@ -216,7 +217,7 @@ impl<'f> Assembly<'f> {
         Self { file, interior: Interior::new(file), tail: None, loose }
     }
 
-    /// Begins the tree with leaves of another one.
+    /// Starts the tree with leaves of another one.
     fn push_first_leaves(&mut self, tree: &Tree, count: usize) -> Result<(), BtreeError> {
         (0..count).try_for_each(|leaf| {
             let number = tree.leaves()[leaf];
@@ -241,8 +242,8 @@ impl<'f> Assembly<'f> {
         self.push_leaves(segment)
     }
 
-    /// Writes the loose rows before the leaf `next`, which is not written to. Gives back whether that can be done: one row alone has no
-    /// place.
+    /// Writes the loose rows before the leaf `next`, which is not changed. Returns whether that is possible:
+    /// a single row cannot be placed.
     fn make_way_for(&mut self, next: PageNumber) -> Result<bool, BtreeError> {
         let loose = self.loose.finish_segment()?;
         if loose.leaves.is_empty() {
@@ -296,7 +297,7 @@ impl<'f> Assembly<'f> {
         Ok(())
     }
 
-    /// Puts rows that fit on one page before the leaf `next`.
+    /// Inserts rows that fit on one page before the leaf `next`.
     fn place_rows(&mut self, rows: &Cells, next: PageNumber) -> Result<(), BtreeError> {
         let rows: Vec<&[u8]> = rows.iter().collect();
         match *rows {
@@ -309,20 +310,20 @@ impl<'f> Assembly<'f> {
         }
     }
 
-    /// Puts one row before the leaf `next`, which may be full, and before which another divider may stand: the row gets
-    /// a leaf of its own, and the first row of `next` becomes the divider between the two.
+    /// Inserts one row before the leaf `next`. This leaf may be full, and another divider may precede it. So
+    /// the row gets a leaf of its own, and the first row of `next` becomes the divider between the two.
     fn place_row(&mut self, row: &[u8], next: PageNumber) -> Result<(), BtreeError> {
         let (page, fill) = self.read_leaf(next)?;
         let mut rows = fill.cells(&page);
         let divider = rows.next().ok_or(BtreeError::Damaged { page: next })?;
-        // Never empty: a segment's first leaf was full and gave at most one row away.
+        // Never empty: a segment's first leaf was full and lost at most one row.
         self.file.write_pages(next, &self.leaf(&rows.collect::<Vec<_>>()))?;
         let leaf = self.file.append_page(&self.leaf(&[row]))?;
         self.push_leaf(leaf, divider)
     }
 
-    /// Ends the tree after `leaf` and the row behind it, which goes back to its leaf if there is room. Otherwise it gets a
-    /// leaf of its own, and the last row of `leaf` takes its place.
+    /// Ends the tree after `leaf` and the row after it. The row is put back on its leaf if it fits. Otherwise
+    /// it gets a leaf of its own, and the last row of `leaf` becomes the divider.
     fn finish_after(mut self, leaf: PageNumber, row: Vec<u8>) -> Result<Vec<u8>, BtreeError> {
         let (mut page, mut fill) = self.read_leaf(leaf)?;
         if fill.fits(row.len()) {
@@ -338,7 +339,7 @@ impl<'f> Assembly<'f> {
         self.finish_with(&[&row])
     }
 
-    /// A leaf of `rows`, which must fit.
+    /// Builds a leaf of `rows`, which must fit.
     fn leaf(&self, rows: &[&[u8]]) -> Vec<u8> {
         let size = self.file.page_size();
         let mut page = vec![0; size.bytes()];

@@ -1,11 +1,11 @@
-//! Memory that pages gather in before they are written.
+//! A buffer of pages before they are written.
 
 use std::ops::{Deref, DerefMut};
 
-/// What direct writes ask of addresses, lengths and offsets: at most this on any file system in use.
+/// The alignment of addresses, lengths and offsets for direct writes. No file system in use requires more.
 pub(super) const ALIGNMENT: usize = 4096;
 
-/// Zeroed bytes that begin at a multiple of [`ALIGNMENT`].
+/// Zeroed bytes aligned to [`ALIGNMENT`].
 #[derive(Debug)]
 pub(super) struct AlignedBuffer {
     bytes: Vec<u8>,

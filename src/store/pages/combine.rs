@@ -1,4 +1,4 @@
-//! Two trees of an index to one.
+//! Merges two trees of an index.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -9,40 +9,43 @@ use super::tree::leaves::Leaves;
 use super::{BtreeError, LeafWriter, PageFile, PageRun, RebuiltTree, Tree};
 use crate::store::partition_point::{near_partition_point, partition_point};
 
-/// Bytes of the longest row that is taken, as a cell: its length takes one of them.
+/// The length in bytes of the longest row that can be merged, as a cell, including one byte for its length.
 pub const LONGEST_COMBINED: usize = 128;
 
-/// What became of two trees of an index.
+/// The result of merging two trees of an index.
 #[derive(Debug)]
 pub enum Combined {
-    /// One that has the rows of both.
+    /// A tree with the rows of both.
     Tree(RebuiltTree),
-    /// Nothing: a row is too long or of a kind that is not known here. The pages were written in vain.
+    /// Nothing, because a row is too long or has columns of an unknown type. These pages were written and can
+    /// be reused.
     Nothing(Vec<PageRun>),
 }
 
-/// How many leaves of a tree of an index stay as they are, from the first one on, when the rows of another one are added.
+/// The number of leaves, from the first one on, that stay unchanged when the rows of another tree are merged
+/// into an index.
 ///
 /// # Errors
-/// When a page cannot be read, or is damaged.
+/// If a page cannot be read, or is damaged.
 pub fn leaves_that_stay(old: &Tree, (new_file, new): (&PageFile, &Tree)) -> Result<usize, BtreeError> {
     let rows = Rows::starting(new_file, new, 0)?;
     let Next::Row(first) = rows.next()? else { return Ok(0) };
     let end = partition_point(0..old.divider_count(), |leaf| {
         let order = old.divider(leaf).and_then(|divider| compare(divider, first));
-        // The rows of a tree that cannot be compared are told of when they are read.
+        // Rows that cannot be compared are reported when the tree is read.
         Ok::<_, BtreeError>(order == Some(Ordering::Less))
     })?;
-    // To the last leaf something may be added: the one before the first that changes is written again.
+    // The last leaf must be a new one that can be changed, so the leaf before the first change is written
+    // again.
     Ok(end.saturating_sub(1))
 }
 
-/// Writes the rows of two trees of an index to leaves of `file`, in order: those of a tree `old` of the same file, and of another
-/// file's tree. The indexes have the same columns, all of them ascending and compared as bytes. Of the old tree, the leaves
-/// that [stay](leaves_that_stay) are not read.
+/// Merges the rows of two trees of an index into leaves of `file`, in order: a tree `old` of the same file,
+/// and a tree of another file. The indexes have the same columns, all ascending and compared as bytes. Leaves
+/// of the old tree that [stay](leaves_that_stay) are not read.
 ///
 /// # Errors
-/// When a page cannot be read, is damaged, or cannot be written.
+/// If a page cannot be read, is damaged, or cannot be written.
 pub fn combine(
     file: &Arc<PageFile>,
     (old, stay): (&Tree, usize),
@@ -70,25 +73,25 @@ pub fn combine(
     assemble_behind(file, old, stay, [segment]).map(Combined::Tree)
 }
 
-/// What stands at a place of a tree.
+/// The row at the current place of a tree.
 enum Next<'r> {
     Row(&'r [u8]),
-    /// A row that cannot be taken.
+    /// A row that cannot be merged.
     Other,
     End,
 }
 
-/// The rows of a tree in their order.
+/// Iterates over the rows of a tree in order.
 struct Rows<'t> {
     tree: &'t Tree,
     leaves: Leaves<'t>,
     leaf: usize,
-    /// Behind the last one of a leaf its divider follows.
+    /// After the last cell of a leaf comes its divider.
     cell: usize,
 }
 
 impl<'t> Rows<'t> {
-    /// Those of a leaf and all behind it.
+    /// The rows from a leaf on.
     fn starting(file: &'t PageFile, tree: &'t Tree, leaf: usize) -> Result<Self, BtreeError> {
         let mut leaves = Leaves::new(file, tree);
         leaves.load(leaf)?;
@@ -117,7 +120,7 @@ impl<'t> Rows<'t> {
         Ok(())
     }
 
-    /// Copies the rows that come before `end`, or all. Gives back whether all of them could be taken.
+    /// Copies the rows before `end`, or all rows. Returns whether all of them could be copied.
     fn copy(&mut self, end: Option<&[u8]>, writer: &mut LeafWriter) -> Result<bool, BtreeError> {
         loop {
             let page = self.leaves.get(self.leaf)?;

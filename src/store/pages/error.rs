@@ -1,18 +1,18 @@
-//! What can go wrong while B-trees are built.
+//! Errors of building B-trees.
 
 use std::io;
 use std::path::PathBuf;
 
 use super::number::PageNumber;
 
-/// Why a B-tree could not be built. The file is then no valid database and must be thrown away.
+/// Why a B-tree could not be built. The file is then not a valid database and must be discarded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BtreeError {
-    /// The operating system refused to open, read or write.
+    /// The operating system refused to open, read or write a file.
     #[error("cannot {action} {}", path.display())]
     Io {
-        /// What was being done.
+        /// The operation that failed.
         action: &'static str,
         /// The file.
         path: PathBuf,
@@ -20,12 +20,12 @@ pub enum BtreeError {
         source: io::Error,
     },
 
-    /// The file is not one that rows can be built into.
+    /// Rows cannot be built into this file.
     #[error("cannot build tables in {}: {reason}", path.display())]
     Unsuitable {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
 
@@ -36,25 +36,25 @@ pub enum BtreeError {
         root: PageNumber,
     },
 
-    /// A row cannot stand on a page of this size without an overflow page.
+    /// A row does not fit on a page of this size without an overflow page.
     #[error(
         "a row of {length} bytes: rows must have 3 to {max} bytes; a larger page size allows longer rows"
     )]
     RowLength {
         /// The row's length in bytes.
         length: usize,
-        /// The most a row may have on a page of this size.
+        /// The maximum length of a row on a page of this size.
         max: usize,
     },
 
-    /// A page does not read as it was written.
+    /// The contents of a page are not valid.
     #[error("page {page} of the database is damaged; `pgndex verify` tells more")]
     Damaged {
         /// The page.
         page: PageNumber,
     },
 
-    /// More pages are wanted than were set apart: a fault of the program.
+    /// More pages are needed than were reserved: a bug of the program.
     #[error(
         "a table needs more pages than were reserved for it; nothing was changed; this is a bug in pgndex, please report it"
     )]
@@ -63,7 +63,7 @@ pub enum BtreeError {
     /// No page numbers are left.
     #[error("the database would have more than {max} pages; a larger page size allows a larger database")]
     Full {
-        /// The most pages a database may have.
+        /// The maximum number of pages of a database.
         max: u32,
     },
 }

@@ -1,4 +1,4 @@
-//! The database file: page numbers given out, pages written in place, the header put right.
+//! The database file: allocates page numbers, writes pages in place and updates the header.
 
 use std::cmp::Ordering;
 use std::fs::{File, OpenOptions};
@@ -12,29 +12,30 @@ use super::buffer::ALIGNMENT;
 use super::number::{PageNumber, PageRun, PageSize};
 use crate::positioned::{read_at, write_at};
 
-/// The database file whose tables are built, shared by all threads.
+/// The database file in which tables are built, shared by all threads.
 ///
-/// Pages are only appended, or written where nothing is that anybody needs. No SQLite connection may write to the file
-/// meanwhile.
+/// Pages are only appended, or written where their old contents are not needed. No SQLite connection may
+/// write to the file meanwhile.
 #[derive(Debug)]
 pub struct PageFile {
     file: File,
-    /// The same file, for writes past the page cache; `None` where the file system has none.
+    /// The same file opened for writes that bypass the page cache; `None` if the file system does not support
+    /// this.
     direct: Option<File>,
     path: PathBuf,
     page_size: PageSize,
     pages: Allocator,
 }
 
-/// The header of a database file, of which page 1 begins
-/// (["The Database Header"](https://www.sqlite.org/fileformat2.html#the_database_header)).
+/// The header of a database file, at the start of page 1 (["The Database
+/// Header"](https://www.sqlite.org/fileformat2.html#the_database_header)).
 type Header = [u8; 100];
 
 impl PageFile {
-    /// Opens the database at `path`, in which SQLite has created the tables and which it has closed.
+    /// Opens the database at `path`. SQLite has created its tables and closed it.
     ///
     /// # Errors
-    /// When the file cannot be opened or read, or is no database that pages can be appended to.
+    /// If the file cannot be opened or read, or pages cannot be appended to it.
     pub fn open(path: &Path) -> Result<Self, BtreeError> {
         let file = Self::open_longer(path)?;
         let length = file.file.metadata().map_err(|error| file.io_error("examine", error))?.len();
@@ -45,13 +46,13 @@ impl PageFile {
         Err(BtreeError::Unsuitable { path: path.to_owned(), reason })
     }
 
-    /// Whether a database that begins with these bytes is one that pages can be appended to.
+    /// Whether pages can be appended to a database that begins with these bytes.
     #[must_use]
     pub fn suits(header: &[u8]) -> bool {
         header.first_chunk().is_some_and(|header| examine_header(header).is_ok())
     }
 
-    /// Opens a database that may have bytes behind its last page.
+    /// Opens a database that may have bytes after its last page.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -71,31 +72,31 @@ impl PageFile {
         Ok(Self { file, direct, path: path.to_owned(), page_size, pages })
     }
 
-    /// Gives pages out before those behind the last one: pages that nobody needs as they are.
+    /// Adds pages whose contents are not needed. They are allocated before new pages at the end.
     pub fn reuse(&self, pages: impl IntoIterator<Item = PageRun>) {
         self.pages.free().extend(pages);
     }
 
-    /// Sees to it that `count` pages can be allocated, behind the last one where those for [reuse](Self::reuse) do not suffice,
-    /// and no more than that: somebody else may append pages from now on. Gives back the last page, which is none of them and not
-    /// written to.
+    /// Reserves `count` pages: pages for [reuse](Self::reuse) first, then pages at the end. From then on no
+    /// more are allocated, because others may append pages. Returns the last page of the file, which is not
+    /// one of the reserved pages and is not written to.
     ///
     /// # Errors
-    /// When no page numbers are left.
+    /// If no page numbers are left.
     pub fn set_apart(&self, count: u32) -> Result<PageNumber, BtreeError> {
         self.pages.set_apart(count)
     }
 
-    /// Takes back those pages for reuse or set apart that were not allocated.
+    /// Returns the pages for reuse and the reserved pages that were not allocated.
     #[must_use]
     pub fn unused(&self) -> Vec<PageRun> {
         std::mem::take(&mut self.pages.free())
     }
 
-    /// Cuts off what is behind the first `count` pages.
+    /// Truncates the file to `count` pages.
     ///
     /// # Errors
-    /// When the file cannot be cut, or does not have so many.
+    /// If the file cannot be truncated, or has fewer pages.
     pub fn cut(&self, count: u32) -> Result<(), BtreeError> {
         let length = self.file.metadata().map_err(|error| self.io_error("examine", error))?.len();
         let wanted = u64::from(count) * self.page_size.bytes() as u64;
@@ -109,10 +110,10 @@ impl PageFile {
         }
     }
 
-    /// Makes the file as long as all its pages, those too that were not written yet.
+    /// Extends the file to the length of all its pages, including those not written yet.
     ///
     /// # Errors
-    /// When the file cannot be made longer.
+    /// If the file cannot be extended.
     pub fn stretch(&self) -> Result<(), BtreeError> {
         let length = self.file.metadata().map_err(|error| self.io_error("examine", error))?.len();
         if length < self.length() {
@@ -121,15 +122,15 @@ impl PageFile {
         Ok(())
     }
 
-    /// Waits until all pages written are on disk.
+    /// Waits until all written pages are on disk.
     ///
     /// # Errors
-    /// When the system cannot write them.
+    /// If the system cannot write them.
     pub fn sync(&self) -> Result<(), BtreeError> {
         self.file.sync_data().map_err(|error| self.io_error("write to disk", error))
     }
 
-    /// The length of all pages in bytes.
+    /// The total length of all pages in bytes.
     fn length(&self) -> u64 {
         u64::from(self.page_count()) * self.page_size.bytes() as u64
     }
@@ -140,40 +141,42 @@ impl PageFile {
         self.page_size
     }
 
-    /// How many pages the file has, those included that were allocated since it was opened.
+    /// The number of pages, including those allocated since the file was opened.
     #[must_use]
     pub fn page_count(&self) -> u32 {
         self.pages.count()
     }
 
-    /// Allocates neighbouring pages, those for [reuse](Self::reuse) first, then behind all others: `wanted` of them, or
-    /// fewer if something is in the way, such as the page that SQLite never uses, but at least one.
+    /// Allocates adjacent pages: pages for [reuse](Self::reuse) first, then pages at the end. Returns
+    /// `wanted` pages, or fewer if a page in between is not usable, such as the page that SQLite never uses,
+    /// but at least one.
     ///
     /// Each allocated page must be written and must become part of a table.
     ///
     /// # Errors
-    /// When no page numbers are left, or none of those that were [set apart](Self::set_apart).
+    /// If no page numbers are left, or no [reserved](Self::set_apart) pages.
     ///
     /// # Panics
-    /// When no page is wanted.
+    /// If `wanted` is 0.
     pub fn allocate(&self, wanted: u32) -> Result<PageRun, BtreeError> {
         self.pages.allocate(wanted)
     }
 
-    /// Writes whole pages side by side, from page `first` on.
+    /// Writes whole, adjacent pages, starting at page `first`.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     ///
     /// # Panics
-    /// When `first` is 0.
+    /// If `first` is 0.
     pub fn write_pages(&self, first: PageNumber, pages: &[u8]) -> Result<(), BtreeError> {
         debug_assert_eq!(pages.len() % self.page_size.bytes(), 0);
         let offset = self.offset(first);
         let failed = |error| self.io_error("write pages of", error);
         if let Some(direct) = self.direct.as_ref().filter(|_| suits_direct_write(pages, offset)) {
             match write_at(direct, pages, offset) {
-                // The file system asks for another alignment, or took only part of the pages, up to some limit: told below.
+                // The file system requires another alignment, or wrote only part of the pages, up to some
+                // limit. The write below reports errors.
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
                 result => return result.map_err(failed),
             }
@@ -181,7 +184,7 @@ impl PageFile {
         write_at(&self.file, pages, offset).map_err(failed)
     }
 
-    /// Writes whole pages wherever there is room, and tells `place` where.
+    /// Writes whole pages to newly allocated places and calls `place` with them.
     pub(super) fn append_pages(
         &self,
         mut pages: &[u8],
@@ -199,29 +202,30 @@ impl PageFile {
         Ok(())
     }
 
-    /// Writes one page wherever there is room, and returns where.
+    /// Writes one page to a newly allocated place, and returns its number.
     pub(super) fn append_page(&self, page: &[u8]) -> Result<PageNumber, BtreeError> {
         let run = self.allocate(1)?;
         self.write_pages(run.first, page)?;
         Ok(run.first)
     }
 
-    /// Reads page `number` into `page`, and those that follow it as far as there is room.
+    /// Reads page `number` into `page`, and as many of the following pages as fit.
     ///
     /// # Errors
-    /// When the file cannot be read or has no such pages.
+    /// If the file cannot be read or has no such pages.
     ///
     /// # Panics
-    /// When `number` is 0.
+    /// If `number` is 0.
     pub fn read_page(&self, number: PageNumber, page: &mut [u8]) -> Result<(), BtreeError> {
         debug_assert_eq!(page.len() % self.page_size.bytes(), 0);
         read_at(&self.file, page, self.offset(number)).map_err(|error| self.io_error("read a page of", error))
     }
 
-    /// Writes the new page count into the database's header. The file is then a database again; it is not synced.
+    /// Writes the new page count into the database's header. The file is then a valid database again; it is
+    /// not synced.
     ///
     /// # Errors
-    /// When the header cannot be read or written, or when an allocated page was not written.
+    /// If the header cannot be read or written, or an allocated page was not written.
     pub fn finish(&self) -> Result<(), BtreeError> {
         let count = self.page_count();
         let length = self.file.metadata().map_err(|error| self.io_error("examine", error))?.len();
@@ -232,7 +236,7 @@ impl PageFile {
         let mut header: Header = [0; 100];
         read_at(&self.file, &mut header, 0).map_err(|error| self.io_error("read the header of", error))?;
         header[28..32].copy_from_slice(&count.to_be_bytes());
-        // The page count counts only if "version valid for" equals the change counter.
+        // SQLite uses the page count only if "version valid for" equals the change counter.
         header.copy_within(24..28, 92);
         write_at(&self.file, &header, 0).map_err(|error| self.io_error("write the header of", error))
     }
@@ -246,8 +250,8 @@ impl PageFile {
     }
 }
 
-/// Opens a file for writes that go past the page cache. A build writes gigabytes that it does not read again: kept out of
-/// the cache, they cost a quarter of the processor time and push nothing else out.
+/// Opens a file for writes that bypass the page cache. A build writes gigabytes that it does not read again.
+/// Without the cache this takes a quarter of the CPU time and does not evict other data.
 #[cfg(target_os = "linux")]
 fn open_direct(path: &Path) -> Option<File> {
     use std::os::unix::fs::OpenOptionsExt;
@@ -259,7 +263,7 @@ fn open_direct(_: &Path) -> Option<File> {
     None
 }
 
-/// Whether a write is aligned as a direct one must be, and large enough to be worth waiting for.
+/// Whether a write is aligned as a direct write requires, and large enough to be worth it.
 fn suits_direct_write(bytes: &[u8], offset: u64) -> bool {
     const WORTH: usize = 64 << 10;
     bytes.len() >= WORTH
@@ -268,7 +272,7 @@ fn suits_direct_write(bytes: &[u8], offset: u64) -> bool {
         && bytes.as_ptr().align_offset(ALIGNMENT) == 0
 }
 
-/// Page size and page count of a database file, or the reason why it cannot be built into.
+/// Page size and page count of a database file, or the reason why rows cannot be built into it.
 fn examine_header(header: &Header) -> Result<(PageSize, u32), &'static str> {
     let word = |at: usize| u32::from_be_bytes(*header[at..].first_chunk().expect("inside the header"));
     if header[..16] != *b"SQLite format 3\0" {
@@ -298,19 +302,19 @@ fn examine_header(header: &Header) -> Result<(PageSize, u32), &'static str> {
     Ok((page_size, count))
 }
 
-/// Page numbers, given out in ascending order without the lock-byte page.
+/// Allocates page numbers in ascending order, without the lock-byte page.
 #[derive(Debug)]
 struct Allocator {
     lock_page: u32,
     count: AtomicU32,
-    /// Runs to be given out first, the last ones before others.
+    /// Runs to allocate first, from the last one backwards.
     free: Mutex<Vec<PageRun>>,
-    /// Whether these are all.
+    /// Whether no pages may be allocated beyond these.
     is_closed: AtomicBool,
 }
 
 impl Allocator {
-    /// The most pages of a database (["Limits"](https://www.sqlite.org/limits.html), 2^32 - 2).
+    /// The maximum number of pages of a database (["Limits"](https://www.sqlite.org/limits.html), 2^32 - 2).
     const MAX: u32 = u32::MAX - 1;
 
     const fn new(lock_page: PageNumber, count: u32) -> Self {
@@ -326,7 +330,7 @@ impl Allocator {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes up to `wanted` pages of a run that is free.
+    /// Takes up to `wanted` pages of a free run.
     fn take_free(&self, wanted: u32) -> Option<PageRun> {
         let mut free = self.free();
         let run = free.last_mut()?;

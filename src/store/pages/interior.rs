@@ -1,4 +1,4 @@
-//! The pages above the leaves, built level by level while the leaves stream past.
+//! The pages above the leaves, built level by level as leaves arrive.
 
 use super::page::{CHILD, PageFill, PageView, child_of};
 use super::{BtreeError, PageFile, PageNumber};
@@ -7,7 +7,7 @@ use super::{BtreeError, PageFile, PageNumber};
 #[derive(Debug)]
 pub(super) struct Interior<'f> {
     file: &'f PageFile,
-    /// From the level above the leaves upwards. Every level but the topmost keeps a page back.
+    /// From the level above the leaves upwards. Every level but the topmost holds one page back.
     levels: Vec<Level>,
 }
 
@@ -15,7 +15,7 @@ pub(super) struct Interior<'f> {
 #[derive(Debug)]
 struct Level {
     page: InteriorPage,
-    /// Kept back because the end of the level may take a child from it.
+    /// Held back because the end of the level may take a child from it.
     before: Option<(InteriorPage, Divider)>,
 }
 
@@ -33,8 +33,8 @@ impl<'f> Interior<'f> {
         Self { file, levels: Vec::new() }
     }
 
-    /// The levels of a tree that is continued: the pages on the way to its last leaf, from the level above the leaves upwards,
-    /// without their right-most children. `None` if one of them is not as it should be.
+    /// The levels of a tree to be continued. `pages` are the pages on the path to its last leaf, from the
+    /// level above the leaves upwards, without their right-most children. `None` if one of them is invalid.
     pub(super) fn resume(file: &'f PageFile, pages: &[Vec<u8>]) -> Option<Self> {
         let level = |bytes: &Vec<u8>| {
             let view = PageView::new(bytes).filter(|view| !view.is_leaf() && view.count() > 0)?;
@@ -56,7 +56,7 @@ impl<'f> Interior<'f> {
         self.levels.is_empty()
     }
 
-    /// Adds the next leaf and the row behind it.
+    /// Adds the next leaf and the row after it.
     pub(super) fn push(&mut self, leaf: PageNumber, divider: &[u8]) -> Result<(), BtreeError> {
         self.push_at(0, leaf, divider)
     }
@@ -82,8 +82,8 @@ impl<'f> Interior<'f> {
         }
     }
 
-    /// Ends the tree with its last leaf and gives back what is to stand on its root page. At least one leaf was pushed, or the
-    /// tree is continued.
+    /// Ends the tree with its last leaf and returns the contents of its root page. At least one leaf was
+    /// pushed, or the tree is continued.
     pub(super) fn finish(mut self, last_leaf: PageNumber) -> Result<Vec<u8>, BtreeError> {
         let mut child = last_leaf;
         let mut level = 0;
@@ -119,8 +119,8 @@ impl InteriorPage {
         self.fill.push(&mut self.bytes, [&child.0.to_be_bytes(), divider]);
     }
 
-    /// Takes the right-most child of the page `before`, which is complete, so that this page has a cell; `divider`
-    /// stands between the two pages.
+    /// Takes the right-most child of the complete page `before`, so that this page has a cell. `divider` is
+    /// the row between the two pages.
     fn take_last_child(&mut self, before: &mut Self, divider: &mut Divider) {
         self.push(PageFill::right_child(&before.bytes), divider);
         let cell = before.fill.pop(&before.bytes);

@@ -1,4 +1,4 @@
-//! One worker's leaves: rows in, full pages out.
+//! Builds the leaves of one worker: packs rows into pages.
 
 use std::mem;
 use std::num::NonZeroUsize;
@@ -13,51 +13,53 @@ use super::{BtreeError, PageFile, PageRun, Record, Segment};
 
 /// Builds the leaf pages of segments, one segment after the other.
 ///
-/// Owned by one thread and reused: it allocates when it is made and per segment, never per row. Full pages gather in a
-/// buffer that is written at once. The segments of a writer may be of different tables. After an error the segment is lost,
-/// and the writer with it.
+/// Owned by one thread and reused: it allocates when created and per segment, never per row. Full pages are
+/// collected in a buffer and written together. The segments of a writer may belong to different tables. After
+/// an error, neither the segment nor the writer can be used.
 #[derive(Debug)]
 pub struct LeafWriter {
     file: Arc<PageFile>,
     max_payload: usize,
-    /// Pages side by side: `complete` ones, then the one being filled.
+    /// Adjacent pages: `complete` ones, then the current one.
     buffer: AlignedBuffer,
     complete: usize,
     fill: PageFill,
     leaves: Vec<PageRun>,
-    /// The cells that stand between the leaves so far.
+    /// The cells between the leaves so far.
     dividers: Vec<u8>,
     /// Where the last divider begins.
     last_divider: usize,
-    /// For rows that meet the end of a page.
+    /// For rows that do not fit on the current page.
     scratch: Vec<u8>,
 }
 
-/// Bytes a cell needs beside its record: a pointer and at most three bytes of length (2^21 is beyond any page).
+/// Bytes that a cell needs in addition to its record: a pointer and at most three bytes of length (2^21 is
+/// larger than any page).
 const CELL_OVERHEAD: usize = 5;
-/// Bytes of a record's length in front of it, at most.
+/// The maximum length, in bytes, of a record's length prefix.
 const LENGTH_PREFIX: usize = 3;
-/// The shortest row: SQLite takes each cell for at least four bytes long.
+/// The length of the shortest row: SQLite assumes that a cell has at least four bytes.
 const MIN_PAYLOAD: usize = 3;
 
 impl LeafWriter {
-    /// Bytes of pages written at once.
+    /// Bytes of pages written together.
     const BUFFER: usize = 512 << 10;
 
-    /// A writer that gathers half a megabyte of pages before it writes.
+    /// A writer that buffers half a megabyte of pages.
     #[must_use]
     pub fn new(file: Arc<PageFile>) -> Self {
         let pages = NonZeroUsize::new(Self::BUFFER / file.page_size().bytes()).expect("at least eight");
         Self::with_buffer(file, pages)
     }
 
-    /// A writer that gathers `pages` full pages before it writes.
+    /// A writer that buffers `pages` full pages.
     #[must_use]
     pub fn with_buffer(file: Arc<PageFile>, pages: NonZeroUsize) -> Self {
         let size = file.page_size();
         Self {
             max_payload: size.max_payload(),
-            // One more: the last full page is kept back, as the segment's end may take a row from it.
+            // One more: the last full page is held back, because the end of the segment may take a row from
+            // it.
             buffer: AlignedBuffer::new((pages.get() + 1) * size.bytes()),
             complete: 0,
             fill: PageFill::leaf(size),
@@ -69,15 +71,15 @@ impl LeafWriter {
         }
     }
 
-    /// Adds a row, whose key must be greater than that of the row before (which is not checked).
+    /// Adds a row, whose key must be greater than that of the row before (this is not checked).
     ///
     /// # Errors
-    /// When a buffer of full pages cannot be written, or the row is too long for a page of this size.
+    /// If a buffer of full pages cannot be written, or the row is too long for a page of this size.
     #[inline]
     pub fn push(&mut self, row: &impl Record) -> Result<(), BtreeError> {
         let room = row.room();
         if room <= self.max_payload && self.fill.fits(room + CELL_OVERHEAD) {
-            // `current` would borrow all of `self`.
+            // Calling `current` would borrow all of `self`.
             let size = self.file.page_size().bytes();
             let page = &mut self.buffer[self.complete * size..][..size];
             let space = self.fill.room(page);
@@ -91,10 +93,10 @@ impl LeafWriter {
         self.push_at_page_end(row)
     }
 
-    /// Adds a row given as an encoded record.
+    /// Adds a row as an encoded record.
     ///
     /// # Errors
-    /// As [`push`](Self::push); also when the row has less than 3 bytes.
+    /// As [`push`](Self::push); also if the row has fewer than 3 bytes.
     pub fn push_payload(&mut self, payload: &[u8]) -> Result<(), BtreeError> {
         self.check_length(payload.len())?;
         let mut prefix = [0; LENGTH_PREFIX];
@@ -103,7 +105,7 @@ impl LeafWriter {
         self.push_parts(&prefix[start..], payload)
     }
 
-    /// Adds a row given as a leaf cell of a page of this size.
+    /// Adds a row as a leaf cell of a page of this size.
     pub(super) fn push_cell(&mut self, cell: &[u8]) -> Result<(), BtreeError> {
         self.push_parts(cell, &[])
     }
@@ -117,7 +119,7 @@ impl LeafWriter {
         while !rows.is_empty() {
             let page = self.current();
             rows.start += self.fill.push_packed(&mut self.buffer[page], leaf, rows.clone());
-            // The next one stands at the page's end.
+            // The next row is at the page's end.
             if let Some(index) = rows.next() {
                 self.push_cell(leaf.row(index).expect("a packed leaf has its rows whole"))?;
             }
@@ -125,10 +127,10 @@ impl LeafWriter {
         Ok(())
     }
 
-    /// Ends the segment and writes its last pages. The writer is then ready for the next segment.
+    /// Ends the segment and writes its last pages. The writer can then start the next segment.
     ///
     /// # Errors
-    /// When the pages cannot be written.
+    /// If the pages cannot be written.
     pub fn finish_segment(&mut self) -> Result<Segment, BtreeError> {
         if self.complete == 0 && self.leaves.is_empty() {
             let rows = self.fill.cells(&self.buffer[self.current()]).flatten().copied().collect();
@@ -138,7 +140,7 @@ impl LeafWriter {
         if self.fill.count() == 1 {
             self.give_last_page_a_second_row();
         }
-        // A page without cells: the row before it is a divider and the last row, as it must be.
+        // A page without cells: the row before it is a divider and the last row, as a segment must end.
         if self.fill.count() > 0 {
             let page = self.current();
             self.add_divider_from_page(page.clone());
@@ -150,7 +152,7 @@ impl LeafWriter {
         Ok(Segment { leaves: mem::take(&mut self.leaves), rows })
     }
 
-    /// Where the page that is being filled stands in the buffer.
+    /// The place of the current page in the buffer.
     fn current(&self) -> Range<usize> {
         let size = self.file.page_size().bytes();
         self.complete * size..(self.complete + 1) * size
@@ -189,14 +191,14 @@ impl LeafWriter {
         self.keep_last_page()
     }
 
-    /// Seals the page that is being filled and begins the next.
+    /// Seals the current page and starts the next.
     fn complete_page(&mut self, page: Range<usize>) {
         self.fill.seal_leaf(&mut self.buffer[page]);
         self.fill = PageFill::leaf(self.file.page_size());
         self.complete += 1;
     }
 
-    /// Once the buffer is full, writes all pages but the last.
+    /// If the buffer is full, writes all pages but the last.
     fn keep_last_page(&mut self) -> Result<(), BtreeError> {
         if self.current().end <= self.buffer.len() {
             return Ok(());
@@ -208,7 +210,7 @@ impl LeafWriter {
         Ok(())
     }
 
-    /// Writes the first `pages` complete pages; the buffer is then empty.
+    /// Writes the first `pages` complete pages and clears the buffer.
     fn write_complete(&mut self, pages: usize) -> Result<(), BtreeError> {
         let bytes = &self.buffer[..pages * self.file.page_size().bytes()];
         self.complete = 0;
@@ -218,15 +220,15 @@ impl LeafWriter {
         })
     }
 
-    /// Moves the last row of the page being filled to the dividers.
+    /// Moves the last row of the current page to the dividers.
     fn add_divider_from_page(&mut self, page: Range<usize>) {
         let cell = self.fill.pop(&self.buffer[page]);
         self.last_divider = self.dividers.len();
         self.dividers.extend_from_slice(cell);
     }
 
-    /// The page has one row, which the next segment needs as its divider: the last divider takes its place, and the
-    /// last row of the page before that of the divider.
+    /// The page has only one row, which the next segment needs as its divider. So the last divider moves to
+    /// this page, and the last row of the page before becomes the divider.
     fn give_last_page_a_second_row(&mut self) {
         let page = self.current();
         let row = self.fill.pop(&self.buffer[page.clone()]).to_vec();

@@ -1,4 +1,4 @@
-//! The rows of a tree of occurrences, on their way into another one.
+//! Copies rows of a tree of `occurrence` into a new one.
 
 use super::page::PageView;
 use super::record_reader::{game_of, is_before, is_row, key_of, occurrence_of};
@@ -11,19 +11,19 @@ use crate::store::game_set::GameSet;
 use crate::store::partition_point::near_partition_point;
 use crate::store::row::{Occurrence, OccurrenceRow};
 
-/// A part of a level: the rows from one on that come before another.
+/// A range of rows of a level: from a first row up to, but not including, another.
 #[derive(Clone, Copy, Debug)]
 pub struct LevelRange {
     /// The level.
     pub level: Level,
-    /// The first row that can be there.
+    /// The lower bound of the rows.
     pub start: OccurrenceRow,
-    /// The first one behind it that can be there; `None`: it goes to the end of the table.
+    /// The exclusive upper bound; `None`: the range extends to the end of the table.
     pub end: Option<OccurrenceRow>,
 }
 
 impl LevelRange {
-    /// The part of a level, behind which comes the level `next`, from the start of a range of occurrences to its end.
+    /// The part of a level within a range of occurrences. The level `next` follows it in the table.
     #[must_use]
     pub fn new(level: Level, next: Option<Level>, (start, end): (Occurrence, Option<Occurrence>)) -> Self {
         let end = end.map(|occurrence| OccurrenceRow { level, occurrence });
@@ -35,49 +35,51 @@ impl LevelRange {
     }
 }
 
-/// The rows of one level and key range of a tree of `occurrence`, copied in order between those that are new.
+/// The rows of one level and key range of a tree of `occurrence`, copied in order and interleaved with new
+/// rows.
 #[derive(Debug)]
 pub struct OldRows<'t> {
     tree: &'t Tree,
     level: Level,
-    /// Where the range ends.
+    /// The end of the range.
     end: Option<OccurrenceRow>,
     leaves: Leaves<'t>,
-    /// Where the next row stands: behind the last one of a leaf its divider follows.
+    /// The place of the next row. After the last cell of a leaf comes its divider.
     leaf: usize,
     cell: usize,
-    /// The key of the row that was copied last, and how many rows with it were.
+    /// The key of the last copied row, and the number of rows with this key.
     run: Option<(PositionKey, u32)>,
     most_counted: u32,
-    /// Games whose rows are left out.
+    /// Games whose rows are not copied.
     removed: &'t GameSet,
-    /// Whether the keys of all of these are noted.
+    /// Whether to record the keys of all rows that are not copied.
     notes_all: bool,
-    /// Keys of rows that were left out and may have, or have had, `most_counted` rows.
+    /// Keys of rows that were not copied, which may have, or have had, `most_counted` rows.
     thinned: Vec<PositionKey>,
-    /// The key of the row that was left out last.
+    /// The key of the last row that was not copied.
     left_out: Option<PositionKey>,
-    /// The same if no row with it was copied so far.
+    /// The same, if no row with this key has been copied so far.
     going: Option<PositionKey>,
-    /// How many keys there were all of whose rows were left out.
+    /// The number of keys whose rows were all removed.
     gone: u64,
 }
 
-/// Keys of rows that were left out.
+/// Keys of removed rows.
 #[derive(Clone, Debug, Default)]
 pub struct LeftOut {
-    /// In order, all keys that have had as many rows as are counted, and some that had fewer: of those, rows may stand on several pages.
+    /// In ascending order: all keys that had as many rows as are counted, and some with fewer, because rows
+    /// of a key can be on several pages.
     pub thinned: Vec<PositionKey>,
-    /// How many keys have no rows left in this level.
+    /// The number of keys without remaining rows in this level.
     pub gone: u64,
 }
 
 impl<'t> OldRows<'t> {
-    /// The rows of a level from the start of a range on that come before its end, without those of `removed` games. Of each key up to
-    /// `most_counted` rows are counted.
+    /// The rows of a level in a range, without those of `removed` games. At most `most_counted` rows are
+    /// counted per key.
     ///
     /// # Errors
-    /// When a page cannot be read or is damaged.
+    /// If a page cannot be read or is damaged.
     pub fn new(
         file: &'t PageFile,
         tree: &'t Tree,
@@ -108,16 +110,16 @@ impl<'t> OldRows<'t> {
         Ok(rows)
     }
 
-    /// The same, but [`copy_rest`](Self::copy_rest) gives back the keys of all rows that were left out.
+    /// Makes [`copy_rest`](Self::copy_rest) return the keys of all removed rows.
     #[must_use]
     pub fn noting_all(self) -> Self {
         Self { notes_all: true, ..self }
     }
 
-    /// Copies the rows that come before `row`, and counts their keys.
+    /// Copies the rows before `row`, and counts the rows of each key.
     ///
     /// # Errors
-    /// When a page cannot be read, is damaged, or cannot be written.
+    /// If a page cannot be read, is damaged, or cannot be written.
     pub fn copy_before(
         &mut self,
         row: Occurrence,
@@ -127,7 +129,7 @@ impl<'t> OldRows<'t> {
         self.copy(Some(OccurrenceRow { level: self.level, occurrence: row }), writer, keys)
     }
 
-    /// Copies all rows that are left. Tells the keys of which rows of removed games were left out.
+    /// Copies all remaining rows. Returns the keys of rows that were removed.
     ///
     /// # Errors
     /// As [`copy_before`](Self::copy_before).
@@ -141,7 +143,7 @@ impl<'t> OldRows<'t> {
         Ok(LeftOut { thinned: self.thinned, gone: self.gone })
     }
 
-    /// How many of the rows copied last have this key, if it is that of the last one.
+    /// The number of last copied rows with this key, if it is the key of the last row.
     #[must_use]
     pub fn rows_of(&self, key: PositionKey) -> u32 {
         self.run.filter(|(last, _)| *last == key).map_or(0, |(_, count)| count)
@@ -162,7 +164,7 @@ impl<'t> OldRows<'t> {
                 self.copy_next(to, writer, keys)?;
             }
             if to < self.page()?.count() {
-                // A row that is new and there already: the table does not fit its games.
+                // A new row exists already: the table does not match its games.
                 let Some(end) = end else { return Ok(()) };
                 let is_there = self.page()?.row(to).and_then(|cell| is_row(cell, end));
                 return if is_there == Some(false) { Ok(()) } else { Err(self.damaged()) };
@@ -194,7 +196,7 @@ impl<'t> OldRows<'t> {
         Ok(())
     }
 
-    /// Copies the leaf's rows up to the one numbered `to`, or to the first of a removed game, which is passed over.
+    /// Copies the leaf's rows up to number `to`, or to the first of a removed game, which is skipped.
     fn copy_next(
         &mut self,
         to: usize,
@@ -224,8 +226,8 @@ impl<'t> OldRows<'t> {
         Ok(())
     }
 
-    /// Notes the key of a row that is left out, unless its rows are all on this page and too few. The rows of a key are looked at once a
-    /// page.
+    /// Records the key of a removed row, unless all rows of the key are on this page and too few. Examines
+    /// the rows of a key once per page.
     fn leave_out(&mut self, index: usize) -> Result<(), BtreeError> {
         let page = self.page()?;
         let key = self.key(page, index)?;
@@ -255,7 +257,7 @@ impl<'t> OldRows<'t> {
         Ok(())
     }
 
-    /// Notes that the next row, which has this key, is left out.
+    /// Records that the next row, which has this key, is removed.
     fn begin_going(&mut self, key: PositionKey) {
         if self.going != Some(key) {
             self.end_going(None);
@@ -263,14 +265,14 @@ impl<'t> OldRows<'t> {
         }
     }
 
-    /// Notes that a row with this key is copied, or that there are none left.
+    /// Records that a row with this key is copied, or that no rows are left.
     fn end_going(&mut self, copied: Option<PositionKey>) {
         if let Some(key) = self.going.take() {
             self.gone += u64::from(copied != Some(key));
         }
     }
 
-    /// Copies the leaf's rows up to the one numbered `to`.
+    /// Copies the leaf's rows up to number `to`.
     fn copy_cells(
         &mut self,
         to: usize,
@@ -306,7 +308,7 @@ impl<'t> OldRows<'t> {
         Ok(())
     }
 
-    /// The number of the leaf's first row, from the next one on, that does not come before `end`.
+    /// The number of the leaf's first row, from the current row on, that is not before `end`.
     fn first_from(&self, end: OccurrenceRow) -> Result<usize, BtreeError> {
         let page = self.page()?;
         near_partition_point(self.cell..page.count(), |index| {
@@ -323,7 +325,7 @@ impl<'t> OldRows<'t> {
         Ok(Some((cell, occurrence_of(cell).ok_or_else(|| self.damaged())?)))
     }
 
-    /// The leaf whose rows come next.
+    /// The leaf of the next rows.
     fn page(&self) -> Result<PageView<'_>, BtreeError> {
         self.leaves.get(self.leaf)
     }

@@ -1,8 +1,9 @@
 //! B-trees of tables and indexes, built directly in the pages of an SQLite file.
 //!
-//! SQLite appends to one table on one thread. The [file format] is documented and stable, and lets more be done: a page
-//! does not hold its own number and leaves have no sibling pointers, so that any number of threads can build finished
-//! leaf pages, each for its own range of keys. Only the interior pages, about one in a hundred, are left to one thread.
+//! SQLite appends to one table on one thread. The [file format] is documented and stable, and allows more: a
+//! page does not contain its own number, and leaves have no sibling pointers. So any number of threads can
+//! build finished leaf pages, each for its own range of keys. One thread builds only the interior pages,
+//! about one page in a hundred.
 //!
 //! 1. SQLite creates the empty schema and closes the file; [`PageFile`] opens it.
 //! 2. Each worker owns a [`LeafWriter`], pushes the rows of one key range in strictly ascending order
@@ -10,19 +11,20 @@
 //! 3. [`assemble()`] takes the segments in key order and writes the interior pages, the topmost onto the table's root page.
 //! 4. [`PageFile::finish`] makes the new pages part of the database.
 //!
-//! Until the last step succeeded the file is no valid database: build in a temporary file.
+//! Until the last step has succeeded, the file is not a valid database: build in a temporary file.
 //!
-//! A tree that has rows already grows in the same way. If all new keys are greater than the old ones, [`extend`] puts the new
-//! leaves behind the old. Otherwise old and new rows are merged into new leaves ([`OldRows`], for indexes [`combine()`]), and
-//! [`assemble_anew`] makes the tree that takes the old one's place, or [`replace_end`] one that keeps the leaves before them.
-//! [`leave_games_out`] makes one without the rows of some games.
-//! An [`OccurrenceCursor`] reads rows.
+//! A tree that already has rows grows in the same way. If all new keys are greater than the old ones,
+//! [`extend`] appends the new leaves. Otherwise old and new rows are merged into new leaves ([`OldRows`], for
+//! indexes [`combine()`]). Then [`assemble_anew`] builds the tree that replaces the old one, or
+//! [`replace_end`] a tree that keeps the leaves before the merged ones. [`leave_games_out`] builds a tree
+//! without the rows of some games. An [`OccurrenceCursor`] reads rows.
 //!
-//! A table with rowids is a tree of another kind: all of its rows stand on leaves, and a row may go on on pages of its own. A
-//! [`TableWriter`] builds it on one thread.
+//! A table with rowids is a tree of another kind: all its rows are on leaves, and a row may continue on
+//! overflow pages. A [`TableWriter`] builds it on one thread.
 //!
-//! A `WITHOUT ROWID` table is what the format calls an index B-tree: its interior cells are rows themselves, and each row
-//! stands in the tree once. Between two neighbouring children one row, here called the *divider*, stands in the parent.
+//! The format calls a `WITHOUT ROWID` table an index B-tree: its interior cells are rows themselves, and the
+//! tree contains each row once. The row between two adjacent children is in their parent; it is called the
+//! *divider* here.
 //!
 //! [`OccurrenceRow`]: crate::store::row::OccurrenceRow
 //! [file format]: https://www.sqlite.org/fileformat2.html

@@ -12,12 +12,12 @@ impl fmt::Display for PageNumber {
     }
 }
 
-/// Neighbouring pages of the file.
+/// Adjacent pages of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageRun {
     /// The first page.
     pub first: PageNumber,
-    /// How many pages.
+    /// The number of pages.
     pub count: u32,
 }
 
@@ -33,7 +33,7 @@ impl PageRun {
 pub struct PageSize(u32);
 
 impl PageSize {
-    /// The size of `bytes`, or `None` if SQLite knows no pages of that size.
+    /// The size of `bytes`, or `None` if SQLite does not support this size.
     #[must_use]
     pub const fn new(bytes: u32) -> Option<Self> {
         if bytes.is_power_of_two() && bytes >= 512 && bytes <= 65536 { Some(Self(bytes)) } else { None }
@@ -45,22 +45,24 @@ impl PageSize {
         self.0 as usize
     }
 
-    /// The longest row, in bytes, that an index page holds without an overflow page
-    /// (["B-tree Pages"](https://www.sqlite.org/fileformat2.html#b_tree_pages)). At least three such rows fit on a page, leaf or
-    /// interior.
+    /// The maximum length of a row, in bytes, on an index page without an overflow page (["B-tree
+    /// Pages"](https://www.sqlite.org/fileformat2.html#b_tree_pages)). At least three such rows fit on a
+    /// page, leaf or interior.
     #[must_use]
     pub const fn max_payload(self) -> usize {
         (self.bytes() - 12) * 64 / 255 - 23
     }
 
-    /// The longest row, in bytes, that a leaf of a table with rowids holds without an overflow page
-    /// (["Cell Payload Overflow Pages"](https://www.sqlite.org/fileformat2.html#cell_payload_overflow_pages)).
+    /// The maximum length of a row, in bytes, on a leaf of a table with rowids without an overflow page
+    /// (["Cell Payload Overflow
+    /// Pages"](https://www.sqlite.org/fileformat2.html#cell_payload_overflow_pages)).
     #[must_use]
     pub const fn max_table_payload(self) -> usize {
         self.bytes() - 35
     }
 
-    /// How many bytes of a row stand on its leaf, if that is of a table with rowids and the row may have overflow pages.
+    /// The number of bytes of a row that are on its leaf, in a table with rowids. The rest is on overflow
+    /// pages.
     pub(super) const fn table_payload_on_leaf(self, length: usize) -> usize {
         if length <= self.max_table_payload() {
             return length;
@@ -70,7 +72,7 @@ impl PageSize {
         if with_full_pages <= self.max_table_payload() { with_full_pages } else { least }
     }
 
-    /// Bytes of a row that an overflow page holds, behind the number of the next one.
+    /// The number of bytes of a row on an overflow page, after the number of the next one.
     pub(super) const fn overflow_bytes(self) -> usize {
         self.bytes() - 4
     }

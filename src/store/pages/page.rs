@@ -1,4 +1,4 @@
-//! One B-tree page: the page header, the cell pointers growing up, the cells growing down.
+//! A B-tree page: the page header, the cell pointers growing upwards, the cells growing downwards.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::{PageNumber, PageSize};
 const INTERIOR: u8 = 2;
 /// The first byte of a leaf page of an index B-tree.
 const LEAF: u8 = 10;
-/// The first byte of an interior page of a table B-tree, that of a table with rowids.
+/// The first byte of an interior page of a table B-tree (a table with rowids).
 const TABLE_INTERIOR: u8 = 5;
 /// The first byte of a leaf page of a table B-tree.
 const TABLE_LEAF: u8 = 13;
@@ -18,11 +18,11 @@ pub(super) const LEAF_HEADER: usize = 8;
 pub(super) const INTERIOR_HEADER: usize = 12;
 /// Bytes of a cell pointer.
 pub(super) const POINTER: usize = 2;
-/// Bytes of an interior cell's child, which stands before the row.
+/// Bytes of an interior cell's child pointer, which precedes the row.
 pub(super) const CHILD: usize = 4;
 
-/// How far a page is filled ([page format](https://www.sqlite.org/fileformat2.html#b_tree_pages)). The page's bytes are
-/// the caller's, so that leaves can be built side by side in one buffer.
+/// The fill state of a page ([page format](https://www.sqlite.org/fileformat2.html#b_tree_pages)). The caller
+/// owns the page's bytes, so that adjacent leaves can be built in one buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageFill {
     /// Where the next cell pointer goes.
@@ -43,7 +43,8 @@ impl PageFill {
         Self { pointers_end: INTERIOR_HEADER, cells_start: size.bytes(), header: INTERIOR_HEADER }
     }
 
-    /// The finished leaf in `page`, which can be filled further; `None` if that is no leaf as built here.
+    /// The fill state of the finished leaf in `page`, so that more rows can be added; `None` if it is not a
+    /// leaf as built here.
     pub(super) fn of_leaf(page: &[u8]) -> Option<Self> {
         let count = word(page, 3);
         let cells_start = if count == 0 { page.len() } else { word(page, 5) };
@@ -51,7 +52,7 @@ impl PageFill {
         (page[0] == LEAF && fill.pointers_end <= cells_start && cells_start <= page.len()).then_some(fill)
     }
 
-    /// How many cells the page has.
+    /// The number of cells on the page.
     pub(super) const fn count(&self) -> usize {
         (self.pointers_end - self.header) / POINTER
     }
@@ -61,23 +62,23 @@ impl PageFill {
         length + POINTER <= self.cells_start - self.pointers_end
     }
 
-    /// The room for the next cell, which must end where the room ends.
+    /// The space for the next cell, which must end where the space ends.
     #[inline]
     pub(super) fn room<'p>(&self, page: &'p mut [u8]) -> &'p mut [u8] {
         &mut page[self.pointers_end + POINTER..self.cells_start]
     }
 
-    /// Takes the last `length` bytes of the room as the next cell.
+    /// Accepts the last `length` bytes of the space as the next cell.
     #[inline]
     pub(super) fn accept(&mut self, page: &mut [u8], length: usize) {
         self.cells_start -= length;
-        // Below 65536, as the cell has at least one byte.
+        // Less than 65536, because the cell has at least one byte.
         let pointer = (self.cells_start as u16).to_be_bytes();
         page[self.pointers_end..][..POINTER].copy_from_slice(&pointer);
         self.pointers_end += POINTER;
     }
 
-    /// Adds a cell that stands in `parts`, one after the other. It must fit.
+    /// Adds a cell given as consecutive `parts`. It must fit.
     #[inline]
     pub(super) fn push<const N: usize>(&mut self, page: &mut [u8], parts: [&[u8]; N]) {
         let mut length = 0;
@@ -89,7 +90,7 @@ impl PageFill {
         self.accept(page, length);
     }
 
-    /// Adds as many of a [packed](PageView::is_packed) leaf's rows as fit, and returns how many.
+    /// Adds as many rows of a [packed](PageView::is_packed) leaf as fit, and returns their number.
     pub(super) fn push_packed(&mut self, page: &mut [u8], from: PageView<'_>, rows: Range<usize>) -> usize {
         let end = if rows.start == 0 { from.page.len() } else { from.start(rows.start - 1) };
         let room = self.cells_start - self.pointers_end;
@@ -119,7 +120,7 @@ impl PageFill {
         count
     }
 
-    /// Removes the last cell, and returns it.
+    /// Removes and returns the last cell.
     pub(super) fn pop<'p>(&mut self, page: &'p [u8]) -> &'p [u8] {
         self.pointers_end -= POINTER;
         let start = self.cells_start;
@@ -145,7 +146,7 @@ impl PageFill {
         self.seal(page, LEAF);
     }
 
-    /// Completes an interior page, whose last child is `right`.
+    /// Completes an interior page with the last child `right`.
     pub(super) fn seal_interior(&self, page: &mut [u8], right: PageNumber) {
         debug_assert_eq!(self.header, INTERIOR_HEADER);
         self.seal(page, INTERIOR);
@@ -158,24 +159,24 @@ impl PageFill {
         self.seal(page, TABLE_LEAF);
     }
 
-    /// Completes an interior page of a table with rowids, whose last child is `right`.
+    /// Completes an interior page of a table with rowids, with the last child `right`.
     pub(super) fn seal_table_interior(&self, page: &mut [u8], right: PageNumber) {
         debug_assert_eq!(self.header, INTERIOR_HEADER);
         self.seal(page, TABLE_INTERIOR);
         page[8..12].copy_from_slice(&right.0.to_be_bytes());
     }
 
-    /// The last child of the completed interior page `page`.
+    /// The last child of a completed interior page.
     pub(super) fn right_child(page: &[u8]) -> PageNumber {
         child_of(&page[8..])
     }
 
     fn seal(&self, page: &mut [u8], kind: u8) {
         let count = (self.count() as u16).to_be_bytes();
-        // 65536, which is that of an empty page of that size, is written as 0.
+        // 65536, the start in an empty page of that size, is written as 0.
         let start = (self.cells_start as u16).to_be_bytes();
         page[..8].copy_from_slice(&[kind, 0, 0, count[0], count[1], start[0], start[1], 0]);
-        // The buffer is reused: nothing of an earlier page is to stay between pointers and cells.
+        // The buffer is reused: no data of an earlier page may remain between pointers and cells.
         page[self.pointers_end..self.cells_start].fill(0);
     }
 }
@@ -185,12 +186,12 @@ pub(super) fn is_empty_table(page: &[u8]) -> bool {
     page[0] == TABLE_LEAF && word(page, 3) == 0
 }
 
-/// The child with which an interior cell begins.
+/// The child pointer at the start of an interior cell.
 pub(super) fn child_of(cell: &[u8]) -> PageNumber {
     PageNumber(u32::from_be_bytes(*cell.first_chunk().expect("an interior cell has a child")))
 }
 
-/// The length of the leaf cell (a row behind its length) with which `bytes` begin.
+/// The length of the leaf cell (a row preceded by its length) at the start of `bytes`.
 pub(super) fn cell_length(bytes: &[u8]) -> usize {
     let mut payload = 0;
     for (at, &byte) in bytes.iter().enumerate() {
@@ -202,7 +203,7 @@ pub(super) fn cell_length(bytes: &[u8]) -> usize {
     unreachable!("a cell begins with its length")
 }
 
-/// A page of an existing tree, of which nothing is taken for granted.
+/// A page of an existing tree. Nothing is assumed about its contents.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageView<'p> {
     page: &'p [u8],
@@ -211,7 +212,7 @@ pub(super) struct PageView<'p> {
 }
 
 impl<'p> PageView<'p> {
-    /// Looks at a page; `None` if it is none of an index B-tree.
+    /// A view of a page; `None` if it does not belong to an index B-tree.
     pub(super) fn new(page: &'p [u8]) -> Option<Self> {
         let (is_leaf, header) = match *page.first()? {
             LEAF => (true, LEAF_HEADER),
@@ -227,12 +228,12 @@ impl<'p> PageView<'p> {
         self.is_leaf
     }
 
-    /// How many cells it has.
+    /// The number of cells.
     pub(super) const fn count(self) -> usize {
         self.count
     }
 
-    /// A row, as a leaf cell; `None` if it does not stand on the page as a whole.
+    /// A row, as a leaf cell; `None` if it is not completely on the page.
     #[inline]
     pub(super) fn row(self, index: usize) -> Option<&'p [u8]> {
         let (header, child) = if self.is_leaf { (LEAF_HEADER, 0) } else { (INTERIOR_HEADER, CHILD) };
@@ -250,18 +251,18 @@ impl<'p> PageView<'p> {
                 return None;
             }
         }
-        // A longer one has its end on an overflow page.
+        // The end of a longer row is on an overflow page.
         let fits = PageSize::new(self.page.len() as u32).is_some_and(|size| payload <= size.max_payload());
         if fits { cell.get(..at + payload) } else { None }
     }
 
-    /// Whether the rows stand one before the other, from the end of the page on, with nothing between them: as they are built here.
+    /// Whether the rows are stored without gaps, from the end of the page backwards, as they are built here.
     pub(super) fn is_packed(self) -> bool {
         let mut end = self.page.len();
         self.is_leaf
             && (0..self.count).all(|index| {
                 let start = self.start(index);
-                // A row longer than 127 bytes has a length of more than one.
+                // A row longer than 127 bytes has a length of more than one byte.
                 let is_next = start < end
                     && matches!(self.page[start], 3..0x80)
                     && usize::from(self.page[start]) == end - start - 1;
@@ -270,17 +271,17 @@ impl<'p> PageView<'p> {
             })
     }
 
-    /// Where a row of a leaf begins.
+    /// The start of a row of a leaf.
     fn start(self, index: usize) -> usize {
         word(self.page, LEAF_HEADER + index * POINTER)
     }
 
-    /// All rows in key order; ends early at one that does not stand on the page as a whole.
+    /// All rows in key order. Ends early at a row that is not completely on the page.
     pub(super) fn rows(self) -> impl Iterator<Item = &'p [u8]> {
         (0..self.count).map_while(move |index| self.row(index))
     }
 
-    /// The child before a row of an interior page; behind the last row the right-most one.
+    /// The child before a row of an interior page; after the last row, the right-most child.
     pub(super) fn child(self, index: usize) -> Option<PageNumber> {
         let at = if index < self.count { word(self.page, INTERIOR_HEADER + index * POINTER) } else { 8 };
         self.page.get(at..).and_then(<[u8]>::first_chunk).map(|bytes| PageNumber(u32::from_be_bytes(*bytes)))

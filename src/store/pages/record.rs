@@ -1,34 +1,36 @@
 //! Rows as SQLite stores them ([record format](https://www.sqlite.org/fileformat2.html#record_format)).
 //!
-//! A record is a header (its own length and each column's serial type, as varints) and the columns' bytes. Cells grow
-//! downwards in a page, so a record is written from its last byte to its first, straight into the page: each integer is
-//! written as eight big-endian bytes that end where the integer ends, and what is too much stands where the next, left
-//! neighbour is about to be written. No length is known or branched on beforehand.
+//! A record is a header (its own length and each column's serial type, as varints) and the columns' bytes.
+//! Cells grow downwards in a page, so a record is written from its last byte to its first, straight into the
+//! page. Each integer is written as eight big-endian bytes that end where the integer ends. The excess bytes
+//! are overwritten by the column to the left. So no length must be known before, and there are no branches on
+//! it.
 
 use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
 use crate::store::row::{EvalRow, GameId, OccurrenceRow, Ply, PositionRow};
 
 /// A row that can be written as a record.
 pub trait Record {
-    /// Bytes that [`write_at_end`](Self::write_at_end) may touch: at least the record's length.
+    /// Bytes that [`write_at_end`](Self::write_at_end) may overwrite: at least the record's length.
     fn room(&self) -> usize;
 
-    /// Writes the record so that it ends where `space` ends, and returns its length. Of the bytes before the record the
-    /// last ones, up to [`room`](Self::room) from the end of `space`, may be overwritten too.
+    /// Writes the record to the end of `space`, and returns its length. Bytes before the record may be
+    /// overwritten too, up to [`room`](Self::room) bytes from the end of `space`.
     ///
     /// # Panics
-    /// When `space` is shorter than [`room`](Self::room).
+    /// If `space` is shorter than [`room`](Self::room).
     fn write_at_end(&self, space: &mut [u8]) -> usize;
 }
 
 impl OccurrenceRow {
-    /// Bytes of the longest one in a leaf: its length (1), the header (5), key (8), level, game and ply (6 each).
+    /// Bytes of the longest row in a leaf: its length (1), the header (5), key (8), level, game and ply (6
+    /// each).
     pub const LONGEST_CELL: usize = 32;
 
-    /// The most bytes that one takes on a leaf, with those that tell where it stands.
+    /// The maximum number of bytes of a row on a leaf, including its cell pointer.
     pub const MOST_BYTES: u64 = Self::LONGEST_CELL as u64 + 2;
 
-    /// The record, without its length, and what the left-most integer is too long (8).
+    /// The record without its length, and the excess bytes of the left-most integer (8).
     const ROOM: usize = Self::LONGEST_CELL - 1 + 8;
 }
 
@@ -54,16 +56,16 @@ impl Record for OccurrenceRow {
     }
 }
 
-/// A canonical FEN that a record can be given.
+/// A canonical FEN that can be written to a record.
 pub trait Fen {
-    /// Bytes that [`write_at_end`](Self::write_at_end) may touch: at least the FEN's length.
+    /// Bytes that [`write_at_end`](Self::write_at_end) may overwrite: at least the FEN's length.
     fn room(&self) -> usize;
 
-    /// Writes the FEN so that it ends where `space` ends, and returns its length. Of the bytes before it the last ones, up to
-    /// [`room`](Self::room) from the end of `space`, may be overwritten too.
+    /// Writes the FEN to the end of `space`, and returns its length. Bytes before it may be overwritten too,
+    /// up to [`room`](Self::room) bytes from the end of `space`.
     ///
     /// # Panics
-    /// When `space` is shorter than [`room`](Self::room).
+    /// If `space` is shorter than [`room`](Self::room).
     fn write_at_end(&self, space: &mut [u8]) -> usize;
 }
 
@@ -81,7 +83,7 @@ impl Fen for &[u8] {
     }
 }
 
-/// The FEN of a position on a board: written straight into the page, without a stop in a buffer.
+/// The FEN of a position on a board, written straight into the page without an intermediate buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct BoardFen<'p> {
     /// The position.
@@ -113,18 +115,18 @@ pub struct PositionRecord<F> {
     pub key: PositionKey,
     /// Half-moves since the last capture or pawn move.
     pub halfmove_clock: u32,
-    /// The move played from here.
+    /// The move played from this position.
     pub move_code: Option<MoveCode>,
     /// The canonical FEN.
     pub fen: F,
 }
 
-/// Header without the FEN's type (6), that type (at most 9), key (8), four integers (at most 6 each), and what the
-/// left-most integer is too long (8): 55 bytes.
+/// Header without the FEN's type (6), that type (at most 9), key (8), four integers (at most 6 each), and the
+/// excess bytes of the left-most integer (8): 55 bytes.
 const ROOM_WITHOUT_FEN: usize = 56;
 
 impl<'t> PositionRecord<&'t [u8]> {
-    /// The record of `row`, whose FEN stands in `text`.
+    /// The record of `row`, with its FEN from `text`.
     #[must_use]
     pub fn new(row: &PositionRow, text: &'t str) -> Self {
         let &PositionRow { game, ply, key, halfmove_clock, move_code, fen } = row;
@@ -170,7 +172,7 @@ impl<F: Fen> Record for PositionRecord<F> {
     }
 }
 
-/// The header (8), seven integers (at most 6 each), and what the left-most one is too long (8).
+/// The header (8), seven integers (at most 6 each), and the excess bytes of the left-most integer (8).
 const EVAL_ROOM: usize = 58;
 
 impl Record for EvalRow {
@@ -207,7 +209,7 @@ impl Record for EvalRow {
     }
 }
 
-/// The serial type and length in bytes of an integer, by the number of bits its magnitude has.
+/// The serial type and length in bytes of an integer, by the number of bits of its magnitude.
 const SERIAL_TYPES: [(u8, u8); 65] = {
     let mut table = [(6, 8); 65];
     let mut bits = 0;
@@ -224,7 +226,7 @@ const SERIAL_TYPES: [(u8, u8); 65] = {
     table
 };
 
-/// The same for integers that are not negative: 0 and 1 have serial types of their own.
+/// The same for non-negative integers: 0 and 1 have serial types of their own.
 const UNSIGNED_SERIAL_TYPES: [(u8, u8); 65] = {
     let mut table = SERIAL_TYPES;
     table[0] = (8, 0);
@@ -232,7 +234,7 @@ const UNSIGNED_SERIAL_TYPES: [(u8, u8); 65] = {
     table
 };
 
-/// Writes `value` so that it ends at `end`, moves `end` to its first byte and returns its serial type.
+/// Writes `value` to end at `end`, moves `end` to its first byte and returns its serial type.
 #[inline]
 fn write_unsigned(space: &mut [u8], end: &mut usize, value: u32) -> u8 {
     let (serial_type, length) = UNSIGNED_SERIAL_TYPES[(32 - value.leading_zeros()) as usize];
@@ -241,7 +243,7 @@ fn write_unsigned(space: &mut [u8], end: &mut usize, value: u32) -> u8 {
     serial_type
 }
 
-/// Writes `value` so that it ends at `end`, moves `end` to its first byte and returns its serial type.
+/// Writes `value` to end at `end`, moves `end` to its first byte and returns its serial type.
 #[inline]
 pub(super) fn write_signed(space: &mut [u8], end: &mut usize, value: i64) -> u8 {
     let table = if value == 0 || value == 1 { &UNSIGNED_SERIAL_TYPES } else { &SERIAL_TYPES };
@@ -252,13 +254,15 @@ pub(super) fn write_signed(space: &mut [u8], end: &mut usize, value: i64) -> u8 
     serial_type
 }
 
-/// Writes `value` as a varint that ends at `end` and moves `end` to its first byte; the byte before may be overwritten.
+/// Writes `value` as a varint that ends at `end`, and moves `end` to its first byte. The byte before may be
+/// overwritten.
 #[inline]
 pub(super) fn write_varint(space: &mut [u8], end: &mut usize, value: u64) {
     if value >= 1 << 14 {
         return write_long_varint(space, end, value);
     }
-    // FENs are about as often shorter as longer than 57 bytes, where the type's length changes: no branch on that.
+    // The type's length changes at 57 bytes. About half of all FENs are shorter, so a branch would be
+    // mispredicted often.
     let two_bytes = usize::from(value >= 0x80);
     space[*end - 2..*end].copy_from_slice(&[(value >> 7) as u8 | 0x80, (value & 0x7f) as u8]);
     *end -= 1 + two_bytes;
@@ -288,7 +292,7 @@ mod tests {
     use crate::store::pages::record_reader::{game_of, is_before, key_of, occurrence_of};
     use crate::store::row::{Level, Occurrence};
 
-    /// The record's bytes, written into space that is full of other things.
+    /// The record's bytes, written into space with other contents.
     fn bytes(record: &impl Record) -> Vec<u8> {
         let mut space = vec![0xAA; record.room() + 5];
         let length = record.write_at_end(&mut space);
@@ -297,7 +301,7 @@ mod tests {
         space.split_off(space.len() - length)
     }
 
-    /// The record as the format's text tells it, column by column.
+    /// The record built column by column, as the format describes it.
     fn naive(columns: &[Option<i64>], text: Option<&[u8]>) -> Vec<u8> {
         let (mut types, mut body) = (Vec::new(), Vec::new());
         for column in columns {

@@ -1,11 +1,11 @@
-//! Rows of SQLite's pages, read. [`record`](super::record) writes them.
+//! Reads rows from SQLite's pages. [`record`](super::record) writes them.
 
 use std::cmp::Ordering;
 
 use crate::board::{MoveCode, PositionKey};
 use crate::store::row::{GameId, Level, Occurrence, OccurrenceRow, Ply};
 
-/// The row of `occurrence` that a leaf cell holds; `None` if it holds another one.
+/// The row of `occurrence` in a leaf cell; `None` if the cell has another format.
 #[inline]
 pub(super) fn occurrence_of(cell: &[u8]) -> Option<OccurrenceRow> {
     // The record's length (below 128, so one byte), its header, the columns.
@@ -22,7 +22,7 @@ pub(super) fn occurrence_of(cell: &[u8]) -> Option<OccurrenceRow> {
     Some(OccurrenceRow { level: Level(level?), occurrence })
 }
 
-/// Level and key of the row of `occurrence` that a leaf cell holds, if the key takes eight bytes, as nearly all do.
+/// Level and key of the row of `occurrence` in a leaf cell, if the key takes eight bytes, as nearly all do.
 #[inline]
 fn level_and_key(cell: &[u8]) -> Option<(i64, PositionKey)> {
     let &[_, 5, level_type, 6, _, _, ref columns @ ..] = cell else { return None };
@@ -30,7 +30,7 @@ fn level_and_key(cell: &[u8]) -> Option<(i64, PositionKey)> {
     Some((level, PositionKey(u64::from_be_bytes(*columns.first_chunk()?))))
 }
 
-/// The key of the row of `occurrence` that a leaf cell holds; `None` if it holds another one.
+/// The key of the row of `occurrence` in a leaf cell; `None` if the cell has another format.
 #[inline]
 pub(super) fn key_of(cell: &[u8]) -> Option<PositionKey> {
     match level_and_key(cell) {
@@ -39,10 +39,10 @@ pub(super) fn key_of(cell: &[u8]) -> Option<PositionKey> {
     }
 }
 
-/// The game of the row of `occurrence` that a leaf cell holds; `None` if it holds another one.
+/// The game of the row of `occurrence` in a leaf cell; `None` if the cell has another format.
 #[inline]
 pub(super) fn game_of(cell: &[u8]) -> Option<GameId> {
-    // As above, and numbers of games take two or three bytes.
+    // As above, for game numbers of two or three bytes.
     match *cell {
         [_, 5, 9, 6, 2, _, _, _, _, _, _, _, _, _, a @ ..0x80, b, ..] => {
             Some(GameId(u32::from_be_bytes([0, 0, a, b])))
@@ -54,7 +54,7 @@ pub(super) fn game_of(cell: &[u8]) -> Option<GameId> {
     }
 }
 
-/// Whether the row of `occurrence` that a leaf cell holds comes before `row`; `None` if it holds another one.
+/// Whether the row of `occurrence` in a leaf cell comes before `row`; `None` if the cell has another format.
 #[inline]
 pub(super) fn is_before(cell: &[u8], row: OccurrenceRow) -> Option<bool> {
     match level_and_key(cell) {
@@ -64,7 +64,7 @@ pub(super) fn is_before(cell: &[u8], row: OccurrenceRow) -> Option<bool> {
     }
 }
 
-/// Whether a leaf cell holds this row of `occurrence`; `None` if it holds one of another table.
+/// Whether a leaf cell contains this row of `occurrence`; `None` if the cell has another format.
 #[inline]
 pub(super) fn is_row(cell: &[u8], row: OccurrenceRow) -> Option<bool> {
     match level_and_key(cell) {
@@ -73,8 +73,8 @@ pub(super) fn is_row(cell: &[u8], row: OccurrenceRow) -> Option<bool> {
     }
 }
 
-/// How two rows of an index stand to each other: cells whose columns are NULL, integers, texts or blobs and compared as bytes.
-/// `None` if they have others, or not equally many.
+/// Compares two rows of an index. The columns of their cells are NULL, integers, texts or blobs, and are
+/// compared as bytes. `None` if they have other columns, or different numbers of columns.
 pub(super) fn compare(cell: &[u8], other: &[u8]) -> Option<Ordering> {
     let (mut columns, mut others) = (Columns::of(cell)?, Columns::of(other)?);
     loop {
@@ -89,7 +89,7 @@ pub(super) fn compare(cell: &[u8], other: &[u8]) -> Option<Ordering> {
     }
 }
 
-/// The first column of the row that a leaf cell holds; `None` if it is no number.
+/// The first column of the row in a leaf cell; `None` if it is not a number.
 pub(super) fn first_number(cell: &[u8]) -> Option<i64> {
     match Columns::of(cell)?.next()?? {
         Value::Integer(number) => Some(number),
@@ -97,7 +97,7 @@ pub(super) fn first_number(cell: &[u8]) -> Option<i64> {
     }
 }
 
-/// Game and ply of the row of `game_position` that a cell holds; `None` if it holds another one.
+/// Game and ply of the row of `game_position` in a cell; `None` if the cell has another format.
 pub(super) fn position_place(cell: &[u8]) -> Option<(i64, i64)> {
     let mut columns = Columns::of(cell)?;
     let mut number = || match columns.next()?? {
@@ -107,9 +107,9 @@ pub(super) fn position_place(cell: &[u8]) -> Option<(i64, i64)> {
     Some((number()?, number()?))
 }
 
-/// The FEN and the move of the row of `game_position` that a cell holds; `None` if it holds another one.
+/// The FEN and the move of the row of `game_position` in a cell; `None` if the cell has another format.
 pub(super) fn played_in(cell: &[u8]) -> Option<(&str, Option<MoveCode>)> {
-    // Behind game, ply, key and half-move clock.
+    // After game, ply, key and half-move clock.
     let mut columns = Columns::of(cell)?.skip(4);
     let code = match columns.next()?? {
         Value::Integer(code) => Some(MoveCode::from_stored(u32::try_from(code).ok()?)),
@@ -166,7 +166,7 @@ impl<'c> Columns<'c> {
 }
 
 impl<'c> Iterator for Columns<'c> {
-    /// `None` if it is not known here.
+    /// `None` if its type is not supported here.
     type Item = Option<Value<'c>>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -174,14 +174,14 @@ impl<'c> Iterator for Columns<'c> {
     }
 }
 
-/// The varint with which `bytes` begin, up to three bytes long, and what follows.
+/// The varint at the start of `bytes`, at most three bytes long, and the remaining bytes.
 fn read_varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let end = bytes.iter().take(3).position(|&byte| byte < 0x80)? + 1;
     let (varint, rest) = bytes.split_at(end);
     Some((varint.iter().fold(0, |value, &byte| value << 7 | usize::from(byte & 0x7f)), rest))
 }
 
-/// The integer of this serial type with which `columns` begin, and what follows.
+/// The integer of this serial type at the start of `columns`, and the remaining bytes.
 #[inline]
 fn read_integer(columns: &[u8], serial_type: u8) -> Option<(i64, &[u8])> {
     let length = match serial_type {

@@ -1,12 +1,12 @@
-//! Rows of any columns as records.
+//! Encodes rows of any columns as records.
 
 use super::record::{write_signed, write_varint};
 use crate::store::row::virtual_table::Cell;
 
-/// Bytes of the longest varint that is written here.
+/// Bytes of the longest varint written here.
 const VARINT: usize = 9;
 
-/// A record that is made value by value. One is reused for many rows.
+/// Builds records value by value. Reused for many rows.
 #[derive(Debug, Default)]
 pub(crate) struct RowRecord {
     types: Vec<u8>,
@@ -24,7 +24,7 @@ impl RowRecord {
             self.push(value);
         }
         self.bytes.clear();
-        // The header's length counts itself.
+        // The length of the header includes itself.
         let length = self.types.len() + 1;
         let length = if length < 0x80 { length } else { length + 1 };
         push_varint(&mut self.bytes, length as u64);
@@ -51,7 +51,7 @@ impl RowRecord {
     }
 }
 
-/// Adds a varint to some bytes.
+/// Appends a varint.
 #[inline]
 pub(super) fn push_varint(bytes: &mut Vec<u8>, value: u64) {
     if value < 0x80 {

@@ -1,34 +1,34 @@
-//! What a worker hands over: the leaves of one key range.
+//! A worker's result: the leaves of one key range.
 
 use super::page::cell_length;
 use super::{PageNumber, PageRun};
 
-/// The rows of one contiguous key range: leaf pages in the file, and the rows that stand between them.
+/// The rows of one contiguous key range: leaf pages in the file, and the rows between them.
 ///
-/// In key order: a leaf, its divider, a leaf, its divider and so on to the last divider, behind which the next segment's
-/// first leaf is to stand. A segment whose rows all fit on one page has no leaf but only rows.
+/// In key order: a leaf, its divider, a leaf, its divider and so on to the last divider, which the first leaf
+/// of the next segment must follow. A segment whose rows all fit on one page has no leaves, only rows.
 #[derive(Clone, Debug, Default)]
 #[must_use = "a segment that is not assembled leaves its pages out of the tree"]
 pub struct Segment {
     pub(super) leaves: Vec<PageRun>,
-    /// As many rows as there are leaves, or all rows if there are none.
+    /// One row per leaf, or all rows if there are no leaves.
     pub(super) rows: Cells,
 }
 
 impl Segment {
-    /// Whether the segment has no rows at all.
+    /// Whether the segment has no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.bytes.is_empty()
     }
 
-    /// Bytes of memory that the segment keeps.
+    /// Bytes of memory that the segment uses.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.rows.bytes.len() + self.leaves.len() * size_of::<PageRun>()
     }
 
-    /// Where its leaves stand.
+    /// The pages of its leaves.
     #[must_use]
     pub fn runs(&self) -> &[PageRun] {
         &self.leaves
@@ -40,7 +40,7 @@ impl Segment {
     }
 }
 
-/// Rows as leaf cells (each behind its length), one after the other.
+/// Concatenated rows as leaf cells (each preceded by its length).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cells {
     pub(super) bytes: Box<[u8]>,

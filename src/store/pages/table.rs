@@ -1,4 +1,4 @@
-//! The B-tree of a table with rowids, built as pages.
+//! Builds the B-tree of a table with rowids.
 
 use std::mem;
 use std::ops::Range;
@@ -11,11 +11,12 @@ use super::{BtreeError, PageFile, PageNumber, PageRun};
 
 /// Builds the B-tree of a table with rowids, row by row.
 ///
-/// After an error the table is lost. The pages go through the page cache: the rows of such a table are looked up soon.
+/// After an error the table cannot be used. The pages go through the page cache, because the rows of such a
+/// table are soon looked up.
 #[derive(Debug)]
 pub struct TableWriter {
     file: Arc<PageFile>,
-    /// Pages side by side: `complete` ones, then the one being filled.
+    /// Adjacent pages: `complete` ones, then the current one.
     buffer: AlignedBuffer,
     complete: usize,
     fill: PageFill,
@@ -24,7 +25,7 @@ pub struct TableWriter {
     /// The last rowid of each complete page.
     last_rowids: Vec<u32>,
     last_rowid: u32,
-    /// For what stands on the leaf before and behind the row's bytes.
+    /// For the bytes before and after the row on its leaf.
     prefix: Vec<u8>,
 }
 
@@ -32,9 +33,9 @@ pub struct TableWriter {
 type Child = (PageNumber, u32);
 
 impl TableWriter {
-    /// Pages written at once: too few to be written past the page cache.
+    /// Pages written together: too few to bypass the page cache.
     const PAGES: usize = 7;
-    /// Bytes of the longest cell of an interior page, with its pointer: a rowid of 32 bits takes up to five.
+    /// Bytes of the longest cell of an interior page, with its pointer: a 32-bit rowid takes at most five.
     const LONGEST_INTERIOR: usize = CHILD + 5 + POINTER;
 
     /// A writer of one table.
@@ -53,10 +54,11 @@ impl TableWriter {
         }
     }
 
-    /// Adds a row, given as an encoded record, whose rowid must be greater than that of the row before (which is not checked).
+    /// Adds a row, given as an encoded record. Its rowid must be greater than that of the row before (this is
+    /// not checked).
     ///
     /// # Errors
-    /// When pages cannot be written.
+    /// If pages cannot be written.
     pub fn push(&mut self, rowid: u32, record: &[u8]) -> Result<(), BtreeError> {
         let mut prefix = mem::take(&mut self.prefix);
         prefix.clear();
@@ -79,10 +81,10 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Completes the tree. `root` is the root page of an empty table with rowids, as `sqlite_schema` tells.
+    /// Completes the tree. `root` is the root page of an empty table with rowids, from `sqlite_schema`.
     ///
     /// # Errors
-    /// When `root` is not that, or pages cannot be read or written.
+    /// If `root` is not such a page, or pages cannot be read or written.
     pub fn finish(mut self, root: PageNumber) -> Result<(), BtreeError> {
         let mut page = vec![0; self.file.page_size().bytes()];
         if root.0 < 2 || root.0 > self.file.page_count() {
@@ -97,7 +99,7 @@ impl TableWriter {
             self.fill.seal_table_leaf(&mut self.buffer[current.clone()]);
             return self.file.write_pages(root, &self.buffer[current]);
         }
-        // It has a row: a page is begun only for one.
+        // The page has a row: it was started for one.
         self.complete_page()?;
         self.write_complete()?;
         let leaves = self.leaves.iter().flat_map(|run| run.pages()).zip(self.last_rowids).collect();
@@ -105,13 +107,13 @@ impl TableWriter {
         self.file.write_pages(root, &page)
     }
 
-    /// Where the page that is being filled stands in the buffer.
+    /// The place of the current page in the buffer.
     fn current(&self) -> Range<usize> {
         let size = self.file.page_size().bytes();
         self.complete * size..(self.complete + 1) * size
     }
 
-    /// Completes the page that is being filled and begins the next.
+    /// Completes the current page and starts the next.
     fn complete_page(&mut self) -> Result<(), BtreeError> {
         let page = self.current();
         self.fill.seal_table_leaf(&mut self.buffer[page]);
@@ -130,12 +132,12 @@ impl TableWriter {
         })
     }
 
-    /// Writes the end of a row to overflow pages and gives back the first of them.
+    /// Writes the end of a row to overflow pages and returns the first of them.
     fn write_overflow(&self, bytes: &[u8]) -> Result<PageNumber, BtreeError> {
         let size = self.file.page_size();
         let mut page = vec![0; size.bytes()];
         let mut next = PageNumber(0);
-        // From the last one to the first, as each names the one that follows.
+        // From the last page to the first, because each contains the number of the next.
         for part in bytes.chunks(size.overflow_bytes()).rev() {
             page.fill(0);
             page[..CHILD].copy_from_slice(&next.0.to_be_bytes());
@@ -146,7 +148,8 @@ impl TableWriter {
     }
 }
 
-/// Writes the levels above at least one page each, but for the topmost page, which is given back.
+/// Writes the levels above, and returns the topmost page, which is not written. `level` has at least one
+/// page.
 fn write_interior(file: &PageFile, mut level: Vec<Child>) -> Result<Vec<u8>, BtreeError> {
     let size = file.page_size();
     // The last child has no cell.
@@ -156,7 +159,7 @@ fn write_interior(file: &PageFile, mut level: Vec<Child>) -> Result<Vec<u8>, Btr
         let mut above = Vec::with_capacity(pages);
         let mut bytes = vec![0; size.bytes()];
         for number in 0..pages {
-            // About equally many children, so that none has but one.
+            // Distributes the children evenly, so that no page has only one.
             let children = &level[level.len() * number / pages..level.len() * (number + 1) / pages];
             let (&(right, last_rowid), others) = children.split_last().expect("fewer pages than children");
             let mut fill = PageFill::interior(size);

@@ -1,4 +1,4 @@
-//! The sets of a block of games, as they grow game by game.
+//! Builds the sets of a block of games, game by game.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -8,33 +8,33 @@ use crate::store::passed::feature::{Feature, PIECE_SQUARES};
 use crate::store::passed::games::{Passed, PieceSquares};
 use crate::store::passed::kind::PassedKind;
 
-/// All sets of a block that are not empty, their numbers in ascending order.
+/// All non-empty sets of a block, with their numbers in ascending order.
 pub(crate) type BlockSets = BTreeMap<(PassedKind, i64), Vec<u16>>;
 
-/// What the games of a block pass. Some 40 MB for a block of long games.
+/// The features of the games of a block. About 40 MB for a block of long games.
 ///
-/// What comes by is only noted down, game by game, and sorted when the block is complete: a list for each of 40,000 sets would be
-/// made longer all the time.
+/// Features are only recorded per game, and sorted when the block is complete. Otherwise 40,000 lists would
+/// have to grow all the time.
 #[derive(Debug, Default)]
 pub(crate) struct PassedBlock {
     /// Numbers within the block, in ascending order.
     games: Vec<u16>,
     pieces: Vec<PieceSquares>,
-    /// Features and the games that passed them.
+    /// Features, each with a game that has it.
     features: Vec<(u16, u16)>,
-    /// Materials, as they are numbered, and the games that passed them.
+    /// Material numbers, each with a game that has the material.
     materials: Vec<(u32, u16)>,
-    /// The number of each material, in the order in which they came.
+    /// The number of each material, in order of first appearance.
     material_numbers: HashMap<u64, u32, BuildHasherDefault<MaterialHasher>>,
 }
 
 impl PassedBlock {
-    /// Whether it has no game.
+    /// Whether the block has no games.
     pub(crate) const fn is_empty(&self) -> bool {
         self.games.is_empty()
     }
 
-    /// Adds a game, whose number is greater than those before.
+    /// Adds a game, with a number greater than those before.
     pub(crate) fn push(&mut self, number: u16, game: Passed<'_>) {
         debug_assert!(self.games.last().is_none_or(|&last| last < number), "in order");
         self.games.push(number);
@@ -46,7 +46,7 @@ impl PassedBlock {
         }
     }
 
-    /// Hands over all sets that are not empty, in the order of the table, and empties them.
+    /// Passes all non-empty sets to the caller, in the order of the table, and clears them.
     pub(crate) fn take<E>(
         &mut self,
         mut see: impl FnMut(PassedKind, i64, &[u16]) -> Result<(), E>,
@@ -91,7 +91,7 @@ impl PassedBlock {
         })
     }
 
-    /// Turns the bits of each game into the games of each bit.
+    /// Transposes the bits of each game into the games of each bit.
     fn take_pieces<E>(
         &self,
         give: &mut impl FnMut(PassedKind, i64, &[u16]) -> Result<(), E>,
@@ -126,7 +126,7 @@ impl PassedBlock {
     }
 }
 
-/// Games by what they passed.
+/// Games by feature.
 struct Lists {
     starts: Vec<u32>,
     ends: Vec<u32>,
@@ -134,7 +134,7 @@ struct Lists {
 }
 
 impl Lists {
-    /// Sorts games, which come in order, into so many lists; in each a game stands once.
+    /// Sorts games, given in order, into `lists` lists, each without repetitions.
     fn of(games: impl Iterator<Item = (usize, u16)> + Clone, lists: usize) -> Self {
         let mut starts = vec![0; lists];
         games.clone().for_each(|(list, _)| starts[list] += 1);
@@ -159,7 +159,7 @@ impl Lists {
     }
 }
 
-/// Changes rows and columns of a square of bits round (Warren, "Hacker's Delight", 7-3).
+/// Transposes a 64 x 64 bit matrix (Warren, "Hacker's Delight", 7-3).
 fn transpose(rows: &mut [u64; 64]) {
     let (mut width, mut mask) = (32, 0x0000_0000_ffff_ffff_u64);
     while width != 0 {
@@ -175,7 +175,7 @@ fn transpose(rows: &mut [u64; 64]) {
     }
 }
 
-/// Spreads packed materials, which come from the games of a collection: nobody makes them up to collide.
+/// Hashes packed materials. They come from game collections, so nobody chooses them to collide.
 #[derive(Clone, Copy, Debug, Default)]
 struct MaterialHasher(u64);
 
@@ -189,7 +189,7 @@ impl Hasher for MaterialHasher {
     }
 
     fn write_u64(&mut self, material: u64) {
-        // The table takes the lowest bits, and the highest.
+        // The hash table uses the lowest and the highest bits.
         let spread = u128::from(material) * 0x9e37_79b9_7f4a_7c15;
         self.0 = (spread >> 64) as u64 ^ spread as u64;
     }

@@ -1,4 +1,4 @@
-//! Things that few games pass often, in one numbering.
+//! Features that few games have often, in one numbering.
 
 use crate::board::{Color, PawnStructure, Piece, Square};
 use crate::store::passed::kind::PassedKind;
@@ -6,14 +6,14 @@ use crate::store::passed::kind::PassedKind;
 /// Pieces on squares: 64 squares each of pieces with codes 2 to 13.
 pub(super) const PIECE_SQUARES: u16 = 12 * 64;
 const CASTLINGS: u16 = 4;
-/// Numbers that the pawn structures share.
+/// Bits of the numbers of pawn structures. Several structures share a number.
 const PAWN_BITS: u32 = 12;
 
-/// Something a game passes, but material and pieces on squares.
+/// A feature of a game other than material and pieces on squares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Feature(u16);
 
-/// The kinds in order, and how many features each has.
+/// The kinds in order, and the number of features of each.
 const PARTS: [(PassedKind, u16); 6] = [
     (PassedKind::Capture, PIECE_SQUARES),
     (PassedKind::Castling, CASTLINGS),
@@ -47,7 +47,7 @@ pub(crate) const fn piece_square(piece: Piece, square: Square) -> u16 {
 }
 
 impl Feature {
-    /// How many there are.
+    /// The number of features.
     pub(super) const COUNT: usize = PROMOTION as usize + PIECE_SQUARES as usize;
 
     /// A piece captures on a square.
@@ -74,36 +74,36 @@ impl Feature {
         Self(MATE + piece_square(piece, square))
     }
 
-    /// The pawns stand in a way that has this [key](PawnStructure::key).
+    /// The pawns have a structure with this [key](PawnStructure::key).
     #[inline]
     pub(crate) const fn pawns(key: u64) -> Self {
         Self(PAWNS + (key >> (u64::BITS - PAWN_BITS)) as u16)
     }
 
-    /// The pawns stand like this, or otherwise with the same number.
+    /// The pawns have this structure, or another one with the same number.
     pub(crate) fn structure(structure: PawnStructure) -> Self {
         Self::pawns(structure.key())
     }
 
-    /// A pawn becomes a piece on a square.
+    /// A pawn promotes to a piece on a square.
     #[inline]
     pub(crate) const fn promotion(piece: Piece, square: Square) -> Self {
         Self(PROMOTION + piece_square(piece, square))
     }
 
-    /// Its number, from 0.
+    /// The number of the feature, from 0.
     #[inline]
     pub(super) const fn index(self) -> u16 {
         self.0
     }
 
-    /// All of a kind.
+    /// All features of a kind.
     pub(super) fn all_of(kind: PassedKind) -> impl Iterator<Item = Self> {
         let count = PARTS.iter().find(|part| part.0 == kind).map_or(0, |part| part.1);
         (first_of(kind)..first_of(kind) + count).map(Self)
     }
 
-    /// Its kind, and its value in the table.
+    /// The kind, and the value in the table.
     pub(crate) fn place(self) -> (PassedKind, i64) {
         let mut value = self.0;
         for (kind, count) in PARTS {

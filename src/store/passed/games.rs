@@ -1,12 +1,12 @@
-//! What each of some games passes.
+//! The features of some games.
 
 use crate::board::{Material, MoveCode, PawnStructure, Piece, Special, Square};
 use crate::store::passed::feature::{Feature, piece_square};
 
-/// The squares on which each piece stands at some time, by piece code less 2.
+/// The squares that each piece occupies at some time, by piece code minus 2.
 pub(crate) type PieceSquares = [u64; 12];
 
-/// What each of some games passes, in their order. What a game passes several times may be there as often.
+/// The features of some games, in order. A feature that a game has several times may be listed as often.
 #[derive(Debug, Default)]
 pub struct PassedGames {
     games: Vec<PassedGame>,
@@ -17,12 +17,12 @@ pub struct PassedGames {
 #[derive(Clone, Copy, Debug)]
 struct PassedGame {
     pieces: PieceSquares,
-    /// Where the game's end in the list of all.
+    /// The end of the game's features in the list of all.
     features: usize,
     materials: usize,
 }
 
-/// What a game passes.
+/// The features of a game.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passed<'p> {
     pub(crate) pieces: &'p PieceSquares,
@@ -32,26 +32,26 @@ pub(crate) struct Passed<'p> {
 }
 
 impl PassedGames {
-    /// Empties it and keeps its memory.
+    /// Clears it and keeps its memory.
     pub(crate) fn clear(&mut self) {
         self.games.clear();
         self.features.clear();
         self.materials.clear();
     }
 
-    /// Adds something that the next game passes.
+    /// Adds a feature of the next game.
     #[inline]
     pub(crate) fn push_feature(&mut self, feature: Feature) {
         self.features.push(feature);
     }
 
-    /// Adds a material that the next game passes.
+    /// Adds a material of the next game.
     #[inline]
     pub(crate) fn push_material(&mut self, packed: u64) {
         self.materials.push(packed);
     }
 
-    /// Adds the next game, which passes what was added since the last.
+    /// Adds the next game, with the features added since the game before.
     pub(crate) fn push_game(&mut self, pieces: PieceSquares) {
         let (features, materials) = (self.features.len(), self.materials.len());
         self.games.push(PassedGame { pieces, features, materials });
@@ -68,7 +68,7 @@ impl PassedGames {
         })
     }
 
-    /// The games of which `is_kept` says so.
+    /// The games for which `is_kept` is true.
     #[cfg(feature = "index")]
     pub(crate) fn kept(&self, mut is_kept: impl FnMut(usize) -> bool) -> Self {
         let mut kept = Self::default();
@@ -81,7 +81,7 @@ impl PassedGames {
     }
 }
 
-/// What a game passes, told from its rows one by one. It is what the quick way of a run is held to.
+/// The features of a game, from its rows one by one. Tests compare the faster way of an import with this.
 #[derive(Debug, Default)]
 pub(crate) struct PassedRows {
     game: PassedGames,
@@ -90,7 +90,7 @@ pub(crate) struct PassedRows {
 }
 
 impl PassedRows {
-    /// Looks at the game's next row: a canonical FEN, and the move that is played there.
+    /// Adds the game's next row: a canonical FEN, and the move played there.
     pub(crate) fn see(&mut self, fen: &[u8], played: Option<MoveCode>) {
         let structure = PawnStructure::of(fen);
         let now = (Material::of(fen).packed(), Feature::structure(structure));
@@ -111,7 +111,7 @@ impl PassedRows {
         }
     }
 
-    /// Shows what the game passed, and begins with the next one.
+    /// Calls `see` with the features of the game, and starts the next one.
     pub(crate) fn finish<T>(&mut self, see: impl FnOnce(Passed<'_>) -> T) -> T {
         self.last = None;
         self.game.push_game(std::mem::take(&mut self.pieces));
@@ -121,14 +121,14 @@ impl PassedRows {
     }
 }
 
-/// Notes down that a piece stands on a square.
+/// Records a piece on a square.
 #[inline]
 pub(crate) const fn set(pieces: &mut PieceSquares, piece: Piece, square: Square) {
     let place = piece_square(piece, square);
     pieces[place as usize / 64] |= 1 << (place % 64);
 }
 
-/// What a move is, by the piece that moves.
+/// The features of a move, by the piece that moves.
 #[inline]
 pub(crate) fn features_of(piece: Piece, code: MoveCode) -> [Option<Feature>; 4] {
     let to = code.to();

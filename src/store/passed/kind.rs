@@ -1,6 +1,6 @@
-//! Kinds of things that a game passes.
+//! Kinds of features.
 
-/// A kind of things that a game passes: the column `kind` of `game_set`. The order is that of the names.
+/// A kind of features: the column `kind` of `game_set`. The order is that of the names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum PassedKind {
     /// A piece captures on a square.
@@ -9,17 +9,17 @@ pub(crate) enum PassedKind {
     Castling,
     /// A piece that moves to a square gives check or mate.
     Check,
-    /// The game: of one that is not in the set, nothing is known.
+    /// The game itself. The features of a game that is not in this set are unknown.
     Game,
     /// A piece that moves to a square gives mate.
     Mate,
-    /// The pieces that are left.
+    /// The pieces on the board.
     Material,
-    /// Where all pawns stand, as a number that several structures share.
+    /// The squares of all pawns, as a number that several structures share.
     Pawns,
-    /// A piece stands on a square.
+    /// A piece is on a square.
     Piece,
-    /// A pawn becomes a piece on a square.
+    /// A pawn promotes to a piece on a square.
     Promotion,
 }
 
@@ -36,12 +36,12 @@ impl PassedKind {
         Self::Promotion,
     ];
 
-    /// The kind with a name.
+    /// The kind with this name.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
-    /// Its name in the table.
+    /// The name in the table.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Capture => "capture",

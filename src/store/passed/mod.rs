@@ -1,8 +1,8 @@
-//! What games pass at some time in what was played, as sets of games: the table `game_set`.
+//! Features that games have at some point of the main line, as sets of games: the table `game_set`.
 //!
-//! A game passes some material, some pieces on some squares, some captures … These change little from ply to ply, and few games pass the
-//! rare ones. So a question for a position that is described is first one for the games that can have such a position, and only the rows
-//! of these are read.
+//! Features are material, pieces on squares, captures and so on. They change little from ply to ply, and few
+//! games have the rare ones. So a search for a described position first finds the games that can contain it,
+//! and reads only their rows.
 
 mod block;
 mod feature;

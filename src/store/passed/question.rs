@@ -1,4 +1,4 @@
-//! What is asked of the sets of games before positions are looked at.
+//! Queries on the sets of games, evaluated before positions are read.
 
 use std::ops::RangeInclusive;
 
@@ -12,7 +12,8 @@ use crate::store::passed::kind::PassedKind;
 
 const COLORS: [Color; 2] = [Color::White, Color::Black];
 
-/// Which games can pass what is looked for: a question to the sets of games. A game that is not in the answer does not pass it.
+/// Selects the games that can contain what is searched for, by sets of games. Games that are not in the
+/// answer do not contain it.
 #[derive(Clone, Debug)]
 pub struct PassedQuestion {
     asked: Asked,
@@ -21,18 +22,18 @@ pub struct PassedQuestion {
 
 #[derive(Clone, Debug)]
 enum Asked {
-    /// All games may pass it.
+    /// Matches all games.
     Any,
     Material(MaterialSignature),
     Ending(Ending),
-    /// One of these values, in ranges.
+    /// One of these values, given as ranges.
     Values(PassedKind, Vec<RangeInclusive<i64>>),
     All(Vec<PassedQuestion>),
     Either(Vec<PassedQuestion>),
 }
 
 impl PassedQuestion {
-    /// A question that all games may pass.
+    /// A query that matches all games.
     #[must_use]
     pub const fn any() -> Self {
         Self { asked: Asked::Any, is_exact: false }
@@ -42,7 +43,7 @@ impl PassedQuestion {
         Self { asked, is_exact: true }
     }
 
-    /// Which games can have a position that is described.
+    /// The games that can have a position matching a description.
     #[must_use]
     pub fn of(description: &Description) -> Self {
         let Description { material, ending, pattern, structure, played } = description;
@@ -60,7 +61,7 @@ impl PassedQuestion {
         Self::all(parts)
     }
 
-    /// Which games can have a position with the same pawns and the same material.
+    /// The games that can have a position with the same pawns and the same material.
     pub(crate) fn alike(to: &Resemblance) -> Self {
         let structure = Feature::structure(to.structure()).place().1;
         let material = to.material().packed().cast_signed();
@@ -95,7 +96,7 @@ impl PassedQuestion {
         if let Some(becomes) = &asked.promotions {
             parts.push(Self::values(PassedKind::Promotion, places(&pieces_of(becomes), asked.to)));
         }
-        // Only where one thing is asked for does its set tell all. Checks by castling are among those of the king.
+        // A set is exact only for a single condition. Checks by castling are among those of the king.
         let castles = given > 0 && asked.is_other && kinds.contains(&Kind::King);
         let is_exact = parts.len() == 1 && asked.from.0 == u64::MAX && asked.captured.is_none() && !castles;
         if parts.is_empty() && asked.to.0 != u64::MAX {
@@ -104,14 +105,14 @@ impl PassedQuestion {
         if asked.from.0 != u64::MAX {
             parts.push(Self::values(PassedKind::Piece, places(&pieces, asked.from)));
         }
-        // A pawn may be captured en passant, where it does not stand.
+        // A pawn captured en passant is not on the square of the capture.
         if let Some(kind) = asked.captured.filter(|&kind| kind != Kind::Pawn) {
             parts.push(Self::values(PassedKind::Piece, places(&pieces_of(&[kind]), asked.to)));
         }
         Self { is_exact, ..Self::all(parts) }
     }
 
-    /// One of these pieces comes to one of these squares; a pawn may become another piece there.
+    /// One of these pieces arrives at one of these squares; a pawn may promote there.
     fn arriving(kinds: &[Kind], pieces: &[Piece], squares: SquareSet) -> Self {
         let stands = Self::values(PassedKind::Piece, places(pieces, squares));
         if !kinds.contains(&Kind::Pawn) {
@@ -128,7 +129,7 @@ impl PassedQuestion {
         Self::exactly(Asked::Values(kind, ranges.collect()))
     }
 
-    /// All of these at some time, not only at the same.
+    /// All of these, not necessarily at the same time.
     #[must_use]
     pub fn all(mut parts: Vec<Self>) -> Self {
         match parts.len() {
@@ -138,26 +139,27 @@ impl PassedQuestion {
         }
     }
 
-    /// One of these.
+    /// At least one of these.
     #[must_use]
     pub fn either(parts: Vec<Self>) -> Self {
         let is_exact = parts.iter().all(|part| part.is_exact);
         Self { asked: Asked::Either(parts), is_exact }
     }
 
-    /// The same question, of which it is known that games in the answer need not pass what is looked for.
+    /// The same query, marked as inexact: games in the answer need not contain what is searched for.
     #[must_use]
     pub fn at_most(self) -> Self {
         Self { is_exact: false, ..self }
     }
 
-    /// Whether the games in the answer all pass what is looked for.
+    /// Whether all games in the answer contain what is searched for.
     #[must_use]
     pub const fn is_exact(&self) -> bool {
         self.is_exact
     }
 
-    /// The games of a block that can pass it; `read` adds the games of the sets of a kind, within a range of values, that are wanted.
+    /// The games of a block that match. `read` adds the games of the wanted sets of a kind within a range of
+    /// values.
     pub(crate) fn answer<E>(
         &self,
         read: &mut impl FnMut(
@@ -202,7 +204,7 @@ impl PassedQuestion {
     }
 }
 
-/// What a move asks for that gives check or mate.
+/// The conditions of a move that gives check or mate.
 fn gives(asked: &AskedMove, pieces: &[Piece], to: SquareSet) -> Vec<PassedQuestion> {
     let kind = match (asked.gives_mate, asked.gives_check) {
         (true, _) => PassedKind::Mate,

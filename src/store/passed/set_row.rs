@@ -1,25 +1,26 @@
-//! Rows of `game_set`: the sets of many values in one, as most are short.
+//! Rows of `game_set`. A row has the sets of many values, because most sets are short.
 //!
-//! For each value, in ascending order, there stand by how much it is greater than the one before, or than the row's own value; how many
-//! bytes its set has; and the set. Numbers are written seven bits a byte, the lowest first, and all bytes but the last have the top bit set.
+//! For each value, in ascending order, a row contains the difference from the value before (or from the row's
+//! own value), the length of the set in bytes, and the set. Numbers are varints: seven bits per byte, lowest
+//! bits first; all bytes but the last have the top bit set.
 
 use crate::store::block_set::push_number;
 use crate::store::passed::kind::PassedKind;
 
-/// A row is full when it has as many bytes: then the last page of each, half full on average, hardly counts.
+/// A row is full at this many bytes. Then its last page, half full on average, hardly matters.
 const FULL: usize = 1 << 16;
 
-/// Puts sets into rows.
+/// Collects sets into rows.
 #[derive(Debug, Default)]
 pub(crate) struct SetRows {
-    /// Kind and first value of the row that is begun.
+    /// Kind and first value of the current row.
     begun: Option<(PassedKind, i64)>,
     last: i64,
     bytes: Vec<u8>,
 }
 
 impl SetRows {
-    /// Adds a set, in the order of kinds and values; hands a row over that ends before it.
+    /// Adds a set, in the order of kinds and values. Passes on a complete row that ends before it.
     pub(crate) fn push<E>(
         &mut self,
         kind: PassedKind,
@@ -38,7 +39,7 @@ impl SetRows {
         Ok(())
     }
 
-    /// Hands the last row over.
+    /// Passes on the last row.
     pub(crate) fn finish<E>(
         &mut self,
         write: &mut impl FnMut(PassedKind, i64, &[u8]) -> Result<(), E>,
@@ -51,7 +52,7 @@ impl SetRows {
     }
 }
 
-/// Shows each value of a row with its set; `None` if these are none.
+/// Calls back with each value of a row and its set; `None` if the bytes are invalid.
 pub(crate) fn each_set<'b>(
     first: i64,
     bytes: &'b [u8],
@@ -69,7 +70,7 @@ pub(crate) fn each_set<'b>(
     Some(())
 }
 
-/// Reads a number of 63 bits, longer than those in sets.
+/// Reads a number of up to 63 bits, longer than those in sets.
 fn take_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let end = bytes.iter().take(9).position(|byte| byte & 0x80 == 0)?;
     let number = bytes[..=end].iter().rev().fold(0, |all, byte| all << 7 | u64::from(byte & 0x7f));

@@ -1,4 +1,4 @@
-//! What the PGN says about the moves of a game.
+//! Annotations of games: what the PGN says about the moves.
 
 use std::collections::BTreeMap;
 
@@ -11,24 +11,24 @@ use crate::store::cell::{COMMAND, COMMENT, Cells, MOVE_EVAL, NAG, Table, VARIATI
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 
-/// How deep variations can be nested.
+/// The maximum nesting depth of variations.
 pub(crate) const MOST_DEPTH: usize = 1000;
 
-/// What is said about the moves of a game. Line 0 is the main line, the others are its variations.
+/// The annotations of a game. Line 0 is the main line, the others are its variations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameAnnotations {
     /// By line and ply.
     remarks: BTreeMap<(u32, Ply), Remarks>,
-    /// By the line and the ply that they leave.
+    /// By the line and the ply at which they branch off.
     variations: BTreeMap<(u32, Ply), Vec<StoredVariation>>,
 }
 
-/// What is said of a position and the move that led to it.
+/// The annotations of a position and of the move that led to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remarks {
-    /// Clock, time used, value.
+    /// Clock, time used, evaluation.
     pub numbers: MoveNumbers,
-    /// Glyphs by their numbers.
+    /// Numeric annotation glyphs.
     pub nags: Vec<u32>,
     /// Comments, without their commands.
     pub comments: Vec<String>,
@@ -39,32 +39,32 @@ pub struct Remarks {
 /// A variation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredVariation {
-    /// Its line.
+    /// Its line number.
     pub line: u32,
     /// Its moves.
     pub moves: Vec<MoveCode>,
 }
 
 impl GameAnnotations {
-    /// What is said at a place.
+    /// The annotations of a position.
     #[must_use]
     pub fn at(&self, line: u32, ply: Ply) -> Option<&Remarks> {
         self.remarks.get(&(line, ply))
     }
 
-    /// The variations that leave a line at a ply.
+    /// The variations that branch off a line at a ply.
     #[must_use]
     pub fn variations(&self, line: u32, ply: Ply) -> &[StoredVariation] {
         self.variations.get(&(line, ply)).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether nothing is said.
+    /// Whether there are no annotations.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.remarks.is_empty() && self.variations.is_empty()
     }
 
-    /// The numbers of the main line, by ply.
+    /// The numbers (clock, time, evaluation) of the main line, by ply.
     pub fn numbers(&self) -> impl Iterator<Item = (Ply, MoveNumbers)> {
         let remarks = self.remarks.iter().filter(|((line, _), _)| *line == 0);
         remarks.map(|((_, ply), remarks)| (*ply, remarks.numbers)).filter(|(_, numbers)| !numbers.is_empty())
@@ -76,17 +76,17 @@ impl GameAnnotations {
 }
 
 impl Database {
-    /// What the PGN says about the moves of a game; nothing in a database of a version that did not keep it.
+    /// The annotations of a game; empty in a database of a version that did not store them.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn annotations(&self, game: GameId) -> Result<GameAnnotations> {
         game_annotations(self.connection(), game)
             .map_err(|source| Error::sqlite(self.path(), "look up the annotations of a game", source))
     }
 }
 
-/// What is asked for a game: its rows in a table, in the order of their key.
+/// A query for the rows of a game in one table, in the order of their key.
 struct Rows {
     table: Table,
     sql: &'static str,
@@ -119,8 +119,8 @@ const VARIATION_MOVES: Rows = Rows {
     sql: "SELECT game_id, line, ply, move_code FROM variation_move WHERE game_id = ?1 ORDER BY line, ply",
 };
 
-/// Which of these tables but the last have rows of a game. Most games have few annotations or none: one question is quicker than
-/// one for each table.
+/// Finds which of these tables (except the last) have rows of a game. Most games have few annotations or
+/// none, so one query is faster than one per table.
 const HAS_ROWS: &str = "SELECT
     EXISTS (SELECT 1 FROM move_eval WHERE game_id = ?1),
     EXISTS (SELECT 1 FROM comment WHERE game_id = ?1),
@@ -129,7 +129,7 @@ const HAS_ROWS: &str = "SELECT
     EXISTS (SELECT 1 FROM variation WHERE game_id = ?1)";
 
 impl Rows {
-    /// Passes the rows of a game on.
+    /// Passes on the rows of a game.
     fn each(
         &self,
         connection: &Connection,
@@ -190,7 +190,7 @@ pub(crate) fn game_annotations(connection: &Connection, game: GameId) -> rusqlit
     Ok(annotations)
 }
 
-/// The variations of one game, by the line and the ply that they leave.
+/// The variations of a game, by the line and the ply at which they branch off.
 fn game_variations(
     connection: &Connection,
     game: GameId,
@@ -199,7 +199,8 @@ fn game_variations(
     let mut depths = BTreeMap::from([(0, 0)]);
     VARIATIONS.each(connection, game, |cells| {
         let (line, parent): (u32, u32) = (cells.get("line")?, cells.get("parent_line")?);
-        // A line comes after the one that it leaves, and none is nested deeper; what is not so was not written by this program.
+        // This program numbers a line after its parent, and limits the depth. Other rows were not written by
+        // it.
         let depth = depths.get(&parent).filter(|_| parent < line).map(|depth| depth + 1);
         if let Some(depth) = depth.filter(|&depth| depth <= MOST_DEPTH) {
             depths.insert(line, depth);

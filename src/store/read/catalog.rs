@@ -1,4 +1,4 @@
-//! The names that SQL can use.
+//! Names that SQL statements can use.
 
 use rusqlite::Connection;
 
@@ -7,12 +7,12 @@ use crate::store::error::{Error, Result};
 use crate::store::schema::{schema_of, version_of};
 use crate::store::schema_version::SchemaVersion;
 
-/// What there is to read from, and the functions.
+/// Tables, views and functions of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Catalog {
-    /// Tables and views by name, SQLite's own left out.
+    /// Tables and views by name, except SQLite's own.
     pub relations: Vec<Relation>,
-    /// Names of the SQL functions, in order.
+    /// Names of the SQL functions, in alphabetical order.
     pub functions: Vec<String>,
 }
 
@@ -21,13 +21,13 @@ pub struct Catalog {
 pub struct Relation {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Table or view.
     pub kind: RelationKind,
-    /// Names of its columns, in their order.
+    /// Names of its columns, in order.
     pub columns: Vec<String>,
 }
 
-/// Kinds of what can be read from.
+/// Kinds of relations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelationKind {
     /// A table.
@@ -37,7 +37,7 @@ pub enum RelationKind {
 }
 
 impl RelationKind {
-    /// The word for it.
+    /// The word for this kind.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl RelationKind {
 }
 
 impl Catalog {
-    /// What may have been meant, where SQLite says that there is no such table, column or function.
+    /// Suggests a name if SQLite's message reports a missing table, column or function.
     #[must_use]
     pub fn hint(&self, message: &str) -> Option<String> {
         if let Some(name) = message.strip_prefix("no such table: ") {
@@ -78,7 +78,7 @@ impl Catalog {
     }
 }
 
-/// The column that a message misses.
+/// The column that a message reports as missing.
 fn missing_column(message: &str) -> Option<&str> {
     let column = message.strip_prefix("no such column: ");
     let column = column.or_else(|| message.split_once(" has no column named ").map(|(_, column)| column))?;
@@ -89,13 +89,13 @@ fn did_you_mean(name: &str) -> String {
     format!("did you mean {name}?")
 }
 
-/// The name that a mistyped one is most like, if any is near: up to a third of its letters wrong.
+/// The name most similar to a mistyped one, if at most a third of its letters differ.
 #[must_use]
 pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
     let length = name.chars().count();
     let most = (length / 3).max(1);
-    // A name of another length is none of these, and a long one takes long to compare.
+    // Names of a very different length cannot match, and long names take long to compare.
     let alike = names.filter(|other| other.chars().count().abs_diff(length) <= most);
     let distance = |other: &str| strsim::damerau_levenshtein(&name, &other.to_lowercase());
     let near = alike.map(|other| (distance(other), other)).min()?;
@@ -106,7 +106,7 @@ impl Database {
     /// The names of tables, views, their columns, and functions.
     ///
     /// # Errors
-    /// Of reading the schema.
+    /// Errors of reading the schema.
     pub fn catalog(&self) -> Result<Catalog> {
         self.read_catalog().map_err(|source| Error::sqlite(self.path(), "read the schema", source))
     }
@@ -114,7 +114,7 @@ impl Database {
     /// The version of its schema.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn schema_version(&self) -> Result<SchemaVersion> {
         version_of(self.connection()).map_err(|source| Error::sqlite(self.path(), "read the schema", source))
     }
@@ -129,7 +129,7 @@ impl Database {
     }
 }
 
-/// Tables and views by name, SQLite's own left out.
+/// Tables and views by name, except SQLite's own.
 fn relations(connection: &Connection) -> rusqlite::Result<Vec<Relation>> {
     let mut relations: Vec<Relation> = Vec::new();
     let mut columns = connection.prepare(
@@ -151,10 +151,10 @@ fn relations(connection: &Connection) -> rusqlite::Result<Vec<Relation>> {
 }
 
 impl Database {
-    /// The names of tables, views, indexes and triggers that somebody added.
+    /// The names of tables, views, indexes and triggers that users added.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn added_by_others(&self) -> Result<Vec<String>> {
         let names =
             "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";

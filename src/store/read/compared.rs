@@ -1,4 +1,4 @@
-//! Games of a database with all that games are compared by.
+//! Games with the data that detects duplicates.
 
 use rusqlite::{Connection, Row};
 
@@ -6,20 +6,20 @@ use crate::board::{GameResult, MoveCode, ShortMove};
 use crate::store::cell::{Cells, GAME, GAME_POSITION};
 use crate::store::row::{GameId, GameStatus};
 
-/// What tells whether a game repeats another one.
+/// The data by which a game is compared with others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparedGame {
     /// The game.
     pub game: GameId,
-    /// How much of it the moves are.
+    /// How much of the game could be replayed.
     pub status: GameStatus,
-    /// Six-field FEN of the start position; `None` is the standard one.
+    /// Six-field FEN of the start position; `None`: the standard position.
     pub start_fen: Option<String>,
-    /// White's name, if it is known.
+    /// White's name, if known.
     pub white: Option<String>,
-    /// Black's name, if it is known.
+    /// Black's name, if known.
     pub black: Option<String>,
-    /// The date, if it is known.
+    /// The date, if known.
     pub date: Option<String>,
     /// The result.
     pub result: GameResult,
@@ -28,7 +28,7 @@ pub struct ComparedGame {
 }
 
 impl ComparedGame {
-    /// The columns of `game` that it is read from.
+    /// The columns of `game` to read.
     pub(crate) const COLUMNS: &str =
         "game_id, status, start_fen, (SELECT name FROM player WHERE player_id = white_id),
          (SELECT name FROM player WHERE player_id = black_id), date, result";

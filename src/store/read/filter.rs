@@ -1,15 +1,15 @@
-//! Values of conditions on games: how they are read, what can be wrong with them, and how they are bound.
+//! Values of filters on games: parsing, errors, and binding.
 
 use std::fmt;
 use std::str::FromStr;
 
 use rusqlite::{Statement, ToSql};
 
-/// Why a text is no condition on games.
+/// Why a text is not a valid filter value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterError {
-    /// No name is given.
+    /// The name is empty.
     #[error("the name is empty")]
     EmptyName,
     /// Not a date.
@@ -18,7 +18,7 @@ pub enum FilterError {
     /// A day after the last of its month.
     #[error("there is no such day; that month has {days} days")]
     NoSuchDay {
-        /// How many days the month has.
+        /// The number of days of the month.
         days: u32,
     },
     /// Not an ECO code or a range of them.
@@ -27,46 +27,46 @@ pub enum FilterError {
     /// The range ends before it begins.
     #[error("the range ends before it begins")]
     EmptyRange,
-    /// No rating can be both.
+    /// The rating bounds contradict each other.
     #[error("no rating is {least} or higher and {most} or lower; exchange the two")]
     NoRating {
-        /// The lowest rating asked for.
+        /// The lower bound.
         least: u16,
-        /// The highest.
+        /// The upper bound.
         most: u16,
     },
-    /// No game can be both.
+    /// The length bounds contradict each other.
     #[error("no game has {least} or more half-moves and {most} or fewer; exchange the two")]
     NoLength {
-        /// The fewest half-moves asked for.
+        /// The lower bound, in half-moves.
         least: u32,
-        /// The most.
+        /// The upper bound.
         most: u32,
     },
-    /// A side's player is told twice.
+    /// The player of a side is given twice.
     #[error("the player with that side is told already by {field}")]
     SideTold {
         /// The field: `white` or `black`.
         field: &'static str,
     },
-    /// No date can be both.
+    /// The date bounds contradict each other.
     #[error("no date is {since} or later and {until} or earlier; exchange the two")]
     NoDate {
-        /// The first date asked for.
+        /// The first date.
         since: DatePrefix,
-        /// The last.
+        /// The last date.
         until: DatePrefix,
     },
 }
 
-/// A date, or the year or month that it lies in: `YYYY`, `YYYY.MM` or `YYYY.MM.DD`, as text.
+/// A date, a month or a year as text: `YYYY.MM.DD`, `YYYY.MM` or `YYYY`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DatePrefix(pub(super) String);
 
 impl FromStr for DatePrefix {
     type Err = FilterError;
 
-    /// Reads a date; `-` and `/` can stand for the dots.
+    /// Parses a date; `-` and `/` are accepted instead of dots.
     fn from_str(text: &str) -> Result<Self, FilterError> {
         let mut fields = text.trim().split(['.', '-', '/']);
         let mut field = |digits: usize, most: u32| match fields.next() {
@@ -83,7 +83,7 @@ impl FromStr for DatePrefix {
         for number in [month, day].into_iter().flatten() {
             date += &format!(".{number:02}");
         }
-        // Two digits are no year: 99 can be 1999.
+        // Two digits are not accepted as a year: 99 can be 1999.
         let year_digits = text.trim().bytes().take_while(u8::is_ascii_digit).count();
         if fields.next().is_some() || year_digits != 4 {
             return Err(FilterError::Date);
@@ -98,7 +98,8 @@ impl FromStr for DatePrefix {
 }
 
 impl DatePrefix {
-    /// The last day, month or year before a date `YYYY.MM.DD` of a game, of which parts may be unknown; `None` if its year is.
+    /// The last day, month or year before the date `YYYY.MM.DD` of a game, parts of which may be unknown;
+    /// `None` if its year is unknown.
     #[must_use]
     pub fn before(date: &str) -> Option<Self> {
         let mut fields = date.split('.').map(|field| field.parse::<u32>().ok());
@@ -120,7 +121,7 @@ impl fmt::Display for DatePrefix {
     }
 }
 
-/// How many days a month of the Gregorian calendar has.
+/// The number of days of a month in the Gregorian calendar.
 const fn days(year: u32, month: u32) -> u32 {
     match month {
         2 if year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400) => 29,
@@ -130,7 +131,7 @@ const fn days(year: u32, month: u32) -> u32 {
     }
 }
 
-/// A range of ECO codes, both ends included.
+/// A range of ECO codes, including both ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EcoRange {
     pub(super) first: String,
@@ -140,7 +141,7 @@ pub struct EcoRange {
 impl FromStr for EcoRange {
     type Err = FilterError;
 
-    /// Reads a code, the beginning of codes, or two of these with `-` between them: `B90`, `B9`, `B90-C19`.
+    /// Parses a code, a prefix of codes, or two of these with `-` between them: `B90`, `B9`, `B90-C19`.
     fn from_str(text: &str) -> Result<Self, FilterError> {
         let code = |text: &str| {
             let code = text.trim().to_ascii_uppercase();
@@ -164,13 +165,13 @@ impl fmt::Display for EcoRange {
 }
 
 impl EcoRange {
-    /// A text after all codes of the range; some files have letters after a code.
+    /// A text greater than all codes of the range. Some files have letters after a code.
     pub(super) fn end(&self) -> String {
         format!("{}~", self.last)
     }
 }
 
-/// Binds a value if the statement has a parameter of that name.
+/// Binds a value if the statement has a parameter with this name.
 pub(crate) fn bind(statement: &mut Statement<'_>, name: &str, value: impl ToSql) -> rusqlite::Result<()> {
     match statement.parameter_index(name)? {
         Some(index) => statement.raw_bind_parameter(index, value),

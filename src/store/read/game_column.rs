@@ -1,4 +1,4 @@
-//! Columns of games as they are read: which games fit a selection, and what they came to, a block at a time.
+//! Reads columns of games, one block at a time: which games match a selection, and their results.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -18,18 +18,18 @@ use crate::store::read::selection::Selection;
 use crate::store::row::day_number;
 use crate::store::row::virtual_table::Cell;
 
-/// The columns of one block after the other, each of which is read when it is asked for.
+/// The columns of one block after the other. A column is read when first needed.
 pub(crate) struct BlockColumns<'c> {
     connection: &'c Connection,
     block: u32,
-    /// Each with its block. The memory of columns of earlier blocks is used again.
+    /// Each column with its block. The memory of earlier blocks' columns is reused.
     read: RefCell<HashMap<&'static str, (u32, Arc<StoredColumn>)>>,
 }
 
-/// Why columns do not answer.
+/// Why columns cannot be used.
 #[derive(Debug)]
 pub(crate) enum ColumnError {
-    /// They are not there, or are not as they should be.
+    /// A column is missing or invalid.
     Missing,
     Sql(rusqlite::Error),
 }
@@ -45,12 +45,12 @@ impl<'c> BlockColumns<'c> {
         Self { connection, block, read: RefCell::default() }
     }
 
-    /// Goes on to another block.
+    /// Moves to another block.
     pub(crate) const fn turn_to(&mut self, block: u32) {
         self.block = block;
     }
 
-    /// Reads a column in the place of another.
+    /// Reads a column, reusing the memory of another.
     fn read(&self, name: &str, mut column: StoredColumn) -> rusqlite::Result<Option<StoredColumn>> {
         let sql = "SELECT name, block, cells, games FROM game_column WHERE name = ?1 AND block = ?2";
         let is_sound = self.connection.prepare_cached(sql)?.query_row(params![name, self.block], |row| {
@@ -60,7 +60,7 @@ impl<'c> BlockColumns<'c> {
         Ok(is_sound.optional()?.unwrap_or(false).then_some(column))
     }
 
-    /// All columns of a block that has games; `None` if there is none of them.
+    /// All columns of a block that has games; `None` if the block has no columns.
     pub(crate) fn all(&self) -> rusqlite::Result<Option<[StoredColumn; COLUMNS.len()]>> {
         let mut columns: [StoredColumn; COLUMNS.len()] = Default::default();
         let mut is_there = false;
@@ -72,7 +72,7 @@ impl<'c> BlockColumns<'c> {
         Ok(is_there.then_some(columns))
     }
 
-    /// The games that fit; there may be none with some of these numbers.
+    /// The games that match. Some of these numbers may have no game.
     pub(crate) fn selected(&self, selection: &Selection) -> Result<BlockGames, ColumnError> {
         let mut selected = BlockGames::default();
         selected.fill();
@@ -85,9 +85,10 @@ impl<'c> BlockColumns<'c> {
         Ok(selected)
     }
 
-    /// The games with one of a few players, found by an index; `None` if they are so many that the column is quicker.
+    /// The games of a few players, found by an index; `None` if there are so many that the column is faster.
     fn with_players(&self, sql: &str, ids: &[i64]) -> rusqlite::Result<Option<BlockGames>> {
-        /// An index takes less than a microsecond for a game, and a column with the names of players some hundreds.
+        /// An index look-up takes less than a microsecond per game. Reading the column of player names takes
+        /// some hundred microseconds.
         const MOST: usize = 1_000;
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut games = BlockGames::default();
@@ -103,7 +104,7 @@ impl<'c> BlockColumns<'c> {
         Ok(Some(games))
     }
 
-    /// What the games came to.
+    /// The results of the games.
     pub(crate) fn outcomes(&self) -> Result<Outcomes, ColumnError> {
         let result = |value: Cell<'_>| match value {
             Cell::Text(text) => GameResult::parse(text.as_bytes()),
@@ -153,10 +154,10 @@ impl ColumnSource for BlockColumns<'_> {
     }
 }
 
-/// A name that fits more players is looked for in the column.
+/// A name that matches more players is searched for in the column.
 const FEW_PLAYERS: usize = 8;
 
-/// The games of a block with a player on one side, if a column tells the players.
+/// SQL for the games of a block with a player on one side, if the column contains players.
 fn player_sql(column: &str) -> Option<&'static str> {
     match column {
         WHITE_ID => Some("SELECT game_id FROM game WHERE game_id >> 16 = ?1 AND white_id = ?2"),
@@ -165,7 +166,7 @@ fn player_sql(column: &str) -> Option<&'static str> {
     }
 }
 
-/// A column whose values are read as something.
+/// A column with converted values.
 #[derive(Debug)]
 struct Mapped<T> {
     column: Arc<StoredColumn>,
@@ -184,7 +185,7 @@ impl<T: Copy + Default> Mapped<T> {
     }
 }
 
-/// What the games of a block came to.
+/// The results of the games of a block.
 #[derive(Debug)]
 pub(crate) struct Outcomes {
     results: Mapped<Option<GameResult>>,
@@ -194,7 +195,7 @@ pub(crate) struct Outcomes {
 }
 
 impl Outcomes {
-    /// A game's result; `None` if there is no such game.
+    /// A game's result; `None` if there is no game with this number.
     #[inline]
     pub(crate) fn result(&self, number: u16) -> Option<GameResult> {
         self.results.get(number)
@@ -206,7 +207,7 @@ impl Outcomes {
         [self.white_elos.get(number), self.black_elos.get(number)]
     }
 
-    /// Its [`day_number`].
+    /// The game's [`day_number`].
     #[inline]
     pub(crate) fn day(&self, number: u16) -> u32 {
         self.days.get(number)

@@ -1,4 +1,4 @@
-//! What a game came to.
+//! The outcome of a game.
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
@@ -18,7 +18,7 @@ pub struct GameOutcome {
 }
 
 impl GameOutcome {
-    /// What a game came to; `None` if there is no such game.
+    /// The outcome of a game; `None` if there is no such game.
     pub(crate) fn of(connection: &Connection, game: GameId) -> rusqlite::Result<Option<Self>> {
         let sql = "SELECT result, white_elo, black_elo, date, game_id FROM game WHERE game_id = ?1";
         let read = |row: &Row<'_>| {

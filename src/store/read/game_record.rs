@@ -31,7 +31,7 @@ macro_rules! summary_joins {
 
 pub(crate) use {summary_columns, summary_joins};
 
-/// What a list of games shows of one. `None`: the PGN does not say.
+/// A game in a list of games. `None`: the PGN does not give the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameSummary {
     /// The game.
@@ -66,28 +66,28 @@ pub struct GameSummary {
     pub status: GameStatus,
 }
 
-/// One game, all of it.
+/// A complete game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameRecord {
-    /// Who, when, where.
+    /// Players, date, event and so on.
     pub summary: GameSummary,
     /// PGN time control.
     pub time_control: Option<String>,
-    /// Variant as the PGN names it.
+    /// Variant, as the PGN names it.
     pub variant: Option<String>,
-    /// Six-field FEN of the start position; `None` is the standard one.
+    /// Six-field FEN of the start position; `None`: the standard position.
     pub start_fen: Option<String>,
-    /// The opening it went through, told from its positions.
+    /// The opening, found by the positions of the game.
     pub opening: Option<OpeningName>,
-    /// The file it stands in.
+    /// The file that contains the game.
     pub source: PathBuf,
-    /// Where its text begins there, in bytes.
+    /// The offset of the game's text in this file, in bytes.
     pub byte_offset: u64,
-    /// How long its text is, in bytes.
+    /// The length of the game's text, in bytes.
     pub byte_length: u64,
     /// Its other tag pairs, by name.
     pub other_tags: Vec<(String, String)>,
-    /// Its positions, by ply; the first is the start position.
+    /// Its positions, by ply, beginning with the start position.
     pub positions: Vec<StoredPosition>,
 }
 
@@ -150,19 +150,19 @@ pub struct StoredPosition {
     pub fen: String,
     /// Half-moves since the last capture or pawn move.
     pub halfmove_clock: u32,
-    /// The move played from here, or `None` after the last one.
+    /// The move played from this position; `None` after the last move.
     pub move_code: Option<MoveCode>,
 }
 
 impl GameRecord {
-    /// The tag that says what of a game's moves is not in the database.
+    /// The tag that states which moves of a game are missing in the database.
     pub const TRUNCATED: &str = GameStatus::LOSS_TAG;
 
-    /// All tag pairs in the order of PGN's export format: the seven of the roster (`?`, or `????.??.??`, where unknown),
-    /// then the others by name. Each name stands there once.
+    /// All tag pairs in the order of PGN's export format: the Seven Tag Roster (`?` or `????.??.??` for
+    /// unknown values), then the others by name. Each name occurs once.
     ///
-    /// A value that could not be read, or not as it is written, is the one written. A game that is not all in the database has the
-    /// tag [`TRUNCATED`](Self::TRUNCATED).
+    /// A value that could not be parsed, or is written in an unusual way, is returned as written. A game that
+    /// is not complete in the database has the tag [`TRUNCATED`](Self::TRUNCATED).
     #[must_use]
     pub fn tags(&self) -> Vec<(String, String)> {
         let mut others: BTreeMap<&str, String> =
@@ -203,14 +203,14 @@ impl GameRecord {
         tags
     }
 
-    /// What the PGN has of the game and the database has not.
+    /// The part of the game that is in the PGN but not in the database.
     #[must_use]
     pub fn loss(&self) -> Option<String> {
         self.summary.status.loss(self.summary.ply_count)
     }
 
-    /// Whether it is a game of Chess960: by its variant, or because a king or rook can castle from another square than in
-    /// standard chess.
+    /// Whether this is a Chess960 game: by its variant, or because a king or rook can castle from a
+    /// non-standard square.
     #[must_use]
     pub fn is_chess960(&self) -> bool {
         let named = self.variant.as_deref().map(str::to_ascii_lowercase);
@@ -225,7 +225,7 @@ impl Database {
     /// One game with its tags and positions.
     ///
     /// # Errors
-    /// [`Error::NoSuchGame`]; what SQLite says.
+    /// [`Error::NoSuchGame`]; errors of SQLite.
     pub fn game(&self, game: GameId) -> Result<GameRecord> {
         let record = game_record(self.connection(), game)
             .map_err(|source| Error::sqlite(self.path(), "look up a game", source))?;
@@ -235,18 +235,19 @@ impl Database {
         }
     }
 
-    /// The last game. Games are numbered from 1; a game that was read again has a new number, and its old one is free.
+    /// The last game. Games are numbered from 1. A game that was read again has a new number, and its old one
+    /// is unused.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn last_game(&self) -> Result<Option<GameId>> {
         self.game_number("SELECT max(game_id) AS game_id FROM game", [])
     }
 
-    /// The first game that has this number or a greater one: some numbers may have no game.
+    /// The first game with this number or a greater one. Some numbers may have no game.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn game_from(&self, game: GameId) -> Result<Option<GameId>> {
         self.game_number("SELECT min(game_id) AS game_id FROM game WHERE game_id >= ?1", [game.0])
     }
@@ -261,10 +262,10 @@ impl Database {
         Ok(number.map(GameId))
     }
 
-    /// What was found wrong in a game, in the order of its text.
+    /// The problems found in a game, in the order of its text.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn problems_of(&self, game: GameId) -> Result<Vec<GameProblem>> {
         self.all(
             "look up what is wrong with a game",
@@ -275,7 +276,7 @@ impl Database {
         )
     }
 
-    /// All rows of a query of ours.
+    /// All rows of one of this program's queries.
     pub(crate) fn all<T>(
         &self,
         action: &'static str,
@@ -290,7 +291,7 @@ impl Database {
     }
 }
 
-/// One game with its tags and positions, if it is there.
+/// A game with its tags and positions, if it exists.
 pub(crate) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Result<Option<GameRecord>> {
     let header = concat!(
         "SELECT ",
@@ -350,7 +351,7 @@ fn opening(cells: Cells<'_>) -> rusqlite::Result<Option<OpeningName>> {
     Ok(eco.zip(name).map(|(eco, name)| OpeningName { eco, name }))
 }
 
-/// The summary of a row, with its texts as `T` reads them: whole, or [in brief](crate::store::cell::Brief).
+/// The summary in a row. `T` reads the texts: whole, or [in brief](crate::store::cell::Brief).
 pub(crate) fn summary<'r, T: Stored<'r> + Into<String>>(row: &'r Row<'r>) -> rusqlite::Result<GameSummary> {
     let cells = Cells::new(row, GAMES);
     let text = |column: usize| Ok::<_, rusqlite::Error>(cells.get::<Option<T>>(column)?.map(Into::into));

@@ -1,4 +1,4 @@
-//! What a database holds, without counting its rows.
+//! The contents of a database, without counting its rows.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,16 +15,16 @@ use crate::store::row::ImportTotals;
 use crate::store::row::SourceId;
 use crate::store::schema_version::SchemaVersion;
 
-/// What a database holds.
+/// The contents of a database.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Info {
     /// Size of the file, in bytes.
     pub file_bytes: u64,
     /// Page size, in bytes.
     pub page_bytes: u32,
-    /// Version of its schema.
+    /// Version of the schema.
     pub schema_version: SchemaVersion,
-    /// Sums over all runs.
+    /// Totals of all runs.
     pub totals: Totals,
     /// Names of players.
     pub players: u64,
@@ -36,24 +36,24 @@ pub struct Info {
     pub imports: Vec<ImportInfo>,
     /// The input files, in input order.
     pub sources: Vec<SourceInfo>,
-    /// What was found wrong, most frequent first.
+    /// Problems found, most frequent first.
     pub problems: Vec<ProblemCount>,
     /// Games that repeat others, by kind, most frequent first.
     pub duplicates: Vec<DuplicateCount>,
 }
 
-/// What a file had when it was read. A file that grew was read several times.
+/// The games and the size of a file. A file that grew was read several times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceContent {
-    /// Its path, as it was given.
+    /// The path, as given.
     pub path: PathBuf,
-    /// Games that the database has from it.
+    /// Number of games from this file in the database.
     pub games: u64,
-    /// The largest size of its text, in bytes; `None` if it could not be read.
+    /// The largest size of the text, in bytes; `None` if it could not be read.
     pub bytes: Option<u64>,
 }
 
-/// Sums over all runs.
+/// Totals of all runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Games.
@@ -62,7 +62,8 @@ pub struct Totals {
     pub plies: u64,
     /// Positions in them.
     pub positions: u64,
-    /// Different positions in them, if one run added all: of several runs, each counted its own, and they may share some.
+    /// Distinct positions in them; `None` if several runs added games, because each run counts its own and
+    /// they may share some.
     pub distinct_positions: Option<u64>,
     /// Problems found.
     pub problems: u64,
@@ -142,7 +143,7 @@ pub struct ProblemCount {
     pub count: u64,
 }
 
-/// A run's options as JSON; what is none, as a text.
+/// A run's options as JSON; invalid JSON as a string.
 fn as_json<S: Serializer>(options: &str, serializer: S) -> Result<S::Ok, S::Error> {
     match serde_json::from_str::<serde_json::Value>(options) {
         Ok(options) => options.serialize(serializer),
@@ -175,10 +176,10 @@ fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error>
 }
 
 impl Database {
-    /// What the database holds. The totals are those the runs noted down: nothing large is counted.
+    /// The contents of the database. The totals come from the rows of the runs: no large table is counted.
     ///
     /// # Errors
-    /// What SQLite or the system says.
+    /// Errors of SQLite or the system.
     pub fn info(&self) -> Result<Info> {
         let metadata = fs::metadata(self.path())
             .map_err(|source| Error::io(self.path(), "read the size of the database", source))?;
@@ -237,7 +238,7 @@ impl Database {
     /// The input files, in input order.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn source_infos(&self) -> Result<Vec<SourceInfo>> {
         let sql = "SELECT source_id, path, bytes, digest, games, plies, problems, duplicates, indexed_at
                    FROM source ORDER BY source_id";
@@ -245,7 +246,7 @@ impl Database {
     }
 
     fn number(&self, sql: &str) -> Result<u64> {
-        // Of a table as a whole: it has no row to be told.
+        // About the whole table: there is no row to name.
         let whole = Table::new("the database", &[]);
         let number = self.connection().query_row(sql, [], |row| Cells::new(row, whole).get(0));
         number.map_err(|source| Error::sqlite(self.path(), "read what the database holds", source))
@@ -276,10 +277,10 @@ fn import(row: &Row<'_>) -> rusqlite::Result<ImportInfo> {
 }
 
 impl Database {
-    /// What each file had when it was read, in the order in which the files were first read.
+    /// The games and size of each file, in the order in which the files were first read.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn source_contents(&self) -> Result<Vec<SourceContent>> {
         let sql = "SELECT path, sum(games) AS games, max(bytes) AS bytes FROM source
              GROUP BY path ORDER BY min(source_id)";

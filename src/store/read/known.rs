@@ -1,4 +1,4 @@
-//! What a database has already, asked while another connection adds to it.
+//! Queries on a database while another connection adds games to it.
 
 use std::path::{Path, PathBuf};
 
@@ -54,7 +54,7 @@ impl NameTable {
     }
 }
 
-/// A read-only connection to a database to which another connection adds: it sees what was there before.
+/// A read-only connection to a database to which another connection adds games. It sees the state before.
 #[derive(Debug)]
 pub struct Known {
     connection: Connection,
@@ -62,27 +62,27 @@ pub struct Known {
 }
 
 impl Known {
-    /// Opens the database at `path`, which is one of ours.
+    /// Opens the pgndex database at `path`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn open(path: &Path) -> Result<Self> {
         let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        // More would be filled once, with pages from all over, and thrown away.
+        // A larger cache would be filled once, with pages from everywhere, and never reused.
         connection
             .pragma_update(None, "cache_size", -8 * 1024) // KiB
             .map_err(|source| Error::sqlite(path, "configure the database", source))?;
         Ok(Self { connection, path: path.to_owned() })
     }
 
-    /// Opens the database at `path`, which is one of ours, and reads the same state of it from now on. Many small questions are then asked
-    /// without a lock for each.
+    /// Opens the pgndex database at `path` and reads a snapshot of it from now on. Then many small queries do
+    /// not need a lock each.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn open_snapshot(path: &Path) -> Result<Self> {
         let known = Self::open(path)?;
-        // As much of the file as SQLite maps at most: pages need not be copied then.
+        // SQLite maps as much of the file as it supports, so that pages need not be copied.
         let mapped = known.connection.pragma_update_and_check(None, "mmap_size", isize::MAX, |_| Ok(()));
         mapped
             .and_then(|()| known.connection.execute_batch("BEGIN"))
@@ -90,10 +90,10 @@ impl Known {
         Ok(known)
     }
 
-    /// What the games of a block came to; `None` if its columns do not tell it.
+    /// The results of the games of a block; `None` if the columns are not usable.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn outcomes(&self, block: u32) -> Result<Option<Outcomes>> {
         match BlockColumns::new(&self.connection, block).outcomes() {
             Ok(outcomes) => Ok(Some(outcomes)),
@@ -102,10 +102,10 @@ impl Known {
         }
     }
 
-    /// What a game came to; `None` if there is no such game.
+    /// The outcome of a game; `None` if there is no such game.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn game_outcome(&self, game: GameId) -> Result<Option<GameOutcome>> {
         GameOutcome::of(&self.connection, game).map_err(|source| self.failed(source))
     }
@@ -113,50 +113,50 @@ impl Known {
     /// The greatest id of a table of names; 0 if it is empty.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn last_name(&self, table: NameTable) -> Result<NameId> {
         self.last(table.table()).map(NameId)
     }
 
-    /// The greatest id that a game has or had; 0 if there was none.
+    /// The greatest id that a game has or had; 0 if there was no game.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn last_game(&self) -> Result<GameId> {
         let sql = "SELECT name, value FROM setting WHERE name = 'last_game'";
         let had = self.row(sql, [], |row| Cells::new(row, SETTING).get::<u32>("value"))?;
         Ok(GameId(self.last(GAME)?.max(had.unwrap_or(0))))
     }
 
-    /// Whether tables have rows of games that are not there: somebody deleted games through SQL.
+    /// Whether tables have rows of missing games: somebody deleted games through SQL.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn has_orphans(&self) -> Result<bool> {
         let last: u32 = self.last(GAME_POSITION)?;
         Ok(last > self.last_game()?.0)
     }
 
-    /// The greatest id of a source; 0 if there is none.
+    /// The greatest id of a source; 0 if there is no source.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn last_source(&self) -> Result<SourceId> {
         self.last(SOURCE).map(SourceId)
     }
 
-    /// The greatest id of a run; 0 if there is none.
+    /// The greatest id of a run; 0 if there is no run.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn last_import(&self) -> Result<ImportId> {
         self.last(IMPORT).map(ImportId)
     }
 
-    /// How many rows `position_game` has, as the runs say.
+    /// The number of rows of `position_game`, according to the runs.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn positions(&self) -> Result<u64> {
         let mut sum: u64 = 0;
         self.each("SELECT import_id, positions FROM import", [], |row| {
@@ -169,7 +169,7 @@ impl Known {
     /// The keys of all rows of `visited_position`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn visited_keys(&self) -> Result<KeySet> {
         let mut keys = KeySet::default();
         self.each("SELECT key FROM visited_position", [], |row| {
@@ -179,10 +179,10 @@ impl Known {
         Ok(keys)
     }
 
-    /// Shows `see` the key of each position of a game and the move played from it, in order.
+    /// Calls `see` with the key of each position of a game and the move played from it, in order.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn for_each_position_of(
         &self,
         game: GameId,
@@ -197,42 +197,43 @@ impl Known {
         })
     }
 
-    /// What the rows of a visited position say; `None` if it has none.
+    /// The data of a visited position; `None` if it has no row.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn visited_counts(&self, key: PositionKey) -> Result<Option<VisitedCounts>> {
         visited_counts(&self.connection, key).map_err(|source| self.failed(source))
     }
 
-    /// Shows `see` all games in the sets of a visited position, each with what it played there last.
+    /// Calls `see` with each game in the sets of a visited position and the last move it played there.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn for_each_visit(&self, key: PositionKey, see: impl FnMut(GameId, PlayedMove)) -> Result<()> {
         for_each_in_sets(&self.connection, key, see).map_err(|source| self.failed(source))
     }
 
-    /// Whether `position_game` has at least `count` rows of a key, which is at least 1.
+    /// Whether `position_game` has at least `count` rows of a key. `count` is at least 1.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn has_occurrences(&self, key: PositionKey, count: u32) -> Result<bool> {
         has_occurrences(&self.connection, key, count).map_err(|source| self.failed(source))
     }
 
-    /// Shows `see` where games have a key: all games and plies, in order.
+    /// Calls `see` with each game and ply in which a key occurs, in order.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn for_each_occurrence(&self, key: PositionKey, see: impl FnMut(GameId, Ply)) -> Result<()> {
         for_each_occurrence(&self.connection, key, see).map_err(|source| self.failed(source))
     }
 
-    /// Shows `see` the FEN of a position of a game and the move played there; `None` if it has no row.
+    /// Calls `see` with the FEN of a position of a game and the move played there. Returns `None` if there is
+    /// no row.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn played_at<T>(
         &self,
         game: GameId,
@@ -242,7 +243,7 @@ impl Known {
         played_at(&self.connection, game, ply, see).map_err(|source| self.failed(source))
     }
 
-    /// The greatest number that a table has in the first column of its key; 0 if it is empty.
+    /// The greatest number in the first key column of a table; 0 if the table is empty.
     fn last(&self, table: Table) -> Result<u32> {
         let (name, column) = (table.name, table.key[0]);
         let sql = format!("SELECT max({column}) AS {column} FROM {name}");
@@ -250,10 +251,11 @@ impl Known {
         Ok(last.flatten().unwrap_or(0))
     }
 
-    /// Fails if a view has the name of one of our tables: to read it may take for ever, and nothing can be written to it.
+    /// Fails if a view has the name of a table that the program needs. Such a view may take forever to read,
+    /// and cannot be written.
     ///
     /// # Errors
-    /// [`Error::ViewForTable`]; what SQLite says.
+    /// [`Error::ViewForTable`]; errors of SQLite.
     pub fn check_tables(&self) -> Result<()> {
         let tables = "SELECT json_group_array(name) FROM sqlite_schema WHERE type = 'table'";
         let tables: String = schema_of(SchemaVersion::LATEST)?
@@ -268,10 +270,10 @@ impl Known {
         }
     }
 
-    /// Makes sure that each table whose rows are numbered has a number left.
+    /// Checks that each table with numbered rows has an unused number left.
     ///
     /// # Errors
-    /// [`Error::NumbersUsedUp`]; what SQLite says.
+    /// [`Error::NumbersUsedUp`]; errors of SQLite.
     pub fn check_numbers(&self) -> Result<()> {
         for table in [IMPORT, SOURCE, GAME, PLAYER, EVENT, SITE] {
             let last = self.last(table)?;
@@ -312,10 +314,10 @@ impl Known {
         Error::sqlite(&self.path, "look up what is there", source)
     }
 
-    /// The id of a name, if it is there.
+    /// The id of a name, if it exists.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn name(&self, table: NameTable, name: &str) -> Result<Option<NameId>> {
         Ok(self.row(table.find(), [name], |row| Cells::new(row, table.table()).get(0))?.map(NameId))
     }
@@ -323,7 +325,7 @@ impl Known {
     /// All sources whose digest is known.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn sources(&self) -> Result<KnownSources> {
         let sql = "WITH left_out AS (
                 SELECT source_id, count(*) AS left_out FROM (
@@ -358,10 +360,10 @@ impl Known {
         Ok(sources)
     }
 
-    /// The tail of a file's text, of which a `source` is the latest reading.
+    /// The tail of a file's text. `source` is the latest reading of the file.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn tail(&self, sources: &KnownSources, source: &KnownSource) -> Result<Tail> {
         let readings: Vec<u32> = sources.readings(source).map(|reading| reading.0).collect();
         let readings = serde_json::json!(readings).to_string();
@@ -379,7 +381,7 @@ impl Known {
             Ok((GameId(cells.get(0)?), cells.get::<i64>(1)?))
         })?;
         let game = kept.filter(|(_, offset)| *offset == byte_offset).map(|(game, _)| game);
-        // When text went on before, what had been taken for a game may have become none.
+        // A text that has been continued may show that what was read as a game is not one.
         let other = "SELECT 1 FROM duplicate
              WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL
              UNION ALL SELECT 1 FROM removed_game WHERE source_id IN reading AND byte_offset >= ?2
@@ -391,7 +393,7 @@ impl Known {
         Ok(Tail { readings, byte_offset: byte_offset.cast_unsigned(), games, game })
     }
 
-    /// The first row of a query about the `reading`s of a file, of which `?1` is a JSON array.
+    /// The first row of a query about the `reading`s of a file, which are the JSON array `?1`.
     fn of_readings<T>(
         &self,
         sql: &str,
@@ -401,10 +403,11 @@ impl Known {
         self.row(&format!("WITH reading AS ({READINGS}) {sql}"), params, read)
     }
 
-    /// Shows `see` all games with a `moves_hash`, and with this White, if one is given, in order. Their moves may differ.
+    /// Calls `see` with each game that has a `moves_hash` and, if given, this White, in order. The moves may
+    /// still differ.
     ///
     /// # Errors
-    /// What SQLite and `see` say.
+    /// Errors of SQLite and of `see`.
     pub fn for_each_alike<E: From<Error>>(
         &self,
         moves_hash: u64,
@@ -495,7 +498,7 @@ mod tests {
         let sources = known.sources().unwrap();
         let [a, b] = ["a", "b"].map(|path| sources.latest(Path::new(path)).unwrap());
         assert_eq!((a.id, a.bytes, a.games, a.last_game), (SourceId(4), 30, 6, 29));
-        // It was written anew.
+        // The file was rewritten.
         assert_eq!((b.id, b.bytes, b.games, b.last_game), (SourceId(5), 5, 2, 4));
         assert_eq!(known.tail(&sources, a).unwrap().readings, "[4,3,1]");
         assert_eq!(known.tail(&sources, b).unwrap().readings, "[5]");
@@ -518,7 +521,7 @@ mod tests {
             assert_eq!(sources.latest(Path::new(&path(number))).unwrap().id, SourceId(number + 1));
             assert!(!sources.has_length(99) && !sources.has_text(100, number.to_string()));
         }
-        // One after the other, they would take minutes.
+        // Queried one by one, they would take minutes.
         assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     }
 }

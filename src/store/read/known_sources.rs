@@ -1,4 +1,4 @@
-//! What a database knows of the files that it was made from.
+//! The files that a database was built from.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -8,28 +8,30 @@ use crate::store::row::{GameId, SourceId};
 /// One reading of a source: a row of `source`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownSource {
-    /// Its number.
+    /// The number of the row.
     pub id: SourceId,
-    /// How long its text was, in bytes.
+    /// The length of its text, in bytes.
     pub bytes: u64,
-    /// The digest of all of its text, also of what an earlier reading had read; of a damaged archive, of what could be decoded.
+    /// The digest of the whole text, including parts that earlier readings had read. For a damaged archive:
+    /// of the data that could be decoded.
     pub digest: String,
-    /// How many games this and the earlier readings of the same file found, those too that were left out or skipped as duplicates.
+    /// The number of games that this and earlier readings of the same file found, including games that were
+    /// ignored or skipped as duplicates.
     pub games: u64,
-    /// Where the last of these games begins, in bytes; 0 if there is none.
+    /// The offset of the last of these games, in bytes; 0 if there is none.
     pub last_game: u64,
-    /// The reading of the same file that it goes on with, by its place among all readings.
+    /// The reading of the same file that this one continues, as an index into all readings.
     pub(super) before: Option<usize>,
 }
 
-/// All readings whose digest is known. To look one up takes no longer when there are more.
+/// All readings with a known digest. Look-ups take constant time.
 #[derive(Debug, Default)]
 pub struct KnownSources {
-    /// Those of later readings later.
+    /// In the order of the readings.
     readings: Vec<KnownSource>,
-    /// The latest of each path, by its place.
+    /// The index of the latest reading of each path.
     latest: HashMap<PathBuf, usize>,
-    /// Lengths and digests of all texts.
+    /// Length and digest of each text.
     texts: HashSet<(u64, String)>,
     lengths: HashSet<u64>,
     longest: Option<u64>,
@@ -38,7 +40,7 @@ pub struct KnownSources {
 impl KnownSources {
     pub(super) fn add(&mut self, path: PathBuf, first_byte: u64, mut reading: KnownSource) {
         let before = self.latest.get(&path).copied();
-        // A file that was written anew begins again with its first byte.
+        // A rewritten file is read from its first byte again.
         reading.before = before.filter(|_| first_byte > 0 || reading.bytes == 0);
         if let Some(before) = reading.before.map(|before| &self.readings[before]) {
             reading.games += before.games;
@@ -51,19 +53,19 @@ impl KnownSources {
         self.readings.push(reading);
     }
 
-    /// The latest reading of the file with this path, as it was given.
+    /// The latest reading of the file with this path, as given.
     #[must_use]
     pub fn latest(&self, path: &Path) -> Option<&KnownSource> {
         self.latest.get(path).map(|&place| &self.readings[place])
     }
 
-    /// Whether some text has this length, in bytes, and this digest.
+    /// Whether a text with this length, in bytes, and this digest was read.
     #[must_use]
     pub fn has_text(&self, bytes: u64, digest: String) -> bool {
         self.texts.contains(&(bytes, digest))
     }
 
-    /// Whether some text has this length, in bytes.
+    /// Whether a text with this length, in bytes, was read.
     #[must_use]
     pub fn has_length(&self, bytes: u64) -> bool {
         self.lengths.contains(&bytes)
@@ -75,25 +77,27 @@ impl KnownSources {
         self.longest
     }
 
-    /// The readings of a file up to this one, since it was last read from its first byte on; the latest is the first.
+    /// The readings of a file up to this one, since it was last read from its first byte; the latest comes
+    /// first.
     pub(super) fn readings<'s>(&'s self, reading: &'s KnownSource) -> impl Iterator<Item = SourceId> {
         let before = |reading: &&'s KnownSource| reading.before.map(|place| &self.readings[place]);
         std::iter::successors(Some(reading), before).map(|reading| reading.id)
     }
 }
 
-/// The end of a file's text that is read again when it goes on: the last game that was found, and what follows it.
+/// The end of a file's text, which is read again when the file grows: the last game found, and everything
+/// after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tail {
-    /// The readings of the file since it was last read from its first byte on: a JSON array of their numbers.
+    /// The readings of the file since it was last read from its first byte: a JSON array of their numbers.
     pub readings: String,
-    /// Where it begins, in bytes: with the file if no game was found.
+    /// The offset of the tail, in bytes; 0 if no game was found.
     pub byte_offset: u64,
-    /// How many games of the file come before it.
+    /// The number of games of the file before the tail.
     pub games: u64,
     /// The game, if it was kept.
     pub game: Option<GameId>,
 }
 
-/// The readings of a file, of which `?1` is a JSON array.
+/// The readings of a file, given as the JSON array `?1`.
 pub(crate) const READINGS: &str = "SELECT value AS source_id FROM json_each(?1)";

@@ -1,4 +1,4 @@
-//! Questions to the tables, as rows.
+//! Queries on the tables.
 
 pub(crate) mod annotation;
 pub(crate) mod catalog;

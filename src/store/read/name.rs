@@ -1,4 +1,4 @@
-//! Names of players, events, sites and openings: which one is meant by what somebody typed.
+//! Names of players, events, sites and openings, and how typed names match them.
 
 use std::str::FromStr;
 
@@ -14,17 +14,18 @@ use crate::store::read::player::name::PlayerMatcher;
 
 /// A name to look for.
 ///
-/// It fits a name in which it stands at the beginning of a word: `carlsen` and `magnus` fit `Carlsen, Magnus`. Letter case,
-/// accents and blanks around commas do not matter ([`fold`]). With `=` in front it fits that name alone, letter by letter. For
-/// names of players ([`matches_player`](Self::matches_player)) and of openings more is allowed: the words of an opening may be in any
-/// order and spelled in any usual way.
+/// It matches a name in which it is at the beginning of a word: `carlsen` and `magnus` match `Carlsen,
+/// Magnus`. Letter case, accents and blanks around commas are ignored ([`fold`]). With `=` in front it
+/// matches only the name with exactly these letters. Names of players
+/// ([`matches_player`](Self::matches_player)) and of openings match more loosely: the words of an opening may
+/// be in any order and in any usual spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameFilter {
-    /// This name and no other.
+    /// Exactly this name.
     Exactly(String),
-    /// This name and no other, in capital or small letters: an account's.
+    /// Exactly this name, ignoring case: the name of an account.
     Account(String),
-    /// These letters, as they were typed, at the beginning of a word.
+    /// These letters, as typed, at the beginning of a word.
     Word(String),
 }
 
@@ -49,20 +50,21 @@ impl NameFilter {
         }
     }
 
-    /// Whether a name of an event or a site fits.
+    /// Whether a name of an event or a site matches.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         self.matcher()(name)
     }
 
-    /// Whether a name of a player fits. Hyphens, dots and apostrophes are blanks here. A spelling that can be one of the same
-    /// person fits too: with first and last name in either order, and with initials or other beginnings for given names.
+    /// Whether a player's name matches. Hyphens, dots and apostrophes count as blanks. Other spellings that
+    /// can be the same person match too: with first and last name in either order, and with initials or other
+    /// prefixes of given names.
     #[must_use]
     pub fn matches_player(&self, name: &str) -> bool {
         PlayerMatcher::new(self).fits(name)
     }
 
-    /// The letters that are looked for, as they were typed.
+    /// The letters to search for, as typed.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
@@ -70,7 +72,7 @@ impl NameFilter {
         }
     }
 
-    /// Tells of many names whether they fit.
+    /// A matcher for many names.
     fn matcher(&self) -> impl FnMut(&str) -> bool {
         let wanted = match self {
             Self::Exactly(wanted) | Self::Account(wanted) => wanted.clone(),
@@ -90,15 +92,15 @@ impl NameFilter {
     }
 }
 
-/// Whether two names differ in nothing but capital and small letters.
+/// Whether two names are equal, ignoring case.
 pub(crate) fn is_account(wanted: &str, name: &str) -> bool {
     let lower = |name: &'_ str| name.chars().flat_map(char::to_lowercase).collect::<String>();
     wanted.eq_ignore_ascii_case(name)
         || !(wanted.is_ascii() || name.is_ascii()) && lower(wanted) == lower(name)
 }
 
-/// A name as names are compared: in lower case, without accents, with one blank where there are several and none around commas.
-/// `Müller,  K` gives `muller,k`.
+/// Normalizes a name for comparison: lower case, no accents, single blanks, no blanks around commas. `Müller,
+/// K` becomes `muller,k`.
 #[must_use]
 pub fn fold(name: &str) -> String {
     let mut folded = String::new();
@@ -106,7 +108,7 @@ pub fn fold(name: &str) -> String {
     folded
 }
 
-/// The same into a text that is there, with other letters for blanks.
+/// The same, written to an existing string; `is_blank` defines the letters that count as blanks.
 pub(crate) fn fold_into(name: &str, folded: &mut String, is_blank: impl Fn(char) -> bool) {
     folded.clear();
     let mut blank = false;
@@ -131,7 +133,7 @@ pub(crate) fn fold_into(name: &str, folded: &mut String, is_blank: impl Fn(char)
     }
 }
 
-/// What is written for a letter where it is not to be had, of those that Unicode does not take apart.
+/// The ASCII spelling of letters that Unicode does not decompose.
 const fn plain(letter: char) -> Option<&'static str> {
     Some(match letter {
         'ß' => "ss",
@@ -163,18 +165,18 @@ pub enum Named {
 }
 
 impl Database {
-    /// All names, in the order in which they first appeared, until `visit` gives `false`.
+    /// Visits all names, in the order of first appearance, until `visit` returns `false`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn visit_names(&self, named: Named, mut visit: impl FnMut(&str) -> bool) -> Result<()> {
         self.walk_names(named, None, |_, name| visit(name))
     }
 
-    /// The names from a text on, in the order of their letters, until `visit` gives `false`.
+    /// Visits the names from a text on, in alphabetical order, until `visit` returns `false`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn visit_names_from(
         &self,
         named: Named,
@@ -203,7 +205,8 @@ impl Database {
         walk().map_err(|source| Error::sqlite(self.path(), "look up a name", source))
     }
 
-    /// The ids of the names that fit; [`players`](Self::players) and [`openings`](Self::openings) find those of players and openings.
+    /// The ids of the names that match. For players and openings see [`players`](Self::players) and
+    /// [`openings`](Self::openings).
     pub(crate) fn names(&self, named: Named, filter: &NameFilter) -> Result<Vec<u32>> {
         let exactly = match filter {
             NameFilter::Exactly(name) => Some(name.as_str()),
@@ -219,7 +222,7 @@ impl Database {
         Ok(ids)
     }
 
-    /// One name or all names with their ids, until `visit` gives `false`.
+    /// Visits one name or all names with their ids, until `visit` returns `false`.
     pub(crate) fn walk_names(
         &self,
         named: Named,
@@ -316,7 +319,7 @@ mod tests {
         }
     }
 
-    /// Names in ASCII are folded in a way of their own.
+    /// Names in ASCII are folded by a separate function.
     #[test]
     fn both_ways_of_folding_agree() {
         for name in ["Carlsen, Magnus", " A  ,B,  C ", "x'); DROP TABLE game; --", "\ta\x0b,\n_"] {

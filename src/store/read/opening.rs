@@ -9,10 +9,10 @@ use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 
 impl Database {
-    /// The list that the database was made with.
+    /// The list of openings that the database was built with.
     ///
     /// # Errors
-    /// What SQLite says; also if a row's FEN is none.
+    /// Errors of SQLite; also if a row's FEN is invalid.
     pub fn opening_book(&self) -> Result<OpeningBook> {
         let failed = |source| Error::sqlite(self.path(), "read table opening", source);
         let sql = "SELECT opening_id, eco, name, fen FROM opening ORDER BY opening_id";
@@ -32,10 +32,11 @@ impl Database {
         Ok(OpeningBook::from_positions(openings))
     }
 
-    /// The opening whose position this is, by the list that the database was made with. `fen` is the canonical FEN.
+    /// The opening with this position, from the list that the database was built with. `fen` is the canonical
+    /// FEN.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn opening_of(&self, key: PositionKey, fen: &str) -> Result<Option<Opening>> {
         let failed = |source| Error::sqlite(self.path(), "look up an opening", source);
         let sql = "SELECT eco, name FROM opening WHERE key = ?1 AND fen = ?2";
@@ -45,10 +46,10 @@ impl Database {
         opening.optional().map_err(failed)
     }
 
-    /// The openings of many positions, in their order: a few microseconds each.
+    /// The openings of many positions, in the same order. Takes a few microseconds per position.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn openings_of<'p>(
         &self,
         positions: impl IntoIterator<Item = (PositionKey, &'p str)>,

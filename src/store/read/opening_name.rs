@@ -1,22 +1,23 @@
-//! Names of openings: which ones are meant by some words.
+//! Names of openings, and how typed words match them.
 
 use crate::store::database::Database;
 use crate::store::error::Result;
 use crate::store::read::name::{NameFilter, Named, fold};
 
-/// How a name fits.
+/// How a name matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
-    /// The words follow one another in it, as they were typed; the last one may be a beginning.
+    /// The words are consecutive in the name, as typed; the last one may be a prefix.
     Phrase,
-    /// Each is a word of it or the beginning of one, wherever it is.
+    /// Each word is a word of the name or a prefix of one, in any order.
     Words,
 }
 
-/// How the name of an opening fits the words that somebody typed, if it does.
+/// How the name of an opening matches the typed words, if it does.
 ///
-/// Letter case, accents, apostrophes and hyphens do not matter, nor do usual spellings: `caro kann`, `kings gambit`, `Queen’s Gambit
-/// Defence` and `petroff` fit `Caro-Kann Defense`, `King's Gambit`, `Queen's Gambit Defense` and `Petrov's Defense`.
+/// Letter case, accents, apostrophes and hyphens are ignored, and usual spellings are accepted: `caro kann`,
+/// `kings gambit`, `Queen’s Gambit Defence` and `petroff` match `Caro-Kann Defense`, `King's Gambit`,
+/// `Queen's Gambit Defense` and `Petrov's Defense`.
 fn fit(wanted: &[Word], name: &str) -> Option<Fit> {
     let (last, before) = wanted.split_last()?;
     let name = words(name);
@@ -32,8 +33,8 @@ fn fit(wanted: &[Word], name: &str) -> Option<Fit> {
 }
 
 impl Database {
-    /// The ids of the openings that a name means. Where the words of some names follow one another as they were typed, others
-    /// are not meant that have them here and there.
+    /// The ids of the openings that a name matches. If the words are consecutive in some names, names with
+    /// scattered words do not match.
     pub(crate) fn openings(&self, name: &NameFilter) -> Result<Vec<u32>> {
         let NameFilter::Word(typed) = name else { return self.names(Named::Opening, name) };
         let wanted = words(typed);
@@ -50,7 +51,7 @@ impl Database {
     }
 }
 
-/// A word as it is written, folded, and as it sounds.
+/// A word as written, folded, and with normalized spelling.
 struct Word {
     written: String,
     sound: String,
@@ -58,7 +59,7 @@ struct Word {
 
 impl Word {
     fn new(written: &str) -> Self {
-        /// Letters that are written in several ways.
+        /// Letters with several spellings.
         const SPELLINGS: [(&str, &str); 9] = [
             ("defence", "defense"),
             ("centre", "center"),

@@ -1,4 +1,4 @@
-//! Sets of games by what they pass, block by block.
+//! Sets of games by feature, block by block.
 
 use std::ops::RangeInclusive;
 
@@ -12,22 +12,22 @@ use crate::store::block_set::{block_of, decode_whole, games_of};
 use crate::store::cell::{Cells, GAME_POSITION, GAME_SET};
 use crate::store::passed::{BlockSets, PassedBlock, PassedKind, PassedQuestion, PassedRows, each_set};
 
-/// What a column of sets holds.
+/// The expected contents of a column of sets.
 const EXPECTED: &str = "sets of games, each value once";
 
-/// The games of a block that can pass what is asked for: those that the sets tell, and those that no set knows.
+/// The games of a block that can match: games in the sets, and games whose features are unknown.
 pub(crate) struct Passing {
-    /// Games that the sets tell.
+    /// Games that match according to the sets.
     pub(crate) told: BlockGames,
-    /// Games that no set knows; there may be none with these numbers.
+    /// Games whose features are unknown. Some of these numbers may have no game.
     pub(crate) unknown: BlockGames,
 }
 
 impl Passing {
-    /// Looks into the sets of a block, if the database has any.
+    /// Evaluates a query on the sets of a block, if the database has sets.
     ///
     /// # Errors
-    /// What SQLite says; a wrong cell.
+    /// Errors of SQLite; a wrong cell.
     pub(crate) fn of(
         connection: &Connection,
         block: u32,
@@ -48,12 +48,12 @@ impl Passing {
     }
 }
 
-/// Whether a database has sets, which came with version 4.
+/// Whether the database has sets, which version 4 added.
 pub(crate) fn has_sets(connection: &Connection) -> rusqlite::Result<bool> {
     connection.table_exists(Some("main"), GAME_SET.name)
 }
 
-/// Adds the games of the sets of a kind that are wanted.
+/// Adds the games of the wanted sets of a kind.
 fn add_sets(
     connection: &Connection,
     place: (u32, PassedKind),
@@ -64,7 +64,7 @@ fn add_sets(
     visit_sets(connection, place, values, is_wanted, |_, number| games.insert(number))
 }
 
-/// Shows each game of the sets of a kind that are wanted, with the set's value.
+/// Visits each game of the wanted sets of a kind, with the set's value.
 pub(crate) fn visit_sets(
     connection: &Connection,
     (block, kind): (u32, PassedKind),
@@ -72,7 +72,7 @@ pub(crate) fn visit_sets(
     is_wanted: &dyn Fn(i64) -> bool,
     mut see: impl FnMut(i64, u16),
 ) -> rusqlite::Result<()> {
-    // The first of them may stand in the middle of a row.
+    // The first wanted set can be in the middle of a row.
     let sql = "SELECT block, kind, value, sets FROM game_set WHERE block = ?1 AND kind = ?2 AND value <= ?4 AND value >= ifnull(
                    (SELECT max(value) FROM game_set WHERE block = ?1 AND kind = ?2 AND value <= ?3), ?3)";
     let mut statement = connection.prepare_cached(sql)?;
@@ -88,7 +88,7 @@ pub(crate) fn visit_sets(
     Ok(())
 }
 
-/// Shows each value of a row with its set.
+/// Visits each value of a row with its set.
 fn each_set_of<'r>(cells: Cells<'r>, see: impl FnMut(i64, &'r [u8]) -> Option<()>) -> rusqlite::Result<()> {
     let first = cells.get("value")?;
     cells.read("sets", EXPECTED, |value| match value {
@@ -103,13 +103,13 @@ pub(crate) fn block_sets(connection: &Connection, schema: &str, block: u32) -> r
     each_block_set(connection, schema, block, |kind, value, set| {
         let mut numbers = Vec::new();
         decode_whole(set, |number| numbers.push(number))?;
-        // Each value has one set.
+        // Each value has only one set.
         sets.insert((kind, value), numbers).is_none().then_some(())
     })?;
     Ok(sets)
 }
 
-/// Shows each set of a block as it is stored, until one is found to be none.
+/// Visits each set of a block in stored form, until one is invalid.
 pub(crate) fn each_block_set(
     connection: &Connection,
     schema: &str,
@@ -132,7 +132,7 @@ pub(crate) fn each_block_set(
     Ok(())
 }
 
-/// Adds the games of a block that are wanted, as their rows tell; but none of whose rows one cannot be read.
+/// Adds features of the wanted games of a block from their rows. Games with an unreadable row are not added.
 pub(crate) fn fill_block(
     connection: &Connection,
     number: u32,
@@ -160,7 +160,7 @@ pub(crate) fn fill_block(
         {
             push(&mut passed, last);
         }
-        // A game may have no positions.
+        // A game can have no positions.
         if matches!(row.get_ref(1)?, ValueRef::Null) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! What is asked of a database before games are taken out.
+//! Queries before games are removed.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -19,34 +19,35 @@ pub struct SkippedSource {
     pub id: SourceId,
     /// The file.
     pub path: PathBuf,
-    /// Length and digest of the text, if it was read to its end.
+    /// Length and digest of the text, if the file was read to its end.
     pub text: Option<(u64, String)>,
     /// The run that read it.
     pub import: ImportId,
-    /// What that was asked to do: a JSON object.
+    /// The options of this run: a JSON object.
     pub options: String,
-    /// The games, in the order of their texts.
+    /// The games, in the order of their text.
     pub games: Vec<SkippedDuplicate>,
 }
 
 /// A game that was skipped as a duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SkippedDuplicate {
-    /// Where its text begins, in bytes.
+    /// The offset of the game's text, in bytes.
     pub byte_offset: u64,
-    /// How long that is.
+    /// The length of the text, in bytes.
     pub byte_length: u64,
     /// The line, from 1.
     pub line: u64,
-    /// Which game of the source it is, from 1.
+    /// The number of the game in the source, from 1.
     pub game_number: u32,
 }
 
 impl Known {
-    /// The games that were skipped as duplicates of some, source by source, but those of sources that go.
+    /// The games that were skipped as duplicates of `originals`, by source. Sources that are removed too are
+    /// left out.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn skipped_duplicates(&self, originals: &GameSet, gone: &[SourceId]) -> Result<Vec<SkippedSource>> {
         let read = || -> rusqlite::Result<Vec<SkippedSource>> {
             let mut found: HashMap<SourceId, Vec<SkippedDuplicate>> = HashMap::new();
@@ -79,10 +80,10 @@ impl Known {
         read().map_err(|source| self.failed(source))
     }
 
-    /// How many half-moves some games have.
+    /// The number of half-moves of some games.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn plies_of(&self, games: &GameSet) -> Result<u64> {
         let sum = || -> rusqlite::Result<u64> {
             let mut statement = self.connection().prepare("SELECT ply_count FROM game WHERE game_id = ?1")?;
@@ -92,11 +93,11 @@ impl Known {
         sum().map_err(|source| self.failed(source))
     }
 
-    /// Fails if the numbers of games that sources and runs tell are not those of the rows that are there: somebody changed these by other
-    /// means.
+    /// Fails if the numbers of games in the rows of sources and runs differ from the actual rows: somebody
+    /// changed them through SQL.
     ///
     /// # Errors
-    /// [`Error::CountsDiffer`]; what SQLite says.
+    /// [`Error::CountsDiffer`]; errors of SQLite.
     pub fn check_counts(&self) -> Result<()> {
         let sql = "SELECT (SELECT count(*) FROM game), (SELECT CAST(total(games) AS INTEGER) FROM source),
              (SELECT CAST(total(games) AS INTEGER) FROM import)";
@@ -131,10 +132,10 @@ fn skipped_source(
 }
 
 impl Database {
-    /// How many games were taken out of the database so far.
+    /// The number of games removed from the database so far.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn removed_games(&self) -> Result<u64> {
         let sql = "SELECT name, value FROM setting WHERE name = 'removed_games'";
         let read = |row: &Row<'_>| Cells::new(row, SETTING).get("value");
@@ -145,7 +146,7 @@ impl Database {
     /// The games of some sources.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn games_of_sources(&self, sources: &[SourceId]) -> Result<GameSet> {
         let ids = serde_json::json!(sources.iter().map(|source| source.0).collect::<Vec<_>>()).to_string();
         let sql = "SELECT game_id FROM game WHERE source_id IN (SELECT value FROM json_each(?1))";
@@ -156,20 +157,20 @@ impl Database {
         read().map_err(|source| Error::sqlite(self.path(), "read table game", source))
     }
 
-    /// Whether a game is there.
+    /// Whether a game exists.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn has_game(&self, game: GameId) -> Result<bool> {
         let has =
             || self.connection().prepare_cached("SELECT 1 FROM game WHERE game_id = ?1")?.exists([game.0]);
         has().map_err(|source| Error::sqlite(self.path(), "read table game", source))
     }
 
-    /// Writes the file anew, without pages that hold nothing.
+    /// Rewrites the file without unused pages.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn vacuum(&self) -> Result<()> {
         self.connection()
             .execute_batch("VACUUM")

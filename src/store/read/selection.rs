@@ -1,4 +1,4 @@
-//! Which games are meant: by names, ratings, date, result, opening, clock, length, source and variant.
+//! Filters on games: by names, ratings, date, result, opening, clock, length, source and variant.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -18,70 +18,71 @@ use crate::store::game_column::{
 use crate::store::read::filter::{DatePrefix, EcoRange, FilterError, bind};
 use crate::store::read::name::{NameFilter, Named};
 
-/// Which games are meant: those for which all conditions hold that are given.
+/// A filter on games: all given conditions must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameFilter {
     /// White's player.
     pub white: Option<NameFilter>,
     /// Black's player.
     pub black: Option<NameFilter>,
-    /// One of the players.
+    /// A player, on either side.
     pub player: Option<NameFilter>,
-    /// The one on the other side of `player`, whoever is White; without `player`, one of the players. A name may fit both: one
-    /// side fits the one then, and the other side the other.
+    /// The opponent of `player`, on either side; without `player`, the same as `player`. If a name matches
+    /// both sides, one side must match `player` and the other side `opponent`.
     pub opponent: Option<NameFilter>,
-    /// Both players' ratings are known and at least this.
+    /// Both ratings are known and at least this.
     pub elo_min: Option<u16>,
-    /// Both players' ratings are known and at most this.
+    /// Both ratings are known and at most this.
     pub elo_max: Option<u16>,
-    /// Played then or later. A game whose month or day is unknown is among them if it may have been; one whose year is
-    /// unknown is not.
+    /// Played on this date or later. A game whose month or day is unknown matches if it can have been. A game
+    /// whose year is unknown does not match.
     pub since: Option<DatePrefix>,
-    /// Played then or earlier, with the same allowance.
+    /// Played on this date or earlier; unknown parts as above.
     pub until: Option<DatePrefix>,
     /// This result.
     pub result: Option<GameResult>,
-    /// A code of these in the PGN's tag `ECO`.
+    /// A code in this range in the PGN's tag `ECO`.
     pub eco: Option<EcoRange>,
-    /// A code of these told by the game's positions.
+    /// A code in this range, found by the positions of the game.
     pub opening_eco: Option<EcoRange>,
     /// The event.
     pub event: Option<NameFilter>,
     /// The site.
     pub site: Option<NameFilter>,
-    /// The name of the opening told by the game's positions.
+    /// The name of the opening, found by the positions of the game.
     pub opening: Option<NameFilter>,
-    /// One of these speeds, told from the time control; none are all games, also those whose speed is unknown.
+    /// One of these speeds, computed from the time control. Empty: all games, also those with an unknown
+    /// speed.
     pub speeds: Vec<Speed>,
-    /// The PGN's tag `TimeControl`, such as `180+2`, in any of its [spellings](TimeControl::spellings). The case of the letters A to Z does
-    /// not matter.
+    /// The PGN's tag `TimeControl`, such as `180+2`, in any of its [spellings](TimeControl::spellings),
+    /// ignoring the case of the letters A to Z.
     pub time_control: Option<String>,
-    /// The PGN's tag `Termination`, such as `Time forfeit`, with the same allowance.
+    /// The PGN's tag `Termination`, such as `Time forfeit`, ignoring the case of the letters A to Z.
     pub termination: Option<String>,
-    /// So many half-moves or more.
+    /// At least this many half-moves.
     pub plies_min: Option<u32>,
-    /// So many half-moves or fewer.
+    /// At most this many half-moves.
     pub plies_max: Option<u32>,
-    /// An engine's evaluation of some position stands in the PGN.
+    /// The PGN has an engine evaluation of some position.
     pub with_evals: bool,
-    /// Read from one of these files, given as [`Database::readings_of`] takes them; none are all games.
+    /// Read from one of these files, as for [`Database::readings_of`]. Empty: all games.
     pub sources: Vec<PathBuf>,
-    /// The PGN's tag `Variant`, such as `Chess960`. The case of the letters A to Z does not matter. `standard` is also a game
-    /// without a variant.
+    /// The PGN's tag `Variant`, such as `Chess960`, ignoring the case of the letters A to Z. `standard` also
+    /// matches games without a variant.
     pub variant: Option<String>,
 }
 
 impl GameFilter {
-    /// Whether any game fits.
+    /// Whether every game matches.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The same games, those left out in which `player` did not have this side.
+    /// Restricts the filter to games in which `player` had this side.
     ///
     /// # Errors
-    /// [`FilterError::SideTold`] if the filter tells the players of the sides as well.
+    /// [`FilterError::SideTold`] if the filter also names the players of the sides.
     pub fn of_side(mut self, side: Color) -> Result<Self, FilterError> {
         let (player, opponent) = (self.player.take(), self.opponent.take());
         let (white, black) = if side == Color::White { (player, opponent) } else { (opponent, player) };
@@ -95,7 +96,7 @@ impl GameFilter {
         Ok(self)
     }
 
-    /// Fails if there can be no game that fits, whatever the database.
+    /// Fails if no game can match, in any database.
     ///
     /// # Errors
     /// [`FilterError::NoRating`], [`FilterError::NoLength`], [`FilterError::NoDate`].
@@ -107,7 +108,7 @@ impl GameFilter {
             return Err(FilterError::NoLength { least, most });
         }
         match (&self.since, &self.until) {
-            // What one leaves open, the other may tell.
+            // A part that one bound leaves open, the other may give.
             (Some(since), Some(until)) if since > until && !since.0.starts_with(&until.0) => {
                 Err(FilterError::NoDate { since: since.clone(), until: until.clone() })
             }
@@ -116,7 +117,7 @@ impl GameFilter {
     }
 }
 
-/// A [`GameFilter`] made ready for a database: its names are looked up.
+/// A [`GameFilter`] prepared for a database: its names are looked up.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     conditions: Vec<Condition>,
@@ -125,53 +126,53 @@ pub struct Selection {
     players: Vec<KnownPlayers>,
 }
 
-/// A name in a filter that nothing in the database bears.
+/// A name in a filter that does not occur in the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
     /// The filter's field: `white`, `black`, `player`, `opponent`, `event`, `site`, `opening`.
     pub field: &'static str,
-    /// What should bear it.
+    /// The kind of name.
     pub named: Named,
-    /// What is looked for.
+    /// The name searched for.
     pub filter: NameFilter,
 }
 
-/// The players that a name in a filter fits.
+/// The players that a name in a filter matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownPlayers {
     /// The filter's field: `white`, `black`, `player`, `opponent`.
     pub field: &'static str,
-    /// Whether the name is one letter by letter, so that nobody else can be meant.
+    /// Whether the name is given letter by letter, so that nobody else can be meant.
     pub is_exact: bool,
-    /// Their numbers in the table `player`, in order, with those of all their other spellings.
+    /// Their numbers in the table `player`, in ascending order, including all their other spellings.
     pub ids: Vec<NameId>,
 }
 
 /// A condition on a row of `game`.
 #[derive(Clone, Debug)]
 struct Condition {
-    /// In SQL; all values are parameters.
+    /// As SQL; all values are parameters.
     sql: Cow<'static, str>,
     /// Whether an index finds the rows.
     indexed: bool,
-    /// The same for columns of games.
+    /// The same condition for columns of games.
     on_columns: ColumnCondition,
 }
 
 impl Selection {
-    /// Whether it is all games.
+    /// Whether it selects all games.
     #[must_use]
     pub fn is_all(&self) -> bool {
         self.conditions.is_empty()
     }
 
-    /// The names that nothing in the database bears.
+    /// The names that do not occur in the database.
     #[must_use]
     pub fn unknown_names(&self) -> &[UnknownName] {
         &self.unknown
     }
 
-    /// The players that its names fit.
+    /// The players that the names match.
     #[must_use]
     pub fn players(&self) -> &[KnownPlayers] {
         &self.players
@@ -182,7 +183,7 @@ impl Selection {
         self.conditions.iter().map(|condition| format!(" AND {}", condition.sql)).collect()
     }
 
-    /// The same for the conditions that an index helps with; `None` if there is none.
+    /// The same for conditions that use an index; `None` if there are none.
     pub(crate) fn indexed_sql(&self) -> Option<String> {
         let indexed: String = self
             .conditions
@@ -193,7 +194,7 @@ impl Selection {
         (!indexed.is_empty()).then_some(indexed)
     }
 
-    /// Binds the values to those parameters that a statement has.
+    /// Binds the values of the parameters that a statement has.
     pub(crate) fn bind(&self, statement: &mut Statement<'_>) -> rusqlite::Result<()> {
         for (name, value) in &self.params {
             bind(statement, name, value)?;
@@ -206,7 +207,7 @@ impl Selection {
         self.conditions.iter().map(|condition| &condition.on_columns)
     }
 
-    /// What is told by a game's row without looking anything up: all but names, codes of openings and sources.
+    /// The conditions on a game's row that need no look-up: all but names, opening codes and sources.
     #[cfg(feature = "parquet")]
     pub(super) fn of_rows(filter: &GameFilter) -> Self {
         let mut selection = Self::default();
@@ -240,10 +241,10 @@ impl Selection {
 }
 
 impl Database {
-    /// Makes a filter ready: looks up its names.
+    /// Prepares a filter: looks up its names.
     ///
     /// # Errors
-    /// [`Error::UnknownSource`](crate::store::Error::UnknownSource); what SQLite says.
+    /// [`Error::UnknownSource`](crate::store::Error::UnknownSource); errors of SQLite.
     pub fn select(&self, filter: &GameFilter) -> Result<Selection> {
         let mut selection = Selection::default();
         self.add_players(&mut selection, filter)?;
@@ -335,7 +336,7 @@ impl Database {
         Ok(())
     }
 
-    /// Binds the ids of a name, and gives them back.
+    /// Binds the ids of a name, and returns them.
     fn look_up(
         &self,
         selection: &mut Selection,
@@ -365,7 +366,7 @@ impl Database {
 }
 
 impl Database {
-    /// The condition on the codes of openings that positions tell.
+    /// The condition on opening codes that are found by positions.
     fn add_opening_codes(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
         if let Some(eco) = &filter.opening_eco {
             let ids = self.all(
@@ -404,7 +405,7 @@ impl Database {
 }
 
 impl Selection {
-    /// The condition on the ECO code that the PGN gives.
+    /// The condition on the PGN's ECO code.
     fn add_eco(&mut self, filter: &GameFilter) {
         let Some(eco) = &filter.eco else { return };
         let test = Test::Between(eco.first.clone(), eco.end());
@@ -430,7 +431,7 @@ impl Selection {
     /// The conditions on dates, ratings and the result.
     fn add_plain(&mut self, filter: &GameFilter) {
         if let Some(since) = &filter.since {
-            // '?' comes after the digits: what is unknown may be late enough.
+            // '?' sorts after the digits: unknown parts count as late enough.
             let test = Test::Since(since.0.clone());
             self.add(
                 true,
@@ -466,7 +467,7 @@ impl Selection {
         }
     }
 
-    /// The conditions on the clock, how the game ended, its length and its evaluations.
+    /// The conditions on the clock, the termination, the length and the evaluations.
     fn add_clock(&mut self, filter: &GameFilter) {
         if !filter.speeds.is_empty() {
             let words: Vec<_> = filter.speeds.iter().map(|speed| format!("\"{speed}\"")).collect();

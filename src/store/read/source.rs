@@ -1,4 +1,4 @@
-//! The readings of a file, as somebody names it.
+//! Finds the readings of a file by its path.
 
 use std::path::{Path, PathBuf};
 
@@ -7,15 +7,15 @@ use crate::store::cell::{Cells, SOURCE};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 
-/// How many paths are suggested.
+/// The number of suggested paths.
 const SUGGESTED: usize = 3;
 
 impl Database {
-    /// All readings of a file, by its path as it stands in the database. If no source has that path and it is a number, by the number
-    /// of one of them.
+    /// All readings of a file, by its path in the database. If no source has this path and it is a number:
+    /// all readings of the file that reading number belongs to.
     ///
     /// # Errors
-    /// [`Error::UnknownSource`] if there is none; what SQLite says.
+    /// [`Error::UnknownSource`] if there is no such file; errors of SQLite.
     pub fn readings_of(&self, path: &Path) -> Result<Vec<SourceId>> {
         let sources =
             self.sources().map_err(|source| Error::sqlite(self.path(), "read table source", source))?;
@@ -47,7 +47,8 @@ impl Database {
     }
 }
 
-/// The paths that are like a path: those of files with the same name, then those that differ in a third of their letters or fewer.
+/// Similar paths: those of files with the same name, then those that differ in at most a third of their
+/// letters.
 fn near(wanted: &Path, paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     let text = wanted.to_string_lossy();
     let likeness = |path: &Path| match path.file_name() {

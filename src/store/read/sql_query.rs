@@ -1,4 +1,4 @@
-//! SQL by the user.
+//! SQL statements of the user.
 
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, ErrorCode, Params, Rows, Statement, ffi};
@@ -8,7 +8,7 @@ use crate::store::error::{Error, Result};
 #[cfg(feature = "bundled")]
 use crate::store::sql_place::Place;
 
-/// One statement by the user, ready to run.
+/// A prepared statement of the user.
 #[derive(Debug)]
 pub struct Query<'db> {
     database: &'db Database,
@@ -30,7 +30,7 @@ fn is_attaching(statement: &Statement<'_>) -> bool {
 
 /// The statements of an SQL text, one after the other.
 ///
-/// Each is prepared when its turn comes, so that it sees what those before it made.
+/// Each is prepared when it is its turn, so that it sees the changes of those before it.
 pub struct Statements<'db, 'sql> {
     database: &'db Database,
     sql: &'sql str,
@@ -41,12 +41,12 @@ impl Database {
     /// Prepares one read-only SQL statement.
     ///
     /// # Errors
-    /// [`Error::Query`] if it is no valid SQL, [`Error::EmptyQuery`], [`Error::MultipleStatements`],
+    /// [`Error::Query`] if it is not valid SQL, [`Error::EmptyQuery`], [`Error::MultipleStatements`],
     /// [`Error::NotReadOnly`].
     pub fn query<'db>(&'db self, sql: &str) -> Result<Query<'db>> {
         let mut statements = self.statements(sql);
         let query = statements.next_statement()?.ok_or(Error::EmptyQuery)?;
-        // A second statement need not be valid to be one too many.
+        // A second statement is an error even if it is invalid.
         if !matches!(statements.batch.next(), Ok(None)) {
             return Err(Error::MultipleStatements);
         }
@@ -59,13 +59,13 @@ impl Database {
         Statements { database: self, sql, batch: Batch::new(self.connection(), sql) }
     }
 
-    /// How many rows statements have inserted, updated or deleted since the database was opened.
+    /// The number of rows that statements have inserted, updated or deleted since the database was opened.
     #[must_use]
     pub fn total_changes(&self) -> u64 {
         self.connection().total_changes()
     }
 
-    /// Whether a transaction is open, which a statement began and none ended.
+    /// Whether a statement started a transaction that is still open.
     #[must_use]
     pub fn is_in_transaction(&self) -> bool {
         !self.connection().is_autocommit()
@@ -76,8 +76,8 @@ impl<'db> Statements<'db, '_> {
     /// Prepares the next statement; `None` at the end of the text.
     ///
     /// # Errors
-    /// [`Error::Query`] if it is no valid SQL, [`Error::NotReadOnly`] if it would change a database that is open for reading
-    /// only.
+    /// [`Error::Query`] if it is not valid SQL, [`Error::NotReadOnly`] if it would change a database that is
+    /// open for reading only.
     pub fn next_statement(&mut self) -> Result<Option<Query<'db>>> {
         let database = self.database;
         let failed = |source| Error::query(database, self.sql, source);
@@ -90,26 +90,27 @@ impl<'db> Statements<'db, '_> {
 }
 
 impl Query<'_> {
-    /// The names of the columns; none if it gives no rows.
+    /// The names of the columns; empty if the statement returns no rows.
     #[must_use]
     pub fn columns(&self) -> Vec<&str> {
         self.statement.column_names()
     }
 
-    /// Whether it changes nothing.
+    /// Whether the statement changes nothing.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.statement.readonly() || reads_journal_mode(&self.statement)
     }
 
-    /// The parameters in order, with their signs: `:name`, `@name`, `$name`, `?2`; `?` for one without a name.
+    /// The parameters in order, with their prefix: `:name`, `@name`, `$name`, `?2`; `?` for one without a
+    /// name.
     #[must_use]
     pub fn parameters(&self) -> Vec<&str> {
         let name = |index| self.statement.parameter_name(index).unwrap_or("?");
         (1..=self.statement.parameter_count()).map(name).collect()
     }
 
-    /// Runs the query; parameters are bound, never pasted into SQL.
+    /// Runs the query. Parameters are bound, never inserted into the SQL text.
     ///
     /// # Errors
     /// [`Error::Query`], also if the number of parameters is wrong.
@@ -123,10 +124,10 @@ impl Query<'_> {
 }
 
 impl QueryRows<'_> {
-    /// The next row, if any; its values are read with `get_ref`.
+    /// The next row, if any; read its values with `get_ref`.
     ///
     /// # Errors
-    /// [`Error::Query`], [`Error::Interrupted`], or what SQLite says of the file.
+    /// [`Error::Query`], [`Error::Interrupted`], or errors of SQLite about the file.
     pub fn next_row(&mut self) -> Result<Option<&rusqlite::Row<'_>>> {
         let database = self.database;
         let is_attaching = self.is_attaching;
@@ -135,7 +136,7 @@ impl QueryRows<'_> {
 }
 
 impl Error {
-    /// Sorts what SQLite says of a statement that is run.
+    /// Converts an error of SQLite from running a statement.
     fn run(database: &Database, is_attaching: bool, source: rusqlite::Error) -> Self {
         match source.sqlite_error_code() {
             Some(code) if is_attaching && is_of_file(code) => {
@@ -146,12 +147,12 @@ impl Error {
         }
     }
 
-    /// Sorts what SQLite says of a statement in a text.
+    /// Converts an error of SQLite about a statement in a text.
     fn query(database: &Database, sql: &str, source: rusqlite::Error) -> Self {
         #[cfg(not(feature = "bundled"))]
         let _ = sql;
         match source {
-            // An older SQLite, which the extension may be loaded into, tells no place.
+            // An older SQLite, into which the extension may be loaded, reports no place.
             #[cfg(feature = "bundled")]
             rusqlite::Error::SqlInputError { error, msg, sql: rest, offset } => {
                 let start = sql.len().saturating_sub(rest.len());
@@ -162,7 +163,7 @@ impl Error {
             rusqlite::Error::SqliteFailure(ffi::Error { code: ErrorCode::OperationInterrupted, .. }, _) => {
                 Self::Interrupted
             }
-            // SQLite does not say which file it means.
+            // SQLite does not report which file it means.
             rusqlite::Error::SqliteFailure(error, _) if is_of_file(error.code) && has_attached(database) => {
                 let message = format!("{source}, in the database or in one that is attached");
                 Self::Query { message, place: None, source }
@@ -180,7 +181,7 @@ impl Error {
     }
 }
 
-/// Whether it is `PRAGMA journal_mode` without a new value, which SQLite takes for a change.
+/// Whether it is `PRAGMA journal_mode` without a new value. SQLite reports it as a change.
 fn reads_journal_mode(statement: &Statement<'_>) -> bool {
     let sql = statement.expanded_sql().unwrap_or_default().to_ascii_lowercase();
     let mut words = sql.trim_end_matches([';', ' ', '\n']).split_ascii_whitespace();
@@ -189,7 +190,7 @@ fn reads_journal_mode(statement: &Statement<'_>) -> bool {
         && words.next().is_none()
 }
 
-/// Whether an error is about a file rather than a statement.
+/// Whether an error is about a file, not a statement.
 const fn is_of_file(code: ErrorCode) -> bool {
     use ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, SystemIoFailure};
     matches!(

@@ -1,7 +1,7 @@
-//! Rows of the tables that hold what a PGN says about moves.
+//! Rows of the tables of annotations: what a PGN says about moves.
 //!
-//! A place is a line and a ply: line 0 is the main line, 1, 2, 3 … are the variations of a game in the order of their text. What stands at
-//! ply n follows n half-moves from the start of the game.
+//! A place is a line and a ply: line 0 is the main line, 1, 2, 3 … are the variations of a game in the order
+//! of their text. Annotations at ply n follow n half-moves from the start of the game.
 
 use super::description::table_row;
 use super::header::HeaderBatch;
@@ -10,7 +10,8 @@ use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Ply};
 
 table_row! {
-    /// One row of `move_eval`: what is said of time and value at a position of the main line, of the move that led to it.
+    /// One row of `move_eval`: clock and evaluation at a position of the main line, after the move that led
+    /// to it.
     #[derive(Clone, Copy, Debug, Default)]
     pub struct EvalRow in "move_eval" of HeaderBatch.evals, key 2 {
         /// The game.
@@ -23,9 +24,9 @@ table_row! {
         "elapsed" pub elapsed: Option<u32>,
         /// Centipawns, White's view.
         "eval_cp" pub eval_cp: Option<i32>,
-        /// Moves to mate; negative if Black gives it.
+        /// Moves to mate; negative if Black mates.
         "eval_mate" pub eval_mate: Option<i32>,
-        /// How deep the value was looked for, in plies.
+        /// Search depth of the evaluation, in plies.
         "depth" pub depth: Option<u32>,
     }
 }
@@ -40,7 +41,7 @@ table_row! {
         "line" pub line: u32,
         /// The ply.
         "ply" pub ply: Ply,
-        /// Which comment it is at this place, from 1.
+        /// The number of the comment at this place, from 1.
         "number" pub number: u32,
         /// The text, without commands.
         "text" pub comment: Text,
@@ -48,7 +49,7 @@ table_row! {
 }
 
 table_row! {
-    /// One row of `nag`: a glyph.
+    /// One row of `nag`: a numeric annotation glyph.
     #[derive(Clone, Copy, Debug)]
     pub struct NagRow in "nag" of HeaderBatch.nags, key 4 {
         /// The game.
@@ -63,7 +64,7 @@ table_row! {
 }
 
 table_row! {
-    /// One row of `command`: a `[%name value]` that is no number of `move_eval`.
+    /// One row of `command`: a `[%name value]` that is not stored in `move_eval`.
     #[derive(Clone, Copy, Debug)]
     pub struct CommandRow in "command" of HeaderBatch.commands, key 4 {
         /// The game.
@@ -72,7 +73,7 @@ table_row! {
         "line" pub line: u32,
         /// The ply.
         "ply" pub ply: Ply,
-        /// Which command it is at this place, from 1.
+        /// The number of the command at this place, from 1.
         "number" pub number: u32,
         /// Its name.
         "name" pub name: Text,
@@ -89,15 +90,15 @@ table_row! {
         "game_id" pub game: GameId,
         /// The line, from 1.
         "line" pub line: u32,
-        /// The line that it leaves.
+        /// The parent line.
         "parent_line" pub parent_line: u32,
-        /// Where: its first move replaces the one played from there.
+        /// The ply of the position from which its first move replaces the parent's move.
         "ply" pub ply: Ply,
     }
 }
 
 table_row! {
-    /// One row of `variation_move`: a move of a variation, and the position that it leads to.
+    /// One row of `variation_move`: a move of a variation, and the position after it.
     #[derive(Clone, Copy, Debug)]
     pub struct VariationMoveRow in "variation_move" of HeaderBatch.variation_moves, key 3 {
         /// The game.

@@ -1,4 +1,4 @@
-//! One description for each table.
+//! One description per table.
 
 use super::game::GameStatus;
 use super::problem::{DuplicateKind, Severity};
@@ -12,12 +12,12 @@ use crate::store::row::virtual_table::{Cell, Rows};
 pub(in crate::store) trait InsertRows: Rows {
     /// The table.
     const TABLE: &'static str;
-    /// `write table …`, for errors.
+    /// `write table …`, for error messages.
     const ACTION: &'static str;
-    /// `INSERT INTO … SELECT … FROM` the virtual table.
-    /// Without `OR ROLLBACK` SQLite would keep a journal, in a temporary file somewhere, to undo the statement alone.
+    /// `INSERT INTO … SELECT … FROM` the virtual table. Without `OR ROLLBACK`, SQLite would keep a statement
+    /// journal in a temporary file.
     const INSERT: &'static str;
-    /// Whether that statement is given the run's number.
+    /// Whether the statement has the run's number as a parameter.
     const NAMES_RUN: bool;
 
     /// Number of rows.
@@ -26,12 +26,12 @@ pub(in crate::store) trait InsertRows: Rows {
     }
 }
 
-/// A value that a column can hold. A text stands in the batch's text.
+/// A value that a column can contain. Texts are stored in the batch's text.
 pub(crate) trait Value {
-    /// The same as it is read where anything may stand.
+    /// The same value as read from a database, where a cell may have any value.
     type Stored;
 
-    /// What SQL reads; `None` if the text is not there: this runs below C code, where nothing may panic.
+    /// The value for SQL; `None` if the text is missing. This is called from C code, so it must not panic.
     fn cell<'a>(&self, text: &'a str) -> Option<Cell<'a>>;
 }
 
@@ -62,7 +62,7 @@ impl<V: Value> Value for Option<V> {
     }
 }
 
-/// Values that are numbers to SQL, or words.
+/// Implements `Value` for types that are numbers or words in SQL.
 macro_rules! values {
     ($($type:ty: $cell:ident($value:ident => $shown:expr), $stored:ty;)*) => {
         $(impl Value for $type {
@@ -81,7 +81,7 @@ values! {
     u16: Integer(number => number.into()), i64;
     i32: Integer(number => number.into()), i64;
     u32: Integer(number => number.into()), i64;
-    // SQL has signed integers only: hashes wrap, and nothing else is as large.
+    // SQL has only signed integers: hashes wrap, and no other value is as large.
     u64: Integer(number => number.cast_signed()), i64;
     PositionKey: Integer(key => key.as_i64()), i64;
     MoveCode: Integer(code => code.bits().into()), i64;
@@ -98,8 +98,8 @@ values! {
     Severity: Text(severity => severity.as_str()), StoredText;
 }
 
-/// Tells the columns of a table, each with its name in SQL and its value of a row: where the rows and texts of a batch are, then the
-/// columns. One more column can be a parameter of the statement (`with`).
+/// Declares the columns of a table, each with its name in SQL and its value in a row: first where the rows and
+/// texts of a batch are, then the columns. One more column can be a parameter of the statement (`with`).
 macro_rules! columns {
     (
         $kind:ident: $row:ident in $table:literal,
@@ -155,11 +155,11 @@ macro_rules! columns {
 }
 pub(super) use columns;
 
-/// Declares the row of a table: a struct whose fields are columns, each with its name in SQL before it.
+/// Declares the row of a table: a struct whose fields are columns, each preceded by its name in SQL.
 ///
-/// The first columns, so many, are the `key` of a row that is also described as it is `stored`, where anything may stand
-/// (the same columns in the same order, then the run's number), or of a row of
-/// a game's side table, whose first column is the game.
+/// `key` is the number of leading columns that are the primary key. It is given for rows that are also
+/// `stored`, that is, read back with any values (the same columns in the same order, then the run's number),
+/// and for rows of side tables of `game`, whose first column is the game.
 macro_rules! table_row {
     (
         $(#[$meta:meta])*

@@ -7,16 +7,16 @@ use crate::board::GameResult;
 use crate::id::{GameId, ImportId, NameId, OpeningId, SourceId};
 
 table_row! {
-    /// One row of `game`. `None` is NULL: the PGN does not say, or says `?`.
+    /// One row of `game`. `None` is NULL: the PGN does not give the value, or gives `?`.
     #[derive(Clone, Copy, Debug, Default)]
     pub struct GameRow in "game" of HeaderBatch.games, key 1, stored as StoredGame {
         /// The game.
         "game_id" pub game: GameId,
-        /// The file it stands in.
+        /// The file that contains the game.
         "source_id" pub source: SourceId,
-        /// Where its text begins in that file, in bytes.
+        /// The offset of the game's text in this file, in bytes.
         "byte_offset" pub byte_offset: u64,
-        /// How long its text is, in bytes.
+        /// The length of the game's text, in bytes.
         "byte_length" pub byte_length: u64,
         /// Event name.
         "event_id" pub event: Option<NameId>,
@@ -40,15 +40,15 @@ table_row! {
         "white_title" pub white_title: Option<Text>,
         /// Black's title.
         "black_title" pub black_title: Option<Text>,
-        /// ECO code, as the PGN says.
+        /// ECO code of the PGN.
         "eco" pub eco: Option<Text>,
-        /// The opening, told from the positions.
+        /// The opening, found by the positions.
         "opening_id" pub opening: Option<OpeningId>,
         /// PGN time control.
         "time_control" pub time_control: Option<Text>,
-        /// Variant as the PGN names it.
+        /// Variant, as the PGN names it.
         "variant" pub variant: Option<Text>,
-        /// Six-field FEN of the start position; `None` is the standard one.
+        /// Six-field FEN of the start position; `None`: the standard position.
         "start_fen" pub start_fen: Option<Text>,
         /// Half-moves replayed.
         "ply_count" pub ply_count: u32,
@@ -56,12 +56,12 @@ table_row! {
         "status" pub status: GameStatus,
         /// A hash of start position and move codes: equal games have equal hashes.
         "moves_hash" pub moves_hash: u64,
-        /// A hash of players, date, start position and the first moves, which a broken-off game shares with the whole one; `None` if
-        /// there are too few moves or a player is not known.
+        /// A hash of players, date, start position and the first moves. A broken-off game and the whole game
+        /// share it. `None` if there are too few moves or a player is unknown.
         "prefix_hash" pub prefix_hash: Option<u64>,
         /// Its id on Lichess.
         "lichess_id" pub lichess_id: Option<Text>,
-        /// When it began, in UTC: `YYYY-MM-DDTHH:MM:SSZ`.
+        /// Start of the game in UTC: `YYYY-MM-DDTHH:MM:SSZ`.
         "started_at" pub started_at: Option<Text>,
         /// Seconds on each clock at the start.
         "time_initial" pub time_initial: Option<u32>,
@@ -69,27 +69,27 @@ table_row! {
         "time_increment" pub time_increment: Option<u32>,
         /// The same in centiseconds.
         "time_increment_cs" pub time_increment_cs: Option<u32>,
-        /// How fast it is: a word of [`Speed`](crate::pgn::Speed).
+        /// The speed class: a word of [`Speed`](crate::pgn::Speed).
         "speed" pub speed: Option<&'static str>,
-        /// How it ended, in the words of its site.
+        /// How the game ended, in the words of its site.
         "termination" pub termination: Option<Text>,
-        /// What the game changed of White's rating.
+        /// The change of White's rating by this game.
         "white_rating_diff" pub white_rating_diff: Option<i32>,
-        /// What the game changed of Black's rating.
+        /// The change of Black's rating by this game.
         "black_rating_diff" pub black_rating_diff: Option<i32>,
-        /// White's number with FIDE.
+        /// White's FIDE ID.
         "white_fide_id" pub white_fide_id: Option<u32>,
-        /// Black's number with FIDE.
+        /// Black's FIDE ID.
         "black_fide_id" pub black_fide_id: Option<u32>,
-        /// How many positions of the main line have a value in `move_eval`; `None` if annotations were not read.
+        /// The number of rows of `move_eval` with an evaluation; `None` if annotations were not read.
         "eval_count" pub eval_count: Option<u32>,
-        /// How many have a clock.
+        /// The number of rows of `move_eval` with a clock.
         "clock_count" pub clock_count: Option<u32>,
     } with "import_id" import: ImportId = "?1"
 }
 
 table_row! {
-    /// One row of `tag`: a tag pair that the columns of `game` do not give back.
+    /// One row of `tag`: a tag pair that cannot be restored from the columns of `game`.
     #[derive(Clone, Copy, Debug)]
     pub struct TagRow in "tag" of HeaderBatch.tags, key 2 {
         /// The game.
@@ -101,7 +101,7 @@ table_row! {
     }
 }
 
-/// The names of a game that have tables of their own.
+/// The names of a game that are stored in tables of their own.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GameNames {
     /// Event name.
@@ -117,17 +117,17 @@ pub struct GameNames {
 /// How much of a game could be replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum GameStatus {
-    /// All of its main line.
+    /// The whole main line.
     #[default]
     Ok,
-    /// The legal moves before the first illegal or unreadable one.
+    /// Only the legal moves before the first illegal or unreadable one.
     Truncated,
-    /// Nothing: its variant is not supported or its start position is none.
+    /// Nothing: the variant is not supported, or the start position is invalid.
     Skipped,
 }
 
 impl GameStatus {
-    /// The word in the database.
+    /// The word used in the database.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -137,10 +137,10 @@ impl GameStatus {
         }
     }
 
-    /// The tag that says what of a game's moves is not in the database.
+    /// The tag that states which moves of a game are missing in the database.
     pub const LOSS_TAG: &str = "Truncated";
 
-    /// What the PGN has of a game with so many plies and the database has not.
+    /// The part of a game that is in the PGN but not in the database. `plies` is the number of stored plies.
     #[must_use]
     pub fn loss(self, plies: u32) -> Option<String> {
         match self {

@@ -1,4 +1,4 @@
-//! The rows of the small tables, in batches.
+//! Batches of rows of the small tables.
 
 use rusqlite::Connection;
 
@@ -16,23 +16,23 @@ use crate::store::passed::PassedGames;
 
 /// A row of a side table of `game`.
 pub(crate) trait SideRow {
-    /// How many columns the primary key has: the first ones, and the very first is `game_id`.
+    /// The number of columns of the primary key. These are the first columns, beginning with `game_id`.
     const KEY: usize;
 
-    /// The game it belongs to.
+    /// The game that the row belongs to.
     fn game(&mut self) -> &mut GameId;
 }
 
-/// A side table of `game`, whose rows come with those of the games and go with them.
+/// A side table of `game`. Its rows are added and removed with those of the games.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SideTable {
     /// Its name.
     pub(crate) name: &'static str,
     /// Its columns.
     pub(crate) columns: &'static [&'static str],
-    /// How many of them are its primary key.
+    /// The number of columns of its primary key.
     pub(crate) key: usize,
-    /// How many rows a batch has.
+    /// The number of rows in a batch.
     #[cfg_attr(not(feature = "index"), allow(dead_code))]
     pub(crate) len: fn(&HeaderBatch) -> usize,
     /// The value of a row and column.
@@ -46,26 +46,27 @@ impl SideTable {
     }
 }
 
-/// Writes the rows of a batch into one table.
+/// Writes the rows of a batch to one table.
 pub(in crate::store) trait InsertInto {
-    /// Writes them through the table that SQL reads them from.
+    /// Writes the rows through the virtual table that SQL reads them from.
     fn insert<R: InsertRows>(&self, table: &RowTable<R>, batch: &R::Batch) -> Result<()>;
 }
 
-/// Declares the batch of the small tables, with a line for each side table of `game`: the name of its rows, and their type.
+/// Declares the batch of the small tables, with one line per side table of `game`: the name of its rows, and
+/// their type.
 macro_rules! header_batch {
     ($($(#[$meta:meta])* $side:ident: $row:ident,)*) => {
-        /// Rows of the small tables, in game order; texts stand in the batch's own text.
+        /// Rows of the small tables, in game order. Texts are stored in the batch's own text.
         #[derive(Debug, Default)]
         pub struct HeaderBatch {
             /// Rows of `game`.
             pub games: Vec<GameRow>,
-            /// Their names, for those who take them with the games.
+            /// The names of the games, for sinks that take them together with the games.
             pub names: Vec<GameNames>,
             $($(#[$meta])* pub $side: Vec<$row>,)*
             /// Rows of `problem`, in input order.
             pub problems: Vec<ProblemRow>,
-            /// What the games pass, one after the other; none if it was not looked at.
+            /// The features of the games, in order; empty if they were not computed.
             pub passed: PassedGames,
             /// Rows of `duplicate`, in input order.
             pub duplicates: Vec<DuplicateRow>,
@@ -75,7 +76,7 @@ macro_rules! header_batch {
             pub events: Vec<(NameId, Text)>,
             /// New rows of `site`.
             pub sites: Vec<(NameId, Text)>,
-            /// All texts, one after the other.
+            /// All texts, concatenated.
             pub text: String,
         }
 
@@ -83,7 +84,7 @@ macro_rules! header_batch {
             /// The side tables of `game`.
             pub(crate) const SIDE_TABLES: &'static [SideTable] = &[$(SideTable::of::<$row>()),*];
 
-            /// Empties the batch and keeps its memory.
+            /// Clears the batch and keeps its memory.
             pub fn clear(&mut self) {
                 self.games.clear();
                 self.names.clear();
@@ -97,7 +98,8 @@ macro_rules! header_batch {
                 self.text.clear();
             }
 
-            /// Gives the games other numbers, and so the rows that belong to them; rows of games that get `None` are taken out.
+            /// Renumbers the games and the rows that belong to them. Removes rows of games for which `number`
+            /// returns `None`.
             #[cfg(feature = "index")]
             pub(crate) fn renumber_games(&mut self, number: impl Fn(GameId) -> Option<GameId>) {
                 let renumber = |game: &mut GameId| number(*game).map(|new| *game = new).is_some();
@@ -105,7 +107,7 @@ macro_rules! header_batch {
                 $(self.$side.retain_mut(|row| renumber(row.game()));)*
             }
 
-            /// Lets all rows belong to another source.
+            /// Sets the source of all rows.
             #[cfg(feature = "index")]
             pub(crate) fn set_source(&mut self, source: SourceId) {
                 self.games.iter_mut().for_each(|row| row.source = source);
@@ -113,13 +115,13 @@ macro_rules! header_batch {
                 self.duplicates.iter_mut().for_each(|row| row.source = source);
             }
 
-            /// How many rows of games there are, table by table.
+            /// The number of rows of games, table by table.
             #[cfg(feature = "index")]
             pub(crate) fn game_rows(&self) -> GameRows {
                 GameRows { games: self.games.len(), $($side: self.$side.len()),* }
             }
 
-            /// Takes the rows of games out that came since.
+            /// Removes the rows of games that were added since.
             #[cfg(feature = "index")]
             pub(crate) fn truncate_game_rows(&mut self, rows: &GameRows) {
                 self.games.truncate(rows.games);
@@ -127,7 +129,7 @@ macro_rules! header_batch {
             }
         }
 
-        /// How many rows of games a batch has.
+        /// The number of rows of games in a batch, by table.
         #[cfg(feature = "index")]
         #[derive(Clone, Copy, Debug)]
         pub(crate) struct GameRows {
@@ -135,7 +137,7 @@ macro_rules! header_batch {
             $($side: usize,)*
         }
 
-        /// The tables that SQL reads a batch from.
+        /// The virtual tables from which SQL reads a batch.
         pub(in crate::store) struct HeaderTables {
             players: RowTable<PlayerRows>,
             events: RowTable<EventRows>,
@@ -147,7 +149,7 @@ macro_rules! header_batch {
         }
 
         impl HeaderTables {
-            /// Makes them known to a connection.
+            /// Registers the tables with a connection.
             pub(in crate::store) fn register(connection: &Connection) -> rusqlite::Result<Self> {
                 Ok(Self {
                     players: RowTable::register(connection)?,
@@ -160,7 +162,7 @@ macro_rules! header_batch {
                 })
             }
 
-            /// Writes all rows of a batch, those first that others name.
+            /// Writes all rows of a batch. Rows that others refer to come first.
             pub(in crate::store) fn insert(&self, batch: &HeaderBatch, into: &impl InsertInto) -> Result<()> {
                 into.insert(&self.players, batch)?;
                 into.insert(&self.events, batch)?;
@@ -195,7 +197,7 @@ impl HeaderBatch {
     /// Adds a text.
     ///
     /// # Panics
-    /// When the batch's text would pass 4 GiB.
+    /// If the batch's text would exceed 4 GiB.
     pub fn push_text(&mut self, text: &str) -> Text {
         Text::push(&mut self.text, text)
     }

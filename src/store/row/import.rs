@@ -1,21 +1,21 @@
-//! What is written of runs and of their sources.
+//! Data of runs and of their sources.
 
 use std::time::Duration;
 
 use crate::id::ImportId;
 
-/// What is written about a run when it begins.
+/// The data of a run when it begins.
 #[derive(Clone, Copy, Debug)]
 pub struct NewImport<'a> {
     /// Its id.
     pub id: ImportId,
     /// The program's version.
     pub program_version: &'a str,
-    /// What it was asked to do: a JSON object.
+    /// The options of the run: a JSON object.
     pub options: &'a str,
 }
 
-/// What is written about a run when it ends.
+/// The data of a run when it ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ImportTotals {
     /// Games added.
@@ -24,7 +24,7 @@ pub struct ImportTotals {
     pub plies: u64,
     /// Rows of `game_position`.
     pub positions: u64,
-    /// Distinct positions among them, told by their keys.
+    /// Distinct positions among them, by their keys.
     pub distinct_positions: u64,
     /// Rows of `problem`.
     pub problems: u64,
@@ -39,21 +39,21 @@ pub struct ImportTotals {
 pub struct SourceDigest(pub [u8; 32]);
 
 impl SourceDigest {
-    /// The digest in hexadecimal, as it stands in the database.
+    /// The digest in hexadecimal, as in the database.
     #[must_use]
     pub fn to_hex(self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
-/// What is written about a source when all of it is indexed.
+/// The data of a source when it is completely indexed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SourceTotals {
     /// Size of its PGN text, decompressed, in bytes; `None` if it could not be read.
     pub bytes: Option<u64>,
     /// Digest of these bytes; `None` if they were not indexed.
     pub digest: Option<SourceDigest>,
-    /// Whether they are only what could be decoded of a damaged archive.
+    /// Whether the bytes are only those that could be decoded of a damaged archive.
     pub is_damaged: bool,
     /// Games added from it.
     pub games: u64,
@@ -63,6 +63,6 @@ pub struct SourceTotals {
     pub problems: u64,
     /// Games skipped as duplicates.
     pub duplicates: u64,
-    /// Where the last game begins that was found, kept or not, in bytes; `None` if there is none.
+    /// The offset of the last game found, kept or not, in bytes; `None` if no game was found.
     pub last_game: Option<u64>,
 }

@@ -1,7 +1,8 @@
-//! The rows that are written, as batches that are filled, written and reused.
+//! Rows to write, in batches that are filled, written and reused.
 //!
-//! Each table has one description here: its columns, in the order of the batch. The struct of a row, the statement that inserts it,
-//! what SQL reads of it, and the row as it is read where anything may stand come from that.
+//! Each table has one description here: its columns, in the order of the batch. From this come the struct of
+//! a row, the statement that inserts it, the columns that SQL reads, and the row as read back from a
+//! database, where cells may have any value.
 
 mod annotation;
 mod description;

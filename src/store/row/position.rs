@@ -5,7 +5,7 @@ use super::text::Text;
 use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Level, Ply};
 
-/// In which game and at which ply a position arose.
+/// The game and ply of a position with a key.
 ///
 /// One 128-bit number, so that sorting compares once: the key (biased, so that unsigned order is SQLite's signed
 /// order), then the game, then the ply.
@@ -45,12 +45,12 @@ impl Occurrence {
 pub struct OccurrenceRow {
     /// The level that the game belongs to.
     pub level: Level,
-    /// What arose where.
+    /// The position, game and ply.
     pub occurrence: Occurrence,
 }
 
 impl OccurrenceRow {
-    /// No row of a level comes before this one.
+    /// The lower bound of all rows of a level.
     #[must_use]
     pub const fn first_of(level: Level) -> Self {
         Self { level, occurrence: Occurrence(0) }
@@ -72,7 +72,7 @@ columns! {
 }
 
 table_row! {
-    /// One row of `game_position`; its FEN stands in the batch's text.
+    /// One row of `game_position`. Its FEN is stored in the batch's text.
     #[derive(Clone, Copy, Debug)]
     pub struct PositionRow in "game_position" of PositionBatch.rows {
         /// The game.
@@ -83,7 +83,7 @@ table_row! {
         "key" pub key: PositionKey,
         /// Half-moves since the last capture or pawn move.
         "halfmove_clock" pub halfmove_clock: u32,
-        /// The move played from here, or `None` after the last one.
+        /// The move played from this position; `None` after the last move.
         "move_code" pub move_code: Option<MoveCode>,
         /// The canonical four-field FEN, in the batch's text.
         "fen" pub fen: Text,
@@ -95,12 +95,12 @@ table_row! {
 pub struct PositionBatch {
     /// The rows.
     pub rows: Vec<PositionRow>,
-    /// The FENs of all rows, one after the other.
+    /// The FENs of all rows, concatenated.
     pub text: String,
 }
 
 impl PositionBatch {
-    /// Empties the batch and keeps its memory.
+    /// Clears the batch and keeps its memory.
     pub fn clear(&mut self) {
         self.rows.clear();
         self.text.clear();

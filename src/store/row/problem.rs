@@ -6,17 +6,17 @@ use super::stored::stored_row;
 use super::text::Text;
 use crate::id::{GameId, Ply, SourceId};
 
-/// How bad a problem is.
+/// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// Put right by tolerance; nothing is lost.
+    /// Tolerated and corrected; nothing is lost.
     Warning,
-    /// Something of a game was lost.
+    /// Part of a game was lost.
     Error,
 }
 
 impl Severity {
-    /// The word in the database.
+    /// The word used in the database.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -31,25 +31,25 @@ impl Severity {
 pub struct ProblemRow {
     /// The file.
     pub source: SourceId,
-    /// Where, in bytes from the file's start.
+    /// The offset from the file's start, in bytes.
     pub byte_offset: u64,
     /// Line in the file, from 1.
     pub line: u64,
     /// Byte within the line, from 1.
     pub column: u64,
-    /// Which game of the file, from 1; 0 outside any game.
+    /// The number of the game in the file, from 1; 0 outside any game.
     pub game_number: u32,
     /// The game's id, if it was kept.
     pub game: Option<GameId>,
-    /// The ply that was to be made.
+    /// The ply that could not be played.
     pub ply: Option<Ply>,
     /// The offending text.
     pub token: Option<Text>,
     /// A short word for the kind, such as `illegal-move`.
     pub kind: &'static str,
-    /// How bad.
+    /// The severity.
     pub severity: Severity,
-    /// A sentence.
+    /// A sentence for people.
     pub message: Text,
 }
 
@@ -87,19 +87,19 @@ stored_row! {
     }
 }
 
-/// In what a game repeats another one.
+/// What a game has in common with the game it repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DuplicateKind {
     /// Moves, players, date and result.
     Same,
     /// Moves.
     Moves,
-    /// All its moves are the first of a longer game by the same players on the same date.
+    /// All its moves are the first moves of a longer game by the same players on the same date.
     Prefix,
 }
 
 impl DuplicateKind {
-    /// The word in the database.
+    /// The word used in the database.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -116,22 +116,22 @@ table_row! {
     pub struct DuplicateRow in "duplicate" of HeaderBatch.duplicates {
         /// The file.
         "source_id" pub source: SourceId,
-        /// Where its text begins in that file, in bytes.
+        /// The offset of the game's text in this file, in bytes.
         "byte_offset" pub byte_offset: u64,
-        /// How long its text is, in bytes.
+        /// The length of the game's text, in bytes.
         "byte_length" pub byte_length: u64,
         /// Line in the file, from 1.
         "line" pub line: u64,
-        /// Which game of the file, from 1.
+        /// The number of the game in the file, from 1.
         "game_number" pub game_number: u32,
-        /// In what it repeats the other.
+        /// What it has in common with the original.
         "kind" pub kind: DuplicateKind,
-        /// The game that it repeats.
+        /// The original game.
         "original_id" pub original: GameId,
     } with "import_id" = "?1"
 }
 
-// Games that break off, and those that were cut off, have rows too.
+// Broken-off games, and games that were cut off, have rows too.
 stored_row! {
     StoredDuplicate in "duplicate", key 2 {
         "source_id" source: SourceId,

@@ -1,20 +1,20 @@
-//! How games are counted and ranked for a position: the same when a database is built, when games are added, and when a
-//! question is answered. `rank_sql` of `store/read/occurrence/hit.rs` says the same order in SQL.
+//! How games are counted and ranked for a position, equally when a database is built, when games are added,
+//! and when a query is answered. `rank_sql` of `store/read/occurrence/hit.rs` defines the same order in SQL.
 
 use crate::board::GameResult;
 use crate::store::partition_point::partition_point;
 use crate::store::row::{GameId, ResultCounts};
 
-/// How many of a much visited position's best-rated and latest games are listed.
+/// How many of a visited position's best-rated and latest games are listed.
 pub const LISTED_GAMES: u8 = 15;
 
-/// A year has so many numbers.
+/// The range of day numbers per year.
 const YEAR: u32 = 13 * 32;
 
-/// A number that grows with a date `YYYY.MM.DD`; what is not known of it counts as 0.
+/// A number that increases with a date `YYYY.MM.DD`; unknown parts count as 0.
 pub(crate) fn day_number(date: &str) -> u32 {
     let [year, month, day] = match *date.as_bytes() {
-        // Nearly all look like this. A filtered answer reads thousands of different ones.
+        // Nearly all dates look like this. A filtered query reads thousands of different ones.
         [a, b, c, d, b'.', e, f, b'.', g, h] => {
             [number_of(&[a, b, c, d]), number_of(&[e, f]), number_of(&[g, h])]
         }
@@ -26,7 +26,7 @@ pub(crate) fn day_number(date: &str) -> u32 {
     year.min(9999) * YEAR + month.min(12) * 32 + day.min(31)
 }
 
-/// The number that digits say; 0 if they are none, or too many.
+/// The number that digits represent; 0 if they are invalid, or too many.
 fn number_of(digits: &[u8]) -> u32 {
     let append = |number: u32, digit: &u8| {
         let digit = digit.is_ascii_digit().then(|| u32::from(digit - b'0'))?;
@@ -35,18 +35,18 @@ fn number_of(digits: &[u8]) -> u32 {
     digits.iter().try_fold(0, append).unwrap_or(0)
 }
 
-/// The year of a [`day_number`], if it is known.
+/// The year of a [`day_number`], if known.
 pub(crate) fn year_of(day: u32) -> Option<u16> {
     u16::try_from(day / YEAR).ok().filter(|&year| year != 0)
 }
 
-/// White's and Black's rating added up, if both are known.
+/// The sum of White's and Black's rating, if both are known.
 #[inline]
 pub(crate) fn elo_sum([white, black]: [Option<u16>; 2]) -> Option<u32> {
     white.zip(black).map(|(white, black)| u32::from(white) + u32::from(black))
 }
 
-/// The month of a [`day_number`], if it is known.
+/// The month of a [`day_number`], if known.
 pub(crate) fn month_of(day: u32) -> Option<u8> {
     u8::try_from(day % YEAR / 32).ok().filter(|&month| month != 0)
 }
@@ -55,7 +55,7 @@ impl ResultCounts {
     /// Counts a game: its result, White's and Black's rating, and its year.
     #[inline]
     pub(crate) fn count(&mut self, result: GameResult, [white, black]: [Option<u16>; 2], year: Option<u16>) {
-        // Without branches: nobody can guess a result, and millions are counted for one answer.
+        // Without branches: results are unpredictable, and one query counts millions of them.
         self.white_wins += u32::from(result == GameResult::White);
         self.draws += u32::from(result == GameResult::Draw);
         self.black_wins += u32::from(result == GameResult::Black);
@@ -68,32 +68,32 @@ impl ResultCounts {
     }
 }
 
-/// The first games by rank, up to a number, each with what it is ranked by, the greatest first.
+/// The games with the greatest ranks, in descending order, up to a maximum number.
 #[derive(Clone, Debug)]
 pub(crate) struct GameList {
     games: Vec<(u32, GameId)>,
-    /// How many games it has at most.
+    /// The maximum number of games.
     length: usize,
-    /// Whether of games with equal ranks the one with the greater id comes first.
+    /// Whether the game with the greater id comes first among equal ranks.
     later_first: bool,
 }
 
 impl GameList {
-    /// Best-rated games: ranked by the sum of both ratings, the earlier game first where that is the same.
+    /// Best-rated games: ranked by the sum of both ratings, then earlier games first.
     pub(crate) const fn best_rated(length: u8) -> Self {
         Self { games: Vec::new(), length: length as usize, later_first: false }
     }
 
-    /// Latest games: ranked by [`day_number`], the later game first where that is the same.
+    /// Latest games: ranked by [`day_number`], then later games first.
     pub(crate) const fn latest(length: u8) -> Self {
         Self { games: Vec::new(), length: length as usize, later_first: true }
     }
 
-    /// Puts a game into its place, if it has one.
+    /// Inserts a game if it ranks high enough.
     #[inline]
     pub(crate) fn insert(&mut self, rank: u32, game: GameId) {
         let is_before = |&other: &(u32, GameId)| self.is_before(other, (rank, game));
-        // Most games have none: a long list is not searched for them.
+        // Most games do not: avoid searching a long list for them.
         if self.games.len() < self.length || !self.games.last().is_none_or(is_before) {
             self.put(rank, game);
         }
@@ -106,8 +106,8 @@ impl GameList {
         self.games.insert(at, (rank, game));
     }
 
-    /// The ids in order when the games of an earlier list come in, whose ranks `rank` tells; `None` if the earlier list stays as it is.
-    /// No more ranks are asked for than must be compared.
+    /// Merges the list with an earlier one and returns the ids in order; `None` if the earlier list does not
+    /// change. `rank` returns the ranks of its games, and is called only for those that must be compared.
     pub(crate) fn with<E>(
         self,
         earlier: &[GameId],
@@ -156,7 +156,7 @@ impl GameList {
 mod tests {
     use super::*;
 
-    /// The lists against a sort of all games.
+    /// Compares the lists with a sort of all games.
     #[test]
     fn lists_have_the_first_games_of_all() {
         let games: Vec<(u32, GameId)> = (1..=60).map(|id| (id * 7 % 11, GameId(id))).collect();

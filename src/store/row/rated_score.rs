@@ -1,18 +1,18 @@
-//! What a side scored, and against whom.
+//! The score of a side, and the ratings of its opponents.
 
-/// What a side scored in games with a result against opponents whose ratings are known.
+/// The score of a side in games with a result against opponents with known ratings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RatedScore {
-    /// How many games these are.
+    /// The number of these games.
     pub games: u32,
-    /// The opponents' ratings, added up.
+    /// The sum of the opponents' ratings.
     pub rating_sum: u64,
-    /// What was scored, in half points.
+    /// The score in half points.
     pub half_points: u32,
 }
 
 impl RatedScore {
-    /// Counts a game with a result by the opponent's rating, if it is known, and by what was scored.
+    /// Counts a game with a result: the opponent's rating, if known, and the score.
     pub(crate) fn count(&mut self, opponent: Option<u16>, half_points: u32) {
         if let Some(rating) = opponent {
             self.games += 1;
@@ -21,7 +21,7 @@ impl RatedScore {
         }
     }
 
-    /// Counts the games that another counts too.
+    /// Adds the games of another score.
     pub(crate) fn add(&mut self, other: &Self) {
         self.games += other.games;
         self.rating_sum += other.rating_sum;

@@ -1,4 +1,4 @@
-//! Rows as they stand in a database, whatever stands there.
+//! Rows as read from a database, in which cells may have any value.
 #![cfg_attr(not(feature = "index"), allow(dead_code))]
 
 use std::fmt;
@@ -12,7 +12,7 @@ use super::virtual_table::Cell;
 use crate::id::GameId;
 use crate::store::cell::Stored;
 
-/// What stands where an id, or a ply, belongs: any whole number, told apart by what it should be.
+/// Any integer in a column of ids or plies; the type parameter says what it should be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct StoredId<I> {
     number: i64,
@@ -20,17 +20,17 @@ pub(crate) struct StoredId<I> {
 }
 
 impl<I> StoredId<I> {
-    /// The number that stands there.
+    /// The number in the cell.
     pub(crate) const fn number(self) -> i64 {
         self.number
     }
 
-    /// The number after it, if there is one.
+    /// The next number, if there is one.
     pub(crate) fn next(self) -> Self {
         self.number.saturating_add(1).into()
     }
 
-    /// The number before it, if there is one.
+    /// The previous number, if there is one.
     pub(crate) fn previous(self) -> Self {
         self.number.saturating_sub(1).into()
     }
@@ -69,13 +69,13 @@ impl<I> Stored<'_> for StoredId<I> {
 }
 
 impl StoredId<GameId> {
-    /// The id, if the number can be one.
+    /// The id, if the number is a valid one.
     pub(crate) fn id(self) -> Option<GameId> {
         self.number.try_into().ok().map(GameId)
     }
 }
 
-/// A text; what of it is not UTF-8 is replaced.
+/// A text. Invalid UTF-8 is replaced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StoredText(String);
 
@@ -98,7 +98,7 @@ impl Stored<'_> for StoredText {
     }
 }
 
-/// A value that was read, to be compared with one that is to be written.
+/// A value that was read, to be compared with one to write.
 pub(crate) trait AsCell {
     fn as_cell(&self) -> Cell<'_>;
 }
@@ -127,10 +127,11 @@ impl<T: AsCell> AsCell for Option<T> {
     }
 }
 
-/// Is told of cells whose values do not belong in their columns: which column, what was expected, and what stands there.
+/// Called for cells whose values do not belong in their columns: with the column, the expected values, and
+/// the value found.
 pub(crate) type Misfit<'m> = dyn FnMut(usize, &'static str, ValueRef<'_>) -> rusqlite::Result<()> + 'm;
 
-/// Reads a cell; what does not belong there is told and read as nothing.
+/// Reads a cell. A wrong value is reported and read as the default.
 pub(crate) fn read_cell<'r, T: Stored<'r> + Default>(
     row: &'r Row<'_>,
     column: usize,
@@ -143,13 +144,13 @@ pub(crate) fn read_cell<'r, T: Stored<'r> + Default>(
     }
 }
 
-/// A row of a table as it stands in a database.
+/// A row of a table as stored in a database.
 pub(crate) trait StoredRow: Sized {
     /// The table.
     const TABLE: &'static str;
     /// The columns' names.
     const COLUMNS: &'static [&'static str];
-    /// How many of them are its primary key.
+    /// The number of columns of the primary key.
     const KEY: usize;
 
     /// Reads a row of these columns.
@@ -159,7 +160,7 @@ pub(crate) trait StoredRow: Sized {
     fn cell(&self, column: usize) -> Option<Cell<'_>>;
 }
 
-/// Declares the row of a table as it is stored, from the columns of the row that is written.
+/// Declares the row of a table as stored, from the columns of the row to write.
 macro_rules! stored_row {
     ($stored:ident in $table:literal, key $key:literal { $($column:literal $field:ident: $type:ty,)* }) => {
         #[doc = concat!("A row of `", $table, "` as it stands in a database, whatever stands there.")]

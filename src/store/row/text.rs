@@ -1,6 +1,6 @@
 //! Texts of a batch.
 
-/// A piece of a batch's text: byte offset and length.
+/// A range of a batch's text: byte offset and length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Text {
     /// Offset in bytes.
@@ -10,10 +10,10 @@ pub struct Text {
 }
 
 impl Text {
-    /// Adds `piece` to a batch's text.
+    /// Appends `piece` to a batch's text.
     ///
     /// # Panics
-    /// When the batch's text would pass 4 GiB.
+    /// If the batch's text would exceed 4 GiB.
     pub fn push(text: &mut String, piece: &str) -> Self {
         let start = u32::try_from(text.len()).expect("batch text under 4 GiB");
         text.push_str(piece);

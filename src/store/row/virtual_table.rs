@@ -1,12 +1,12 @@
-//! Rows in memory as a table that SQL can read: the fast way into SQLite.
+//! Makes rows in memory readable as a table in SQL: the fast way into SQLite.
 //!
-//! `INSERT INTO game_position SELECT … FROM batch` runs one statement per batch instead of one per row. The table is an
-//! eponymous virtual table: it exists for the connection only and leaves no trace in the schema. This is written
-//! against SQLite's own interface and not against `rusqlite::vtab`, whose result setter copies each text once more.
+//! `INSERT INTO game_position SELECT … FROM batch` runs one statement per batch instead of one per row. The
+//! table is an eponymous virtual table: it exists only for the connection and is not part of the schema. This
+//! uses SQLite's own interface, not `rusqlite::vtab`, whose result setter copies each text once more.
 //!
-//! What makes the unsafe code here sound: a [`RowTable`] knows a batch only while
-//! [`RowTable::execute`] runs, which borrows the batch for that time; a cursor takes the batch when a statement begins to
-//! read; the only statement run in that time is the one given, and it is finished before `execute` returns.
+//! Why the unsafe code is sound: a [`RowTable`] has a batch only while [`RowTable::execute`] runs, which
+//! borrows the batch for that time. A cursor takes the batch when a statement begins to read. The given
+//! statement is the only one that runs in that time, and it is finished before `execute` returns.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -35,9 +35,9 @@ impl Cell<'_> {
     }
 }
 
-/// A kind of batch that SQL can read as a table.
+/// A type of batch that SQL can read as a table.
 pub(crate) trait Rows: 'static {
-    /// What the rows stand in.
+    /// The type of the batch.
     type Batch: ?Sized + Sync;
     /// The table's name in SQL.
     const NAME: &'static CStr;
@@ -56,7 +56,8 @@ pub(crate) trait Rows: 'static {
 /// The batch being read, if any.
 struct Slot<B: ?Sized>(Mutex<Option<NonNull<B>>>);
 
-// SAFETY: the pointer is only followed for shared access to a `Sync` batch that `RowTable::execute` keeps borrowed.
+// SAFETY: the pointer is dereferenced only for shared access to a `Sync` batch that `RowTable::execute` keeps
+// borrowed.
 unsafe impl<B: ?Sized + Sync> Send for Slot<B> {}
 // SAFETY: as above; the slot itself is behind a mutex.
 unsafe impl<B: ?Sized + Sync> Sync for Slot<B> {}
@@ -74,17 +75,17 @@ impl<B: ?Sized> Slot<B> {
 /// A virtual table registered with one connection.
 pub(crate) struct RowTable<R: Rows> {
     slot: Arc<Slot<R::Batch>>,
-    /// Not `Sync`: two threads in `execute` could end each other's loan of a batch.
+    /// Not `Sync`: two threads in `execute` could end each other's borrow of a batch.
     not_sync: PhantomData<std::cell::Cell<()>>,
 }
 
 impl<R: Rows> RowTable<R> {
-    /// Makes the table known to `connection`; it has rows only during [`execute`](Self::execute).
+    /// Registers the table with `connection`. It has rows only during [`execute`](Self::execute).
     pub(crate) fn register(connection: &Connection) -> rusqlite::Result<Self> {
         let slot = Arc::new(Slot(Mutex::new(None)));
         let aux = Arc::into_raw(Arc::clone(&slot)).cast_mut().cast::<c_void>();
-        // SAFETY: the handle is open as long as `connection` is borrowed; name and module are static; `aux` is an
-        // owned reference that `drop_aux` gives back, which SQLite also calls if the registration fails.
+        // SAFETY: the handle is open while `connection` is borrowed; name and module are static; `aux` is an
+        // owned reference that `drop_aux` releases. SQLite calls `drop_aux` even if the registration fails.
         let code = unsafe {
             ffi::sqlite3_create_module_v2(
                 connection.handle(),
@@ -101,7 +102,8 @@ impl<R: Rows> RowTable<R> {
         }
     }
 
-    /// Runs `sql` to its end while the table's rows are those of `batch`, and gives the number of rows changed.
+    /// Runs `sql` to completion, with the rows of `batch` as the table, and returns the number of changed
+    /// rows.
     pub(crate) fn execute(
         &self,
         connection: &Connection,
@@ -118,19 +120,19 @@ impl<R: Rows> RowTable<R> {
         let mut statement = connection.prepare_cached(sql)?;
         self.slot.set(Some(NonNull::from(batch)));
         let _clear = Clear(&self.slot);
-        // This resets the statement in any case, which closes its cursors and forgets the texts it points to.
+        // This resets the statement in any case, which closes its cursors and drops their pointers to texts.
         statement.execute(params)
     }
 }
 
-/// The table as SQLite sees it; begins with SQLite's own part.
+/// The table as SQLite sees it. SQLite's own struct comes first.
 #[repr(C)]
 struct Table<R: Rows> {
     base: ffi::sqlite3_vtab,
     slot: Arc<Slot<R::Batch>>,
 }
 
-/// A position in the batch; begins with SQLite's own part.
+/// A position in the batch. SQLite's own struct comes first.
 #[repr(C)]
 struct Cursor<R: Rows> {
     base: ffi::sqlite3_vtab_cursor,
@@ -168,14 +170,14 @@ impl<R: Rows> Module<R> {
         xRelease: None,
         xRollbackTo: None,
         xShadowName: None,
-        // Without `bundled` the module is that of an older SQLite.
+        // Without the feature `bundled`, the module has the layout of an older SQLite.
         #[cfg(feature = "bundled")]
         xIntegrity: None,
     };
 }
 
 unsafe extern "C" fn drop_aux<R: Rows>(aux: *mut c_void) {
-    // SAFETY: `aux` is the reference that `register` gave away, and SQLite calls this once.
+    // SAFETY: `aux` is the reference that `register` passed to SQLite, and SQLite calls this once.
     drop(unsafe { Arc::from_raw(aux.cast_const().cast::<Slot<R::Batch>>()) });
 }
 
@@ -187,25 +189,25 @@ unsafe extern "C" fn connect<R: Rows>(
     table: *mut *mut ffi::sqlite3_vtab,
     _error: *mut *mut c_char,
 ) -> c_int {
-    // SAFETY: SQLite calls with its own open handle; the declaration is static.
+    // SAFETY: SQLite passes its own open handle; the declaration is static.
     let code = unsafe { ffi::sqlite3_declare_vtab(db, R::DECLARATION.as_ptr()) };
     if code != ffi::SQLITE_OK {
         return code;
     }
     let slot = aux.cast_const().cast::<Slot<R::Batch>>();
-    // SAFETY: `aux` is the live reference given in `register`; it is counted once more for this table.
+    // SAFETY: `aux` is the live reference from `register`; its count is increased for this table.
     let slot = unsafe {
         Arc::increment_strong_count(slot);
         Arc::from_raw(slot)
     };
     let new = Box::new(Table::<R> { base: ffi::sqlite3_vtab::default(), slot });
-    // SAFETY: `table` is where SQLite wants the pointer; `base` is the first field of a `repr(C)` struct.
+    // SAFETY: SQLite expects the pointer in `table`; `base` is the first field of a `repr(C)` struct.
     unsafe { *table = Box::into_raw(new).cast() };
     ffi::SQLITE_OK
 }
 
 unsafe extern "C" fn disconnect<R: Rows>(table: *mut ffi::sqlite3_vtab) -> c_int {
-    // SAFETY: the pointer is the one that `connect` made, given back once.
+    // SAFETY: the pointer comes from `connect` and is passed back only once.
     drop(unsafe { Box::from_raw(table.cast::<Table<R>>()) });
     ffi::SQLITE_OK
 }
@@ -224,13 +226,13 @@ unsafe extern "C" fn open<R: Rows>(
 ) -> c_int {
     let new =
         Box::new(Cursor::<R> { base: ffi::sqlite3_vtab_cursor::default(), batch: None, row: 0, len: 0 });
-    // SAFETY: `cursor` is where SQLite wants the pointer; `base` is the first field of a `repr(C)` struct.
+    // SAFETY: SQLite expects the pointer in `cursor`; `base` is the first field of a `repr(C)` struct.
     unsafe { *cursor = Box::into_raw(new).cast() };
     ffi::SQLITE_OK
 }
 
 unsafe extern "C" fn close<R: Rows>(cursor: *mut ffi::sqlite3_vtab_cursor) -> c_int {
-    // SAFETY: the pointer is the one that `open` made, given back once.
+    // SAFETY: the pointer comes from `open` and is passed back only once.
     drop(unsafe { Box::from_raw(cursor.cast::<Cursor<R>>()) });
     ffi::SQLITE_OK
 }
@@ -242,7 +244,7 @@ unsafe extern "C" fn filter<R: Rows>(
     _argc: c_int,
     _argv: *mut *mut ffi::sqlite3_value,
 ) -> c_int {
-    // SAFETY: the cursor is one that `open` made, and SQLite has filled in its table, which `connect` made.
+    // SAFETY: the cursor comes from `open`, and SQLite has set its table, which comes from `connect`.
     let (cursor, table) = unsafe {
         let cursor = &mut *cursor.cast::<Cursor<R>>();
         let table = &*cursor.base.pVtab.cast::<Table<R>>();
@@ -250,19 +252,19 @@ unsafe extern "C" fn filter<R: Rows>(
     };
     cursor.batch = table.slot.get();
     cursor.row = 0;
-    // SAFETY: a batch in the slot is borrowed by `RowTable::execute`, which is still running.
+    // SAFETY: `RowTable::execute`, which is still running, borrows the batch in the slot.
     cursor.len = cursor.batch.map_or(0, |batch| R::len(unsafe { batch.as_ref() }));
     ffi::SQLITE_OK
 }
 
 unsafe extern "C" fn next<R: Rows>(cursor: *mut ffi::sqlite3_vtab_cursor) -> c_int {
-    // SAFETY: the cursor is one that `open` made.
+    // SAFETY: the cursor comes from `open`.
     unsafe { (*cursor.cast::<Cursor<R>>()).row += 1 };
     ffi::SQLITE_OK
 }
 
 unsafe extern "C" fn eof<R: Rows>(cursor: *mut ffi::sqlite3_vtab_cursor) -> c_int {
-    // SAFETY: the cursor is one that `open` made.
+    // SAFETY: the cursor comes from `open`.
     let cursor = unsafe { &*cursor.cast::<Cursor<R>>() };
     c_int::from(cursor.row >= cursor.len)
 }
@@ -272,12 +274,13 @@ unsafe extern "C" fn column<R: Rows>(
     context: *mut ffi::sqlite3_context,
     column: c_int,
 ) -> c_int {
-    // SAFETY: the cursor is one that `open` made.
+    // SAFETY: the cursor comes from `open`.
     let cursor = unsafe { &*cursor.cast::<Cursor<R>>() };
-    // SAFETY: the batch is borrowed by `RowTable::execute` until the statement that owns this cursor is reset.
+    // SAFETY: `RowTable::execute` borrows the batch until the statement that owns this cursor is reset.
     let batch = cursor.batch.as_ref().map(|batch| unsafe { batch.as_ref() });
     let cell = batch.and_then(|batch| R::cell(batch, cursor.row, column.try_into().ok()?));
-    // SAFETY: `context` is SQLite's own for this call. The text is static for SQLite: it lives as long as the batch.
+    // SAFETY: `context` is SQLite's own for this call. The text lives as long as the batch, so it can be
+    // passed as static.
     unsafe {
         match cell {
             Some(Cell::Integer(value)) => ffi::sqlite3_result_int64(context, value),
@@ -296,7 +299,7 @@ unsafe extern "C" fn column<R: Rows>(
 }
 
 unsafe extern "C" fn rowid<R: Rows>(cursor: *mut ffi::sqlite3_vtab_cursor, rowid: *mut i64) -> c_int {
-    // SAFETY: the cursor is one that `open` made; `rowid` is where SQLite wants the number.
+    // SAFETY: the cursor comes from `open`; SQLite expects the number in `rowid`.
     unsafe { *rowid = (*cursor.cast::<Cursor<R>>()).row as i64 };
     ffi::SQLITE_OK
 }

@@ -4,20 +4,20 @@ use super::description::columns;
 use super::text::Text;
 use crate::board::{Color, MoveCode, PositionKey};
 
-/// Known ratings, added up.
+/// The sum of known ratings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RatingSum {
     /// Their sum.
     pub sum: u64,
-    /// How many they are.
+    /// The number of ratings.
     pub games: u32,
 }
 
 impl RatingSum {
-    /// None.
+    /// No ratings.
     pub const NONE: Self = Self { sum: 0, games: 0 };
 
-    /// Adds the rating of one game, if it is known.
+    /// Adds the rating of one game, if known.
     #[inline]
     pub(crate) fn count(&mut self, elo: Option<u16>) {
         self.sum += u64::from(elo.unwrap_or(0));
@@ -29,16 +29,16 @@ impl RatingSum {
         self.games += other.games;
     }
 
-    /// Their mean, rounded; `None` if there are none.
+    /// The mean, rounded; `None` if there are no ratings.
     #[must_use]
     pub const fn mean(self) -> Option<u64> {
-        // Half the divisor more rounds.
+        // Adding half the divisor rounds to nearest.
         let games = self.games as u64;
         (self.sum + games / 2).checked_div(games)
     }
 }
 
-/// What came of games.
+/// Results of games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResultCounts {
     /// Games that White won.
@@ -51,9 +51,9 @@ pub struct ResultCounts {
     pub white_elo: RatingSum,
     /// The ratings of Black's players.
     pub black_elo: RatingSum,
-    /// The earliest year of a game whose year is known.
+    /// The earliest year of games whose year is known.
     pub first_year: Option<u16>,
-    /// The latest.
+    /// The latest year of these games.
     pub last_year: Option<u16>,
 }
 
@@ -69,7 +69,7 @@ impl ResultCounts {
         last_year: None,
     };
 
-    /// Counts the games that others count too.
+    /// Adds the games of another count.
     pub(crate) fn add(&mut self, other: &Self) {
         self.white_wins += other.white_wins;
         self.draws += other.draws;
@@ -80,13 +80,13 @@ impl ResultCounts {
         self.last_year = self.last_year.max(other.last_year);
     }
 
-    /// How many games there are.
+    /// The number of games.
     #[must_use]
     pub const fn games(&self) -> u64 {
         self.white_wins as u64 + self.draws as u64 + self.black_wins as u64
     }
 
-    /// The mean rating of the players with one side, rounded; `None` if none is known.
+    /// The mean rating of one side, rounded; `None` if no rating is known.
     #[must_use]
     pub const fn mean_elo(&self, side: Color) -> Option<u64> {
         match side {
@@ -103,9 +103,9 @@ pub struct VisitedPositionRow {
     pub key: PositionKey,
     /// Its canonical FEN.
     pub fen: Text,
-    /// What came of the games that reached it.
+    /// The results of the games that reached it.
     pub counts: ResultCounts,
-    /// How many games without a result reached it besides.
+    /// The number of games without a result that reached it, in addition.
     pub unfinished: u32,
     /// The best-rated games' ids, best first.
     pub top_games: Text,
@@ -140,7 +140,7 @@ pub struct ContinuationRow {
     pub key: PositionKey,
     /// The move.
     pub move_code: MoveCode,
-    /// What came of the games in which it was played.
+    /// The results of the games in which it was played.
     pub counts: ResultCounts,
 }
 
@@ -170,12 +170,12 @@ pub struct VisitedPositionBatch {
     pub positions: Vec<VisitedPositionRow>,
     /// Rows of `continuation`.
     pub continuations: Vec<ContinuationRow>,
-    /// All texts, one after the other.
+    /// All texts, concatenated.
     pub text: String,
 }
 
 impl VisitedPositionBatch {
-    /// Empties the batch and keeps its memory.
+    /// Clears the batch and keeps its memory.
     pub fn clear(&mut self) {
         self.positions.clear();
         self.continuations.clear();

@@ -1,4 +1,4 @@
-//! Rows of `occurrence` that are added to a database: the last levels, merged into one with the new rows.
+//! Adds rows of `occurrence` to a database: merges the last levels and the new rows into one level.
 
 use std::sync::Arc;
 
@@ -17,31 +17,31 @@ use crate::store::visited_rule::rows_in_level;
 use crate::store::write::level::level_for;
 use crate::store::write::remove::Leaving;
 
-/// Whether a table with so many rows is better copied, with the new rows merged in, than given them one by one through SQL. Measured: see
-/// docs/performance.md.
+/// Whether copying a table of `rows` rows with the new rows merged in is faster than inserting these through
+/// SQL. Measured: see docs/performance.md.
 pub(super) const fn is_merging_quicker(rows: u64, new_rows: u64) -> bool {
     const ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED: u64 = 10_000;
     new_rows.saturating_mul(ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED) >= rows
 }
 
-/// What tells which level is written.
+/// Decides which level is written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LevelRule {
-    /// How many rows `occurrence` has.
+    /// The number of rows of `occurrence`.
     pub(crate) rows: u64,
-    /// Levels of up to so many games are written anew with each addition.
+    /// Levels of at most this many games are rewritten with each addition.
     pub(crate) small: u32,
-    /// Whether all levels are to become one.
+    /// Whether to merge all levels into one.
     pub(crate) merges_all: bool,
 }
 
 impl LevelRule {
-    /// Whether so many rows leave that they are best left out while others are copied.
+    /// Whether so many rows are removed that copying the remaining ones is faster.
     pub(super) const fn copies_others(self, leaving: Leaving<'_>) -> bool {
         is_merging_quicker(self.rows, leaving.positions)
     }
 
-    /// The level that is written, with all later ones merged into it; `None` if none need be.
+    /// The level to write. All later levels are merged into it. `None` if no level must be written.
     pub(super) fn level(
         self,
         levels: &[Level],
@@ -60,35 +60,35 @@ impl LevelRule {
     }
 }
 
-/// The table, and how it is to change.
+/// The table and its changes.
 #[derive(Debug)]
 pub(super) struct ChangedLevels<'l> {
     pub(super) file: &'l Arc<PageFile>,
-    /// What is there.
+    /// The existing tree.
     pub(super) tree: &'l Tree,
     pub(super) levels: &'l [Level],
-    /// For each of the levels that stay as they are, which come first, its frequent keys, if anybody counted them.
+    /// The frequent keys of each level that stays unchanged (the first ones), if counted.
     pub(super) frequent_keys: &'l [Option<FrequentKeys>],
-    /// The level that is written.
+    /// The level to write.
     pub(super) target: Level,
-    /// Games whose rows are left out.
+    /// Games whose rows are removed.
     pub(super) removed: &'l GameSet,
-    /// Whether keys are counted that have no rows left.
+    /// Whether to count keys without remaining rows.
     pub(super) counts_gone: bool,
 }
 
-/// The table with its last level built anew.
+/// The table with its last level rewritten.
 #[derive(Debug)]
 pub(super) struct MergedLevels {
     pub(super) tree: RebuiltTree,
-    /// Those of the level that was written.
+    /// The frequent keys of the written level.
     pub(super) frequent_keys: FrequentKeys,
-    /// How many keys have no rows left, if these are counted; new rows do not count.
+    /// The number of keys without remaining rows, if counted. New rows are not considered.
     pub(super) gone: u64,
 }
 
 impl ChangedLevels<'_> {
-    /// The most pages that are written.
+    /// The maximum number of written pages.
     pub(super) fn room(&self, sorted: &impl SortedOccurrences) -> u32 {
         let size = self.file.page_size();
         let old = self.tree.bytes_from(OccurrenceRow::first_of(self.target), size);
@@ -98,7 +98,8 @@ impl ChangedLevels<'_> {
         rows.saturating_add(self.tree.room_above())
     }
 
-    /// Builds the last level anew: the rows of those that are merged, but for those of removed games, and in their places the new ones.
+    /// Rewrites the last level: the rows of the merged levels, without those of removed games, and the new
+    /// rows in their places.
     pub(super) fn merge<S: SortedOccurrences>(&self, sorted: &S) -> Result<MergedLevels, S::Error> {
         let merge = |writer: &mut LeafWriter, partition| {
             let mut merging =
@@ -122,7 +123,7 @@ impl ChangedLevels<'_> {
         Ok(MergedLevels { tree, frequent_keys: FrequentKeys::join(keys), gone: gone.into_iter().sum() })
     }
 
-    /// Cursors at the rows of a key range in some levels.
+    /// Cursors on the rows of a key range in some levels.
     fn cursors(
         &self,
         range: (Occurrence, Option<Occurrence>),
@@ -137,26 +138,26 @@ impl ChangedLevels<'_> {
     }
 }
 
-/// Takes new rows of a key range and puts those of the merged levels between them.
+/// Takes new rows of a key range and interleaves the rows of the merged levels.
 struct Merging<'m> {
     changed: &'m ChangedLevels<'m>,
     range: (Occurrence, Option<Occurrence>),
-    /// How many rows of a key are worth counting.
+    /// Rows of a key are counted up to this number.
     threshold: u32,
-    /// The rows of the target, if it is there already.
+    /// The rows of the target level, if it exists already.
     old: Option<OldRows<'m>>,
     /// The rows of later levels.
     newer: Vec<OccurrenceCursor<'m>>,
-    /// The last of these that was written, and how many with its key were.
+    /// The key of the last written row of later levels, and the number of its rows.
     newer_run: Option<(PositionKey, u32)>,
-    /// Keys of those that were left out.
+    /// Keys of removed rows of later levels.
     thinned: Vec<PositionKey>,
-    /// The frequent keys of levels that stay as they are.
+    /// The frequent keys of levels that stay unchanged.
     listed: Vec<FrequentKeyCursor<'m>>,
-    /// The rows of those whose frequent keys nobody counted.
+    /// The rows of unchanged levels whose frequent keys were not counted.
     others: Vec<OccurrenceCursor<'m>>,
     writer: &'m mut LeafWriter,
-    /// Counts what is written.
+    /// Counts the written rows per key.
     keys: FrequentKeyCounter,
 }
 
@@ -170,7 +171,7 @@ impl<'m> Merging<'m> {
         let ChangedLevels { file, tree, levels, frequent_keys, target, removed, .. } = *changed;
         let old = levels.iter().position(|&level| level == target).map(|index| {
             let old = OldRows::new(file, tree, changed.range(index, range), removed, threshold)?;
-            // One level alone does not tell how many rows a key has.
+            // One level alone does not show how many rows a key has.
             Ok(if levels.len() > 1 { old.noting_all() } else { old })
         });
         let unlisted: Vec<Level> = levels
@@ -198,7 +199,7 @@ impl<'m> Merging<'m> {
         })
     }
 
-    /// Writes the rows of later levels that come before `end`, or all of them.
+    /// Writes the rows of later levels before `end`, or all of them.
     fn copy_newer(&mut self, end: Option<Occurrence>) -> Result<(), BtreeError> {
         while let Some((cursor, row)) = self.next_newer()
             && end.is_none_or(|end| row < end)
@@ -217,7 +218,7 @@ impl<'m> Merging<'m> {
         Ok(())
     }
 
-    /// The next row of the later levels, and where it stands.
+    /// The next row of the later levels, and the index of its cursor.
     fn next_newer(&self) -> Option<(usize, Occurrence)> {
         let mut next: Option<(usize, Occurrence)> = None;
         for (index, cursor) in self.newer.iter().enumerate() {
@@ -230,7 +231,7 @@ impl<'m> Merging<'m> {
         next
     }
 
-    /// Writes a row behind those of the target that come before it.
+    /// Writes a row after those of the target that precede it.
     fn push(&mut self, row: Occurrence) -> Result<(), BtreeError> {
         if let Some(old) = &mut self.old {
             old.copy_before(row, self.writer, &mut self.keys)?;
@@ -239,7 +240,8 @@ impl<'m> Merging<'m> {
         self.writer.push(&OccurrenceRow { level: self.changed.target, occurrence: row })
     }
 
-    /// Writes what is left. Tells the keys of rows that were left out, and those that are frequent among what was written.
+    /// Writes the remaining rows. Returns the keys of removed rows, and the frequent keys of the written
+    /// level.
     fn finish(mut self) -> Result<(LeftOut, FrequentKeys), BtreeError> {
         self.copy_newer(None)?;
         let mut left_out = match self.old.take() {
@@ -253,7 +255,7 @@ impl<'m> Merging<'m> {
         Ok((left_out, self.keys.finish()))
     }
 
-    /// Brings together what the rows of several levels tell of keys, all of which were noted.
+    /// Combines the rows of several levels per key. All keys were recorded.
     fn look_into_all_levels(&self, left_out: &mut LeftOut) -> Result<(), BtreeError> {
         let LeftOut { thinned, gone } = left_out;
         thinned.sort_unstable_by_key(|key| key.as_i64());
@@ -298,14 +300,14 @@ impl OccurrenceRows for Merging<'_> {
         if merged < rows_in_level(count) {
             return Ok(false);
         }
-        // Too high a number only has the position counted.
+        // Too high a number only causes an unnecessary count.
         let listed = self.listed.iter_mut().map(|list| list.most_rows(key));
         let most = listed.fold(merged, u32::saturating_add);
         Ok(most >= count || has(&mut self.others, key, count - most)?)
     }
 }
 
-/// Whether a key has so many rows in some levels, which are asked for keys in their order.
+/// Whether a key has at least `count` rows in some levels. Keys must be passed in ascending order.
 fn has(levels: &mut [OccurrenceCursor<'_>], key: PositionKey, count: u32) -> Result<bool, BtreeError> {
     let mut missing = count;
     for level in levels {

@@ -1,5 +1,6 @@
-//! Into a database that is there: new leaves behind those of `game_position`, and the last level of `occurrence` and the ends of the indexes of
-//! `game` anew, with the new rows merged in. Many rows that leave are left out on the way.
+//! Adds games to an existing database as pages: appends leaves to `game_position`, and rewrites the last
+//! level of `occurrence` and the ends of the indexes of `game` with the new rows merged in. If many rows are
+//! removed, they are left out in the same step.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,23 +27,24 @@ use crate::store::{
     BulkLoader, Database, Known, LoadMode, PageTransaction, SideDatabase, SideIndex, WriterLock,
 };
 
-/// Adds games in one transaction, most of it as pages beside those that readers go on reading.
+/// Adds games in one transaction, mostly as new pages beside those that readers use.
 pub(crate) struct AddedPages<'d> {
     database: &'d Database,
-    /// Until SQLite was told of all pages.
+    /// `None` once SQLite knows all pages.
     pages: Option<PageTransaction<'d>>,
     rule: LevelRule,
     leaving: Leaving<'d>,
     leaves: GameLeafList,
-    /// Writes the small tables into a file of their own while games are read.
+    /// Writes the small tables to a separate file while games are read.
     small: Option<BulkLoader<'static>>,
-    /// Writes into the database once all games are read.
+    /// Writes to the database once all games are read.
     loader: Option<BulkLoader<'d>>,
     import: ImportId,
 }
 
 impl<'d> AddedPages<'d> {
-    /// Begins to add; `None` if it cannot be done this way. What leaves is removed in the same transaction.
+    /// Begins to add games; `None` if it cannot be done this way. The rows to remove are removed in the same
+    /// transaction.
     pub(crate) fn new(
         database: &'d Database,
         lock: &WriterLock,
@@ -71,7 +73,8 @@ impl<'d> AddedPages<'d> {
         self.loader.as_mut().expect("once all games are read")
     }
 
-    /// Puts the new leaves of `game_position` and `move_eval` behind those that are there, of which many rows may leave.
+    /// Appends the new leaves of `game_position` and `move_eval` to the existing ones, from which many rows
+    /// may be removed.
     fn change_games(&mut self) -> Result<ChangedGames> {
         let (positions, evals) = self.leaves.take();
         let mut changed = ChangedGames { trees: Vec::new(), has_new: false, left_out: None };
@@ -105,18 +108,19 @@ impl<'d> AddedPages<'d> {
         Ok(changed)
     }
 
-    /// What was read, in the order of each table.
+    /// The new rows, in the order of each table.
     fn new_rows(&mut self, sorted: &impl SortedOccurrences) -> Result<NewRows> {
         let side = self.small.take().expect("while games are read").finish_side_database()?;
         let games = self.change_games()?;
-        // Without new games, a few rows leave the indexes as they are.
+        // If there are no new games and few removed rows, the indexes are not rewritten.
         let rows = sorted.unsorted().count() + self.leaving.positions;
         let is_worth = games.has_new && is_merging_quicker(self.rule.rows, rows);
         let indexes = if is_worth { game_indexes(self.pages(), &side)? } else { Vec::new() };
         Ok(NewRows { side, games, indexes })
     }
 
-    /// Builds the last level of `occurrence` and the indexes of `game` anew while the small tables are written through SQL.
+    /// Rewrites the last level of `occurrence` and the indexes of `game` while the small tables are written
+    /// through SQL.
     fn merge<S: SortedOccurrences>(
         &mut self,
         new: NewRows,
@@ -157,7 +161,7 @@ impl<'d> AddedPages<'d> {
         let loader = self.loader();
         loader.make_room(leaving)?;
         loader.hide_indexes(&names)?;
-        // Rows of removed games may stand in levels that stay as they are.
+        // Unchanged levels can contain rows of removed games.
         let is_level_gone = target.is_some_and(|target| leaving.games.iter().all(|game| game.0 >= target.0));
         let rows = match &games.left_out {
             Some(positions) => RowsOfRemoved::Gone { positions },
@@ -173,7 +177,7 @@ impl<'d> AddedPages<'d> {
             });
             let written = sorted.update_visited(loader, Some(before), |loader| {
                 loader.take_rows(side)?;
-                // Where no index is made anew, nobody needs the rows that leave.
+                // If no index is rewritten, nobody needs the removed rows.
                 if is_removed_meanwhile {
                     loader.remove(leaving, rows)?;
                 }
@@ -221,7 +225,7 @@ impl<'d> AddedPages<'d> {
     }
 }
 
-/// Says that no more is drained when a thread ends in any way.
+/// Signals that draining has ended, however the thread ends.
 struct DrainedOnDrop<'s, S: SortedOccurrences>(&'s S);
 
 impl<S: SortedOccurrences> Drop for DrainedOnDrop<'_, S> {
@@ -230,8 +234,8 @@ impl<S: SortedOccurrences> Drop for DrainedOnDrop<'_, S> {
     }
 }
 
-/// Builds the last level of `occurrence`, if it changes, and indexes of `game` anew, on twice as many threads as others use: half of the
-/// time they wait for the disk.
+/// Rewrites the last level of `occurrence`, if it changes, and the indexes of `game`. Uses twice as many
+/// threads as elsewhere, because they wait for the disk half of the time.
 fn merge_trees<S: SortedOccurrences>(
     file: &Arc<PageFile>,
     changed: Option<&ChangedLevels<'_>>,
@@ -248,57 +252,58 @@ fn merge_trees<S: SortedOccurrences>(
     Ok((merged?, built?))
 }
 
-/// The frequent keys of some levels, if anybody counted them.
+/// The frequent keys of some levels, if counted.
 fn frequent_keys(database: &Path, levels: &[Level]) -> Result<Vec<Option<FrequentKeys>>> {
     let known = Known::open(database)?;
     levels.iter().map(|&level| known.frequent_keys(level)).collect()
 }
 
-/// What is added, before it is merged with what is there.
+/// New data before it is merged with existing data.
 struct NewRows {
     /// The small tables.
     side: SideDatabase,
     games: ChangedGames,
-    /// The indexes of `game` that are built anew.
+    /// The indexes of `game` to rewrite.
     indexes: Vec<GameIndex>,
 }
 
-/// The levels of `occurrence`, of which the last ones become one.
+/// The levels of `occurrence`. The last ones are merged into one.
 struct StayingLevels {
     levels: Vec<Level>,
-    /// The level that is written; those before it stay. `None` if all do.
+    /// The level to write; earlier levels stay. `None` if all levels stay.
     target: Option<Level>,
-    /// Of those that come before it.
+    /// The frequent keys of the earlier levels.
     frequent_keys: Vec<Option<FrequentKeys>>,
 }
 
-/// What becomes of `game_position` and `move_eval`.
+/// The changes of `game_position` and `move_eval`.
 struct ChangedGames {
-    /// Each with its root page.
+    /// Each tree with its root page.
     trees: Vec<(PageNumber, RebuiltTree)>,
     /// Whether games are added.
     has_new: bool,
-    /// Games whose rows were left out of both, and how many rows of `game_position` each had; `None` if none were.
+    /// Games whose rows were removed from both tables, with their number of rows in `game_position`; `None`
+    /// if no rows were removed.
     left_out: Option<Vec<(GameId, u32)>>,
 }
 
-/// An index of `game` that has rows, and that of the new rows.
+/// An existing index of `game`, and the index of the new rows.
 struct GameIndex {
     root: PageNumber,
     old: Tree,
-    /// How many of its leaves stay as they are.
+    /// The number of leaves that stay unchanged.
     stay: usize,
     new: SideIndex,
 }
 
-/// The indexes of `game` that are built anew.
+/// The indexes of `game` to rewrite.
 fn game_indexes(pages: &PageTransaction<'_>, side: &SideDatabase) -> Result<Vec<GameIndex>> {
     let mut indexes = Vec::new();
     for new in side.index_games()? {
-        // Somebody may have made another one in its place.
+        // Somebody may have replaced it by another index.
         if pages.has_index(&new.name, &new.sql)? {
             let root = pages.root_page(&new.name)?;
-            // One whose rows do not stand on their pages as a whole is left to SQLite.
+            // SQLite updates an index with rows that do not completely fit on their pages.
             let Ok(old) = Tree::read(pages.file(), root) else { continue };
             let stay = leaves_that_stay(&old, (&new.file, &new.tree))?;
             indexes.push(GameIndex { root, old, stay, new });
@@ -308,7 +313,7 @@ fn game_indexes(pages: &PageTransaction<'_>, side: &SideDatabase) -> Result<Vec<
 }
 
 impl GameIndex {
-    /// The most pages that are written.
+    /// The maximum number of written pages.
     fn room(&self, file: &PageFile) -> u32 {
         let old = self.old.bytes(self.stay, file.page_size());
         let new = self.new.tree.bytes(0, self.new.file.page_size());
@@ -316,7 +321,7 @@ impl GameIndex {
         leaves.saturating_add(self.old.room_above())
     }
 
-    /// Brings the index up to date with the new rows.
+    /// Merges the new rows into the index.
     fn build(&self, file: &Arc<PageFile>) -> Result<Combined> {
         Ok(combine(file, (&self.old, self.stay), (&self.new.file, &self.new.tree))?)
     }

@@ -1,4 +1,4 @@
-//! Into a database that is there, through SQL.
+//! Adds games to an existing database through SQL.
 
 use super::added_occurrences::LevelRule;
 use super::encoder::{BlockNumber, RowEncoder};
@@ -20,12 +20,12 @@ pub(crate) struct AddedRows<'d> {
     loader: BulkLoader<'d>,
     leaving: Leaving<'d>,
     rule: LevelRule,
-    /// Keys that rows were removed of.
+    /// Keys of removed rows.
     thinned: Vec<PositionKey>,
 }
 
 impl<'d> AddedRows<'d> {
-    /// Begins to add, and removes what leaves.
+    /// Begins to add games, and removes the rows to remove.
     pub(crate) fn new(database: &'d Database, rule: LevelRule, leaving: Leaving<'d>) -> Result<Self> {
         let mut loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
         loader.make_room(leaving)?;
@@ -97,7 +97,7 @@ impl RemovalSink for AddedRows<'_> {
     }
 }
 
-/// Adds occurrences through SQL, and brings the visited positions up to date.
+/// Adds occurrences through SQL, and updates the visited positions.
 fn add_occurrences<S: SortedOccurrences>(loader: &mut BulkLoader<'_>, sorted: &S) -> Result<(), S::Error> {
     let mut rows = SqlOccurrences { loader, batch: Vec::new() };
     (0..sorted.unsorted().partitions()).try_for_each(|partition| sorted.drain(partition, &mut rows))?;

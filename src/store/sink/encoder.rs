@@ -1,4 +1,4 @@
-//! Positions on their way from a worker to a sink.
+//! Encodes positions, on the workers, for a sink.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use crate::store::error::Result;
 use crate::store::pages::{BoardFen, LeafWriter, PageFile, PositionRecord, Segment};
 use crate::store::row::{EvalRow, HeaderBatch, PositionBatch, PositionRow, Text};
 
-/// One position of one game, as it comes by.
+/// One position of a game, as it is played.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PositionView<'a> {
     pub(crate) game: GameId,
     pub(crate) ply: Ply,
     pub(crate) position: &'a Position,
     pub(crate) placement: &'a FenText,
-    /// The move played from here.
+    /// The move played from this position.
     pub(crate) move_code: Option<MoveCode>,
-    /// Whether the game starts at a set-up.
+    /// Whether the game starts from a set-up position.
     pub(crate) is_setup: bool,
 }
 
@@ -25,40 +25,40 @@ pub(crate) struct PositionView<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GameMoves<'g> {
     pub(crate) game: GameId,
-    /// Where it starts, unless that is the standard position.
+    /// The start position, unless it is the standard one.
     pub(crate) setup: Option<&'g Position>,
     pub(crate) codes: &'g [MoveCode],
 }
 
-/// Where a block belongs: chunk by chunk, and in each of them one after the other.
+/// The place of a block: chunk, and number within the chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BlockNumber {
     pub(crate) chunk: u64,
     pub(crate) batch: u32,
 }
 
-/// Makes of positions what a sink takes. Each worker has one.
+/// Encodes positions for a sink. Each worker has one encoder.
 pub(crate) trait PositionEncoder: Send + Sync + Sized {
-    /// What it makes.
+    /// The encoded data.
     type Block: Send;
 
-    /// Whether the sink must be given the blocks in order.
+    /// Whether the sink needs the blocks in order.
     const IN_ORDER: bool;
 
-    /// Whether it takes rows of `move_eval`; if not, they are written with those of the other small tables.
+    /// Whether it takes rows of `move_eval`. If not, they are written with those of the other small tables.
     const TAKES_EVALS: bool = false;
 
-    /// Whether it takes the moves of whole games instead of their positions.
+    /// Whether it takes the moves of whole games instead of positions.
     const TAKES_MOVES: bool = false;
 
-    /// Whether it takes the rows of games and their moves, and nothing else is kept of them. The sink is given the rows when it has what is
-    /// made of them.
+    /// Whether it takes the rows of games and their moves, and nothing else of them is kept. The sink gets
+    /// the rows when it has the encoded data.
     const TAKES_GAMES: bool = false;
 
-    /// Another one for another worker.
+    /// A new encoder for another worker.
     fn another(&self) -> Self;
 
-    /// Adds the next position. Gives back whether the block is full.
+    /// Adds the next position. Returns whether the block is full.
     fn push(&mut self, position: &PositionView<'_>) -> Result<bool>;
 
     /// Adds the next row of `move_eval`.
@@ -73,8 +73,8 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
         Ok(())
     }
 
-    /// Adds the next games, the first of which has the number `first`: their rows, in which they are counted from 0, and the moves of those
-    /// that have positions.
+    /// Adds the next games. The first has the number `first`; in `rows` they are numbered from 0. `moves` are
+    /// the moves of games with positions.
     fn push_games<'g>(
         &mut self,
         first: GameId,
@@ -85,16 +85,17 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
         Ok(())
     }
 
-    /// Ends a block; `None` if there is nothing in it. The next one may be made in a block that was `used` before.
+    /// Ends a block; `None` if it is empty. The next block may reuse the memory of a `used` one.
     fn take(&mut self, used: Option<Self::Block>) -> Result<Option<Self::Block>>;
 }
 
-/// Builds the leaf pages of `game_position` and `move_eval` and writes them at once; a block tells where they are.
+/// Builds the leaf pages of `game_position` and `move_eval` and writes them immediately. A block contains
+/// their page numbers.
 #[derive(Debug)]
 pub(crate) struct LeafEncoder {
     file: Arc<PageFile>,
     positions: LeafWriter,
-    /// Made when the first row comes: most collections have none.
+    /// Created with the first row, because most collections have no evaluations.
     evals: Option<LeafWriter>,
 }
 
@@ -105,7 +106,7 @@ pub(crate) struct GameLeaves {
     evals: Segment,
 }
 
-/// Leaves as they come, in any order.
+/// Leaves in order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct GameLeafList(Vec<(BlockNumber, GameLeaves)>);
 
@@ -114,7 +115,7 @@ impl GameLeafList {
         self.0.push((number, leaves));
     }
 
-    /// Takes all, in order: those of `game_position` and those of `move_eval`.
+    /// Returns all leaves in order: those of `game_position` and those of `move_eval`.
     pub(super) fn take(&mut self) -> (Vec<Segment>, Vec<Segment>) {
         let mut leaves = std::mem::take(&mut self.0);
         leaves.sort_by_key(|&(number, _)| number);
@@ -163,7 +164,7 @@ impl PositionEncoder for LeafEncoder {
     }
 }
 
-/// Gathers rows for SQL.
+/// Collects rows for SQL.
 #[derive(Debug, Default)]
 pub(crate) struct RowEncoder(PositionBatch);
 
@@ -201,7 +202,7 @@ impl PositionEncoder for RowEncoder {
     }
 }
 
-/// Makes nothing.
+/// Encodes nothing.
 #[derive(Debug)]
 pub(crate) struct NoEncoder;
 

@@ -1,4 +1,4 @@
-//! A new database, its large tables as pages.
+//! Writes a new database, with its large tables as pages.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use crate::store::pages::{LeafWriter, PageFile, PageNumber, Segment, assemble};
 use crate::store::row::{HeaderBatch, Level, Occurrence, OccurrenceRow};
 use crate::store::{Build, BulkLoader, LoadMode};
 
-/// Builds the large tables of a new database as pages, and `game` with its indexes, while the others are written through SQL into another
-/// file, from where they are copied as a whole.
+/// Builds the large tables of a new database as pages, and `game` with its indexes. Meanwhile the small
+/// tables are written through SQL to another file, from which they are copied at the end.
 pub(crate) struct FreshPages<'b> {
     build: &'b mut Build,
     watch: &'b dyn Fn(&Connection),
@@ -29,17 +29,17 @@ pub(crate) struct FreshPages<'b> {
     file: Option<Arc<PageFile>>,
     roots: Roots,
     leaves: GameLeafList,
-    /// Writes the games until all of them are there.
+    /// Writes the games until all of them are written.
     games: Option<GameTable>,
-    /// The run that they belong to.
+    /// The run of the games.
     import: ImportId,
-    /// Indexes of them that are left to SQLite.
+    /// Indexes of `game` that SQLite must build.
     not_built: Vec<String>,
     /// Writes the small tables.
     small: Option<BulkLoader<'static>>,
 }
 
-/// Where the large tables begin.
+/// The root pages of the large tables.
 #[derive(Clone, Copy, Debug)]
 struct Roots {
     game_position: PageNumber,
@@ -48,8 +48,8 @@ struct Roots {
 }
 
 impl<'b> FreshPages<'b> {
-    /// Begins to fill a database; `watch` is shown each connection that is used. Temporary files without a name are made in
-    /// `directory`.
+    /// Begins to fill a database. `watch` is called with each connection used. Unnamed temporary files are
+    /// created in `directory`.
     pub(crate) fn new(
         build: &'b mut Build,
         watch: &'b dyn Fn(&Connection),
@@ -82,7 +82,7 @@ impl<'b> FreshPages<'b> {
     }
 }
 
-/// Writes occurrences into leaves.
+/// Writes occurrences to leaves.
 struct Leaves<'w>(&'w mut LeafWriter);
 
 impl OccurrenceRows for Leaves<'_> {
@@ -98,8 +98,8 @@ impl OccurrenceRows for Leaves<'_> {
     }
 }
 
-/// Builds the leaves of `occurrence`, a segment a partition, and the indexes of `game`, and completes all trees. Gives back the names
-/// of those indexes that are left to SQLite.
+/// Builds the leaves of `occurrence`, one segment per partition, and the indexes of `game`, and completes all
+/// trees. Returns the names of the indexes that SQLite must build.
 fn build_trees<S: SortedOccurrences>(
     file: &Arc<PageFile>,
     roots: Roots,
@@ -152,7 +152,7 @@ impl Sink for FreshPages<'_> {
         let (file, roots) = (Arc::clone(self.file()), self.roots);
         self.not_built = std::thread::scope(|scope| {
             let built = scope.spawn(move || build_trees(&file, roots, leaves, indexes, sorted));
-            // Meanwhile, in another file:
+            // Meanwhile, in the other file:
             let indexed = self.small().make_indexes();
             let not_built = built.join().map_err(|_| sorted.unsorted().panicked())??;
             Ok::<_, S::Error>(indexed.map(|()| not_built)?)

@@ -1,4 +1,4 @@
-//! A new database, all of it through SQL.
+//! Writes a new database through SQL.
 
 use rusqlite::Connection;
 
@@ -13,15 +13,15 @@ use crate::store::row::{HeaderBatch, Occurrence, PositionBatch};
 use crate::store::visited_rule::rows_in_level;
 use crate::store::{Build, BulkLoader, LoadMode};
 
-/// Writes a database that is being built row by row.
+/// Writes a new database row by row.
 pub(crate) struct FreshRows<'b> {
     build: &'b Build,
-    /// The load in which rows are appended, then that in which they are linked.
+    /// The load that appends rows, later the load that links games.
     loader: BulkLoader<'b>,
 }
 
 impl<'b> FreshRows<'b> {
-    /// Begins to fill a database; `watch` is shown the connection.
+    /// Begins to fill a database. `watch` is called with the connection.
     pub(crate) fn new(build: &'b Build, watch: &dyn Fn(&Connection)) -> Result<Self> {
         watch(build.connection());
         let loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh)?;

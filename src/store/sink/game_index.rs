@@ -1,4 +1,5 @@
-//! The indexes of `game`: their rows gathered with those of the games, sorted, and written as pages.
+//! Builds the indexes of `game`: collects their rows with those of the games, sorts them, and writes them as
+//! pages.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -11,37 +12,37 @@ use crate::store::error::Result;
 use crate::store::pages::{LeafWriter, PageFile, PageNumber, RowRecord, assemble};
 use crate::store::row::virtual_table::Cell;
 
-/// An index of a table, as the schema tells of it.
+/// An index of a table, according to the schema.
 #[derive(Debug)]
 pub(super) struct IndexLayout {
     pub(super) name: String,
     root: PageNumber,
-    /// `None` if its rows are not built here but by SQLite.
+    /// `None` if SQLite must build the index.
     key: Option<Key>,
 }
 
-/// What an index sorts rows by: the block of the game, `game_id >> shift`, then columns of the table.
+/// The sort key of an index: the block of the game, `game_id >> shift`, then columns of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key {
     shift: u32,
     columns: Columns,
 }
 
-/// Columns of the table, the first of which is 0. Before those with values come those that are NULL.
+/// Columns of the table, numbered from 0. Rows with NULL come before those with values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Columns {
     Integer(usize),
-    /// The second one a number of 32 bits, the first one never NULL.
+    /// Two integers: the first is never NULL, the second has 32 bits.
     Integers(usize, usize),
     /// Texts of at most [`MOST_TEXT`] bytes.
     Text(usize),
 }
 
-/// Bytes of a text that there is room for in a number.
+/// The maximum length, in bytes, of a text that fits in a number.
 const MOST_TEXT: usize = 11;
 
 impl IndexLayout {
-    /// The indexes that somebody made on a table.
+    /// The indexes that were created on a table.
     pub(super) fn of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Self>> {
         let sql = "SELECT name, rootpage FROM sqlite_schema
                    WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL ORDER BY name";
@@ -57,13 +58,13 @@ impl IndexLayout {
 }
 
 impl Key {
-    /// The key of an index; `None` if it is of a kind that is not known here.
+    /// The key of an index; `None` if it is of an unsupported kind.
     fn of(connection: &Connection, table: &str, index: &str) -> rusqlite::Result<Option<Self>> {
         let sql = r#"SELECT EXISTS (SELECT 1 FROM pragma_index_list(?1) WHERE name = ?2 AND NOT "unique" AND NOT partial)"#;
         if !connection.query_row(sql, [table, index], |row| row.get(0))? {
             return Ok(None);
         }
-        // An expression is no column of the table.
+        // An expression is not a column of the table.
         let sql = r#"SELECT part.cid, part."desc" OR part.coll <> 'BINARY', col.type
                      FROM pragma_index_xinfo(?2) AS part LEFT JOIN pragma_table_info(?1) AS col ON col.cid = part.cid
                      WHERE part.key ORDER BY part.seqno"#;
@@ -91,8 +92,9 @@ impl Key {
         Ok(shift.filter(|shift| (1..32).contains(shift)).map(|shift| Self { shift, columns }))
     }
 
-    /// A number for the values and the rowid of a row, with the same order as the index's rows; `None` if there is no room for them.
-    /// The block comes first, then the values, then the place of the game in its block.
+    /// Encodes the values and the rowid of a row as a number with the same order as the index's rows; `None`
+    /// if they do not fit. The number consists of the block, the values, and the place of the game in its
+    /// block.
     #[inline]
     fn number(self, row: &[Cell<'_>], rowid: u32) -> Option<u128> {
         let block = u128::from(rowid >> self.shift) << (Columns::BITS + self.shift);
@@ -100,7 +102,7 @@ impl Key {
         Some(block | self.columns.number(row)? << self.shift | u128::from(place))
     }
 
-    /// Shows the block, the values and the rowid that a number is for.
+    /// Calls `see` with the block, the values and the rowid of a number.
     #[inline]
     fn show<R>(self, number: u128, see: impl FnOnce(&[Cell<'_>]) -> R) -> R {
         let block = (number >> (Columns::BITS + self.shift)) as u32;
@@ -116,10 +118,10 @@ impl Key {
 }
 
 impl Columns {
-    /// Bits of a number that stands for values.
+    /// The number of bits of encoded values.
     const BITS: u32 = 96;
 
-    /// A number for the values of a row, with the same order; `None` if there is no room for them.
+    /// Encodes the values of a row as a number with the same order; `None` if they do not fit.
     #[inline]
     fn number(self, row: &[Cell<'_>]) -> Option<u128> {
         Some(match self {
@@ -139,7 +141,7 @@ impl Columns {
             }
             Self::Text(column) => match row[column] {
                 Cell::Null => 0,
-                // A text with a byte 0 would be taken for a shorter one.
+                // A text with a NUL byte would be decoded as a shorter one.
                 Cell::Text(text) if text.len() <= MOST_TEXT && !text.as_bytes().contains(&0) => {
                     let mut bytes = [0; 16];
                     let values = &mut bytes[16 - 1 - MOST_TEXT..];
@@ -152,7 +154,7 @@ impl Columns {
         })
     }
 
-    /// Shows the values that a number is for.
+    /// Calls `see` with the values of a number.
     #[inline]
     fn show<R>(self, number: u128, see: impl FnOnce(&[Cell<'_>]) -> R) -> R {
         match self {
@@ -174,32 +176,32 @@ impl Columns {
     }
 }
 
-/// An integer as a number that is not negative, with the same order.
+/// Maps an integer to a non-negative number with the same order.
 const fn biased(value: i64) -> u128 {
     (value.cast_unsigned() ^ 1 << 63) as u128
 }
 
-/// The integer of the lowest 64 bits.
+/// The integer in the lowest 64 bits.
 const fn unbiased(number: u128) -> i64 {
     (number as u64 ^ 1 << 63).cast_signed()
 }
 
-/// The rows of an index as they come.
+/// The rows of an index, in the order of arrival.
 #[derive(Debug)]
 pub(super) struct IndexRows {
     layout: IndexLayout,
-    /// `None` once a row came that is not known here.
+    /// `None` after an unsupported row.
     rows: Option<(Key, Sorter)>,
 }
 
 impl IndexRows {
-    /// None yet; those beyond `memory` bytes go to a file in `directory`.
+    /// No rows yet. Rows beyond `memory` bytes are written to a file in `directory`.
     pub(super) fn new(layout: IndexLayout, memory: u64, directory: &Path) -> Self {
         let rows = layout.key.map(|key| (key, Sorter::new(memory, directory.to_owned())));
         Self { layout, rows }
     }
 
-    /// Adds that of a row of the table, whose values are told in the order of its columns.
+    /// Adds the index row of a row of the table. Values are in the order of its columns.
     #[inline]
     pub(super) fn push(&mut self, row: &[Cell<'_>], rowid: u32) -> Result<()> {
         let Some((key, sorter)) = &mut self.rows else { return Ok(()) };
@@ -212,9 +214,9 @@ impl IndexRows {
         }
     }
 
-    /// Writes the index. Gives back its name if that is left to SQLite.
+    /// Writes the index. Returns its name if SQLite must build it.
     pub(super) fn build(self, file: &Arc<PageFile>) -> Result<Option<String>> {
-        // Too few to be written past the page cache: games that repeat others are looked for in an index soon.
+        // Too few to bypass the page cache: the index is needed soon to find duplicate games.
         const PAGES: NonZeroUsize = NonZeroUsize::new(6).expect("six is not zero");
         let Self { layout, rows } = self;
         let Some((key, sorter)) = rows else { return Ok(Some(layout.name)) };
@@ -234,7 +236,7 @@ mod tests {
 
     use super::*;
 
-    /// Numbers have the order of the values, and give them back.
+    /// Numbers have the order of the values, and can be decoded.
     #[test]
     fn numbers_stand_for_rows() {
         let integers: Vec<Cell<'_>> =
@@ -264,7 +266,7 @@ mod tests {
         let mut last = None;
         for (block, games) in [0, u32::MAX >> key.shift].into_iter().zip(blocks) {
             for row in rows {
-                // Of a block of two games, both are the same: game 0 is none.
+                // In a range of two games, take both; game 0 does not exist.
                 for rowid in BTreeSet::from([games.start.max(1), games.end - 1]) {
                     let number = key.number(row, rowid).unwrap();
                     assert!(last < Some(number), "{key:?} {row:?}");

@@ -1,4 +1,4 @@
-//! The table `game` and its indexes, written as pages.
+//! Writes the table `game` and its indexes as pages.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::store::pages::{PageFile, PageNumber, RowRecord, TableWriter};
 use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch};
 
-/// The table and its indexes as the schema tells of them.
+/// The table and its indexes, according to the schema.
 #[derive(Debug)]
 pub(super) struct GameLayout {
     root: PageNumber,
@@ -20,25 +20,25 @@ pub(super) struct GameLayout {
     indexes: Vec<IndexLayout>,
 }
 
-/// Where the value of a column comes from.
+/// The source of a column's values.
 #[derive(Clone, Copy, Debug)]
 enum Column {
-    /// The number of the game, which is the rowid: it does not stand in the row.
+    /// The number of the game, which is the rowid and not stored in the record.
     Rowid,
-    /// A value of the games' rows.
+    /// A value of the game's row.
     Value(usize),
     /// The number of the run.
     Import,
 }
 
 impl GameLayout {
-    /// Looks at the schema of an empty database; `root` is the table's root page.
+    /// Reads the schema of an empty database; `root` is the table's root page.
     pub(super) fn of(connection: &Connection, root: PageNumber) -> rusqlite::Result<Self> {
         let mut query = connection.prepare("SELECT name, pk FROM pragma_table_info('game') ORDER BY cid")?;
         let column = |name: String, is_key: bool| match GameRow::COLUMNS.iter().position(|own| *own == name) {
             Some(_) if is_key => Column::Rowid,
             Some(index) => Column::Value(index),
-            // The one column of the table that its rows do not have.
+            // The only column of the table that is not in the rows.
             None => Column::Import,
         };
         let columns = query.query_map([], |row| Ok(column(row.get(0)?, row.get(1)?)))?;
@@ -47,7 +47,7 @@ impl GameLayout {
     }
 }
 
-/// Writes the rows of `game`, and keeps those of its indexes until they can be sorted.
+/// Writes the rows of `game`, and collects those of its indexes for sorting.
 #[derive(Debug)]
 pub(super) struct GameTable {
     root: PageNumber,
@@ -58,7 +58,7 @@ pub(super) struct GameTable {
 }
 
 impl GameTable {
-    /// Begins to write; what is beyond `memory` bytes goes to files in `directory`.
+    /// Begins to write. Index rows beyond `memory` bytes are written to files in `directory`.
     pub(super) fn new(layout: GameLayout, file: &Arc<PageFile>, memory: u64, directory: &Path) -> Self {
         let GameLayout { root, columns, indexes } = layout;
         let share = memory / indexes.len().max(1) as u64;
@@ -67,7 +67,7 @@ impl GameTable {
         Self { root, columns, rows, record: RowRecord::default(), indexes }
     }
 
-    /// Writes the games of a batch, which come after those before, for the run `import`.
+    /// Writes the games of a batch for the run `import`. They come after those of earlier batches.
     pub(super) fn append(&mut self, batch: &HeaderBatch, import: ImportId) -> Result<()> {
         let Self { columns, rows, record, indexes, .. } = self;
         let mut cells = Vec::with_capacity(columns.len());
@@ -91,7 +91,7 @@ impl GameTable {
         Ok(())
     }
 
-    /// Completes the table. Gives back its indexes, which are still to be built, side by side.
+    /// Completes the table. Returns its indexes, which must still be built and can be built in parallel.
     pub(super) fn finish(self) -> Result<Vec<IndexRows>> {
         self.rows.finish(self.root)?;
         Ok(self.indexes)

@@ -1,18 +1,20 @@
-//! The one boundary through which the rows of a run are written.
+//! The interface through which the rows of a run are written.
 //!
-//! A run does not know what it feeds: it hands games, positions and sorted occurrences to a [`Sink`]. There is one for each way to write:
+//! A run is independent of its output: it passes games, positions and sorted occurrences to a [`Sink`]. There
+//! is one sink for each way to write:
 //!
 //! | sink | writes |
 //! |---|---|
 //! | [`FreshPages`] | a new database, its large tables as pages built by the workers |
-//! | [`FreshRows`] | a new database, all of it through SQL: what the pages are held to in tests |
-//! | [`AddedPages`] | into a database that is there, pages beside those in use |
-//! | [`AddedRows`] | into a database that is there, through SQL |
-//! | `ParquetFiles` | Parquet files, in the room `columnar` |
-//! | [`Nothing`] | nothing: the input is only looked at |
+//! | [`FreshRows`] | a new database, all of it through SQL; tests compare the pages with it |
+//! | [`AddedPages`] | an existing database: new pages beside those in use |
+//! | [`AddedRows`] | an existing database, through SQL |
+//! | `ParquetFiles` | Parquet files, in the module `columnar` |
+//! | [`Nothing`] | nothing: the input is only checked |
 //!
-//! The order of calls: [`begin`](Sink::begin); while games are read, [`headers`](Sink::headers) and [`positions`](Sink::positions);
-//! when all are read, [`occurrences`](Sink::occurrences), [`end`](Sink::end), [`links`](Sink::links), [`finish`](Sink::finish).
+//! The order of calls: [`begin`](Sink::begin); while games are read, [`headers`](Sink::headers) and
+//! [`positions`](Sink::positions); after all games, [`occurrences`](Sink::occurrences), [`end`](Sink::end),
+//! [`links`](Sink::links), [`finish`](Sink::finish).
 
 mod added_occurrences;
 mod added_pages;
@@ -45,32 +47,32 @@ use crate::id::{GameId, ImportId, SourceId};
 use crate::opening::OpeningBook;
 use crate::store::pages::PositionTrees;
 
-/// What a run writes through. One thread calls it; the workers have an [encoder](Sink::Encoder) each.
+/// The output of a run. One thread calls it; each worker has an [encoder](Sink::Encoder).
 pub(crate) trait Sink: Sized {
-    /// What workers give positions to.
+    /// The encoder that workers pass positions to.
     type Encoder: PositionEncoder;
 
-    /// Whether anything is kept: if not, games need no numbers and positions need not be made.
+    /// Whether anything is kept. If not, games need no numbers and positions need not be encoded.
     const KEEPS: bool = true;
 
-    /// An encoder, from which those of the workers are made.
+    /// An encoder, from which those of the workers are created.
     fn encoder(&self) -> Self::Encoder;
 
-    /// Writes the row of the run and of its sources and, into a new database, what it depends on.
+    /// Writes the rows of the run and of its sources, and in a new database the settings.
     fn begin(&mut self, run: &NewRun<'_>) -> Result<()>;
 
     /// Writes rows of the small tables, in the order of the games.
     fn headers(&mut self, batch: &HeaderBatch) -> Result<()>;
 
-    /// Takes what an encoder made. Gives an emptied block back that can be filled again, if there is one.
+    /// Consumes an encoded block. Returns an empty block for reuse, if one is available.
     fn positions(
         &mut self,
         number: BlockNumber,
         block: <Self::Encoder as PositionEncoder>::Block,
     ) -> Result<Option<<Self::Encoder as PositionEncoder>::Block>>;
 
-    /// Writes the occurrences, once all games are read, and, in a database that is there, brings the visited positions up to date.
-    /// A sink that keeps nothing is asked for this no more, nor for what follows.
+    /// Writes the occurrences, once all games are read, and in an existing database updates the visited
+    /// positions. Not called, nor are the methods below, when `KEEPS` is false.
     fn occurrences<S: SortedOccurrences>(&mut self, _: &S) -> Result<(), S::Error> {
         Ok(())
     }
@@ -80,64 +82,65 @@ pub(crate) trait Sink: Sized {
         Ok(())
     }
 
-    /// Writes what links games once all of them are there: in a new database the visited positions, in any the duplicates. Gives back how
-    /// many games were found that are prefixes of longer ones.
+    /// Writes the relations between games once all of them are written: the duplicates, and in a new database
+    /// the visited positions. Returns the number of games found that are prefixes of longer ones.
     fn links<S: SortedOccurrences>(&mut self, _: &S, _: &DuplicateLinks) -> Result<u64, S::Error> {
         Ok(0)
     }
 
-    /// Makes all of it last.
+    /// Commits everything durably.
     fn finish(self) -> Result<()> {
         Ok(())
     }
 }
 
-/// A sink through which games are taken out. Games that were skipped as their duplicates may come back.
+/// A sink that removes games. Games that were skipped as their duplicates may be read again.
 pub(crate) trait RemovalSink: Sink {
-    /// Which run the games belong to that follow.
+    /// Sets the run of the following games.
     fn set_import(&mut self, import: ImportId);
 
-    /// Completes the counts of sources and runs, in place of [`Sink::end`]; `last` is the last game that was there before.
+    /// Completes the counts of sources and runs, instead of [`Sink::end`]; `last` is the last game that
+    /// existed before.
     fn end_removal(&mut self, last: GameId) -> Result<()>;
 }
 
-/// What is written about a run when it begins.
+/// The data of a run when it begins.
 #[derive(Debug)]
 pub(crate) struct NewRun<'r> {
     pub(crate) import: ImportId,
     pub(crate) program_version: &'static str,
-    /// What the run was asked to do: a JSON object.
+    /// The options of the run: a JSON object.
     pub(crate) options: String,
-    /// How many games a visited position has at least, and the openings: of a new database.
+    /// The minimum number of games of a visited position, and the openings: for a new database.
     pub(crate) continuation_threshold: u32,
     pub(crate) openings: &'r OpeningBook,
     /// Names and values of other settings of a new database.
     pub(crate) settings: [(&'static str, &'static str); 3],
-    /// Each source's number, its path, and the byte from which it is read.
+    /// Each source's number, its path, and the byte at which reading starts.
     pub(crate) sources: Vec<(SourceId, &'r Path, u64)>,
 }
 
-/// What is written about a run when all its games are there.
+/// The data of a run when all its games are written.
 #[derive(Debug)]
 pub(crate) struct RunTotals {
     pub(crate) sources: Vec<(SourceId, SourceTotals)>,
     pub(crate) import: ImportTotals,
 }
 
-/// What is to be found out about games that repeat others.
+/// How to search for games that repeat others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DuplicateLinks {
-    /// Whether prefixes are looked for.
+    /// Whether to search for prefixes.
     pub(crate) prefixes: bool,
-    /// The last game that was there before.
+    /// The last game that existed before.
     pub(crate) last_game: GameId,
-    /// Games whose duplicates belong to those that were read in their place.
+    /// Removed games whose duplicates are reassigned to the games read instead.
     pub(crate) replaced: Vec<Replaced>,
-    /// Whether the removed games are taken out, and nothing is read in their place.
+    /// Whether games are removed by the user, so that nothing is read instead of them.
     pub(crate) taken_out: bool,
 }
 
-/// A game that was removed, and where its text is read again.
+/// A removed game, and where its text is read again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Replaced {
     pub(crate) game: GameId,
@@ -145,25 +148,25 @@ pub(crate) struct Replaced {
     pub(crate) byte_offset: u64,
 }
 
-/// The occurrences of all positions of a run, parted by key, and what the run sorts them with.
+/// The occurrences of all positions of a run, partitioned by key, and the resources for sorting them.
 pub(crate) trait UnsortedOccurrences: Sync {
-    /// What can go wrong.
+    /// The error type.
     type Error: From<super::Error> + Send;
 
-    /// How many partitions there are; the keys of each are less than those of the next.
+    /// The number of partitions. The keys of each are less than those of the next.
     fn partitions(&self) -> usize;
 
-    /// How many occurrences there are.
+    /// The number of occurrences.
     fn count(&self) -> u64;
 
-    /// The number of the first game that they are of, and how many games there are.
+    /// The number of the first of their games, and the number of games.
     fn games(&self) -> (GameId, u32);
 
-    /// Where the keys of a partition begin, and where they end, unless it is the last one.
+    /// The start of a partition's key range, and its end, unless it is the last one.
     fn range(&self, partition: usize) -> (Occurrence, Option<Occurrence>);
 
-    /// Notes down the games later than `last`, and those that were `freed`, that are prefixes of longer ones, and the games that have such
-    /// prefixes. Gives back how many.
+    /// Records the games later than `last`, and those that were `freed`, that are prefixes of longer games,
+    /// and the games that have such prefixes. Returns how many.
     fn note_prefixes(
         &self,
         loader: &BulkLoader<'_>,
@@ -171,37 +174,38 @@ pub(crate) trait UnsortedOccurrences: Sync {
         freed: &[GameId],
     ) -> Result<u64, Self::Error>;
 
-    /// What ends the run if a thread panicked.
+    /// The error that ends the run if a thread panicked.
     fn panicked(&self) -> Self::Error;
 
-    /// The threads that work on partitions side by side.
+    /// The threads that process partitions in parallel.
     fn pool(&self) -> &ThreadPool;
 }
 
-/// The same occurrences as they are sorted; what they tell of visited positions is counted as they come by.
+/// The same occurrences, sorted. Visited positions are counted while occurrences are drained.
 pub(crate) trait SortedOccurrences: Sync {
-    /// What can go wrong.
+    /// The error type.
     type Error: From<super::Error> + Send;
 
-    /// What is sorted.
+    /// The occurrences to sort.
     fn unsorted(&self) -> &impl UnsortedOccurrences<Error = Self::Error>;
 
-    /// Hands a partition over, sorted. It is empty afterwards.
+    /// Passes on a partition, sorted. It is empty afterwards.
     fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<(), Self::Error>;
 
-    /// Says of which keys it must be looked up anew whether enough games reached their positions: rows were removed, or rows of several
-    /// levels stand together now, and there are, or were, as many of them as are [worth counting](Self::threshold), or nearly. Others may be
-    /// among them. It is said before [`write_visited`](Self::write_visited).
+    /// Sets the keys whose positions must be counted again: rows were removed, or rows of several levels were
+    /// merged. Each key has, or had, nearly as many rows as are [worth counting](Self::threshold), or more;
+    /// others may be among them. Called before [`write_visited`](Self::write_visited).
     fn look_up_again(&self, keys: Vec<PositionKey>);
 
-    /// Says that all partitions are drained, or that no more will be.
+    /// Signals that all partitions are drained, or that no more will be.
     fn drained(&self);
 
-    /// How many distinct keys came by.
+    /// The number of distinct keys drained.
     fn distinct(&self) -> u64;
 
-    /// Writes what the sink wants to write `first`, then adds to the rows of visited positions what comes by while others drain: ends
-    /// when all partitions are [drained](Self::drained). `before` is where positions stood until then, if these pages may be read.
+    /// Writes what the sink wants to write `first`, then updates the rows of visited positions while other
+    /// threads drain. Returns when all partitions are [drained](Self::drained). `before` has the old trees of
+    /// positions, if these pages may be read.
     fn update_visited<'c>(
         &self,
         loader: &mut BulkLoader<'c>,
@@ -209,27 +213,30 @@ pub(crate) trait SortedOccurrences: Sync {
         first: impl FnOnce(&mut BulkLoader<'c>) -> Result<()>,
     ) -> Result<(), Self::Error>;
 
-    /// Writes the rows of visited positions that are new, or must be counted afresh, once all else is there.
+    /// Writes the rows of visited positions that are new or must be recounted, once everything else is
+    /// written.
     fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<(), Self::Error>;
 
-    /// How many rows of a key are worth counting.
+    /// Rows of a key are counted up to this number.
     fn threshold(&self) -> u32;
 }
 
-/// Takes sorted occurrences.
+/// Receives sorted occurrences.
 pub(crate) trait OccurrenceRows {
-    /// Whether rows are best taken many at once; if not, they must be asked for each key before the next one comes.
+    /// Whether rows are best passed in large numbers. If not, `has` must be called for each key before the
+    /// next key comes.
     const MANY_AT_ONCE: bool;
 
-    /// Takes the next ones.
+    /// Appends the next rows.
     fn append(&mut self, rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()>;
 
-    /// Whether there are so many rows of a key, of which so many were appended, and [enough](crate::store::visited_rule::rows_in_level) of them in the level that is
-    /// written: the key of the last row, and all rows that are there already count.
+    /// Whether a key has at least `count` rows, and [enough](crate::store::visited_rule::rows_in_level) of
+    /// them in the level being written. The key is that of the last row. `appended` of its rows were
+    /// appended; existing rows count as well.
     fn has(&mut self, key: PositionKey, count: u32, appended: u32) -> Result<bool>;
 }
 
-/// Writes the rows with which a run begins.
+/// Writes the rows at the beginning of a run.
 fn begin(loader: &mut BulkLoader<'_>, run: &NewRun<'_>, is_new: bool) -> Result<()> {
     let NewRun { import: id, program_version, options, .. } = run;
     loader.add_import(&NewImport { id: *id, program_version, options })?;
@@ -247,7 +254,7 @@ fn begin(loader: &mut BulkLoader<'_>, run: &NewRun<'_>, is_new: bool) -> Result<
     Ok(())
 }
 
-/// Completes these rows.
+/// Completes the rows of the run.
 fn end(loader: &mut BulkLoader<'_>, run: &RunTotals) -> Result<()> {
     for (id, totals) in &run.sources {
         loader.finish_source(*id, totals)?;
@@ -255,7 +262,7 @@ fn end(loader: &mut BulkLoader<'_>, run: &RunTotals) -> Result<()> {
     loader.finish_import(&run.import)
 }
 
-/// Finds out about games that repeat others.
+/// Searches for games that repeat others.
 fn link_duplicates<S: SortedOccurrences>(
     loader: &BulkLoader<'_>,
     links: &DuplicateLinks,

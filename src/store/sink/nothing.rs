@@ -1,11 +1,11 @@
-//! A run that only looks at its input.
+//! A sink for runs that only check their input.
 
 use super::encoder::{BlockNumber, NoEncoder};
 use super::{NewRun, Sink};
 use crate::store::error::Result;
 use crate::store::row::HeaderBatch;
 
-/// Takes everything and keeps nothing.
+/// Accepts everything and keeps nothing.
 #[derive(Debug)]
 pub(crate) struct Nothing;
 

@@ -1,4 +1,4 @@
-//! Numbers to be sorted, in temporary files where they outgrow their memory.
+//! Sorts numbers, in temporary files if they do not fit in memory.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,24 +12,24 @@ use crate::store::error::{Error, Result};
 /// Bytes of a number.
 const NUMBER: usize = size_of::<u128>();
 
-/// Takes numbers in any order and gives them back in ascending order.
+/// Takes numbers in any order and returns them in ascending order.
 #[derive(Debug)]
 pub(super) struct Sorter {
-    /// How many numbers are kept in memory.
+    /// The maximum number of numbers in memory.
     most: usize,
     numbers: Vec<u128>,
-    /// How many numbers each sorted run in the file has; the runs follow each other.
+    /// The length of each sorted run in the file. The runs are consecutive.
     runs: Vec<usize>,
-    /// Has no name and vanishes with the process.
+    /// Has no name, so the system removes it when the process ends.
     file: Option<File>,
     directory: PathBuf,
 }
 
 impl Sorter {
-    /// Fewer numbers are not worth a file.
+    /// The minimum number of numbers in memory before a file is used.
     const LEAST: usize = 1 << 12;
 
-    /// Keeps numbers of about `memory` bytes; the others go to a file in `directory`.
+    /// Keeps numbers in about `memory` bytes; the others go to a file in `directory`.
     pub(super) fn new(memory: u64, directory: PathBuf) -> Self {
         let most = usize::try_from(memory).unwrap_or(usize::MAX) / NUMBER;
         Self { most: most.max(Self::LEAST), numbers: Vec::new(), runs: Vec::new(), file: None, directory }
@@ -44,14 +44,14 @@ impl Sorter {
         Ok(())
     }
 
-    /// Shows all numbers in ascending order.
+    /// Calls `see` with all numbers in ascending order.
     pub(super) fn for_each(mut self, mut see: impl FnMut(u128) -> Result<()>) -> Result<()> {
         self.numbers.sort_unstable();
         if self.runs.is_empty() {
             return self.numbers.into_iter().try_for_each(see);
         }
         self.write_run()?;
-        // The file's runs take its place.
+        // Frees the memory for the runs of the file.
         self.numbers = Vec::new();
         let mut runs = self.open_runs();
         let mut next = BinaryHeap::new();
@@ -74,7 +74,7 @@ impl Sorter {
         self.write_run()
     }
 
-    /// Writes the numbers, which are sorted, behind the runs in the file.
+    /// Appends the sorted numbers to the file as a run.
     fn write_run(&mut self) -> Result<()> {
         const BYTES: usize = 64 << 10;
         let Self { numbers, file, directory, .. } = self;
@@ -97,7 +97,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// The runs, each with its part of the memory.
+    /// The runs, each with its share of the memory.
     fn open_runs(&self) -> Vec<Run> {
         const LEAST: usize = 256;
         let at_once = (self.most / self.runs.len()).max(LEAST);
@@ -126,13 +126,13 @@ impl Sorter {
     }
 }
 
-/// A run that is being read.
+/// A run while it is read.
 #[derive(Debug)]
 struct Run {
-    /// The byte where the numbers begin that are left in the file, and how many they are.
+    /// The offset and the number of the numbers not yet read from the file.
     start: u64,
     left: usize,
-    /// How many are read at once.
+    /// The number of numbers to read at once.
     at_once: usize,
     numbers: std::vec::IntoIter<u128>,
 }

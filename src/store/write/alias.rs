@@ -1,4 +1,4 @@
-//! The table of other spellings of players' names.
+//! Writes the table of other spellings of players' names.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
@@ -11,21 +11,21 @@ use crate::store::write::build::Build;
 const ACTION: &str = "write table player_alias";
 
 impl Database {
-    /// Puts these rows into the place of those that are there, all or none. The lock is that of this database: between reading the
-    /// rows and writing them nobody else may.
+    /// Replaces all rows, or none. The lock is that of this database: nobody else may write between reading
+    /// the old rows and writing the new ones.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn replace_player_aliases(&self, _lock: &WriterLock, aliases: &[PlayerAlias]) -> Result<()> {
         replace(self.connection(), aliases).map_err(|source| Error::sqlite(self.path(), ACTION, source))
     }
 }
 
 impl Build {
-    /// Takes other spellings of players' names over into a new database.
+    /// Copies other spellings of players' names to a new database.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn write_player_aliases(&self, aliases: &[PlayerAlias]) -> Result<()> {
         match aliases {
             [] => Ok(()),

@@ -1,4 +1,4 @@
-//! A copy of a database that others go on writing to.
+//! Copies a database while others write to it.
 
 use std::fs::{self, OpenOptions};
 use std::ops::ControlFlow;
@@ -15,32 +15,34 @@ use crate::store::space::{Need, free_bytes};
 use crate::store::write::build::{check_target, put_into_place, sync};
 use crate::store::write::temporary::Temporary;
 
-/// Pages that are copied before writers get a turn: 4 MiB of pages of 4 KiB.
+/// Pages to copy before writers get a turn: 4 MiB with pages of 4 KiB.
 const PAGES: i32 = 1024;
-/// So often a copy begins anew because somebody wrote; then writers have to wait until it is there.
+/// How often a copy is restarted because somebody wrote. After that, writers must wait until the copy is
+/// complete.
 const RESTARTS: u32 = 2;
-/// How long the copy waits for a writer that has the file for itself.
+/// How long the copy waits for a writer that has locked the file.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How far a copy is.
+/// The progress of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BackupProgress {
-    /// Bytes that are copied.
+    /// Bytes copied.
     pub bytes: u64,
-    /// Bytes of the database.
+    /// Size of the database in bytes.
     pub total_bytes: u64,
 }
 
 impl Database {
-    /// Writes a copy of this database to `target`, as it is at one moment. Gives back its size in bytes.
+    /// Writes a copy of this database, as of one moment, to `target`. Returns its size in bytes.
     ///
-    /// Others can read and write meanwhile: between two pieces of the copy the file is let go. When somebody has written, the copy
-    /// begins anew, twice at most; then writers wait. It is made under another name beside `target`, synced, and put into place in one
-    /// step. `tell` is told how far it is, and can end it.
+    /// Others can read and write meanwhile: the file is unlocked between two steps. If somebody has written,
+    /// the copy is restarted, at most twice; then writers wait. The copy is made under another name beside
+    /// `target`, synced, and renamed. `tell` receives the progress, and can stop the copy.
     ///
     /// # Errors
-    /// [`Error::TargetExists`], if it is not to be replaced; [`Error::ForeignTarget`]; [`Error::Space`] if there is too little for it;
-    /// [`Error::Interrupted`] if `tell` ends it; [`Error::Busy`]; what SQLite and the system say. There is then nothing of the copy.
+    /// [`Error::TargetExists`], if it must not be replaced; [`Error::ForeignTarget`]; [`Error::Space`] if
+    /// there is too little space; [`Error::Interrupted`] if `tell` stops it; [`Error::Busy`]; errors of
+    /// SQLite and the system. No part of the copy remains.
     pub fn backup(
         &self,
         target: &Path,
@@ -62,7 +64,7 @@ impl Database {
         Ok(length)
     }
 
-    /// Fails if there is less space for a copy than it needs, and else tells how much that is.
+    /// Fails if there is not enough space for a copy. Otherwise returns its size.
     fn check_space(&self, target: &Path) -> Result<u64> {
         let needed = fs::metadata(self.path()).map_or(0, |metadata| metadata.len());
         let directory = directory_of(target);
@@ -81,7 +83,7 @@ impl Database {
         let page_bytes: u32 =
             source.query_row("PRAGMA page_size", [], |row| row.get(0)).map_err(of_source)?;
         let mut copy = open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        // It is useless until it is all there.
+        // The copy is useless until it is complete.
         copy.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF").map_err(failed)?;
         let (mut restarts, mut done, mut held) = (0, 0, None);
         let mut waiting: Option<Instant> = None;
@@ -103,13 +105,13 @@ impl Database {
                 |pages: i32| u64::try_from(pages).unwrap_or_default().saturating_mul(page_bytes.into());
             let (left, total_bytes) = (count(progress.remaining), count(progress.pagecount));
             let bytes = total_bytes.saturating_sub(left);
-            // A copy that goes on grows with each piece: one that began anew can have as much as before, too.
+            // A copy grows with each step. After a restart, it can also have as many bytes as before.
             if step == StepResult::More && bytes <= done {
                 restarts += 1;
             }
             done = bytes;
             if restarts >= RESTARTS && held.is_none() {
-                // A transaction keeps what this connection sees as it is.
+                // A transaction keeps this connection's view of the database unchanged.
                 held = Some(source.unchecked_transaction().map_err(of_source)?);
                 source.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map_err(of_source)?;
             }
@@ -119,7 +121,7 @@ impl Database {
         }
         drop(backup);
         drop(held);
-        // A database that is being added to has a write-ahead log, and says so in its header.
+        // A database to which games are added has a write-ahead log, and its header says so.
         copy.execute_batch("PRAGMA journal_mode = DELETE").map_err(failed)?;
         copy.close().map_err(|(_, error)| failed(error))
     }

@@ -1,4 +1,4 @@
-//! Building a database afresh, all or nothing.
+//! Builds a new database, all or nothing.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
@@ -18,12 +18,13 @@ use crate::store::write::temporary::{SIDE_FILES, Temporary, configure, root_page
 /// Bytes of an SQLite file's header.
 const HEADER: u64 = 100;
 
-/// How to build.
+/// Options of a build.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildOptions {
-    /// Whether an existing database may be replaced; an empty file may be in any case.
+    /// Whether an existing database may be replaced. An empty file always may.
     pub overwrite: bool,
-    /// Memory for SQLite's page cache, in bytes. The bulk load only appends and gains nothing from much.
+    /// The size of SQLite's page cache, in bytes. The bulk load only appends, so a large cache has no
+    /// advantage.
     pub cache_bytes: u64,
 }
 
@@ -33,30 +34,31 @@ impl Default for BuildOptions {
     }
 }
 
-/// A database being built: a temporary file beside its target, which takes the target's place in one step when it is
-/// [finished](Self::finish), and is removed when it is dropped before.
+/// A database while it is built: a temporary file beside its target. [`finish`](Self::finish) renames it to
+/// the target. If it is dropped before, it is removed.
 ///
-/// Nothing is synced and there is no journal until then: after a crash the remains are useless, and the next build of
-/// the same target removes them.
+/// Until then nothing is synced and there is no journal. After a crash, the file is useless, and the next
+/// build of the same target removes it.
 #[derive(Debug)]
 pub struct Build {
-    // In this order: the file is closed and removed before others may write the target.
+    // The order matters: the file is closed and removed before others may write the target.
     connection: Option<Connection>,
     temporary: Temporary,
     options: BuildOptions,
     lock: WriterLock,
-    /// What makes a connection know the SQL functions, where somebody may have made indexes on them.
+    /// Registers the SQL functions on a connection, in case somebody has created indexes on them.
     set_up: Option<SetUp>,
-    /// Keeps others from writing to a target that is copied.
+    /// Prevents others from writing to a target that is copied.
     held: Option<Connection>,
 }
 
 impl Build {
-    /// Begins to build `target`: checks everything that can be checked before the work, takes the lock, and makes the
-    /// empty schema in the temporary file.
+    /// Begins to build `target`: checks everything that can be checked before the work, acquires the lock,
+    /// and creates the empty schema in the temporary file.
     ///
     /// # Errors
-    /// [`Error::TargetExists`], [`Error::NotAFile`], [`Error::Directory`], [`Error::Busy`], or what SQLite says.
+    /// [`Error::TargetExists`], [`Error::NotAFile`], [`Error::Directory`], [`Error::Busy`], or errors of
+    /// SQLite.
     pub fn create(target: &Path, options: BuildOptions) -> Result<Self> {
         let lock = WriterLock::acquire(target)?;
         check_target(lock.target(), options.overwrite)?;
@@ -71,7 +73,8 @@ impl Build {
         Ok(build)
     }
 
-    /// Goes on with a temporary file that is a copy of the lock's target, which a connection keeps others from writing to.
+    /// Continues with a temporary file that is a copy of the lock's target. The connection `held` prevents
+    /// others from writing to the target.
     pub(super) fn of_copy(
         temporary: Temporary,
         options: BuildOptions,
@@ -88,10 +91,10 @@ impl Build {
         Ok(build)
     }
 
-    /// How many games a visited position has at least.
+    /// The minimum number of games of a visited position.
     ///
     /// # Errors
-    /// What SQLite says; also if it is missing.
+    /// Errors of SQLite, or a missing setting.
     pub fn continuation_threshold(&self) -> Result<u32> {
         continuation_threshold(self.connection(), self.path())
     }
@@ -99,7 +102,7 @@ impl Build {
     /// The connection to the temporary file. Foreign keys are not enforced on it.
     ///
     /// # Panics
-    /// While it is closed for others to write to it.
+    /// While it is closed so that others can write to the file.
     #[must_use]
     pub fn connection(&self) -> &Connection {
         self.connection.as_ref().expect("not closed")
@@ -111,14 +114,14 @@ impl Build {
         &self.temporary.0
     }
 
-    /// The database to be, links resolved.
+    /// The path of the future database, with links resolved.
     #[must_use]
     pub fn target(&self) -> &Path {
         self.lock.target()
     }
 
-    /// A path beside the target for another temporary file of this build, such as a spilled partition. The caller removes
-    /// it; should the build crash, the next one does.
+    /// A path beside the target for another temporary file of this build, such as a spilled partition. The
+    /// caller removes it. If the build crashes, the next build removes it.
     #[must_use]
     pub fn spill_path(&self, suffix: &str) -> PathBuf {
         self.lock.temporary(&format!("-{suffix}"))
@@ -127,31 +130,31 @@ impl Build {
     /// The root page of a table.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn root_page(&self, table: &str) -> Result<PageNumber> {
         root_page(self.connection(), table)
             .map_err(|source| Error::sqlite(self.path(), "read the schema", source))
     }
 
-    /// Memory for what is written, in bytes, as the [options](BuildOptions::cache_bytes) say.
+    /// Memory for writing, in bytes, from the [options](BuildOptions::cache_bytes).
     #[must_use]
     pub const fn cache_bytes(&self) -> u64 {
         self.options.cache_bytes
     }
 
-    /// Another temporary database beside the target, for rows that are to be [taken over](Self::take_rows) later.
+    /// Another temporary database beside the target, for rows to be [copied](Self::take_rows) later.
     ///
     /// # Errors
-    /// [`Error::Directory`], or what SQLite says.
+    /// [`Error::Directory`], or errors of SQLite.
     pub fn side_database(&self, name: &str) -> Result<SideDatabase> {
         SideDatabase::create(&self.lock, name, self.options.cache_bytes)
     }
 
-    /// Takes all rows of a side database over, into tables that must be empty. The tables have equal schemas, so SQLite
-    /// copies whole rows and indexes without looking into them.
+    /// Copies all rows of a side database to tables that must be empty. The tables have equal schemas, so
+    /// SQLite copies whole rows and indexes without decoding them.
     ///
     /// # Errors
-    /// What SQLite says, such as [`Error::DiskFull`].
+    /// Errors of SQLite, such as [`Error::DiskFull`].
     pub fn take_rows(&self, side: SideDatabase) -> Result<()> {
         let failed = |source| Error::sqlite(self.path(), "copy the small tables", source);
         let main = self.connection();
@@ -161,10 +164,10 @@ impl Build {
         main.execute_batch("COMMIT; DETACH side").map_err(failed)
     }
 
-    /// Makes indexes from the rows of their tables that have none of them yet.
+    /// Builds indexes that have no rows yet from the rows of their tables.
     ///
     /// # Errors
-    /// What SQLite says, such as [`Error::DiskFull`].
+    /// Errors of SQLite, such as [`Error::DiskFull`].
     pub fn make_indexes_anew(&self, names: &[String]) -> Result<()> {
         let make = |name: &String| self.connection().execute_batch(&format!("REINDEX {name}"));
         names
@@ -173,23 +176,23 @@ impl Build {
             .map_err(|source| Error::sqlite(self.path(), "create an index", source))
     }
 
-    /// Syncs the file, moves it to the target's place, and syncs the directory.
+    /// Syncs the file, renames it to the target, and syncs the directory.
     ///
     /// # Errors
-    /// [`Error::Busy`] if another program is writing the old database; [`Error::DiskFull`] and others if the disk says so.
-    /// The target is then as it was, unless only the directory could not be synced.
+    /// [`Error::Busy`] if another program is writing the old database; [`Error::DiskFull`] and others if the
+    /// disk reports them. The target is then unchanged, unless only the directory could not be synced.
     pub fn finish(mut self) -> Result<()> {
         if !self.connection().is_autocommit() {
             return Err(Error::Unfinished { path: self.path().to_owned() });
         }
         self.close()?;
         sync(self.path())?;
-        // Not before: nobody is to write what would be lost.
+        // Not earlier: otherwise others could write data that would be lost.
         drop(self.held.take());
         put_into_place(self.path(), self.target(), self.options.overwrite)
     }
 
-    /// Closes the temporary file, all pages written, for others to write to it.
+    /// Closes the temporary file, with all pages written, so that others can write to it.
     pub(crate) fn close(&mut self) -> Result<()> {
         match self.connection.take() {
             Some(connection) => connection
@@ -199,7 +202,7 @@ impl Build {
         }
     }
 
-    /// Opens the temporary file again.
+    /// Reopens the temporary file.
     pub(crate) fn reopen(&mut self) -> Result<()> {
         let connection = open_file(self.path(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         configure(&connection, self.options.cache_bytes)
@@ -210,14 +213,14 @@ impl Build {
     }
 }
 
-/// Writes a finished file to disk.
+/// Syncs a finished file to disk.
 pub(super) fn sync(path: &Path) -> Result<()> {
     let file = OpenOptions::new().read(true).write(true).open(path);
     file.and_then(|file| file.sync_all())
         .map_err(|source| Error::io(path, "write the database to disk", source))
 }
 
-/// Puts a finished database that is on disk to the target's place, and makes that last.
+/// Renames a finished, synced database to the target, durably.
 pub(super) fn put_into_place(path: &Path, target: &Path, overwrite: bool) -> Result<()> {
     if check_target(target, overwrite)? == Target::Read {
         return copy_into(path, target);
@@ -232,8 +235,8 @@ pub(super) fn put_into_place(path: &Path, target: &Path, overwrite: bool) -> Res
     sync_directory(directory).map_err(|source| Error::io(directory, "write the directory to disk", source))
 }
 
-/// Writes the pages of a finished database into one that others read with a write-ahead log. They keep the log open, so that no other file
-/// can take the place of theirs; they read the old pages until all new ones are there.
+/// Writes the pages of a finished database into one that others read with a write-ahead log. They keep the
+/// log open, so their file cannot be replaced. They read the old pages until all new ones are written.
 fn copy_into(path: &Path, target: &Path) -> Result<()> {
     let failed =
         |source| Error::sqlite(target, "write the finished database into the one that is read", source);
@@ -244,21 +247,21 @@ fn copy_into(path: &Path, target: &Path) -> Result<()> {
     if copied != StepResult::Done {
         return Err(Error::Busy { path: target.to_owned(), holder: None });
     }
-    // If somebody reads on in the old pages, the next writer does it.
+    // If somebody still reads the old pages, the next writer does it.
     let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     Ok(())
 }
 
-/// What there is at the place of a finished database.
+/// The kinds of target of a finished database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// Nothing, or a file that another one can replace.
+    /// Nothing, or a file that can be replaced.
     Free,
     /// A database that others read with a write-ahead log.
     Read,
 }
 
-/// Whether the finished database may take the target's place, and how.
+/// Whether and how the finished database may replace the target.
 pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<Target> {
     let exists = target.exists();
     if !overwrite && fs::metadata(target).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
@@ -267,14 +270,14 @@ pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<Target> {
     if exists && !is_replaceable(target)? {
         return Err(Error::ForeignTarget { path: target.to_owned() });
     }
-    // A journal left beside the target would be applied to the new database and ruin it.
+    // SQLite would apply a journal beside the target to the new database and corrupt it.
     if SIDE_FILES.iter().any(|suffix| with_suffix(target, suffix).exists()) {
         return settle(target, exists);
     }
     Ok(Target::Free)
 }
 
-/// Whether a file is empty or a database of ours: a slip of the keyboard must not cost anybody a PGN file, or a device.
+/// Whether a file is empty or a pgndex database: a mistyped name must not overwrite a PGN file or a device.
 fn is_replaceable(target: &Path) -> Result<bool> {
     if !target.is_file() {
         return Ok(false);
@@ -285,18 +288,17 @@ fn is_replaceable(target: &Path) -> Result<bool> {
     Ok(header.is_empty() || schema::is_our_header(&header))
 }
 
-/// Gets rid of side files: those of an existing database by letting SQLite complete what they are for; without the
-/// database they mean nothing.
+/// Removes side files. SQLite completes those of an existing database; without a database they are useless.
 fn settle(target: &Path, exists: bool) -> Result<Target> {
     if exists {
         let connection = open_file(target, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        // Waits for a writer, and plays back the journal of one that crashed.
+        // Waits for a writer, and rolls back the journal of a crashed one.
         let settled = connection.execute_batch("BEGIN EXCLUSIVE; ROLLBACK");
         match settled.map_err(|source| Error::sqlite(target, "open the old database", source)) {
             Ok(()) | Err(Error::NotADatabase { .. } | Error::Corrupt { .. }) => {}
             Err(error) => return Err(error),
         }
-        let _ = connection.close(); // The last one to close a write-ahead log removes it.
+        let _ = connection.close(); // Closing the last connection removes the write-ahead log.
         if with_suffix(target, "-wal").exists() {
             return Ok(Target::Read);
         }
@@ -312,8 +314,8 @@ fn settle(target: &Path, exists: bool) -> Result<Target> {
     Ok(Target::Free)
 }
 
-/// Makes renames in a directory survive a power failure. On Windows a directory cannot be opened as a file, and NTFS writes such
-/// changes to its own journal.
+/// Makes renames in a directory survive a power failure. On Windows a directory cannot be opened as a file,
+/// and NTFS logs such changes in its own journal.
 pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! Writing rows through SQL, in batches.
+//! Writes rows through SQL, in batches.
 
 use std::cell::Cell;
 use std::ops::Deref;
@@ -35,33 +35,34 @@ pub struct PlayedPosition {
     pub move_code: Option<MoveCode>,
 }
 
-/// Where the rows go.
+/// The target of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadMode {
-    /// Into a database without rows that is thrown away if the load fails. The ordinary indexes are made at the end.
+    /// A database without rows that is discarded if the load fails. The ordinary indexes are built at the
+    /// end.
     Fresh,
-    /// Into a database that has rows; undone if the load fails.
+    /// A database that has rows; rolled back if the load fails.
     Append,
-    /// Into a [`SideDatabase`] database: nothing is looked up there, and no indexes are made.
+    /// A [`SideDatabase`]: nothing is looked up, and no indexes are built.
     Passing,
 }
 
-/// Writes rows in batches, all in one transaction, which [`finish`](Self::finish) commits.
+/// Writes rows in batches, in one transaction that [`finish`](Self::finish) commits.
 ///
-/// Each batch is one `INSERT INTO … SELECT` from a virtual table over the batch's memory: 2 to 3 times as fast as a
-/// statement per row.
+/// Each batch is one `INSERT INTO … SELECT` from a virtual table on the batch's memory: 2 to 3 times as fast
+/// as one statement per row.
 pub struct BulkLoader<'c> {
     connection: LoaderConnection<'c>,
     path: PathBuf,
     mode: LoadMode,
     finished: bool,
-    /// Whether a statement failed: then what it wrote may be half of what it should, and nothing may be committed.
+    /// Whether a statement failed: it may have written only half of its rows, so nothing may be committed.
     broken: Cell<bool>,
     import: Option<ImportId>,
-    /// `CREATE INDEX` statements to be run at the end.
+    /// `CREATE INDEX` statements to run at the end.
     indexes: Vec<String>,
     last_occurrence: Option<Occurrence>,
-    /// Where occurrences go.
+    /// The level of new occurrences.
     pub(super) level: Level,
     positions: RowTable<PositionRow>,
     occurrences: RowTable<Occurrences>,
@@ -71,17 +72,17 @@ pub struct BulkLoader<'c> {
     passed: PassedWriter,
     /// Attached until the end.
     side: Option<Temporary>,
-    /// Indexes that are not in the schema at present.
+    /// Indexes that are currently hidden from the schema.
     hidden: Vec<SchemaRow>,
-    /// The columns of the games that come.
+    /// The columns of the added games.
     pub(super) columns: ColumnBuilder,
 }
 
-/// A connection of somebody else, or that of a side database that belongs to the loader.
+/// A borrowed connection, or that of a side database owned by the loader.
 enum LoaderConnection<'c> {
     Borrowed(&'c Connection),
     Own(Box<SideDatabase>),
-    /// Given back.
+    /// Returned to the caller.
     Gone,
 }
 
@@ -98,19 +99,20 @@ impl Deref for LoaderConnection<'_> {
 }
 
 impl<'c> BulkLoader<'c> {
-    /// Begins a load on the connection of a [`Build`](crate::store::Build) or of a [`Database`](crate::store::Database) at `path`, which
-    /// is named in errors.
+    /// Begins a load on the connection of a [`Build`](crate::store::Build) or of a
+    /// [`Database`](crate::store::Database). Errors contain `path`.
     ///
     /// # Errors
-    /// What SQLite says; [`Error::Busy`] if another program is writing.
+    /// Errors of SQLite; [`Error::Busy`] if another program is writing.
     pub fn begin(connection: &'c Connection, path: &Path, mode: LoadMode) -> Result<Self> {
         Self::new(LoaderConnection::Borrowed(connection), path, mode)?.begun()
     }
 
-    /// Begins a load into a side database, which [`finish_side_database`](Self::finish_side_database) gives back.
+    /// Begins a load into a side database, which [`finish_side_database`](Self::finish_side_database)
+    /// returns.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn into_side_database(side: SideDatabase, mode: LoadMode) -> Result<Self> {
         let path = side.path().to_owned();
         Self::new(LoaderConnection::Own(Box::new(side)), &path, mode)?.begun()
@@ -128,10 +130,11 @@ impl<'c> BulkLoader<'c> {
         Ok(self)
     }
 
-    /// Goes on with the transaction in which a [`PageTransaction`](crate::store::PageTransaction) was finished, for the run `import`.
+    /// Continues the transaction in which a [`PageTransaction`](crate::store::PageTransaction) was finished,
+    /// for the run `import`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn go_on(database: &'c Database, import: ImportId) -> Result<Self> {
         let mut loader =
             Self::new(LoaderConnection::Borrowed(database.connection()), database.path(), LoadMode::Append)?;
@@ -141,7 +144,7 @@ impl<'c> BulkLoader<'c> {
 
     fn new(connection: LoaderConnection<'c>, path: &Path, mode: LoadMode) -> Result<Self> {
         let failed = |source| Error::sqlite(path, "begin the bulk load", source);
-        // Statements of an earlier loader would go on reading its tables.
+        // Cached statements of an earlier loader would read its tables.
         connection.flush_prepared_statement_cache();
         let positions = RowTable::register(&connection).map_err(failed)?;
         let occurrences = RowTable::register(&connection).map_err(failed)?;
@@ -178,7 +181,7 @@ impl<'c> BulkLoader<'c> {
     /// Adds the row of this run to `import`; call it before the first [`append_headers`](Self::append_headers).
     ///
     /// # Errors
-    /// What SQLite says; also if the id is taken.
+    /// Errors of SQLite; also if the id exists already.
     pub fn add_import(&mut self, import: &NewImport<'_>) -> Result<()> {
         self.execute(
             "write table import",
@@ -190,7 +193,7 @@ impl<'c> BulkLoader<'c> {
         Ok(())
     }
 
-    /// Lets the games that follow belong to a run that is there.
+    /// Assigns the following games to an existing run.
     pub(crate) const fn set_import(&mut self, import: ImportId) {
         self.import = Some(import);
     }
@@ -198,7 +201,7 @@ impl<'c> BulkLoader<'c> {
     /// Completes the row of this run.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn finish_import(&mut self, totals: &ImportTotals) -> Result<()> {
         self.execute(
             "write table import",
@@ -222,15 +225,15 @@ impl<'c> BulkLoader<'c> {
     /// Adds a row to `setting`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn add_setting(&mut self, name: &str, value: impl ToSql) -> Result<()> {
         self.execute("write table setting", "INSERT INTO setting VALUES (?1, ?2)", params![name, value])
     }
 
-    /// Adds a row to `source`: a file whose games from `first_byte` on are about to come.
+    /// Adds a row to `source`: a file whose games from `first_byte` on will follow.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn add_source(&mut self, id: SourceId, path: impl AsRef<Path>, first_byte: u64) -> Result<()> {
         self.execute(
             "write table source",
@@ -242,7 +245,7 @@ impl<'c> BulkLoader<'c> {
     /// Completes the row of a source.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn finish_source(&mut self, id: SourceId, totals: &SourceTotals) -> Result<()> {
         self.execute(
             "write table source",
@@ -267,13 +270,13 @@ impl<'c> BulkLoader<'c> {
     /// Writes the rows of the small tables.
     ///
     /// # Errors
-    /// What SQLite says, such as [`Error::DiskFull`].
+    /// Errors of SQLite, such as [`Error::DiskFull`].
     pub fn append_headers(&mut self, batch: &HeaderBatch) -> Result<()> {
         self.headers.insert(batch, self)?;
         self.push_sets(batch)
     }
 
-    /// Writes the rows of the small tables but those of `game`.
+    /// Writes the rows of the small tables except `game`.
     ///
     /// # Errors
     /// As [`append_headers`](Self::append_headers).
@@ -283,25 +286,26 @@ impl<'c> BulkLoader<'c> {
         self.push_sets(batch)
     }
 
-    /// Takes games into the columns and sets that are filled.
+    /// Adds games to the columns and sets being built.
     fn push_sets(&mut self, batch: &HeaderBatch) -> Result<()> {
         self.push_columns(batch)?;
         let appended = self.passed.append(&self.connection, batch);
         appended.map_err(|source| self.failed("write table game_set", source))
     }
 
-    /// Writes rows of `game_position`. Fast if they come in key order, from batch to batch too.
+    /// Writes rows of `game_position`. Fast if they come in key order, across batches too.
     ///
     /// # Errors
-    /// What SQLite says, such as [`Error::DiskFull`].
+    /// Errors of SQLite, such as [`Error::DiskFull`].
     pub fn append_positions(&mut self, batch: &PositionBatch) -> Result<()> {
         self.insert(&self.positions, batch)
     }
 
-    /// Writes rows of the last level of `occurrence`, sorted; in a [fresh](LoadMode::Fresh) load, from batch to batch too.
+    /// Writes rows of the last level of `occurrence`. They must be sorted; in a [fresh](LoadMode::Fresh)
+    /// load, across batches too.
     ///
     /// # Errors
-    /// [`Error::RowOrder`]; what SQLite says, such as [`Error::DiskFull`].
+    /// [`Error::RowOrder`]; errors of SQLite, such as [`Error::DiskFull`].
     pub fn append_occurrences(&mut self, batch: &[Occurrence]) -> Result<()> {
         let Some((first, last)) = batch.first().zip(batch.last()) else { return Ok(()) };
         let follows = self.last_occurrence.is_none_or(|previous| previous < *first);
@@ -319,55 +323,55 @@ impl<'c> BulkLoader<'c> {
     /// Writes rows of `visited_position` and `continuation`.
     ///
     /// # Errors
-    /// What SQLite says, such as [`Error::DiskFull`].
+    /// Errors of SQLite, such as [`Error::DiskFull`].
     pub fn append_visited(&mut self, batch: &VisitedPositionBatch) -> Result<()> {
         self.insert(&self.visited, batch)?;
         self.insert(&self.continuations, batch)
     }
 
-    /// Takes all rows of a side database over but those of `problem`.
+    /// Copies all rows of a side database except those of `problem`.
     ///
     /// # Errors
-    /// What SQLite says, such as [`Error::DiskFull`].
+    /// Errors of SQLite, such as [`Error::DiskFull`].
     pub fn take_rows(&mut self, side: SideDatabase) -> Result<()> {
         self.side = Some(side.attach(&self.connection, &self.path)?);
         make_room(&self.connection).map_err(|source| self.failed("copy the small tables", source))?;
         copy_rows(&self.connection).map_err(|source| self.failed("copy the small tables", source))
     }
 
-    /// Takes the problems over of the side database whose other rows were [taken](Self::take_rows): once those are gone that are
-    /// to be removed, so that the numbers go on from what stays.
+    /// Copies the problems of the side database whose other rows were [copied](Self::take_rows). Called after
+    /// rows to be removed are removed, so that the numbers continue after the remaining ones.
     ///
     /// # Errors
-    /// What SQLite says, such as [`Error::DiskFull`].
+    /// Errors of SQLite, such as [`Error::DiskFull`].
     pub fn take_problems(&mut self) -> Result<()> {
         copy_problems(&self.connection).map_err(|source| self.failed("copy the problems", source))
     }
 
-    /// Takes indexes out of the schema, so that rows are added as if they were not there.
+    /// Hides indexes from the schema, so that adding rows does not update them.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn hide_indexes(&mut self, names: &[&str]) -> Result<()> {
         let rows = hidden_index::take_out(&self.connection, names);
         self.hidden = rows.map_err(|source| self.failed("set indexes aside", source))?;
         Ok(())
     }
 
-    /// Puts the indexes back that were [taken out](Self::hide_indexes), with what stands on their pages by now.
+    /// Restores the indexes that were [hidden](Self::hide_indexes), with the current contents of their pages.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn put_indexes_back(&mut self) -> Result<()> {
         let rows = std::mem::take(&mut self.hidden);
         hidden_index::put_back(&self.connection, &rows)
             .map_err(|source| self.failed("put indexes back", source))
     }
 
-    /// Makes an index anew from the rows of its table.
+    /// Rebuilds an index from the rows of its table.
     ///
     /// # Errors
-    /// What SQLite says, such as [`Error::DiskFull`].
+    /// Errors of SQLite, such as [`Error::DiskFull`].
     pub fn make_index_anew(&mut self, name: &str) -> Result<()> {
         self.execute("make an index anew", &format!("REINDEX {name}"), [])
     }
@@ -375,7 +379,7 @@ impl<'c> BulkLoader<'c> {
     /// Reads a row of `game_position`.
     ///
     /// # Errors
-    /// What SQLite says; also if there is no such row.
+    /// Errors of SQLite; also if there is no such row.
     pub fn position_at(&self, game: GameId, ply: Ply) -> Result<PlayedPosition> {
         let sql = "SELECT game_id, ply, fen, move_code FROM game_position WHERE game_id = ?1 AND ply = ?2";
         let row = self.connection.prepare_cached(sql).and_then(|mut query| {
@@ -388,11 +392,11 @@ impl<'c> BulkLoader<'c> {
         row.map_err(|source| self.failed("read table game_position", source))
     }
 
-    /// Makes the ordinary indexes of a [fresh](LoadMode::Fresh) load, once all rows of the small tables are there. Without
-    /// this call, [`finish`](Self::finish) does it.
+    /// Builds the ordinary indexes of a [fresh](LoadMode::Fresh) load, once all rows of the small tables are
+    /// written. Without this call, [`finish`](Self::finish) does it.
     ///
     /// # Errors
-    /// What SQLite says, such as [`Error::DiskFull`].
+    /// Errors of SQLite, such as [`Error::DiskFull`].
     pub fn make_indexes(&mut self) -> Result<()> {
         for statement in std::mem::take(&mut self.indexes) {
             self.connection
@@ -402,21 +406,21 @@ impl<'c> BulkLoader<'c> {
         Ok(())
     }
 
-    /// Makes the ordinary indexes and commits.
+    /// Builds the ordinary indexes and commits.
     ///
     /// # Errors
-    /// What SQLite says, such as [`Error::DiskFull`]; [`Error::Unfinished`] if an earlier call failed.
+    /// Errors of SQLite, such as [`Error::DiskFull`]; [`Error::Unfinished`] if an earlier call failed.
     pub fn finish(mut self) -> Result<()> {
         self.commit()
     }
 
-    /// [Finishes](Self::finish) the load and gives the side database back that it filled.
+    /// [Finishes](Self::finish) the load and returns the side database that it filled.
     ///
     /// # Errors
     /// Those of [`finish`](Self::finish).
     ///
     /// # Panics
-    /// When the load was not begun with one.
+    /// If the load was not started with a side database.
     pub(crate) fn finish_side_database(mut self) -> Result<SideDatabase> {
         self.commit()?;
         match std::mem::replace(&mut self.connection, LoaderConnection::Gone) {
@@ -427,7 +431,7 @@ impl<'c> BulkLoader<'c> {
         }
     }
 
-    /// Makes the ordinary indexes and commits. Nothing can be written afterwards.
+    /// Builds the ordinary indexes and commits. Nothing can be written afterwards.
     pub(crate) fn commit(&mut self) -> Result<()> {
         if self.broken.get() || !self.hidden.is_empty() {
             return Err(Error::Unfinished { path: self.path.clone() });
@@ -442,7 +446,7 @@ impl<'c> BulkLoader<'c> {
             .map_err(|source| self.failed("commit the bulk load", source))?;
         self.finished = true;
         if self.side.is_some() {
-            let _ = self.connection.execute_batch("DETACH side"); // All is committed.
+            let _ = self.connection.execute_batch("DETACH side"); // Everything is committed.
         }
         Ok(())
     }
@@ -451,13 +455,13 @@ impl<'c> BulkLoader<'c> {
         self.changed(action, sql, params).map(|_| ())
     }
 
-    /// Runs a statement and gives back how many rows it changed.
+    /// Runs a statement and returns the number of changed rows.
     pub(crate) fn changed(&self, action: &'static str, sql: &str, params: impl Params) -> Result<usize> {
         let done = self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(params));
         done.map_err(|source| self.failed(action, source))
     }
 
-    /// The file that is written.
+    /// The database file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -489,7 +493,7 @@ impl InsertInto for BulkLoader<'_> {
     }
 }
 
-/// Writes the rows of all tables but `game`.
+/// Writes the rows of all tables except `game`.
 #[cfg(feature = "index")]
 struct WithoutGames<'l, 'c>(&'l BulkLoader<'c>);
 
@@ -502,16 +506,16 @@ impl InsertInto for WithoutGames<'_, '_> {
 
 impl Drop for BulkLoader<'_> {
     fn drop(&mut self) {
-        // A fresh database has no journal to roll back with and is thrown away.
+        // A fresh database has no journal for a rollback and is discarded.
         if !self.finished && self.mode == LoadMode::Append {
             let _ = self.connection.execute_batch("ROLLBACK");
-            // Indexes that were hidden are there again, and SQLite is to know.
+            // Hidden indexes are back, and SQLite must reread the schema.
             let _ = self.connection.execute_batch("PRAGMA writable_schema = RESET");
         }
     }
 }
 
-/// Drops the ordinary indexes and gives the statements that make them again, just as they were.
+/// Drops the ordinary indexes and returns the statements that recreate them exactly.
 fn drop_indexes(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut query =
         connection.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")?;

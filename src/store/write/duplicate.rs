@@ -1,4 +1,4 @@
-//! Games that repeat others, once all rows are there.
+//! Finds games that repeat others, once all rows are written.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::store::read::compared::ComparedGame;
 use crate::store::row::{GameId, SourceId};
 use crate::store::write::bulk::BulkLoader;
 
-/// Values of `prefix_hash` from `?1` to `?2`: reads a part of each block of one index.
+/// SQL for values of `prefix_hash` from `?1` to `?2`: reads a part of each block of one index.
 fn hashes() -> String {
     format!(
         "WITH RECURSIVE {HASH_BLOCKS} SELECT prefix_hash FROM hash_block CROSS JOIN game
@@ -18,18 +18,19 @@ fn hashes() -> String {
     )
 }
 
-/// Those of a JSON array.
+/// The values of a JSON array.
 const LISTED: &str = "SELECT value FROM json_each(?1)";
 
-/// Those of games later than game `?1`.
+/// The hashes of games later than game `?1`.
 const ADDED: &str = "SELECT prefix_hash FROM game WHERE game_id > ?1";
 
-/// That of game `?1`.
+/// The hash of game `?1`.
 const OWN: &str = "SELECT prefix_hash FROM game WHERE game_id = ?1";
 
-/// The games with some values of `prefix_hash`, where they are not all equally long: whether it is to be told of which longer one
-/// each is the beginning, and whether it is longer than another one. Which games these are is told by the small tables, so
-/// that the large ones, of which hardly a page is in the cache, are asked for few.
+/// SQL for the games that share some values of `prefix_hash` and are not all equally long. For each it
+/// returns whether it may be a prefix with a longer game to be found, and whether it is longer than another
+/// one. This uses only the small tables, so that the large ones, of which hardly any page is cached, are read
+/// for few games.
 fn candidates(values: &str) -> String {
     format!(
         "WITH RECURSIVE {HASH_BLOCKS},
@@ -51,29 +52,30 @@ fn candidates(values: &str) -> String {
     )
 }
 
-/// The first and the last hash, as SQLite stores them, of one of so many ranges of about equal size.
+/// The first and the last hash, as SQLite stores them, of range number `range` of `ranges` ranges of about
+/// equal size.
 fn hash_range(range: u64, ranges: u64) -> [i64; 2] {
     let start = |range: u64| (u128::from(range) << u64::BITS) / u128::from(ranges);
     [start(range), start(range + 1) - 1].map(|hash| (hash as u64 ^ 1 << 63).cast_signed())
 }
 
-/// A game that may be the beginning of another one, or go on where another one breaks off, as far as hashes tell.
+/// A game that may be a prefix of another one, or have such a prefix, according to hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PrefixCandidate {
     /// The game.
     pub game: GameId,
-    /// Whether it may be the beginning of another one, and no row says so yet.
+    /// Whether it may be a prefix of another game, and no row says so yet.
     pub is_short: bool,
-    /// Whether it may go on where another one breaks off.
+    /// Whether another game may be a prefix of it.
     pub is_long: bool,
 }
 
 impl BulkLoader<'_> {
-    /// The games that may be prefixes of others or have such, each once, in order, where a game like them in
-    /// this is later than `last` or `freed`.
+    /// The games that may be prefixes of others or have such prefixes, each once, in order. Only groups of
+    /// games with one later than `last` or in `freed`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn prefix_candidates(&self, last: GameId, freed: &HashSet<GameId>) -> Result<Vec<PrefixCandidate>> {
         let read = |row: &Row<'_>| {
             let game = GameId(row.get(0)?);
@@ -95,12 +97,12 @@ impl BulkLoader<'_> {
         Ok(found)
     }
 
-    /// The same of all games, in no order.
+    /// The same for all games, in no particular order.
     fn all_candidates(
         &self,
         mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<PrefixCandidate>,
     ) -> Result<Vec<PrefixCandidate>> {
-        // So many hashes are sorted at a time, and so many of those that games share are looked for in one statement.
+        // The number of hashes to sort at a time, and of shared hashes to look up in one statement.
         const SORTED: u64 = 1 << 22;
         const LOOKED_FOR: usize = 1 << 14;
         let last: Vec<Option<u32>> = self.column("SELECT max(game_id) FROM game", [], |row| row.get(0))?;
@@ -121,20 +123,20 @@ impl BulkLoader<'_> {
         Ok(found)
     }
 
-    /// A game with all that it is compared by; `None` if it is not there.
+    /// A game with the data for comparisons; `None` if it does not exist.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn compared_game(&self, game: GameId) -> Result<Option<ComparedGame>> {
         let sql = format!("SELECT {} FROM game WHERE game_id = ?1", ComparedGame::COLUMNS);
         let read = |row: &Row<'_>| ComparedGame::read(row, self.connection());
         Ok(self.column(&sql, [game.0], read)?.pop())
     }
 
-    /// Notes a game down as a prefix of another one.
+    /// Records a game as a prefix of another one.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn note_prefix(&self, short: GameId, long: GameId) -> Result<()> {
         const NOTE: &str = "INSERT INTO duplicate (source_id, byte_offset, byte_length, game_id, original_id, kind, import_id)
              SELECT short.source_id, short.byte_offset, short.byte_length, short.game_id, long.game_id, 'prefix',
@@ -144,12 +146,13 @@ impl BulkLoader<'_> {
         Ok(())
     }
 
-    /// Lets the skipped duplicates of a game that was removed belong to the one that was read in its place: the game, or the
-    /// original of the duplicate, at `byte_offset` of a source; to none, if that was left out. `last` is the last game that was
-    /// there before. Gives back the games that were prefixes of the one that was removed: they may be prefixes of others.
+    /// Reassigns the skipped duplicates of a removed game to the game that was read instead: the game, or the
+    /// original of the duplicate, at `byte_offset` of a source; to none if that was left out. `last` is the
+    /// last game that existed before. Returns the games that were prefixes of the removed one: they may be
+    /// prefixes of others.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn move_duplicates(
         &self,
         removed: GameId,
@@ -168,11 +171,12 @@ impl BulkLoader<'_> {
         Ok(freed.into_iter().map(GameId).collect())
     }
 
-    /// Lets the duplicates of games that are taken out belong to none: of those that could not be read again it is known no longer what
-    /// they repeat. Gives back the games that were prefixes of those taken out: they may be prefixes of others.
+    /// Detaches the duplicates of games that are removed: for those that could not be read again, the
+    /// original is no longer known. Returns the games that were prefixes of removed games: they may be
+    /// prefixes of others.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn release_duplicates(&self) -> Result<Vec<GameId>> {
         let sql = "DELETE FROM duplicate WHERE kind = 'prefix' AND original_id IN (SELECT game_id FROM temp.removing)
              RETURNING game_id";

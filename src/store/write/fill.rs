@@ -1,4 +1,4 @@
-//! Columns and sets of games and lists of keys, made anew from the rows that they tell of.
+//! Rebuilds columns and sets of games and lists of keys from the rows that they summarize.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
@@ -17,7 +17,7 @@ const REMOVE_COLUMN: &str = "DELETE FROM game_column WHERE name = ?1 AND block =
 pub(super) const PUT_VISITS: &str =
     "INSERT OR REPLACE INTO visit_set (block, key, games) VALUES (?2, ?1, ?3)";
 
-/// Writes a block of columns in the place of what stands there.
+/// Replaces a stored block of columns.
 pub(super) fn put_columns(connection: &Connection, (block, columns): &StoredColumns) -> rusqlite::Result<()> {
     for (name, stored) in columns {
         match stored {
@@ -30,7 +30,7 @@ pub(super) fn put_columns(connection: &Connection, (block, columns): &StoredColu
     Ok(())
 }
 
-/// A block's columns made of the rows of `game`.
+/// Builds a block's columns from the rows of `game`.
 pub(crate) fn columns_of_games(
     connection: &Connection,
     block: u32,
@@ -68,7 +68,7 @@ pub(crate) fn blocks_with_games(connection: &Connection) -> rusqlite::Result<Vec
     Ok(found)
 }
 
-/// Makes the columns of games anew from the rows of `game`.
+/// Rebuilds the columns of games from the rows of `game`.
 pub(crate) fn fill_columns(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("DELETE FROM game_column")?;
     for block in blocks_with_games(connection)? {
@@ -79,7 +79,7 @@ pub(crate) fn fill_columns(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Counts the frequent keys of all levels anew from the rows of `occurrence`.
+/// Recounts the frequent keys of all levels from the rows of `occurrence`.
 pub(crate) fn fill_frequent_keys(connection: &Connection) -> rusqlite::Result<()> {
     let mut keys = connection.prepare(
         "SELECT key, count(*) FROM occurrence WHERE level = ?1 GROUP BY key HAVING count(*) > 1 ORDER BY key",
@@ -88,7 +88,7 @@ pub(crate) fn fill_frequent_keys(connection: &Connection) -> rusqlite::Result<()
         let mut counter = FrequentKeyCounter::default();
         let mut rows = keys.query([level.0])?;
         while let Some(row) = rows.next()? {
-            // Somebody may have put anything into a cell: no program looks for what is no number.
+            // A user may have put any value into a cell. Programs search only for numbers.
             if let Ok(key) = row.get_ref(0)?.as_i64() {
                 counter.see(PositionKey::from_i64(key), row.get(1)?);
             }
@@ -98,7 +98,7 @@ pub(crate) fn fill_frequent_keys(connection: &Connection) -> rusqlite::Result<()
     Ok(())
 }
 
-/// Writes which keys of a level are frequent.
+/// Writes the frequent keys of a level.
 pub(super) fn put_frequent_keys(
     connection: &Connection,
     level: Level,

@@ -1,5 +1,5 @@
-//! Ordinary indexes that SQLite does not see for a while, in a transaction that goes on: rows are added to their tables as if they
-//! were not there, and somebody else brings them up to date.
+//! Hides ordinary indexes from SQLite for a part of a transaction. SQLite adds rows without updating them,
+//! and other code updates them.
 
 use rusqlite::{Connection, params};
 
@@ -13,7 +13,7 @@ pub(crate) struct SchemaRow {
     sql: String,
 }
 
-/// Takes indexes out of the schema.
+/// Removes indexes from the schema.
 pub(crate) fn take_out(connection: &Connection, names: &[&str]) -> rusqlite::Result<Vec<SchemaRow>> {
     let mut query = connection.prepare(
         "SELECT rowid, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE type = 'index' AND name = ?1",
@@ -36,7 +36,7 @@ pub(crate) fn take_out(connection: &Connection, names: &[&str]) -> rusqlite::Res
     Ok(rows)
 }
 
-/// Puts them back as they were.
+/// Restores the removed indexes.
 pub(crate) fn put_back(connection: &Connection, rows: &[SchemaRow]) -> rusqlite::Result<()> {
     change_schema(connection, || {
         let mut insert = connection.prepare(
@@ -48,7 +48,7 @@ pub(crate) fn put_back(connection: &Connection, rows: &[SchemaRow]) -> rusqlite:
     })
 }
 
-/// Has SQLite read the schema anew after `change` changed it.
+/// Makes SQLite reread the schema after `change`.
 fn change_schema(
     connection: &Connection,
     change: impl FnOnce() -> rusqlite::Result<()>,

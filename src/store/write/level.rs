@@ -1,4 +1,4 @@
-//! Levels of `occurrence`: which one the positions of new games go to.
+//! Levels of `occurrence`: decides which one gets the positions of new games.
 
 use rusqlite::{Connection, params};
 
@@ -18,19 +18,20 @@ const WRITE_LEVELS: &str = "write table occurrence_level";
 /// The levels of a database, in order.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub(crate) fn levels(connection: &Connection) -> rusqlite::Result<Vec<Level>> {
     let sql = "SELECT level FROM occurrence_level ORDER BY level";
     let read = |row: &rusqlite::Row<'_>| Ok(Level(Cells::new(row, OCCURRENCE_LEVEL).get("level")?));
     connection.prepare_cached(sql)?.query_map([], read)?.collect()
 }
 
-/// The level that new games go to: one of those that are there, which takes in all that come after it, or one of their own.
+/// The level that new games are added to: an existing one, which absorbs all later levels, or a new one.
 ///
-/// A level is written anew with the games that are added if they, and what comes between, are not far fewer. So no level is written
-/// often, and there are never many: each has more than twice as many games as the next one, but for a small last one.
+/// A level is rewritten if the added games, together with the games of later levels, are not far fewer than
+/// its own. So no level is rewritten often, and there are never many: each has more than twice as many games
+/// as the next one, except for a small last one.
 ///
-/// A level of up to `small` games is always written anew.
+/// A level of at most `small` games is always rewritten.
 pub(crate) fn level_for(levels: &[Level], first: GameId, games: u32, small: u32) -> Level {
     const TIMES: u32 = 2;
     let (mut chosen, mut newer) = (Level(first.0), games);
@@ -45,7 +46,8 @@ pub(crate) fn level_for(levels: &[Level], first: GameId, games: u32, small: u32)
     chosen
 }
 
-/// How many games that are there are written anew, in their level, when so many are added after the last one.
+/// The number of existing games that are rewritten, in their level, when `games` games are added after the
+/// last one.
 pub(crate) fn games_to_merge(levels: &[Level], last: GameId, games: u64, small: u32) -> u32 {
     let first = GameId(last.0.saturating_add(1));
     first.0.saturating_sub(level_for(levels, first, u32::try_from(games).unwrap_or(u32::MAX), small).0)
@@ -55,17 +57,17 @@ impl Database {
     /// The levels of `occurrence`, in order.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn levels(&self) -> Result<Vec<Level>> {
         levels(self.connection()).map_err(|source| Error::sqlite(self.path(), READ_LEVELS, source))
     }
 }
 
 impl Known {
-    /// The frequent keys of a level; `None` if nobody counted them. What is no list is none that anybody counted.
+    /// The frequent keys of a level; `None` if they were not counted. An invalid list counts as missing.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn frequent_keys(&self, level: Level) -> Result<Option<FrequentKeys>> {
         let sql = "SELECT frequent_keys FROM occurrence_level WHERE level = ?1";
         let read =
@@ -77,10 +79,10 @@ impl Known {
 }
 
 impl BulkLoader<'_> {
-    /// Makes a level the last one, to which occurrences go, and notes which of its keys are frequent, if that was counted.
+    /// Makes a level the last one, to which occurrences are added, and stores its frequent keys, if counted.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn set_last_level(
         &mut self,
         level: Level,
@@ -93,18 +95,18 @@ impl BulkLoader<'_> {
         Ok(())
     }
 
-    /// Notes which keys of a level are frequent.
+    /// Stores the frequent keys of a level.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn set_frequent_keys(&self, level: Level, keys: &FrequentKeys) -> Result<()> {
         put_frequent_keys(self.connection(), level, keys).map_err(|source| self.failed(WRITE_LEVELS, source))
     }
 
-    /// Whether the last level has so many rows of a key, at least one.
+    /// Whether the last level has at least `rows` rows of a key (at least one).
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn has_in_last_level(&self, key: PositionKey, rows: u32) -> Result<bool> {
         let sql = "SELECT 1 FROM occurrence WHERE level = ?1 AND key = ?2 LIMIT 1 OFFSET ?3";
         let asked = params![self.level.0, key.as_i64(), rows.saturating_sub(1)];
@@ -112,10 +114,10 @@ impl BulkLoader<'_> {
         found.map_err(|source| self.failed("read table occurrence", source))
     }
 
-    /// The keys of which the last level has so many rows.
+    /// The keys with at least `rows` rows in the last level.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn keys_in_last_level(&self, rows: u32) -> Result<Vec<PositionKey>> {
         let sql = "SELECT key FROM occurrence WHERE level = ?1 GROUP BY key HAVING count(*) >= ?2";
         let read = |row: &rusqlite::Row<'_>| row.get(0).map(PositionKey::from_i64);
@@ -128,16 +130,16 @@ impl BulkLoader<'_> {
     /// Moves the rows of all later levels to a level.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn merge_levels(&self, level: Level) -> Result<()> {
         let sql = "UPDATE occurrence SET level = ?1 WHERE level > ?1";
         self.execute("write table occurrence", sql, [level.0])
     }
 
-    /// The levels that there are.
+    /// The existing levels.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn levels(&self) -> Result<Vec<Level>> {
         levels(self.connection()).map_err(|source| self.failed(READ_LEVELS, source))
     }
@@ -147,7 +149,7 @@ impl BulkLoader<'_> {
 mod tests {
     use super::*;
 
-    /// Adds as many games as each number says, one after the other, and gives back the levels.
+    /// Adds as many games as each number says, one after the other, and returns the levels.
     fn add(counts: &[u32]) -> Vec<u32> {
         let (mut levels, mut first) = (vec![Level::FIRST], 1);
         for &count in counts {

@@ -1,4 +1,4 @@
-//! Rows into tables: through SQL, or as pages that become part of the file.
+//! Writes rows to tables: through SQL, or as pages that become part of the file.
 
 pub(crate) mod alias;
 pub(crate) mod backup;

@@ -1,4 +1,4 @@
-//! The list of openings, written once.
+//! Writes the list of openings.
 
 use rusqlite::params;
 
@@ -7,10 +7,10 @@ use crate::store::error::Result;
 use crate::store::write::bulk::BulkLoader;
 
 impl BulkLoader<'_> {
-    /// Writes a list of openings, under the numbers that rows of `game` refer to; call it once.
+    /// Writes a list of openings, with the numbers that rows of `game` refer to. Call it once.
     ///
     /// # Errors
-    /// What SQLite says, such as [`Error::DiskFull`](crate::store::Error::DiskFull).
+    /// Errors of SQLite, such as [`Error::DiskFull`](crate::store::Error::DiskFull).
     pub fn add_openings(&mut self, book: &OpeningBook) -> Result<()> {
         const ACTION: &str = "write table opening";
         let sql = "INSERT INTO opening (opening_id, eco, name, key, fen) VALUES (?1, ?2, ?3, ?4, ?5)";

@@ -1,4 +1,4 @@
-//! Pages that are written beside SQLite and become part of a database in one of its transactions.
+//! Writes pages without SQLite and makes them part of a database in one of its transactions.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,68 +10,71 @@ use crate::store::error::{Error, Result};
 use crate::store::pages::{BtreeError, PageFile, PageNumber, PageRun, RebuiltTree};
 use crate::store::write::temporary::{root_page, with_suffix};
 
-/// A write transaction on a database with a write-ahead log, in which new trees are built for tables: on pages of the file that
-/// are free, and behind its end, where nobody reads.
+/// A write transaction on a database with a write-ahead log, in which new trees are built for tables: on free
+/// pages of the file, and after its end, where nobody reads.
 ///
-/// SQLite knows nothing of it until [`publish`](Self::publish) or [`finish`](Self::finish) tells it, through its table
-/// `sqlite_dbpage`: which root pages are other ones, which pages are free, how many there are. Like all that the transaction does,
-/// this goes into the write-ahead log, and counts from the commit on. Before, a crash leaves the database as it was, perhaps with
-/// useless bytes behind its end, which the next run writes over and [`Database::end_adding`] cuts off: as long as there is a log, the
-/// file must not get shorter, as SQLite has told its length already.
+/// SQLite does not know of these pages until [`publish`](Self::publish) or [`finish`](Self::finish) writes
+/// through its table `sqlite_dbpage`: the changed root pages, the list of free pages, and the page count.
+/// Like all changes of the transaction, these writes go to the write-ahead log and take effect with the
+/// commit. If the program crashes before, the database is unchanged. There may be useless bytes after its
+/// end, which the next run overwrites and [`Database::end_adding`] removes. While there is a log, the file
+/// must not become shorter, because SQLite has already published its length.
 ///
-/// That free pages may be written to at once rests on the log being empty when the transaction begins: then nobody reads an older
-/// state of the database, in which these pages were in use. It rests, too, on nobody else writing to the file meanwhile, even if
-/// SQLite gives the transaction up because a statement failed: a reader of the state before keeps all others from writing the log
-/// back.
+/// Free pages may be written immediately because the log is empty when the transaction begins: nobody reads
+/// an older state of the database, in which these pages were in use. Also, nobody else may write to the file
+/// meanwhile, even if SQLite rolls the transaction back because a statement failed. A reader of the state
+/// before prevents all others from writing the log back.
 ///
-/// Before SQLite was told anything, nothing may be written through SQL. Tables that are still to grow may not be read.
+/// Before the first publish, nothing may be written through SQL. Tables that will still grow must not be
+/// read.
 #[derive(Debug)]
 pub struct PageTransaction<'d> {
     connection: &'d Connection,
     path: &'d Path,
     file: Arc<PageFile>,
-    /// Reads the state before, as long as pages are written.
+    /// Reads the state before while pages are written.
     _reader: Connection,
     first_count: u32,
-    /// How many pages SQLite was told there are; `None` before it was told anything.
+    /// The page count last published to SQLite; `None` before the first publish.
     told: Option<u32>,
-    /// Free pages that are not written to.
+    /// Free pages that are not used.
     spare: Vec<PageNumber>,
     finished: bool,
 }
 
-/// Bytes of the longest row of `game_position`, or a few more. A longer one than fits a page would have its end on another.
+/// The length in bytes of the longest row of `game_position`, or a few more. The end of a row that does not
+/// fit on a page would be on another page.
 const LONGEST_ROW: usize = 160;
 
 impl<'d> PageTransaction<'d> {
-    /// Neighbouring free pages that are worth a write.
+    /// The minimum number of adjacent free pages that are worth using.
     const WORTH: u32 = 8;
 
-    /// Begins the transaction; `None` if it cannot be done this way, and all must be written through SQL: SQLite was built without
-    /// `sqlite_dbpage`, the log is not empty, or the database has something that is not known here: triggers, indexes or columns of the
-    /// tables that grow, another layout.
+    /// Begins the transaction; `None` if it is not possible and everything must be written through SQL:
+    /// SQLite was built without `sqlite_dbpage`, the log is not empty, or the database has unsupported
+    /// features: triggers, additional indexes or columns of the tables that grow, or another layout.
     ///
     /// # Errors
-    /// [`Error::Busy`] if another program is writing; what SQLite and the operating system say.
+    /// [`Error::Busy`] if another program is writing; errors of SQLite and the operating system.
     pub fn begin(database: &'d Database) -> Result<Option<Self>> {
         let (connection, path) = (database.connection(), database.path());
         let failed = |source| Error::sqlite(path, "begin to add", source);
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         connection.query_row(checkpoint, [], |_| Ok(())).map_err(failed)?;
-        // What the connection keeps of pages that are free now, or of roots, would be wrong later.
+        // Cached copies of root pages, and of pages that are free now, would be wrong later.
         connection.execute_batch("PRAGMA shrink_memory; BEGIN IMMEDIATE").map_err(failed)?;
         let begun = Self::grow(database);
         if !matches!(begun, Ok(Some(_))) {
-            let _ = connection.execute_batch("ROLLBACK"); // The error, if there is one, is the one to be told.
+            let _ = connection.execute_batch("ROLLBACK"); // If there is an error, it is the one to report.
         }
         begun
     }
 
-    /// Looks whether the transaction that has begun can go on as one of this kind.
+    /// Checks whether the transaction that has begun can continue as one of this kind.
     fn grow(database: &'d Database) -> Result<Option<Self>> {
         let (connection, path) = (database.connection(), database.path());
         let failed = |source| Error::sqlite(path, "begin to add", source);
-        // What others made of the schema would not be told of new rows.
+        // Triggers, indexes and other additions to the schema would not see new rows.
         let possible = "SELECT EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'sqlite_dbpage')
              AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger'
                              OR type = 'index' AND sql IS NOT NULL AND tbl_name IN ('game_position', 'move_eval', 'occurrence'))
@@ -83,7 +86,7 @@ impl<'d> PageTransaction<'d> {
         }
         let log = std::fs::metadata(with_suffix(path, "-wal"));
         let header = first_page(connection).map_err(failed)?;
-        // Asked before it is opened: closed by this process, a file loses the locks that SQLite holds on it.
+        // Checked before opening: when this process closes a file, SQLite's locks on it are lost.
         if log.is_ok_and(|log| log.len() > 0) || !PageFile::suits(&header) {
             return Ok(None);
         }
@@ -110,7 +113,7 @@ impl<'d> PageTransaction<'d> {
         Ok(pages.take_free_pages()?.then_some(pages))
     }
 
-    /// The file, for pages of new trees.
+    /// The file for pages of new trees.
     #[must_use]
     pub const fn file(&self) -> &Arc<PageFile> {
         &self.file
@@ -119,16 +122,16 @@ impl<'d> PageTransaction<'d> {
     /// The root page of a table.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn root_page(&self, table: &str) -> Result<PageNumber> {
         root_page(self.connection, table)
             .map_err(|source| Error::sqlite(self.path, "read the schema", source))
     }
 
-    /// Whether the database has an index of that name, made by that statement.
+    /// Whether the database has an index with this name and this statement.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn has_index(&self, name: &str, sql: &str) -> Result<bool> {
         let found = "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name = ?1 AND sql = ?2";
         self.connection
@@ -136,18 +139,19 @@ impl<'d> PageTransaction<'d> {
             .map_err(|source| Error::sqlite(self.path, "read the schema", source))
     }
 
-    /// Makes what was built so far part of the database, each tree in the place of the one with that root page. The transaction
-    /// goes on, through SQL too; for trees that are built meanwhile there are `room` pages.
+    /// Makes the trees built so far part of the database. Each replaces the tree with the given root page.
+    /// The transaction continues, through SQL too; `room` pages are reserved for trees that are built
+    /// meanwhile.
     ///
     /// # Errors
-    /// What SQLite and the operating system say; the transaction is then to be rolled back.
+    /// Errors of SQLite and the operating system; the transaction must then be rolled back.
     pub fn publish(&mut self, trees: Vec<(PageNumber, RebuiltTree)>, room: u32) -> Result<()> {
         let last = self.file.set_apart(room)?;
         self.tell(trees, vec![last])
     }
 
-    /// Makes all that was built part of the database, as [`publish`](Self::publish) does. From then on the transaction goes on
-    /// through SQL alone.
+    /// Makes everything built part of the database, as [`publish`](Self::publish) does. From then on the
+    /// transaction continues through SQL only.
     ///
     /// # Errors
     /// As [`publish`](Self::publish).
@@ -159,7 +163,7 @@ impl<'d> PageTransaction<'d> {
         Ok(())
     }
 
-    /// Tells SQLite of trees and free pages.
+    /// Publishes trees and free pages to SQLite.
     fn tell(&mut self, trees: Vec<(PageNumber, RebuiltTree)>, unused: Vec<PageNumber>) -> Result<()> {
         let mut free = std::mem::take(&mut self.spare);
         free.extend(unused);
@@ -172,7 +176,7 @@ impl<'d> PageTransaction<'d> {
         if let Some(page) = self.wrong_page(&free) {
             return Err(BtreeError::Damaged { page }.into());
         }
-        // Otherwise each page would be committed by itself.
+        // Otherwise each page would be committed separately.
         if self.connection.is_autocommit() {
             return Err(Error::Unfinished { path: self.path.to_owned() });
         }
@@ -181,9 +185,9 @@ impl<'d> PageTransaction<'d> {
         let size = self.file.page_size().bytes();
         let page_count = self.file.page_count();
         if page_count > self.told.unwrap_or(self.first_count) {
-            // SQLite takes a file for damaged that is much shorter than its log says.
+            // SQLite reports a file as damaged if it is much shorter than its log says.
             self.file.stretch()?;
-            // It learns the length from the last page that is written.
+            // SQLite learns the length from the last page written.
             let mut last = vec![0; size];
             if free.binary_search(&PageNumber(page_count)).is_err() {
                 self.file.read_page(PageNumber(page_count), &mut last)?;
@@ -191,7 +195,7 @@ impl<'d> PageTransaction<'d> {
             pages.push((PageNumber(page_count), last));
             header[28..32].copy_from_slice(&page_count.to_be_bytes());
         }
-        // What was listed at first was taken.
+        // The pages listed at first have been used.
         let (next, listed) =
             if self.told.is_some() { (word(&header, 32), word(&header, 36)) } else { (0, 0) };
         let first_trunk = add_trunks(&mut pages, &free, next, size);
@@ -204,7 +208,7 @@ impl<'d> PageTransaction<'d> {
         Ok(())
     }
 
-    /// A page among free ones, which are sorted, that cannot be one.
+    /// A page among the sorted free ones that cannot be valid.
     fn wrong_page(&self, free: &[PageNumber]) -> Option<PageNumber> {
         let twice = free.windows(2).find(|pages| pages[0] == pages[1]).map(|pages| pages[0]);
         let last = self.file.page_count();
@@ -218,11 +222,11 @@ impl<'d> PageTransaction<'d> {
         for (number, page) in pages {
             insert.execute(params![number.0, page])?;
         }
-        // At the end of a savepoint SQLite looks afresh how many pages there are.
+        // At the end of a savepoint SQLite rereads the page count.
         self.connection.execute_batch("SAVEPOINT grafted; RELEASE grafted")
     }
 
-    /// Reads the list of free pages. Gives back whether it is as it should be.
+    /// Reads the list of free pages. Returns whether it is valid.
     fn take_free_pages(&mut self) -> Result<bool> {
         let mut page = vec![0; self.file.page_size().bytes()];
         let mut leaves: Vec<PageNumber> = Vec::new();
@@ -250,7 +254,7 @@ impl<'d> PageTransaction<'d> {
         let (worth, others): (Vec<_>, Vec<_>) =
             leaves.chunk_by(|a, b| a.0 + 1 == b.0).partition(|run| run.len() >= Self::WORTH as usize);
         self.spare.extend(others.into_iter().flatten());
-        // The first ones are taken first.
+        // The first runs are used first.
         self.file.reuse(worth.iter().rev().map(|run| PageRun { first: run[0], count: run.len() as u32 }));
         Ok(true)
     }
@@ -264,20 +268,21 @@ impl Drop for PageTransaction<'_> {
     }
 }
 
-/// Page 1 as it is in the transaction.
+/// Page 1 as seen by the transaction.
 fn first_page(connection: &Connection) -> rusqlite::Result<Vec<u8>> {
     connection.query_row("SELECT data FROM sqlite_dbpage WHERE pgno = 1", [], |row| row.get(0))
 }
 
-/// Adds the pages that list the free ones (["The Freelist"](https://www.sqlite.org/fileformat2.html#the_freelist)), which are
-/// free ones themselves. Gives back the number of the first: `next`, the first of those that list others, if there is no free one.
+/// Adds the trunk pages that list the free pages (["The
+/// Freelist"](https://www.sqlite.org/fileformat2.html#the_freelist)) and are free pages themselves. Returns
+/// the number of the first one, or `next`, the first existing trunk page, if there are no free pages.
 fn add_trunks(
     pages: &mut Vec<(PageNumber, Vec<u8>)>,
     free: &[PageNumber],
     mut next: u32,
     size: usize,
 ) -> u32 {
-    // SQLite leaves six entries of a trunk unused, because of a fault in old versions.
+    // SQLite leaves six entries of a trunk page unused, because of a bug in old versions.
     let listed = size / 4 - 8;
     for group in free.chunks(listed + 1).rev() {
         let Some((trunk, leaves)) = group.split_first() else { continue };

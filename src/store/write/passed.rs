@@ -1,4 +1,4 @@
-//! The table `game_set`: sets of games by what they pass, written block by block.
+//! Writes the table `game_set`, the sets of games by feature, block by block.
 
 use std::convert::Infallible;
 
@@ -14,7 +14,7 @@ use crate::store::row::HeaderBatch;
 use crate::store::write::bulk::BulkLoader;
 use crate::store::write::fill::blocks_with_games;
 
-/// The games that were written since the last block was full.
+/// The games since the last full block.
 #[derive(Debug, Default)]
 pub(super) struct PassedWriter {
     number: u32,
@@ -22,7 +22,7 @@ pub(super) struct PassedWriter {
 }
 
 impl PassedWriter {
-    /// Adds the games of a batch; blocks that are full are written.
+    /// Adds the games of a batch, and writes blocks that are full.
     pub(super) fn append(&mut self, connection: &Connection, batch: &HeaderBatch) -> rusqlite::Result<()> {
         for (game, passed) in batch.games.iter().zip(batch.passed.iter()) {
             let (block, number) = block_of(game.game);
@@ -35,7 +35,7 @@ impl PassedWriter {
         Ok(())
     }
 
-    /// Writes the sets of the games that are not written yet.
+    /// Writes the sets of the games that are not yet written.
     pub(super) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         if self.block.is_empty() {
             return Ok(());
@@ -79,7 +79,7 @@ impl<'c> RowWriter<'c> {
         pushed
     }
 
-    /// Adds the next set, as it is stored.
+    /// Adds the next set, in stored form.
     fn push_encoded(&mut self, kind: PassedKind, value: i64, set: &[u8]) -> rusqlite::Result<()> {
         let Self { insert, block, rows, .. } = self;
         rows.push(kind, value, set, &mut |kind, first, sets| {
@@ -95,32 +95,33 @@ impl<'c> RowWriter<'c> {
     }
 }
 
-/// Whether there are sets of a block.
+/// Whether a block has sets.
 fn has_block(connection: &Connection, block: u32) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT 1 FROM main.game_set WHERE block = ?1")?.exists([block])
 }
 
-/// A writer of the sets of a block, in place of those that are there.
+/// A writer that replaces the existing sets of a block.
 fn rows_anew(connection: &Connection, block: u32) -> rusqlite::Result<RowWriter<'_>> {
     connection.prepare_cached("DELETE FROM main.game_set WHERE block = ?1")?.execute([block])?;
     RowWriter::new(connection, block)
 }
 
-/// Sets of a block, one after the other as they are stored: nothing can be written as long as others are read.
+/// Sets of a block in stored form, concatenated. Buffered because nothing can be written while others are
+/// read.
 #[derive(Default)]
 struct EncodedSets {
     bytes: Vec<u8>,
-    /// Where each ends.
+    /// The end of each set.
     ends: Vec<(PassedKind, i64, usize)>,
 }
 
 impl EncodedSets {
-    /// What was written behind the others is the next set.
+    /// The bytes appended since the last call are the next set.
     fn end(&mut self, kind: PassedKind, value: i64) {
         self.ends.push((kind, value, self.bytes.len()));
     }
 
-    /// Writes them in place of the sets of a block that are there.
+    /// Replaces the existing sets of a block by these.
     fn write(&self, connection: &Connection, block: u32) -> rusqlite::Result<()> {
         let mut rows = rows_anew(connection, block)?;
         let mut start = 0;
@@ -132,7 +133,7 @@ impl EncodedSets {
     }
 }
 
-/// Adds games to the sets of a block. Those that get none are copied as they are stored.
+/// Adds games to the sets of a block. Sets without new games are copied in stored form.
 fn add_to_block(connection: &Connection, block: u32, more: BlockSets) -> rusqlite::Result<()> {
     let mut sets = EncodedSets::default();
     let mut more = more.into_iter().peekable();
@@ -155,7 +156,7 @@ fn add_to_block(connection: &Connection, block: u32, more: BlockSets) -> rusqlit
     sets.write(connection, block)
 }
 
-/// Copies the sets of the attached side database: those of a block that has sets already are joined with them.
+/// Copies the sets of the attached side database. Sets of a block that already has sets are merged.
 pub(super) fn copy_sets(main: &Connection) -> rusqlite::Result<()> {
     let mut statement = main.prepare("SELECT DISTINCT block FROM side.game_set ORDER BY 1")?;
     let blocks = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<u32>>>()?;
@@ -169,7 +170,7 @@ pub(super) fn copy_sets(main: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Takes games out of the sets of a block. Those that lose none are copied as they are stored.
+/// Removes games from the sets of a block. Unchanged sets are copied in stored form.
 fn take_out_of_block(connection: &Connection, block: u32, games: &BlockGames) -> rusqlite::Result<()> {
     let mut left = EncodedSets::default();
     let mut numbers = Vec::new();
@@ -192,7 +193,7 @@ fn take_out_of_block(connection: &Connection, block: u32, games: &BlockGames) ->
 }
 
 impl BulkLoader<'_> {
-    /// Takes games out of all sets.
+    /// Removes games from all sets.
     pub(super) fn take_out_of_sets(&self, games: &GameSet) -> Result<()> {
         let take_out = || -> rusqlite::Result<()> {
             let mut games = games.iter().map(block_of).peekable();
@@ -210,7 +211,7 @@ impl BulkLoader<'_> {
     }
 }
 
-/// Makes all sets anew from the rows of the games. Of a game whose rows cannot be read, no set tells.
+/// Rebuilds all sets from the rows of the games. A game with unreadable rows is in no set.
 pub(super) fn make_sets_anew(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("DELETE FROM game_set")?;
     let mut writer = PassedWriter::default();

@@ -1,4 +1,4 @@
-//! Taking games out of a database, and the ends of sources that are read again.
+//! Removes games from a database, and the tails of sources that are read again.
 
 use rusqlite::params;
 
@@ -10,16 +10,16 @@ use crate::store::read::known_sources::{READINGS, Tail};
 use crate::store::row::{GameId, HeaderBatch, SourceId};
 use crate::store::write::bulk::BulkLoader;
 
-/// The problems of a tail that belong to no game that was kept: those of its game, and of what follows it.
+/// The problems of a tail that do not belong to a kept game: those of its own game, and of the text after it.
 const PROBLEMS: &str = "SELECT problem_id, source_id FROM problem
      WHERE game_id IS NULL AND source_id IN (SELECT source_id FROM reading)
          AND byte_offset >= ?2 AND ifnull(game_number > ?3, TRUE)";
 
-/// The game of a tail as a duplicate that was skipped.
+/// The game of a tail if it was skipped as a duplicate.
 const SKIPPED: &str = "SELECT source_id, byte_offset, import_id FROM duplicate
      WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2 AND game_id IS NULL";
 
-/// Removes what is noted of a tail beside its game, and brings the counts of sources and imports down.
+/// Removes the records of a tail other than its game, and reduces the counts of sources and imports.
 const REMOVE_NOTES: [&str; 7] = [
     "UPDATE source SET problems = problems - (SELECT count(*) FROM gone WHERE gone.source_id = source.source_id)
      WHERE source_id IN (SELECT source_id FROM gone)",
@@ -33,8 +33,8 @@ const REMOVE_NOTES: [&str; 7] = [
     "DELETE FROM removed_game WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2",
 ];
 
-/// The games that are removed, with the numbers of their names, which may be those of no game afterwards, and how many rows of
-/// `game_position` they have: `?2` says so where these have gone already.
+/// The removed games, with the numbers of their names, which may be unused afterwards, and the number of
+/// their rows in `game_position`. If these rows are already removed, `?2` has the numbers.
 const LIST: &str = "CREATE TEMP TABLE IF NOT EXISTS removing (
      game_id INTEGER PRIMARY KEY, event_id INTEGER, site_id INTEGER, white_id INTEGER, black_id INTEGER, positions INTEGER)";
 const ADD_TO_LIST: &str = "INSERT OR IGNORE INTO temp.removing
@@ -43,7 +43,7 @@ const ADD_TO_LIST: &str = "INSERT OR IGNORE INTO temp.removing
      FROM main.game WHERE game_id = ?1";
 const DROP_LIST: &str = "DROP TABLE IF EXISTS temp.removing";
 
-/// Brings the counts of sources and imports down.
+/// Reduces the counts of sources and imports.
 const UNCOUNT: [&str; 4] = [
     "UPDATE source SET games = source.games - gone.games, plies = source.plies - gone.plies
      FROM (SELECT source_id, count(*) AS games, sum(ply_count) AS plies
@@ -64,36 +64,37 @@ const UNCOUNT: [&str; 4] = [
      WHERE gone.import_id = import.import_id",
 ];
 
-/// Keys of the removed games that have `?1` rows or more.
+/// Keys of the removed games with at least `?1` rows.
 const LIST_THINNED: &str =
     "SELECT key FROM temp.removing CROSS JOIN game_position AS p USING (game_id) GROUP BY key
      HAVING EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = p.key LIMIT 1 OFFSET ?1 - 1)";
-/// In the order of their keys, so that each page is looked at once.
+/// In key order, so that each page is read once.
 const REMOVE_OCCURRENCES: &str = "DELETE FROM occurrence WHERE (level, key, game_id, ply) IN
      (SELECT (SELECT max(level) FROM occurrence_level WHERE level <= game_id), key, game_id, ply
       FROM temp.removing CROSS JOIN game_position USING (game_id))";
 
-/// Removes the names of removed games that no other game has.
+/// Removes names of removed games that no other game uses.
 const REMOVE_NAMES: [&str; 3] = [
     "DELETE FROM player WHERE player_id IN (SELECT white_id FROM temp.removing UNION SELECT black_id FROM temp.removing)
          AND NOT EXISTS (SELECT 1 FROM game WHERE white_id = player_id)
          AND NOT EXISTS (SELECT 1 FROM game WHERE black_id = player_id)",
     "DELETE FROM event WHERE event_id IN (SELECT event_id FROM temp.removing)
          AND NOT EXISTS (SELECT 1 FROM game WHERE game.event_id = event.event_id)",
-    // There is no index of sites: the games are looked through only if the columns, which somebody may have left behind, have none.
+    // Sites have no index. All games are searched only if the columns, which may be outdated, do not contain
+    // the site.
     "DELETE FROM site WHERE site_id IN (SELECT site_id FROM temp.removing EXCEPT
              SELECT value FROM game_column, json_each(cells) WHERE name = 'site_id')
          AND site_id NOT IN (SELECT site_id FROM game WHERE site_id IS NOT NULL)",
 ];
 
-/// Notes down where the text of games stands that are taken out of a source that stays.
+/// Records the place of the text of removed games, for sources that stay.
 const NOTE: &str = "INSERT INTO removed_game (source_id, byte_offset, byte_length)
      SELECT source_id, byte_offset, byte_length FROM temp.removing CROSS JOIN main.game USING (game_id)
      WHERE source_id NOT IN (SELECT value FROM json_each(?1))";
 const COUNT: &str =
     "INSERT INTO setting (name, value) SELECT 'removed_games', count(*) FROM temp.removing WHERE true
      ON CONFLICT DO UPDATE SET value = value + excluded.value";
-/// Numbers of games that went are not given to others.
+/// Numbers of removed games are not reused.
 const KEEP_NUMBER: &str = "INSERT INTO setting (name, value) VALUES ('last_game', ?1)
      ON CONFLICT DO UPDATE SET value = max(value, excluded.value)";
 
@@ -105,12 +106,12 @@ const REMOVE_SOURCES: [&str; 4] = [
     "DELETE FROM source WHERE source_id IN (SELECT value FROM json_each(?1))",
 ];
 
-/// The games that come back: source, first byte, and which game of the source each is.
+/// The returning games: source, first byte, and number of the game in the source.
 const LIST_RETURNING: &str = "CREATE TEMP TABLE IF NOT EXISTS coming_back (
      source_id INTEGER, byte_offset INTEGER, game_number INTEGER, PRIMARY KEY (source_id, byte_offset))";
 const ADD_TO_RETURNING: &str = "INSERT INTO temp.coming_back VALUES (?1, ?2, ?3)";
 
-/// Removes what is noted of them as skipped games.
+/// Removes their records as skipped games.
 const MAKE_ROOM: [&str; 3] = [
     "DELETE FROM duplicate WHERE (source_id, byte_offset) IN (SELECT source_id, byte_offset FROM temp.coming_back)",
     "DELETE FROM problem
@@ -118,7 +119,7 @@ const MAKE_ROOM: [&str; 3] = [
     "DROP TABLE temp.coming_back",
 ];
 
-/// Counts the games that came back, which are later than game `?1`.
+/// Counts the returned games, which are later than game `?1`.
 const COUNT_RETURNED: [&str; 2] = [
     "UPDATE source SET games = source.games + new.games, plies = source.plies + new.plies
      FROM (SELECT source_id, count(*) AS games, sum(ply_count) AS plies FROM game WHERE game_id > ?1 GROUP BY 1) AS new
@@ -131,7 +132,7 @@ const COUNT_RETURNED: [&str; 2] = [
      WHERE new.import_id = import.import_id",
 ];
 
-/// Counts problems and skipped games of sources and imports afresh: these tables are small.
+/// Recounts problems and skipped games of sources and imports. These tables are small.
 pub(super) const COUNT_AFRESH: [&str; 4] = [
     "UPDATE source SET problems = ifnull(there.problems, 0)
      FROM source AS s LEFT JOIN (SELECT source_id, count(*) AS problems FROM problem GROUP BY 1) AS there USING (source_id)
@@ -152,8 +153,8 @@ pub(super) const COUNT_AFRESH: [&str; 4] = [
 
 const COUNT_POSITIONS: &str = "count positions";
 
-/// Keeps the number of distinct positions of a database of one run true. Of several runs each says what it counted itself. `?1` is the
-/// last game that was there before those that came back.
+/// Updates the number of distinct positions in a database of one run. With several runs, each row has the
+/// run's own count. `?1` is the last game that existed before the returned ones.
 const COUNT_GONE_POSITIONS: &str = "UPDATE import SET distinct_positions = distinct_positions - (
          SELECT count(*) FROM (SELECT DISTINCT key FROM temp.removing CROSS JOIN game_position USING (game_id)) AS gone
          WHERE NOT EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = gone.key AND o.game_id <= ?1
@@ -166,16 +167,16 @@ const COUNT_NEW_POSITIONS: &str = "UPDATE import SET distinct_positions = distin
          WHERE NOT EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = new.key AND o.game_id <= ?1))
      WHERE (SELECT count(*) FROM import) = 1";
 
-/// Which rows of removed games the large tables still have.
+/// The rows of removed games that the large tables still have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowsOfRemoved<'r> {
     /// All of them.
     There,
-    /// Those of `game_position` and `move_eval`; `occurrence` is built anew without them.
+    /// The rows of `game_position` and `move_eval`; `occurrence` is rewritten without them.
     InGamePosition,
-    /// None: these tables are built anew without them.
+    /// No rows: these tables are rewritten without them.
     Gone {
-        /// How many rows of `game_position` each game had, those with rows in order.
+        /// The number of rows of `game_position` of each game, for games with rows, in order.
         positions: &'r [(GameId, u32)],
     },
 }
@@ -186,24 +187,24 @@ impl RowsOfRemoved<'_> {
     }
 }
 
-/// What leaves a database in a run.
+/// The data to remove in a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaving<'l> {
     /// Games.
     pub(crate) games: &'l GameSet,
-    /// How many positions they have.
+    /// The number of their positions.
     pub(crate) positions: u64,
-    /// How many rows of a key are worth counting.
+    /// Rows of a key are counted up to this number.
     pub(crate) threshold: u32,
     pub(crate) reason: Reason<'l>,
 }
 
 impl Leaving<'_> {
-    /// Whether it is counted how many positions no game has reached any more: in a database of one run, as long as no games are read
-    /// again.
+    /// Whether to count the positions that no game reaches any more: in a database of one run, if no games
+    /// are read again.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn counts_positions(&self, database: &Database) -> Result<bool> {
         if matches!(self.reason, Reason::ReadAgain(_)) {
             return Ok(false);
@@ -214,23 +215,24 @@ impl Leaving<'_> {
     }
 }
 
-/// Why games leave.
+/// Why games are removed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reason<'l> {
-    /// The ends of their sources are read again.
+    /// The tails of their sources are read again.
     ReadAgain(&'l [Tail]),
-    /// Somebody takes them out.
+    /// The user removes them.
     TakenOut(&'l TakenOut),
 }
 
-/// What goes with games that are taken out.
+/// Data that is removed with games.
 #[derive(Debug, Default)]
 pub(crate) struct TakenOut {
-    /// Sources, none of whose games stays.
+    /// Sources without remaining games.
     pub(crate) sources: Vec<SourceId>,
-    /// Games that were skipped as duplicates and are read again, as their originals go: source, byte, and which game of the source each is.
+    /// Games that were skipped as duplicates and are read again because their originals are removed: source,
+    /// byte, and number of the game in the source.
     pub(crate) returning: Vec<(SourceId, u64, u32)>,
-    /// The last game that was there before.
+    /// The last game that existed before.
     pub(crate) last_game: GameId,
 }
 
@@ -241,10 +243,10 @@ impl TakenOut {
 }
 
 impl BulkLoader<'_> {
-    /// Removes rows that new ones take the places of.
+    /// Removes rows that new rows replace.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn make_room(&self, leaving: Leaving<'_>) -> Result<()> {
         const ACTION: &str = "remove duplicates";
         let Reason::TakenOut(TakenOut { returning, .. }) = leaving.reason else { return Ok(()) };
@@ -258,11 +260,12 @@ impl BulkLoader<'_> {
         MAKE_ROOM.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
     }
 
-    /// Removes what leaves, but not what is counted of its positions. The names that only it has stay until
-    /// [`remove_names`](Self::remove_names). Gives back of which keys rows of `position_game` were removed, if these had many rows.
+    /// Removes the rows of removed games, but does not change the counts of their positions. Unused names
+    /// stay until [`remove_names`](Self::remove_names). Returns the keys of removed rows of `position_game`
+    /// that had many rows.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn remove(&self, leaving: Leaving<'_>, rows: RowsOfRemoved<'_>) -> Result<Vec<PositionKey>> {
         if let Reason::ReadAgain(tails) = leaving.reason {
             tails.iter().try_for_each(|tail| self.remove_notes(tail))?;
@@ -295,10 +298,11 @@ impl BulkLoader<'_> {
         Ok(thinned)
     }
 
-    /// Brings the counts up to date once games that were skipped have come back; `last` is the last game that was there before.
+    /// Updates the counts once skipped games have been read again; `last` is the last game that existed
+    /// before.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn count_returned(&self, last: GameId) -> Result<()> {
         const ACTION: &str = "count what came back";
         COUNT_RETURNED.into_iter().try_for_each(|sql| self.execute(ACTION, sql, [last.0]))?;
@@ -306,11 +310,11 @@ impl BulkLoader<'_> {
         COUNT_AFRESH.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
     }
 
-    /// Removes what is noted of the end of a source beside its game: the game as one that was left out or skipped, and what follows it
-    /// outside of games.
+    /// Removes the records of a tail other than its game: the game as a skipped one, and problems outside
+    /// games after it.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     fn remove_notes(&self, tail: &Tail) -> Result<()> {
         let (offset, games) = (tail.byte_offset.cast_signed(), tail.games.cast_signed());
         for sql in REMOVE_NOTES {
@@ -321,7 +325,7 @@ impl BulkLoader<'_> {
         Ok(())
     }
 
-    /// Lists the games that are removed.
+    /// Lists the games to remove.
     fn list_removed(&self, games: &GameSet, rows: RowsOfRemoved<'_>) -> Result<()> {
         const ACTION: &str = "list removed games";
         self.execute(ACTION, LIST, [])?;
@@ -346,14 +350,14 @@ impl BulkLoader<'_> {
         keys.and_then(Iterator::collect).map_err(failed)
     }
 
-    /// Removes the games that are listed.
+    /// Removes the listed games.
     fn remove_games(&self, games: &GameSet, rows: RowsOfRemoved<'_>) -> Result<()> {
         const ACTION: &str = "remove games";
         UNCOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))?;
         if rows == RowsOfRemoved::There {
             self.execute(ACTION, REMOVE_OCCURRENCES, [])?;
         }
-        // Those first that others are found by.
+        // First the tables that others depend on for finding rows.
         let mut tables = vec!["problem", "duplicate"];
         if !rows.are_gone() {
             tables.push("game_position");
@@ -371,10 +375,10 @@ impl BulkLoader<'_> {
         self.remove_from_columns(games)
     }
 
-    /// Counts so many positions less that some game has reached.
+    /// Reduces the number of distinct positions by `gone`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn uncount_positions(&self, gone: u64) -> Result<()> {
         self.execute(COUNT_POSITIONS, UNCOUNT_POSITIONS, [gone.cast_signed()])
     }
@@ -382,7 +386,7 @@ impl BulkLoader<'_> {
     /// Removes the names that only removed games had, once all other rows are written.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn remove_names(&self, leaving: Leaving<'_>) -> Result<()> {
         const ACTION: &str = "remove names";
         if leaving.games.is_empty() {

@@ -1,4 +1,4 @@
-//! What follows from other rows, made anew.
+//! Rebuilds derived data from other rows.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -18,12 +18,12 @@ use crate::store::write::passed::make_sets_anew;
 use crate::store::write::remove::COUNT_AFRESH;
 use crate::store::write::temporary::Temporary;
 
-/// Gives games whose source is not there one of which nothing is known, so that they can stay, or be taken out.
+/// Creates an unknown source for games whose source is missing, so that they can stay or be removed.
 const NAME_UNKNOWN: &str = "INSERT INTO source (source_id, path, import_id)
      SELECT source_id, 'unknown source ' || source_id, min(import_id) FROM game
      WHERE source_id NOT IN (SELECT source_id FROM source) GROUP BY source_id";
 
-/// Removes the rows of games, sources and names that are not there. NULL is not in a set without rows either.
+/// Removes the rows of missing games, sources and names. A NULL is not affected: `NOT IN` is not true for it.
 const REMOVE: [&str; 12] = [
     "DELETE FROM problem WHERE source_id NOT IN (SELECT source_id FROM source)",
     "DELETE FROM problem WHERE game_id IS NOT NULL AND game_id NOT IN (SELECT game_id FROM game)",
@@ -40,7 +40,7 @@ const REMOVE: [&str; 12] = [
     "UPDATE game SET opening_id = NULL WHERE opening_id IS NOT NULL AND opening_id NOT IN (SELECT opening_id FROM opening)",
 ];
 
-/// Removes names that no game has.
+/// Removes names that no game uses.
 const REMOVE_NAMES: [&str; 3] = [
     "DELETE FROM player WHERE player_id IN
          (SELECT player_id FROM player EXCEPT SELECT white_id FROM game EXCEPT SELECT black_id FROM game)",
@@ -62,18 +62,18 @@ const COUNT: [&str; 2] = [
      WHERE i.import_id = import.import_id",
 ];
 
-/// Forgets sources of which nothing is left, so that they can be indexed anew.
+/// Removes sources without any remaining data, so that they can be indexed again.
 const FORGET: &str = "DELETE FROM source WHERE last_game IS NOT NULL AND source_id NOT IN (
      SELECT source_id FROM game UNION SELECT source_id FROM duplicate UNION SELECT source_id FROM removed_game)
      AND source_id NOT IN (SELECT source_id FROM problem)";
 
-/// Forgets sources that had games, all of which are gone, though nobody took them out: they can be indexed anew. The duplicates that
-/// were found in them go as well.
+/// Removes sources whose games are all missing although the user did not remove them, so that they can be
+/// indexed again. The duplicates found in them are removed as well.
 const FORGET_EMPTIED: &str =
     "DELETE FROM source WHERE last_game IS NOT NULL AND games > 0 AND source_id NOT IN (
      SELECT source_id FROM game UNION SELECT source_id FROM removed_game)";
 
-/// Makes `occurrence` anew, as one level; the visited positions are counted afterwards.
+/// Rebuilds `occurrence` as one level. The visited positions are counted afterwards.
 const OCCURRENCES: [&str; 7] = [
     "DELETE FROM occurrence",
     "DELETE FROM occurrence_level",
@@ -84,7 +84,7 @@ const OCCURRENCES: [&str; 7] = [
     "DELETE FROM visited_position",
 ];
 
-/// The number of distinct positions of a database of one run, and a note that numbers are missing.
+/// The number of distinct positions in a database of one run, and a note that numbers are missing.
 const TOTALS: [&str; 2] = [
     "UPDATE import SET distinct_positions = (SELECT count(DISTINCT key) FROM occurrence WHERE level = 1)
      WHERE (SELECT count(*) FROM import) = 1",
@@ -93,11 +93,11 @@ const TOTALS: [&str; 2] = [
      ON CONFLICT DO UPDATE SET value = max(value, excluded.value)",
 ];
 
-/// Keeps other programs from writing to a database as long as the connection is open.
+/// Prevents other programs from writing to a database while the connection is open.
 fn hold(path: &Path) -> Result<Connection> {
     let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     match connection.execute_batch("BEGIN IMMEDIATE") {
-        // Then nobody else can either.
+        // If the file is read-only, nobody else can write either.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => Ok(connection),
         begun => begun
             .map(|()| connection)
@@ -105,25 +105,25 @@ fn hold(path: &Path) -> Result<Connection> {
     }
 }
 
-/// What [`Build::mend`] did.
+/// The result of [`Build::mend`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mended {
-    /// Rows that went, as what they belong to is not there.
+    /// Removed rows, because the row they belong to is missing.
     pub rows: u64,
-    /// Names that went, as no game has them.
+    /// Removed names, because no game uses them.
     pub names: u64,
-    /// Sources that are forgotten, as nothing of them is left.
+    /// Removed sources, because none of their data remains.
     pub sources: u64,
-    /// Sources that were not there though games of them are: they have a row again, and nothing is known of them.
+    /// Missing sources with games: each has a row again, without any data.
     pub unknown_sources: u64,
 }
 
 impl Build {
-    /// Begins with a copy of the lock's target, its schema brought up to date, instead of an empty database. Until it takes the target's
-    /// place, no other program can write to that: what it wrote would be lost.
+    /// Starts from a copy of the lock's target with an updated schema, instead of an empty database. Until it
+    /// replaces the target, no other program can write to the target, because its changes would be lost.
     ///
     /// # Errors
-    /// When it cannot be read or copied, or somebody is writing to it.
+    /// If it cannot be read or copied, or somebody is writing to it.
     pub fn copy_of(database: &Database, lock: WriterLock, cache_bytes: u64) -> Result<Self> {
         let temporary = Temporary(lock.temporary(""));
         let failed = |source| Error::sqlite(lock.target(), "copy the database", source);
@@ -136,11 +136,11 @@ impl Build {
         Self::of_copy(temporary, options, lock, database.set_up(), held)
     }
 
-    /// Removes rows of what is not there, makes `occurrence` anew, empties the tables of visited positions, and counts sources and
-    /// runs.
+    /// Removes rows that belong to missing rows, rebuilds `occurrence`, clears the tables of visited
+    /// positions, and counts sources and runs.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn mend(&self) -> Result<Mended> {
         let changed = |sql: &str| {
             let changed = self.connection().execute(sql, []);
@@ -168,11 +168,12 @@ impl Build {
         Ok(mended)
     }
 
-    /// Shows `hash` start key, both names, date and first moves of each game whose players are known, and writes the hashes that it gives
-    /// back; those of other games are emptied. Gives back how many were not so.
+    /// Calls `hash` with the start key, both names, the date and the first moves of each game whose players
+    /// are known, and stores the returned hashes. Clears those of other games. Returns the number of changed
+    /// hashes.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn set_prefix_hashes(
         &self,
         most_moves: usize,
@@ -211,10 +212,10 @@ impl Build {
         run().map_err(|source| self.failed(source))
     }
 
-    /// The keys of positions that so many rows of `occurrence` have, which is one level now, in order.
+    /// The keys with at least `rows` rows of `occurrence`, which is one level now, in ascending order.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn keys_with(&self, rows: u32) -> Result<Vec<PositionKey>> {
         let keys = || -> rusqlite::Result<Vec<PositionKey>> {
             let mut statement = self.connection().prepare(
@@ -226,10 +227,10 @@ impl Build {
         keys().map_err(|source| self.failed(source))
     }
 
-    /// Games whose positions are not all there, up to a number.
+    /// Games with missing positions, at most `most`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn broken_games(&self, most: u32) -> Result<Vec<GameId>> {
         let games = || -> rusqlite::Result<Vec<GameId>> {
             let mut statement = self.connection().prepare(
@@ -248,7 +249,7 @@ impl Build {
     }
 }
 
-/// The first moves of a game, and the key that it starts with; `None` if it has no positions.
+/// The first moves of a game, and the key of its start position; `None` if it has no positions.
 fn first_moves(
     connection: &Connection,
     game: u32,

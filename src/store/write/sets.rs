@@ -1,4 +1,4 @@
-//! Columns and sets of games, written as games come and changed as they go.
+//! Columns and sets of games, updated when games are added or removed.
 
 use rusqlite::{Connection, Row, params};
 
@@ -20,11 +20,11 @@ const WRITE_COLUMNS: &str = "write table game_column";
 const WRITE_VISITS: &str = "write table visit_set";
 
 impl BulkLoader<'_> {
-    /// Goes on with the last block of columns that a database has, where some games are about to be `removed`: what is written in
-    /// its place is whole.
+    /// Continues the last block of columns of a database, from which games in `removed` are about to be
+    /// removed. The block is then replaced as a whole.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn resume_columns(&mut self, database: &Connection, removed: &GameSet) -> Result<()> {
         let resume = || -> rusqlite::Result<Option<ColumnBuilder>> {
             let last = "SELECT max(block) AS block FROM game_column";
@@ -43,7 +43,7 @@ impl BulkLoader<'_> {
         Ok(())
     }
 
-    /// Puts rows of `game` into columns.
+    /// Adds rows of `game` to the columns.
     pub(super) fn push_columns(&mut self, batch: &HeaderBatch) -> Result<()> {
         let places = places::<GameRow>();
         for (index, game) in batch.games.iter().enumerate() {
@@ -55,7 +55,7 @@ impl BulkLoader<'_> {
         Ok(())
     }
 
-    /// Writes the block of columns that was begun.
+    /// Writes the current block of columns.
     pub(super) fn end_columns(&mut self) -> Result<()> {
         match self.columns.take() {
             Some(done) => self.put_columns(&done),
@@ -67,7 +67,7 @@ impl BulkLoader<'_> {
         put_columns(self.connection(), columns).map_err(|source| self.failed(WRITE_COLUMNS, source))
     }
 
-    /// Takes games out of the columns.
+    /// Removes games from the columns.
     pub(super) fn remove_from_columns(&self, games: &GameSet) -> Result<()> {
         let remove = || -> rusqlite::Result<()> {
             let mut builder = ColumnBuilder::default();
@@ -90,7 +90,7 @@ impl BulkLoader<'_> {
         remove().map_err(|source| self.failed(WRITE_COLUMNS, source))
     }
 
-    /// Writes who reached a visited position in a block of games, in the place of what stands there; without games the row goes.
+    /// Stores the games of a block that reached a visited position. Without games, the row is removed.
     pub(crate) fn put_visits(&self, key: PositionKey, block: u32, games: &[u8]) -> Result<()> {
         if games.is_empty() {
             let sql = "DELETE FROM visit_set WHERE block = ?2 AND key = ?1";
@@ -99,7 +99,7 @@ impl BulkLoader<'_> {
         self.execute(WRITE_VISITS, PUT_VISITS, params![key.as_i64(), block, games])
     }
 
-    /// Takes removed games of a block out of those that reached a visited position.
+    /// Removes games of a block from those that reached a visited position.
     pub(crate) fn remove_visits(&self, key: PositionKey, block: u32, removed: &GameSet) -> Result<()> {
         let old = self.visits(key, block)?;
         let mut left = Vec::new();
@@ -111,7 +111,7 @@ impl BulkLoader<'_> {
         self.put_visits(key, block, &pack_block(left))
     }
 
-    /// Removes the sets of a position that is no visited one any more.
+    /// Removes the sets of a position that is no longer a visited one.
     pub(super) fn remove_visit_sets(&self, key: PositionKey) -> Result<()> {
         let last = || -> rusqlite::Result<Option<u16>> {
             let mut last = self.connection().prepare_cached("SELECT max(block) AS block FROM visit_set")?;

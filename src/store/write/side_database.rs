@@ -1,4 +1,4 @@
-//! Rows on their way into a database.
+//! A side database: holds rows before they are copied to a database.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::store::schema;
 use crate::store::write::passed::copy_sets;
 use crate::store::write::temporary::{Temporary, configure, root_page};
 
-/// A temporary database with the same schema, for rows that another one takes over later.
+/// A temporary database with the same schema. Its rows are copied to another database later.
 #[derive(Debug)]
 pub struct SideDatabase {
     connection: Connection,
     temporary: Temporary,
-    /// The names of the indexes of `game`, and the statements that make them.
+    /// The names of the indexes of `game`, and the statements that create them.
     game_indexes: Vec<(String, String)>,
 }
 
@@ -28,19 +28,19 @@ pub struct SideDatabase {
 pub struct SideIndex {
     /// Its name.
     pub name: String,
-    /// The statement that makes it.
+    /// The statement that creates it.
     pub sql: String,
-    /// The file it stands in.
+    /// The file that contains it.
     pub file: Arc<PageFile>,
     /// Its pages.
     pub tree: Tree,
 }
 
 impl SideDatabase {
-    /// Makes an empty one beside the lock's target.
+    /// Creates an empty side database beside the lock's target.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn create(lock: &WriterLock, name: &str, cache_bytes: u64) -> Result<Self> {
         let temporary = Temporary(lock.temporary(&format!("-{name}")));
         let mut connection =
@@ -53,10 +53,11 @@ impl SideDatabase {
         Ok(Self { connection, temporary, game_indexes })
     }
 
-    /// Makes the indexes of `game`, once all its rows are there. Gives back those whose rows stand on their pages as a whole.
+    /// Builds the indexes of `game`, once all its rows are written. Returns those whose rows fit completely
+    /// on their pages.
     ///
     /// # Errors
-    /// What SQLite and the operating system say.
+    /// Errors of SQLite and the operating system.
     pub fn index_games(&self) -> Result<Vec<SideIndex>> {
         let path = self.path();
         let failed = |source| Error::sqlite(path, "create an index", source);
@@ -87,12 +88,13 @@ impl SideDatabase {
         &self.temporary.0
     }
 
-    /// Closes it and attaches it to the database at `path` as `side`. It is to be detached before its file is dropped.
+    /// Closes it and attaches it to the database at `path` as `side`. It must be detached before its file is
+    /// dropped.
     pub(crate) fn attach(self, main: &Connection, path: &Path) -> Result<Temporary> {
         let failed = |source| Error::sqlite(path, "copy the small tables", source);
         let Self { connection, temporary, .. } = self;
         connection.close().map_err(|(_, source)| failed(source))?;
-        // As bytes: a path need not be UTF-8.
+        // As bytes: a path may not be UTF-8.
         main.execute("ATTACH ?1 AS side", [temporary.0.as_os_str().as_encoded_bytes()]).map_err(failed)?;
         Ok(temporary)
     }
@@ -104,17 +106,17 @@ fn game_indexes(connection: &Connection) -> rusqlite::Result<Vec<(String, String
     connection.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-/// Removes the columns of games that the attached side database has whole.
+/// Removes columns of games that the attached side database replaces completely.
 pub(crate) fn make_room(main: &Connection) -> rusqlite::Result<()> {
     main.execute_batch(
         "DELETE FROM main.game_column WHERE (name, block) IN (SELECT name, block FROM side.game_column)",
     )
 }
-/// Whether there are sets that those of new games are to be joined with.
+/// Whether there are sets to merge with those of new games.
 const SETS_THERE: &str = "SELECT EXISTS (SELECT 1 FROM main.game_set)";
 
-/// Copies all rows of the attached side database but those of `problem` and `occurrence_level`. Tables and columns that the other database has beside
-/// them stay as they are.
+/// Copies all rows of the attached side database except those of `problem` and `occurrence_level`. Additional
+/// tables and columns of the other database are not changed.
 pub(crate) fn copy_rows(main: &Connection) -> rusqlite::Result<()> {
     let sql = "SELECT name FROM side.sqlite_schema
                WHERE type = 'table' AND name NOT IN ('problem', 'occurrence_level') AND name NOT LIKE 'sqlite%' ORDER BY rowid";
@@ -130,7 +132,7 @@ pub(crate) fn copy_rows(main: &Connection) -> rusqlite::Result<()> {
             continue;
         }
         let own = columns(main, &table, "side")?;
-        // All columns of equal tables: SQLite copies the rows as they are.
+        // All columns of equal tables: SQLite copies the rows without decoding them.
         if own == columns(main, &table, "main")? {
             copy(main, &table, "*", &table)?;
         } else {
@@ -140,13 +142,13 @@ pub(crate) fn copy_rows(main: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Copies the problems of the attached side database, which are numbered anew, on from those that are there.
+/// Copies the problems of the attached side database. Their numbers continue after the existing ones.
 pub(crate) fn copy_problems(main: &Connection) -> rusqlite::Result<()> {
     let own = columns(main, "problem", "side")?;
     copy(main, &format!("problem ({own})"), &own, "problem")
 }
 
-/// The names of a table's columns, but for the numbers of problems.
+/// The names of a table's columns, except the numbers of problems.
 fn columns(main: &Connection, table: &str, schema: &str) -> rusqlite::Result<String> {
     let sql = "SELECT group_concat(name, ', ' ORDER BY cid) FROM pragma_table_info(?1, ?2)
                WHERE name <> 'problem_id'";
@@ -154,6 +156,6 @@ fn columns(main: &Connection, table: &str, schema: &str) -> rusqlite::Result<Str
 }
 
 fn copy(main: &Connection, target: &str, columns: &str, table: &str) -> rusqlite::Result<()> {
-    // Without `OR ROLLBACK` SQLite would keep a journal, in a temporary file somewhere, to undo the statement alone.
+    // Without `OR ROLLBACK`, SQLite would keep a statement journal in a temporary file.
     main.execute_batch(&format!("INSERT OR ROLLBACK INTO main.{target} SELECT {columns} FROM side.{table}"))
 }

@@ -1,4 +1,4 @@
-//! Databases that nobody else sees yet: how they are set up, and that they are removed.
+//! Sets up temporary databases that nobody else uses yet, and removes them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use crate::store::pages::PageNumber;
 use crate::store::schema;
 
-/// What SQLite appends to a database's name for its side files.
+/// The suffixes of SQLite's side files.
 pub(super) const SIDE_FILES: [&str; 3] = ["-journal", "-wal", "-shm"];
 
 /// A file that is removed with its side files when dropped.
@@ -24,9 +24,9 @@ impl Drop for Temporary {
     }
 }
 
-/// Sets a connection up for writing what is useless until it is all there.
+/// Configures a connection for writing a file that is useless until it is complete.
 pub(crate) fn configure(connection: &Connection, cache_bytes: u64) -> rusqlite::Result<()> {
-    // Before the first write, or it has no effect.
+    // Must come before the first write to have an effect.
     connection.pragma_update(None, "page_size", schema::PAGE_SIZE)?;
     connection.pragma_update(None, "journal_mode", "OFF")?;
     connection.pragma_update(None, "synchronous", "OFF")?;
@@ -37,7 +37,7 @@ pub(crate) fn configure(connection: &Connection, cache_bytes: u64) -> rusqlite::
     connection.pragma_update(None, "cache_size", -kib)
 }
 
-/// A path with something after its name.
+/// A path with a suffix added to its name.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

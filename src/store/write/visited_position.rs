@@ -1,4 +1,4 @@
-//! Keeping `visited_position` and `continuation` in step with games that are added.
+//! Updates `visited_position` and `continuation` when games are added.
 
 use rusqlite::params;
 
@@ -11,20 +11,20 @@ use crate::store::row::{ResultCounts, VisitedPositionBatch};
 use crate::store::write::bulk::BulkLoader;
 
 impl BulkLoader<'_> {
-    /// Whether `position_game` has at least `count` rows of a key, which is at least 1.
+    /// Whether `position_game` has at least `count` rows of a key. `count` is at least 1.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn has_occurrences(&self, key: PositionKey, count: u32) -> Result<bool> {
         has_occurrences(self.connection(), key, count)
             .map_err(|source| self.failed("read table position_game", source))
     }
 
-    /// Adds to the counts of rows that are there, and replaces their lists, unless they are given as an empty text; continuations that
-    /// are not there are made.
+    /// Adds to the counts of existing rows, and replaces their lists, unless these are given as an empty
+    /// text. Creates missing continuations.
     ///
     /// # Errors
-    /// What SQLite says, such as [`Error::DiskFull`](crate::store::Error::DiskFull).
+    /// Errors of SQLite, such as [`Error::DiskFull`](crate::store::Error::DiskFull).
     pub fn add_to_visited(&self, batch: &VisitedPositionBatch) -> Result<()> {
         for row in &batch.positions {
             let ResultCounts { white_wins, draws, black_wins, white_elo, black_elo, .. } = row.counts;
@@ -86,10 +86,10 @@ impl BulkLoader<'_> {
         Ok(())
     }
 
-    /// Takes games out of the counts of a row.
+    /// Subtracts games from the counts of a row.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn decrease_visited(
         &self,
         key: PositionKey,
@@ -115,10 +115,10 @@ impl BulkLoader<'_> {
         self.execute("write table visited_position", sql, params)
     }
 
-    /// Takes games out of the counts of a continuation, which goes with the last of them.
+    /// Subtracts games from the counts of a continuation, which is removed with the last of them.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn decrease_continuation(
         &self,
         key: PositionKey,
@@ -152,7 +152,7 @@ impl BulkLoader<'_> {
     /// Sets the first and the last year of a continuation.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn set_years(
         &self,
         key: PositionKey,
@@ -165,10 +165,10 @@ impl BulkLoader<'_> {
         self.execute("write table continuation", sql, params)
     }
 
-    /// Sets the best-rated and the latest games of a row, JSON arrays.
+    /// Sets the best-rated and the latest games of a row, as JSON arrays.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn set_listed_games(&self, key: PositionKey, top: &str, recent: &str) -> Result<()> {
         let sql = "UPDATE visited_position SET top_games = ?2, recent_games = ?3 WHERE key = ?1";
         self.execute("write table visited_position", sql, params![key.as_i64(), top, recent])
@@ -177,7 +177,7 @@ impl BulkLoader<'_> {
     /// Removes a row of `visited_position` and its continuations.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn remove_visited(&self, key: PositionKey) -> Result<()> {
         let action = "write table visited_position";
         self.remove_visit_sets(key)?;

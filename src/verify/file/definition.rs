@@ -1,9 +1,9 @@
-//! Statements that define tables, indexes and views, compared word by word.
+//! Compares the definitions of tables, indexes and views word by word.
 
 use crate::store::sql_words::words;
 
-/// Whether `found` defines the same as `expected`, or a table that has more columns: behind its own, or between those that it had
-/// when somebody added them and those of a later version.
+/// Whether `found` is the same definition as `expected`, or a table with additional columns: after the
+/// expected ones, or between columns of an earlier version and those of a later one.
 pub(crate) fn is_extension(expected: &str, found: &str) -> bool {
     let (expected, found) = (words(expected), words(found));
     if expected == found {
@@ -19,7 +19,7 @@ pub(crate) fn is_extension(expected: &str, found: &str) -> bool {
         && constraints == found_constraints
 }
 
-/// Whether a piece of a table's definition is no column.
+/// Whether an item of a table's definition is a constraint, not a column.
 fn is_constraint(item: &[&str]) -> bool {
     const WORDS: [&str; 5] = ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"];
     item.first().is_some_and(|word| WORDS.iter().any(|constraint| word.eq_ignore_ascii_case(constraint)))
@@ -27,11 +27,11 @@ fn is_constraint(item: &[&str]) -> bool {
 
 /// A `CREATE TABLE` statement.
 struct Parts<'w, 's> {
-    /// Up to the first bracket.
+    /// Up to the first parenthesis.
     head: &'w [&'s str],
-    /// What stands between commas.
+    /// The items between commas.
     items: Vec<&'w [&'s str]>,
-    /// From the closing bracket on.
+    /// From the closing parenthesis on.
     tail: &'w [&'s str],
 }
 

@@ -1,4 +1,4 @@
-//! The database as a whole: pages, schema, links between tables, numbers, totals.
+//! Checks the database as a whole: pages, schema, links between tables, numbers, totals.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,10 +17,11 @@ use crate::verify::rows::games::Sums;
 use crate::verify::rows::problems::ProblemCounts;
 use crate::verify::rows::stored::{shown, tell};
 
-/// A column that names a row of another table, and the table's primary key.
+/// A column that refers to a row of another table, with the primary key of its own table.
 type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
 
-/// All links that the schema declares but those of side tables of `game`, and that of `game_position`, which the scan of games follows.
+/// All links in the schema, except those of side tables of `game` and that of `game_position`, which the scan
+/// of games checks.
 const LINKS: [Link; 17] = [
     ("source", &["source_id"], "import_id", "import", "import_id"),
     ("game", &["game_id"], "source_id", "source", "source_id"),
@@ -50,9 +51,9 @@ const NUMBERED: [(&str, &str); 5] = [
     ("game", "game_id"),
 ];
 
-/// Lets SQLite look at every page and row.
+/// Runs SQLite's check of all pages and rows.
 pub(crate) fn integrity(connection: &Connection, path: &Path, findings: &Collector) -> rusqlite::Result<()> {
-    // Of a page that the file has only the beginning of, SQLite takes the rest to be zeros.
+    // If a page is cut off, SQLite assumes that the rest is zeros.
     let told: i64 = connection.query_row(
         "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
         [],
@@ -60,7 +61,7 @@ pub(crate) fn integrity(connection: &Connection, path: &Path, findings: &Collect
     )?;
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    // What a write-ahead log has need not be in the file yet.
+    // Data in a write-ahead log may not be in the file yet.
     let has_log = std::fs::metadata(&log).is_ok_and(|log| log.len() > 0);
     if let Ok(metadata) = std::fs::metadata(path)
         && !has_log
@@ -81,7 +82,7 @@ pub(crate) fn integrity(connection: &Connection, path: &Path, findings: &Collect
     Ok(())
 }
 
-/// Compares the schema with that of a new database. Additions do not matter: tables, indexes, and columns behind ours.
+/// Compares the schema with that of a new database. Additional tables, indexes and columns are allowed.
 pub(crate) fn schema(connection: &Connection, findings: &Collector) -> store::Result<()> {
     let failed = |source| store::Error::sqlite(Path::new(":memory:"), "make the schema", source);
     let fresh = schema_of(version_of(connection).map_err(failed)?)?;
@@ -103,14 +104,14 @@ pub(crate) fn schema(connection: &Connection, findings: &Collector) -> store::Re
     Ok(())
 }
 
-/// These, and those of side tables.
+/// These links, and those of side tables.
 fn all_links() -> impl Iterator<Item = Link> {
     let side_tables = HeaderBatch::SIDE_TABLES.iter();
     let of_game = |table: &SideTable| (table.name, &table.columns[..table.key], "game_id", "game", "game_id");
     LINKS.into_iter().chain(side_tables.map(of_game))
 }
 
-/// Follows every link.
+/// Checks all links.
 pub(crate) fn links(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
     for (table, key, column, parent, parent_column) in all_links() {
         let sql = format!(
@@ -129,7 +130,7 @@ pub(crate) fn links(connection: &Connection, findings: &Collector) -> rusqlite::
     Ok(())
 }
 
-/// Tells gaps in what is numbered 1, 2, 3 ...
+/// Reports gaps in columns that are numbered 1, 2, 3 ...
 pub(crate) fn numbers(connection: &Connection, findings: &Collector, gone: Gone) -> rusqlite::Result<()> {
     let has_gaps = |table| gone == Gone::All || gone == Gone::Games && table != "source";
     for (table, column) in NUMBERED.into_iter().filter(|(table, _)| !has_gaps(*table)) {
@@ -161,7 +162,7 @@ pub(crate) fn numbers(connection: &Connection, findings: &Collector, gone: Gone)
     Ok(())
 }
 
-/// How many games must have reached a position that has a row in `visited_position`.
+/// The minimum number of games of a position with a row in `visited_position`.
 pub(crate) fn threshold(connection: &Connection, findings: &Collector) -> rusqlite::Result<Option<i64>> {
     const NAME: &str = "continuation_threshold";
     let row = || RowId(vec![("name", Id::Text(NAME.to_owned()))]);
@@ -179,7 +180,7 @@ pub(crate) fn threshold(connection: &Connection, findings: &Collector) -> rusqli
     Ok(None)
 }
 
-/// Whether the settings that are words have one that there is.
+/// Checks that settings with words have known values.
 pub(crate) fn words(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
     let duplicates: fn(&str) -> bool = |word| Duplicates::parse(word).is_some();
     let annotations: fn(&str) -> bool = |word| Annotations::parse(word).is_some();
@@ -205,7 +206,7 @@ pub(crate) fn words(connection: &Connection, findings: &Collector) -> rusqlite::
     Ok(())
 }
 
-/// Holds the list of openings against its digest, and their keys against their positions.
+/// Compares the list of openings with its digest, and their keys with their positions.
 pub(crate) fn openings(database: &Database, findings: &Collector) -> rusqlite::Result<()> {
     const NAME: &str = "openings";
     let connection = database.connection();
@@ -244,7 +245,7 @@ pub(crate) fn openings(database: &Database, findings: &Collector) -> rusqlite::R
     Ok(())
 }
 
-/// Holds the totals of sources and imports against what was counted.
+/// Compares the totals of sources and imports with the counted rows.
 pub(crate) fn totals(
     connection: &Connection,
     findings: &Collector,
@@ -272,14 +273,14 @@ pub(crate) fn totals(
         let problems = problems.get(&id).copied().unwrap_or(0);
         compare("source", &place, "problems", Some(problems), row.get(3)?);
         let last_game: Option<i64> = row.get(4)?;
-        // Later ones may have been left out or skipped.
+        // Later games may have been ignored or skipped.
         if let Some(least) = source.last_game.filter(|_| source.last_game > last_game) {
             let (row, expected) = (place, format!("at least {least}"));
             findings.wrong(Kind::WrongValue, "source", row, "last_game", expected, shown(last_game));
         }
     }
     let imports: i64 = connection.query_row("SELECT count(*) FROM import", [], |row| row.get(0))?;
-    // Distinct positions and problems are not told apart by import.
+    // Distinct positions and problems are not counted per import.
     let only = |number: u64| (imports == 1).then(|| i64::try_from(number).unwrap_or(i64::MAX));
     let mut statement = connection.prepare(
         "SELECT import_id, games, plies, positions, distinct_positions, problems FROM import
@@ -300,7 +301,7 @@ pub(crate) fn totals(
     duplicate_totals(connection, findings)
 }
 
-/// Holds the numbers of skipped games of sources and imports against the rows of `duplicate`.
+/// Compares the numbers of skipped games of sources and imports with the rows of `duplicate`.
 fn duplicate_totals(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
     for (table, column) in [("source", "source_id"), ("import", "import_id")] {
         let sql = format!(
@@ -319,7 +320,7 @@ fn duplicate_totals(connection: &Connection, findings: &Collector) -> rusqlite::
     Ok(())
 }
 
-/// Tells the names that no game has.
+/// Reports names that no game uses.
 pub(crate) fn unused_names(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
     const UNUSED: [(&str, &str, &str); 3] = [
         (
@@ -341,7 +342,7 @@ pub(crate) fn unused_names(connection: &Connection, findings: &Collector) -> rus
     Ok(())
 }
 
-/// Tells notes on removed games whose places other rows have.
+/// Reports records of removed games at places of other rows.
 pub(crate) fn removed_games(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
     if !connection.query_row("SELECT EXISTS (SELECT 1 FROM removed_game)", [], |row| row.get(0))? {
         return Ok(());
@@ -359,13 +360,13 @@ pub(crate) fn removed_games(connection: &Connection, findings: &Collector) -> ru
     Ok(())
 }
 
-/// Which rows may have gone, so that numbers are missing.
+/// Which rows may have been removed, so that numbers are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gone {
     Nothing,
-    /// Games that were read again, and names that only they had.
+    /// Games that were read again, and names that only they used.
     Games,
-    /// Games, sources and names, as somebody took games out.
+    /// Games, sources and names, because the user removed games.
     All,
 }
 

@@ -8,7 +8,7 @@ use crate::verify::finding::{Collector, Id, Kind, RowId};
 
 const TABLE: &str = "player_alias";
 
-/// Rows that contradict themselves or others: what is wrong, the column, and which rows.
+/// Rows that contradict themselves or others: the problem, the column, and the rows.
 const WRONG: [(&str, &str, &str); 4] = [
     ("a text", "alias", "SELECT alias, alias FROM player_alias WHERE typeof(alias) <> 'text'"),
     ("a text", "name", "SELECT alias, name FROM player_alias WHERE typeof(name) <> 'text'"),
@@ -26,7 +26,7 @@ const WRONG: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// Holds the spellings of players' names against one another. A database of an early version has none.
+/// Compares the spellings of players' names with each other. A database of an early version has none.
 pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
     if !connection.table_exists(Some("main"), TABLE)? {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What is said about moves, held against the moves: for all games, and without their text.
+//! Compares annotations with moves: for all games, without reading their text.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row};
@@ -8,7 +8,7 @@ use crate::id::GameId;
 use crate::store::row::StoredId;
 use crate::verify::finding::{Collector, Id, Kind, RowId};
 
-/// What must hold for the rows `t` of a table.
+/// Conditions on the rows `t` of a table.
 struct Rules {
     table: &'static str,
     /// The columns of its primary key; the first is the game.
@@ -17,10 +17,10 @@ struct Rules {
     rules: &'static [Rule],
 }
 
-/// A column, what is expected of it, and that in SQL.
+/// A column, its expected value, and the condition in SQL.
 struct Rule(&'static str, &'static str, &'static str);
 
-/// The game has such a position on that line.
+/// The game has such a position on this line.
 const PLACE: Rule = Rule(
     "ply",
     "a position of its line",
@@ -171,7 +171,7 @@ const TABLES: [Rules; 7] = [
     },
 ];
 
-/// Holds all rows against the moves of their games. Rows of games that are not there are told elsewhere.
+/// Compares all rows with the moves of their games. Rows of missing games are reported elsewhere.
 pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
     TABLES.iter().try_for_each(|rules| check_table(connection, findings, rules))?;
     replay_variations(connection, findings)
@@ -203,7 +203,7 @@ fn check_table(connection: &Connection, findings: &Collector, rules: &Rules) -> 
     Ok(())
 }
 
-/// The position from which a variation begins.
+/// The position at which a variation begins.
 const BRANCH: &str = "
     SELECT p.fen, p.halfmove_clock FROM variation AS v
     JOIN game_position AS p ON p.game_id = v.game_id AND p.ply = v.ply
@@ -213,7 +213,7 @@ const BRANCH: &str = "
     JOIN variation_move AS m ON m.game_id = v.game_id AND m.line = v.parent_line AND m.ply = v.ply
     WHERE v.game_id = ?1 AND v.line = ?2 AND v.parent_line > 0 AND v.parent_line < v.line";
 
-/// A variation that is played through.
+/// A variation being replayed.
 struct Line {
     game: i64,
     line: i64,
@@ -222,7 +222,7 @@ struct Line {
     position: Option<Position>,
 }
 
-/// Plays all variations, each from the position that it leaves its parent at.
+/// Replays all variations, each from the position at which it branches off.
 fn replay_variations(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
     let sql = "SELECT game_id, line, ply, key, halfmove_clock, move_code, fen FROM variation_move
                WHERE typeof(game_id) = 'integer' AND typeof(line) = 'integer' AND typeof(ply) = 'integer'
@@ -236,7 +236,7 @@ fn replay_variations(connection: &Connection, findings: &Collector) -> rusqlite:
             open.as_ref().is_some_and(|open| open.game == game && open.line == number && open.ply + 1 == ply);
         let line = match open.take() {
             Some(line) if goes_on => open.insert(Line { ply, ..line }),
-            // After a gap, which is told elsewhere, nothing can be played.
+            // After a gap, which is reported elsewhere, nothing can be played.
             Some(line) if line.game == game && line.line == number => {
                 open.insert(Line { ply, position: None, ..line })
             }
@@ -259,7 +259,7 @@ fn branch(connection: &Connection, game: i64, line: i64) -> rusqlite::Result<Opt
     Ok(found.optional()?.flatten())
 }
 
-/// Plays the move of a row, and tells what of the row does not follow.
+/// Plays the move of a row, and reports values that do not follow.
 fn play(row: &Row<'_>, line: &mut Line, findings: &Collector) -> rusqlite::Result<()> {
     let Some(position) = &mut line.position else { return Ok(()) };
     let id = || {

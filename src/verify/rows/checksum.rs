@@ -1,9 +1,10 @@
-//! Sums over rows that do not depend on their order, to compare the rows of two tables.
+//! Order-independent checksums of rows, to compare two tables.
 
 use crate::id::{GameId, Ply};
 use crate::store::row::StoredId;
 
-/// Sums over `(key, game, ply)`, apart for groups of games, so that a difference leads to few games.
+/// Checksums of `(key, game, ply)` per group of games, so that a difference can be narrowed down to few
+/// games.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Checksum {
     groups: Box<[(u64, u64)]>,
@@ -18,7 +19,7 @@ impl Default for Checksum {
 impl Checksum {
     const GROUPS: usize = 1 << 12;
 
-    /// The group of a game. Games that follow each other are in the same one or in groups that follow each other.
+    /// The group of a game. Consecutive games are in the same group or in consecutive ones.
     pub(crate) const fn group(game: StoredId<GameId>) -> usize {
         (game.number() >> 4).cast_unsigned() as usize % Self::GROUPS
     }
@@ -31,7 +32,7 @@ impl Checksum {
         *sum = sum.wrapping_add(mix(key.cast_unsigned() ^ place));
     }
 
-    /// Adds what another one has summed up.
+    /// Adds the sums of another checksum.
     pub(crate) fn absorb(&mut self, other: &Self) {
         for ((rows, sum), (more_rows, more)) in self.groups.iter_mut().zip(&other.groups) {
             *rows += more_rows;
@@ -43,13 +44,13 @@ impl Checksum {
         self.groups.iter().map(|(rows, _)| rows).sum()
     }
 
-    /// For each group, whether the two differ.
+    /// For each group, whether the sums differ.
     pub(crate) fn differences(&self, other: &Self) -> Vec<bool> {
         self.groups.iter().zip(&other.groups).map(|(ours, theirs)| ours != theirs).collect()
     }
 }
 
-/// Spreads a number over all bits (the finaliser of SplitMix64).
+/// Mixes all bits of a number (the finalizer of SplitMix64).
 const fn mix(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

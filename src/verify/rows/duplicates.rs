@@ -1,4 +1,4 @@
-//! Games that repeat others: their texts, and their moves, against the games that they repeat.
+//! Compares duplicates, their texts and their moves, with the games that they repeat.
 
 use std::collections::HashMap;
 
@@ -22,15 +22,15 @@ pub(crate) struct Duplicates {
     count: u64,
     /// The first key of each piece.
     starts: Vec<[Value; 2]>,
-    /// Of each source that has some: how many rows stand before its first.
+    /// For each source with rows: the number of rows before its first.
     before: HashMap<StoredId<SourceId>, u64>,
 }
 
 impl Duplicates {
-    /// How many rows a piece has.
+    /// The number of rows per piece.
     const PIECE: u64 = 4096;
 
-    /// Looks where the pieces begin.
+    /// Finds where the pieces begin.
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let mut duplicates = Self::default();
         let mut statement = connection
@@ -54,13 +54,13 @@ impl Duplicates {
     }
 }
 
-/// The games of some sources that were skipped and are to be looked at, source by source in the order of their texts.
+/// The skipped games of some sources in the sample, source by source in the order of their text.
 pub(crate) struct Skipped<'c> {
     check: &'c Check<'c>,
     connection: &'c Connection,
-    /// Those that come after the present one.
+    /// The sources after the current one.
     sources: std::vec::IntoIter<StoredId<SourceId>>,
-    /// The present one, where the rows begin that come next, and their number in the table.
+    /// The current source, the offset of the next rows, and their number in the table.
     source: Option<(StoredId<SourceId>, i64, u64)>,
     rows: std::vec::IntoIter<StoredDuplicate>,
 }
@@ -75,7 +75,7 @@ impl<'c> Skipped<'c> {
         Self { check, connection, sources, source: None, rows }
     }
 
-    /// The next of them.
+    /// The next game.
     pub(crate) fn next(&mut self) -> rusqlite::Result<Option<StoredDuplicate>> {
         loop {
             if let Some(row) = self.rows.next() {
@@ -92,10 +92,10 @@ impl<'c> Skipped<'c> {
         }
     }
 
-    /// Reads some more of a source.
+    /// Reads more rows of a source.
     fn read(&mut self, source: StoredId<SourceId>, from: i64, mut number: u64) -> rusqlite::Result<()> {
         const AT_ONCE: usize = 1024;
-        // What is wrong with the rows by themselves is told where all are looked at.
+        // Problems of the rows alone are reported by the scan of all rows.
         let unheard = Collector::new(0);
         let columns = stored::columns::<StoredDuplicate>();
         let sql = format!(
@@ -123,12 +123,12 @@ impl StoredDuplicate {
         RowId::of([("source_id", self.source)]).and("byte_offset", self.byte_offset)
     }
 
-    /// Whether the game was skipped, as far as the row tells.
+    /// Whether the game was skipped, according to the row.
     fn is_skipped(&self) -> bool {
         matches!(self.kind.as_deref(), Some("same" | "moves" | "cut"))
     }
 
-    /// What the game has in common with the one that it repeats, if it was skipped for that.
+    /// What the game has in common with its original, if it was skipped for that.
     fn like(&self) -> Option<Like> {
         match self.kind.as_deref() {
             Some("same") => Some(Like::Same),
@@ -138,7 +138,7 @@ impl StoredDuplicate {
     }
 }
 
-/// What a skipped game has in common with the one that it repeats.
+/// What a skipped game has in common with its original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Like {
     /// Moves, players, date and result.
@@ -146,12 +146,12 @@ enum Like {
     Moves,
 }
 
-/// Scans pieces of the table; a thread has its own.
+/// Scans pieces of the table; each thread has its own.
 pub(crate) struct DuplicateScan<'c> {
     check: &'c Check<'c>,
     texts: Texts<'c>,
     reread: Reread,
-    /// Rows that were looked at.
+    /// The number of rows scanned.
     pub(crate) seen: u64,
 }
 
@@ -206,7 +206,7 @@ impl<'c> DuplicateScan<'c> {
         self.check.findings.wrong(Kind::WrongValue, "duplicate", id, column, expected, found);
     }
 
-    /// A game that breaks off, and the longer one.
+    /// Checks a broken-off game and the longer one.
     fn prefix(&self, connection: &Connection, row: &StoredDuplicate) -> rusqlite::Result<()> {
         for (column, found) in [("line", row.line), ("game_number", row.game_number)] {
             if found.is_some() {
@@ -224,7 +224,7 @@ impl<'c> DuplicateScan<'c> {
         if connection.prepare_cached(PLACE)?.exists(place)? {
             self.wrong(row, "game_id", "the game that stands there", game);
         }
-        // What is missing is told elsewhere.
+        // Missing rows are reported elsewhere.
         const MOVES: &str = "SELECT 1 FROM game AS short JOIN game AS long ON long.game_id = ?2
              WHERE short.game_id = ?1 AND (
                  short.ply_count < ?3 OR short.ply_count >= long.ply_count
@@ -240,7 +240,7 @@ impl<'c> DuplicateScan<'c> {
         Ok(())
     }
 
-    /// A game that was skipped: its text, and the game that it repeats, if it is like it still.
+    /// Checks a skipped game: its text, and whether it still equals its original.
     fn skipped(&mut self, connection: &Connection, row: &StoredDuplicate) -> rusqlite::Result<()> {
         if row.game.is_some() {
             self.wrong(row, "game_id", "NULL", shown(row.game));
@@ -250,7 +250,7 @@ impl<'c> DuplicateScan<'c> {
                 self.wrong(row, column, "a number from 1", shown(found));
             }
         }
-        // Games that are taken out leave duplicates behind whose files cannot be read again.
+        // Removing games leaves duplicates whose files cannot be read again.
         if row.original.is_none() && row.like().is_some() && self.check.gone != Gone::All {
             self.wrong(row, "original_id", "a row of game", "NULL");
         }
@@ -262,7 +262,7 @@ impl<'c> DuplicateScan<'c> {
     }
 }
 
-/// Holds a game that was skipped, and the game that it repeats, against its text, if there can be any.
+/// Compares a skipped game, and its original, with its text, if possible.
 pub(crate) fn compare(
     findings: &Collector,
     connection: &Connection,
@@ -281,7 +281,7 @@ pub(crate) fn compare(
         return Ok(());
     };
     let Some((id, like)) = row.original.zip(row.like()) else { return Ok(()) };
-    // One that is not there is told elsewhere.
+    // A missing original is reported elsewhere.
     let Some(original) = original(connection, id)? else { return Ok(()) };
     let told = columns(&read);
     let compared = if like == Like::Same { told.len() } else { COLUMNS_OF_MOVES };
@@ -307,11 +307,11 @@ pub(crate) fn compare(
     Ok(())
 }
 
-/// What games are compared by, beside their moves; the first ones belong to these.
+/// The compared columns, in addition to the moves; the first ones belong to the moves.
 const COLUMNS: [&str; 6] = ["start_fen", "status", "white_id", "black_id", "date", "result"];
 const COLUMNS_OF_MOVES: usize = 2;
 
-/// These columns as a text tells them, those that are a name's number with the name, and the start position without its numbers.
+/// These columns according to a text, with names instead of numbers, and the start position without counters.
 fn columns(text: &GameText<'_>) -> [Option<String>; 6] {
     COLUMNS.map(|column| {
         let told = text.columns().find(|&(index, _)| GameRow::COLUMNS[index] == column);
@@ -320,7 +320,7 @@ fn columns(text: &GameText<'_>) -> [Option<String>; 6] {
     })
 }
 
-/// The same of a game of the database, if it is there.
+/// The same columns of a game in the database, if it exists.
 fn original(connection: &Connection, id: StoredId<GameId>) -> rusqlite::Result<Option<[Option<String>; 6]>> {
     const SQL: &str = "SELECT start_fen, status, (SELECT name FROM player WHERE player_id = white_id),
              (SELECT name FROM player WHERE player_id = black_id), date, result
@@ -336,13 +336,13 @@ fn original(connection: &Connection, id: StoredId<GameId>) -> rusqlite::Result<O
     connection.prepare_cached(SQL)?.query_row([id], read).optional()
 }
 
-/// A start position as it is compared: numbers of moves are left out.
+/// A start position for comparison, without counters.
 fn start(fen: Option<&str>) -> Option<String> {
     let Some(fen) = fen else { return Some(Position::start().canonical_fen()) };
     Position::from_fen(fen.as_bytes()).ok().map(|(position, _)| position.canonical_fen())
 }
 
-/// The first ply at which a game has another move than a text.
+/// The first ply at which a game's move differs from a text.
 fn parting(
     connection: &Connection,
     id: StoredId<GameId>,

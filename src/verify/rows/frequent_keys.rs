@@ -1,4 +1,4 @@
-//! The lists of the keys that many rows of a level have.
+//! Checks the lists of frequent keys of levels.
 
 use rusqlite::Connection;
 
@@ -7,12 +7,12 @@ use crate::verify::finding::{Collector, Kind, RowId};
 
 const TABLE: &str = "occurrence_level";
 
-/// Those of all levels that have one.
+/// The lists of all levels that have one.
 #[derive(Debug, Default)]
 pub(crate) struct ListedKeys(Vec<(i64, FrequentKeys)>);
 
 impl ListedKeys {
-    /// Reads the lists, of which an early version of the schema has none. One that cannot be read is told.
+    /// Reads the lists; an early version of the schema has none. Unreadable lists are reported.
     pub(crate) fn read(connection: &Connection, findings: &Collector) -> rusqlite::Result<Self> {
         if !connection.column_exists(Some("main"), TABLE, "frequent_keys")? {
             return Ok(Self::default());
@@ -35,7 +35,7 @@ impl ListedKeys {
         Ok(Self(lists))
     }
 
-    /// Tells a key that has more rows in a level than its list says, so that it would be passed over when games are added.
+    /// Reports a key with more rows in a level than its list says: it would be missed when games are added.
     pub(crate) fn check(&self, level: i64, key: i64, rows: u32, findings: &Collector) {
         let Ok(index) = self.0.binary_search_by_key(&level, |(level, _)| *level) else { return };
         let most = self.0[index].1.most_rows(key);

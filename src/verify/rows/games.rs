@@ -1,4 +1,4 @@
-//! Each game's rows: one scan of `game` and `game_position` side by side.
+//! Checks the rows of each game: one scan of `game` and `game_position` in parallel.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -19,13 +19,13 @@ use crate::verify::rows::visited_positions::{OccurrenceCounter, VisitedPositions
 use crate::verify::run::Check;
 use crate::verify::source::text::Texts;
 
-/// What was counted of a source or an import.
+/// Counts of a source or an import.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counted {
     pub(crate) games: u64,
     pub(crate) plies: u64,
     pub(crate) positions: u64,
-    /// Where the last of the games begins, in bytes of its source.
+    /// The offset of the last game in its source, in bytes.
     pub(crate) last_game: Option<i64>,
 }
 
@@ -38,7 +38,7 @@ impl Counted {
     }
 }
 
-/// What a scan counts and sums up.
+/// Counts and sums of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct Sums {
     pub(crate) positions: Checksum,
@@ -66,7 +66,7 @@ fn add_all<I: Copy + Eq + Hash>(counts: &mut HashMap<I, Counted>, others: &HashM
     others.iter().for_each(|(&id, &counted)| counts.entry(id).or_default().add(counted));
 }
 
-/// Scans ranges of games; a thread has its own.
+/// Scans ranges of games; each thread has its own.
 pub(crate) struct GameScan<'c> {
     check: &'c Check<'c>,
     replay: Replay<'c>,
@@ -77,7 +77,7 @@ pub(crate) struct GameScan<'c> {
     pub(crate) sums: Sums,
 }
 
-/// What has been seen of the present game's rows.
+/// Data of the current game's rows.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     rows: u64,
@@ -87,7 +87,7 @@ struct Seen {
 }
 
 impl<'c> GameScan<'c> {
-    /// A scan that does all there is to do, and counts the occurrences of some positions.
+    /// A scan with all checks that also counts the occurrences of some positions.
     pub(crate) fn new(check: &'c Check<'c>, visited: &'c VisitedPositions) -> Self {
         Self {
             check,
@@ -128,7 +128,7 @@ impl<'c> GameScan<'c> {
         Ok(())
     }
 
-    /// Passes over rows of games that are not there, up to a game.
+    /// Reports and skips rows of missing games, up to a game.
     fn surplus(
         &mut self,
         positions: &mut Rows<'_>,
@@ -238,7 +238,7 @@ impl<'c> GameScan<'c> {
         self.sums.imports.entry(game.import).or_default().add(counted);
     }
 
-    /// Holds what `game` says of the rows against the rows.
+    /// Compares the columns of `game` that describe its rows with these rows.
     fn end_of_rows(&self, game: &StoredGame, seen: &Seen) {
         let findings = &self.check.findings;
         let id = || RowId::game(game.game);
@@ -304,12 +304,12 @@ impl<'c> GameScan<'c> {
         Ok(())
     }
 
-    /// Holds the hash of players, date and first moves, all of which have been made, against them.
+    /// Checks the hash of players, date and first moves. All moves have been replayed.
     fn prefix(&self, connection: &Connection, game: &StoredGame) -> rusqlite::Result<()> {
         let expected = match (game.white, game.black) {
             (Some(white), Some(black)) => {
                 let (white, black) = (player(connection, white)?, player(connection, black)?);
-                // A player who is not there is told elsewhere.
+                // A missing player is reported elsewhere.
                 let Some((white, black)) = white.zip(black) else { return Ok(()) };
                 self.replay.prefix_hash(pairing_hash(&white, &black, game.date.as_deref()))
             }
@@ -330,7 +330,7 @@ fn player(connection: &Connection, id: StoredId<NameId>) -> rusqlite::Result<Opt
 }
 
 impl Check<'_> {
-    /// The opening that a position has in the table `opening`.
+    /// The opening of a position in the table `opening`.
     fn opening_of(&self, position: &Position) -> Option<StoredId<OpeningId>> {
         let named = self.openings.get(&position.key().as_i64())?;
         let fen = position.canonical_fen();

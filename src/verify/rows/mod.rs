@@ -1,4 +1,4 @@
-//! Rows held against each other and against the rules.
+//! Compares rows with each other and with the rules.
 
 pub(crate) mod aliases;
 pub(crate) mod annotations;

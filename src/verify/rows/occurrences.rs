@@ -1,4 +1,5 @@
-//! `occurrence`: one scan of it beside `visited_position`, and where it differs from `game_position`.
+//! Checks `occurrence`: one scan together with `visited_position`, and a search for differences from
+//! `game_position`.
 
 use std::ops::RangeInclusive;
 
@@ -14,10 +15,10 @@ use crate::verify::rows::stored::shown;
 use crate::verify::rows::visited_positions::{VisitedPositions, tell_shared};
 use crate::verify::run::Check;
 
-/// Scans ranges of keys; a thread has its own.
+/// Scans ranges of keys; each thread has its own.
 pub(crate) struct OccurrenceScan<'c> {
     check: &'c Check<'c>,
-    /// Positions that are counted anew anyway.
+    /// Positions that are recounted anyway.
     visited: &'c VisitedPositions,
     pub(crate) occurrences: Checksum,
     pub(crate) distinct: u64,
@@ -48,9 +49,9 @@ struct Run {
     key: i64,
     games: i64,
     game: StoredId<GameId>,
-    /// The level of its last row, and how many games reached it there.
+    /// The level of its last row, and the number of games that reached it in this level.
     level: (i64, i64),
-    /// The same of the level in which most games did.
+    /// The greatest number of games in one level.
     most_in_level: i64,
 }
 
@@ -68,7 +69,7 @@ impl Run {
         self.game = game;
     }
 
-    /// Whether its position surely has a row: it may [wait](waits) for one.
+    /// Whether its position must have a row: rows may be [delayed](waits).
     fn has_many(&self, threshold: i64) -> bool {
         let waits = u32::try_from(threshold).is_ok_and(waits);
         (if waits { self.most_in_level } else { self.games }) >= threshold
@@ -88,7 +89,7 @@ impl<'c> OccurrenceScan<'c> {
         const TELL_AFTER: u64 = 1 << 14;
         let bounds = [*range.start(), *range.end()];
         let mut statement = connection.prepare_cached(if has_one_level(connection)? {
-            // Nothing needs to be sorted.
+            // Nothing must be sorted.
             "SELECT key, game_id, ply, game_id < level, level FROM occurrence
              WHERE level = (SELECT level FROM occurrence_level) AND key BETWEEN ?1 AND ?2 ORDER BY key, game_id, ply"
         } else {
@@ -105,7 +106,7 @@ impl<'c> OccurrenceScan<'c> {
         visited.advance()?;
         let (mut run, mut told) = (None::<Run>, 0);
         let (findings, listed_keys) = (&self.check.findings, &self.check.listed_keys);
-        // The key, the level, and how many rows of them came one after the other.
+        // The key, the level, and the number of consecutive rows with both.
         let mut in_level = (0, 0, 0);
         while let Some(row) = rows.next()? {
             let Occurrence { key, game, ply } = Occurrence::read(row)?;
@@ -151,7 +152,7 @@ impl<'c> OccurrenceScan<'c> {
         Ok(())
     }
 
-    /// Holds the number of games that reached a position against `visited_position`.
+    /// Compares the number of games that reached a position with `visited_position`.
     fn end_key(&mut self, connection: &Connection, run: Run, visited: &mut Rows<'_>) -> rusqlite::Result<()> {
         self.distinct += 1;
         while let Some(row) = visited.get() {
@@ -201,9 +202,9 @@ fn has_one_level(connection: &Connection) -> rusqlite::Result<bool> {
     connection.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 
-/// Tells rows of `occurrence` whose level is not listed: nobody finds them.
+/// Reports rows of `occurrence` whose level is not listed, so that they are never found.
 pub(crate) fn find_unlisted(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
-    // A step for each level, not for each row.
+    // One step per level, not per row.
     let sql = "WITH RECURSIVE found (level) AS (
                    SELECT min(level) FROM occurrence
                    UNION ALL
@@ -227,7 +228,8 @@ fn is_shared(connection: &Connection, key: i64) -> rusqlite::Result<bool> {
     connection.prepare_cached(sql)?.query_row([key], |row| row.get(0))
 }
 
-/// Tells the rows of `game_position` that have none in `position_game`, among games of the groups that `differ`.
+/// Reports rows of `game_position` that are missing in `position_game`, among games of the groups that
+/// `differ`.
 pub(crate) fn find_missing(
     connection: &Connection,
     range: &RangeInclusive<StoredId<GameId>>,
@@ -241,7 +243,7 @@ pub(crate) fn find_missing(
     )?;
     let mut rows = statement.query([range.start(), range.end()])?;
     while let Some(row) = rows.next()? {
-        // What is no number has been told.
+        // A value that is not a number has been reported.
         let Ok(key) = row.get::<_, i64>(2) else { continue };
         let occurrence = Occurrence { key, game: row.get(0)?, ply: row.get(1)? };
         let Occurrence { game, ply, .. } = occurrence;
@@ -253,7 +255,8 @@ pub(crate) fn find_missing(
     Ok(())
 }
 
-/// Tells the rows of `position_game` that have none in `game_position`, among games of the groups that `differ`.
+/// Reports rows of `position_game` that are missing in `game_position`, among games of the groups that
+/// `differ`.
 pub(crate) fn find_surplus(
     connection: &Connection,
     range: &RangeInclusive<i64>,

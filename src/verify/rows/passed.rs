@@ -1,4 +1,4 @@
-//! The sets of games by what they pass: each is made again from the rows of the games.
+//! Checks the sets of games by feature: rebuilds each from the rows of the games.
 
 use std::cmp::Ordering;
 use std::collections::btree_map::Entry;
@@ -16,7 +16,7 @@ use crate::verify::finding::{Collector, Id, Kind, RowId};
 
 pub(crate) const TABLE: &str = GAME_SET.name;
 
-/// Holds the sets of a block against the rows of the games that they know.
+/// Compares the sets of a block with the rows of its games.
 pub(crate) fn check(connection: &Connection, block: u32, findings: &Collector) -> rusqlite::Result<()> {
     let mut stored = block_sets(connection, "main", block)?;
     let known = stored.get(&(PassedKind::Game, 0)).cloned().unwrap_or_default();
@@ -38,7 +38,7 @@ pub(crate) fn check(connection: &Connection, block: u32, findings: &Collector) -
     Ok(())
 }
 
-/// Tells rows of blocks that no game is in.
+/// Reports rows of blocks without games.
 pub(crate) fn check_blocks(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
     if !connection.table_exists(Some("main"), TABLE)? {
         return Ok(());
@@ -54,13 +54,13 @@ pub(crate) fn check_blocks(connection: &Connection, findings: &Collector) -> rus
     Ok(())
 }
 
-/// A set of a block: the columns of its row, but that the value is its own.
+/// A set of a block: the columns of its row, with the value of the set.
 fn row_id((block, kind, value): (u32, PassedKind, i64)) -> RowId {
     let kind = Id::Text(kind.as_str().to_owned());
     RowId::of([("block", i64::from(block))]).and("kind", kind).and("value", value)
 }
 
-/// Tells the first game that is in one of two sets.
+/// Reports the first game that is in only one of two sets.
 fn compare(set: (u32, PassedKind, i64), found: &[u16], expected: &[u16], findings: &Collector) {
     let differs = found.iter().zip(expected).position(|(found, expected)| found != expected);
     let at = differs.unwrap_or(found.len().min(expected.len()));

@@ -1,4 +1,4 @@
-//! The table `problem`: held against its games and sources, and against what a game's text tells once more.
+//! Checks the table `problem` against its games and sources, and against the games' texts.
 
 use std::collections::HashMap;
 
@@ -18,16 +18,16 @@ impl StoredProblem {
     }
 }
 
-/// A text as it is told.
+/// A text for a message.
 fn quoted(text: Option<&str>) -> String {
     shown(text.map(|text| format!("'{text}'")))
 }
 
-/// How many problems each source has.
+/// The number of problems of each source.
 pub(crate) type ProblemCounts = HashMap<StoredId<SourceId>, i64>;
 
-/// Holds the problems against their games and sources, and their words against the words there are. Gives back how many each
-/// source has.
+/// Compares the problems with their games and sources, and checks their words. Returns the number of problems
+/// of each source.
 pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::Result<ProblemCounts> {
     let mut counts = HashMap::new();
     let columns =
@@ -37,7 +37,7 @@ pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::
          LEFT JOIN game AS g ON g.game_id = p.game_id LEFT JOIN source AS s ON s.source_id = p.source_id"
     ))?;
     let mut rows = statement.query([])?;
-    // What is no number there is told by the scan of that table.
+    // Values that are not numbers are reported by the scan of that table.
     let number =
         |row: &rusqlite::Row<'_>, column| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_i64().ok());
     while let Some(row) = rows.next()? {
@@ -84,15 +84,15 @@ pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::
     Ok(counts)
 }
 
-/// Which problems each game has: eight bytes for each of them.
+/// The problems of each game: eight bytes per problem.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
-    /// Game and number of the problem, in order.
+    /// Game and number of the problem, in ascending order.
     of_games: Vec<(GameId, u32)>,
 }
 
 impl Problems {
-    /// Reads which there are. Numbers that no game or problem can have are told elsewhere.
+    /// Reads the list of problems. Numbers that no game or problem can have are reported elsewhere.
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let mut statement =
             connection.prepare("SELECT game_id, problem_id FROM problem WHERE game_id IS NOT NULL")?;
@@ -115,7 +115,7 @@ impl Problems {
         &rest[..rest.partition_point(|(other, _)| *other == game)]
     }
 
-    /// Holds the rows of a game against what its text tells.
+    /// Compares the rows of a game with its text.
     pub(crate) fn compare<'t>(
         &self,
         findings: &Collector,
@@ -126,18 +126,18 @@ impl Problems {
         let told: Vec<_> = told.collect();
         let sql = format!("SELECT {} FROM problem WHERE problem_id = ?1", columns::<StoredProblem>());
         let mut statement = connection.prepare_cached(&sql)?;
-        // What is wrong with the rows by themselves is told elsewhere.
+        // Problems of the rows alone are reported elsewhere.
         let unheard = Collector::new(0);
         let (mut stored, mut is_before) = (Vec::new(), false);
         for (_, id) in self.of(game.game) {
             let problem = statement.query_row([id], |row| read::<StoredProblem>(row, &unheard))?;
-            // A damaged line before the first tag belongs to the game, and not to its text.
+            // A damaged line before the first tag belongs to the game, but not to its text.
             match problem.byte_offset < game.byte_offset {
                 true => is_before = true,
                 false => stored.push(problem),
             }
         }
-        // Only so many warnings of a game are told; those before its text count too.
+        // The number of reported warnings per game is limited; those before its text count too.
         let may_have_more = is_before && told.len() > stored.len();
         if stored.len() != told.len() && !may_have_more {
             let (rows, told) = (stored.len(), told.len());
@@ -158,7 +158,7 @@ impl Problems {
     }
 }
 
-/// Holds a row against what the text tells; `first` is the first row of the game, and in which line of its text that is.
+/// Compares a row with the text; `first` is the first row of the game, and its line in the text.
 fn compare_row(
     findings: &Collector,
     game: &StoredGame,
@@ -183,7 +183,7 @@ fn compare_row(
     if told.line > 0 {
         wrong("column_number", told.column.to_string(), stored.column.to_string());
     }
-    // Of a game by itself, only how its lines follow each other can be told.
+    // From a single game, only differences of line numbers are known.
     if let Some((first, line)) = first {
         let begin = first.line.saturating_sub_unsigned(line);
         wrong("line", begin.saturating_add_unsigned(told.line).to_string(), stored.line.to_string());

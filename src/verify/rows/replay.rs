@@ -1,4 +1,4 @@
-//! One game on the board, held against its rows.
+//! Replays a game on the board and compares it with its rows.
 
 use rusqlite::Connection;
 
@@ -9,26 +9,28 @@ use crate::store::row::StoredId;
 use crate::verify::finding::{Collector, Kind, RowId};
 use crate::verify::rows::stored::{POSITIONS, StoredGame, StoredPosition, bytes, shown};
 
-/// Follows a game from row to row. A row that does not fit is told, and the board goes on as far as it can tell how.
+/// Follows a game from row to row. Reports rows that do not match, and continues as long as the position is
+/// known.
 #[derive(Debug)]
 pub(crate) struct Replay<'c> {
     findings: &'c Collector,
     game: StoredId<GameId>,
     position: Position,
     placement: FenText,
-    /// The position before the last move, and that move as it is stored.
+    /// The position before the last move, and that move as stored.
     previous: Option<(Position, Option<i64>)>,
-    /// Whether the board still knows where the game is.
+    /// Whether the position is still known.
     on_course: bool,
-    /// How many FENs in a row did not fit.
+    /// The number of consecutive FENs that did not match.
     misfits: u32,
     start_key: PositionKey,
-    /// The moves, put right where the positions tell how.
+    /// The moves, corrected where the positions show how.
     codes: Vec<MoveCode>,
 }
 
 impl<'c> Replay<'c> {
-    /// Two FENs in a row that do not fit end the replay: what follows would not fit either.
+    /// The replay ends at two consecutive FENs that do not match, because the following ones would not match
+    /// either.
     const MOST_MISFITS: u32 = 2;
 
     pub(crate) fn new(findings: &'c Collector) -> Self {
@@ -46,7 +48,7 @@ impl<'c> Replay<'c> {
         }
     }
 
-    /// Begins a game; `start_fen` is what its row says.
+    /// Begins a game; `start_fen` is the value in its row.
     pub(crate) fn begin(&mut self, game: StoredId<GameId>, start: &Position, start_fen: Option<&str>) {
         self.game = game;
         self.previous = None;
@@ -69,22 +71,22 @@ impl<'c> Replay<'c> {
         self.start_key = self.position.key();
     }
 
-    /// The game has a gap here: the board cannot follow.
+    /// The game has a gap here, so the position is no longer known.
     pub(crate) fn lose_course(&mut self) {
         self.on_course = false;
     }
 
-    /// The position the board is at, if it still knows.
+    /// The current position, if known.
     pub(crate) fn position(&self) -> Option<&Position> {
         self.on_course.then_some(&self.position)
     }
 
-    /// The game's moves, if all of them could be made.
+    /// The game's moves, if all of them could be played.
     pub(crate) fn codes(&self) -> Option<&[MoveCode]> {
         self.on_course.then_some(&self.codes[..])
     }
 
-    /// The hash of the game's moves, if all of them could be made.
+    /// The hash of the game's moves, if all of them could be played.
     pub(crate) fn moves_hash(&self) -> Option<i64> {
         let hash = |codes: &[MoveCode]| codes.iter().copied().fold(self.start_key.0, mix_move);
         self.codes().map(|codes| hash(codes).cast_signed())
@@ -95,7 +97,7 @@ impl<'c> Replay<'c> {
         prefix_hash(self.start_key.0, self.codes()?, pairing).map(u64::cast_signed)
     }
 
-    /// Holds the next row against the board.
+    /// Compares the next row with the board.
     pub(crate) fn step(&mut self, stored: &StoredPosition, fen: &[u8]) {
         if !self.on_course {
             return;
@@ -110,7 +112,7 @@ impl<'c> Replay<'c> {
         self.previous = Some((self.position.clone(), stored.move_code));
     }
 
-    /// Makes the move that leads to the row `next`.
+    /// Plays the move that leads to the row `next`.
     fn make(&mut self, before: Position, stored: Option<i64>, next: &StoredPosition, fen: &[u8]) {
         let code = stored.and_then(|code| MoveCode::from_bits(u32::try_from(code).ok()?));
         let made = code.and_then(|code| self.position.make(code).ok());
@@ -132,7 +134,7 @@ impl<'c> Replay<'c> {
         }
     }
 
-    /// Compares the code of the move just made with the one that is stored.
+    /// Compares the code of the move just played with the stored one.
     fn end_move(&mut self, made: MoveCode, stored: Option<i64>, next: &StoredPosition) {
         let mates = made.is_check() && !self.position.has_legal_move();
         let made = if mates { made.with_mate() } else { made };
@@ -179,7 +181,7 @@ impl<'c> Replay<'c> {
     }
 }
 
-/// The moves of a game, put right where its positions tell how; `None` if they do not tell all of them.
+/// The moves of a game, corrected where its positions show how; `None` if some cannot be determined.
 pub(crate) fn replayed_codes(
     connection: &Connection,
     game: &StoredGame,
@@ -206,7 +208,7 @@ pub(crate) fn replayed_codes(
     Ok(replay.codes().map(<[MoveCode]>::to_vec))
 }
 
-/// A move code with the move it stands for.
+/// A move code, with the move it represents, for a message.
 pub(crate) fn told(code: MoveCode) -> String {
     format!("{} ({})", code.bits(), code.uci(None))
 }

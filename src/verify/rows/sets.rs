@@ -1,4 +1,4 @@
-//! Columns of games and sets of games, held against the rows that they follow from.
+//! Compares columns of games and sets of games with the rows that they follow from.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,12 +15,12 @@ use crate::verify::finding::{Collector, Id, Kind, RowId};
 const COLUMNS: &str = GAME_COLUMN.name;
 const VISITS: &str = VISIT_SET.name;
 
-/// Whether the database has columns and sets: one of an early version has none.
+/// Whether the database has columns and sets; databases of early versions have none.
 pub(crate) fn are_there(connection: &Connection) -> rusqlite::Result<bool> {
     connection.table_exists(Some("main"), VISITS)
 }
 
-/// The blocks that are to be compared: those that have games, columns or sets.
+/// The blocks to compare: those that have games, columns or sets.
 pub(crate) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let mut blocks: BTreeSet<i64> = blocks_with_games(connection)?.into_iter().map(i64::from).collect();
     let of_rows = "SELECT block FROM game_column UNION SELECT block FROM visit_set";
@@ -76,7 +76,7 @@ pub(crate) fn visited_keys(connection: &Connection) -> rusqlite::Result<Vec<i64>
     statement.query_map([], |row| row.get(0))?.collect()
 }
 
-/// Compares the sets of a visited position, which stand in some of these blocks, with the games that reached it.
+/// Compares the sets of a visited position, in these blocks, with the games that reached it.
 pub(crate) fn compare_visits(
     connection: &Connection,
     key: i64,
@@ -86,7 +86,7 @@ pub(crate) fn compare_visits(
     let mut visits: BTreeMap<i64, Vec<(u16, PlayedMove)>> = BTreeMap::new();
     let mut places = Vec::new();
     for_each_occurrence(connection, PositionKey::from_i64(key), |game, ply| places.push((game, ply)))?;
-    // A game counts by the last move it made.
+    // A game counts with the last move it played.
     for places in places.chunk_by(|(game, _), (next, _)| game == next) {
         let mut last = None;
         for &(game, ply) in places {

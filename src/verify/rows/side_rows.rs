@@ -1,4 +1,4 @@
-//! Rows of the side tables of `game`, held against the game's text.
+//! Compares rows of the side tables of `game` with the game's text.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::store::row::virtual_table::Cell;
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
 use crate::verify::finding::{Collector, Id, Kind, RowId};
 
-/// Holds the rows of a game in all side tables against what its text tells.
+/// Compares the rows of a game in all side tables with its text.
 pub(crate) fn compare(
     findings: &Collector,
     connection: &Connection,
@@ -43,7 +43,7 @@ fn shown(value: Option<&Id>) -> String {
     value.cloned().map_or_else(|| "NULL".to_owned(), Id::into_text)
 }
 
-/// Rows are without the game's number, the columns of the key first.
+/// Rows are without the game's number; the columns of the key come first.
 fn compare_table(
     findings: &Collector,
     connection: &Connection,
@@ -64,7 +64,7 @@ fn compare_table(
         let values = cells.split_off(key.len());
         found.insert(cells, values);
     }
-    // A row that is all key has no value to be wrong.
+    // If all columns belong to the key, there is no other value to report.
     let first = values.first().or(key.last()).copied().unwrap_or("game_id");
     let wrong = |cells: &[Value], column, expected: String, found: Option<&Value>| {
         let row = RowId::game(game);

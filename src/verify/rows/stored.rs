@@ -1,4 +1,4 @@
-//! Rows as they stand in the database, whatever stands there.
+//! Reads rows in which cells may have any value.
 
 use std::sync::LazyLock;
 
@@ -12,12 +12,12 @@ pub(crate) use crate::store::row::{StoredDuplicate, StoredGame, StoredProblem};
 pub(crate) use crate::store::tell;
 use crate::verify::finding::{Collector, Kind, RowId};
 
-/// A value as it is told.
+/// A value for a message.
 pub(crate) fn shown(value: Option<impl std::fmt::Display>) -> String {
     value.map_or_else(|| "NULL".to_owned(), |value| value.to_string())
 }
 
-/// The bytes of a text, or of a blob in its place; nothing for anything else.
+/// The bytes of a text or a blob; empty for other values.
 pub(crate) fn bytes<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r [u8]> {
     match row.get_ref(column)? {
         ValueRef::Text(text) | ValueRef::Blob(text) => Ok(text),
@@ -25,12 +25,13 @@ pub(crate) fn bytes<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r
     }
 }
 
-/// The columns of a row, as a query names them.
+/// The columns of a row for a query.
 pub(crate) fn columns<R: StoredRow>() -> String {
     R::COLUMNS.join(", ")
 }
 
-/// Reads a row of these columns. What is no whole number, or no text, where one belongs is told, and read as 0 or as nothing.
+/// Reads a row of these columns. Values that are not integers or texts as required are reported, and read as
+/// 0 or as empty.
 pub(crate) fn read<R: StoredRow>(row: &Row<'_>, findings: &Collector) -> rusqlite::Result<R> {
     R::read(row, &mut |column, expected, value| {
         tell_misfit(findings, row, (R::TABLE, R::COLUMNS, R::KEY), column, expected, value)
@@ -63,7 +64,7 @@ pub(crate) static POSITIONS: LazyLock<String> = LazyLock::new(|| {
     format!("SELECT {columns} FROM game_position WHERE game_id BETWEEN ?1 AND ?2 ORDER BY game_id, ply")
 });
 
-/// A row of `game_position` without its FEN, of which there are so many that it is not copied.
+/// A row of `game_position` without its FEN, which is not copied because there are so many.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StoredPosition {
     pub(crate) game: StoredId<GameId>,
@@ -74,7 +75,7 @@ pub(crate) struct StoredPosition {
 }
 
 impl StoredPosition {
-    /// The column of the FEN, which is the last one.
+    /// The column of the FEN, the last one.
     pub(crate) const FEN: usize = PositionRow::COLUMNS.len() - 1;
 
     /// Reads a row of [`POSITIONS`].

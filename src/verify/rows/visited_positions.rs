@@ -1,4 +1,4 @@
-//! `visited_position` and `continuation`, counted anew while the games come by.
+//! Recounts `visited_position` and `continuation` while the games are scanned.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,20 +12,20 @@ use crate::verify::finding::{Collector, Kind, RowId};
 use crate::verify::options::Sample;
 use crate::verify::rows::stored::{StoredGame, StoredPosition, shown};
 
-/// How many of a position's best-rated and latest games are listed. How they are counted and ranked stands here once more: a
-/// mistake in the one place where all others have it from would not be found by counting with it again.
+/// How many of a position's best-rated and latest games are listed. The rules for counting and ranking are
+/// implemented again here: a mistake in the shared implementation would not be found by using it again.
 const LISTED: usize = LISTED_GAMES as usize;
 
-/// How many positions are counted in one pass over the games: about 200 MiB.
+/// The number of positions to count in one pass over the games: about 200 MiB.
 pub(crate) const AT_ONCE: usize = 1 << 18;
 
-/// What came of games.
+/// Results of games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     white_wins: i64,
     draws: i64,
     black_wins: i64,
-    /// Ratings of White's and of Black's players, added up, and how many they are.
+    /// Sums of the ratings of White's and of Black's players, and their numbers.
     elo_sums: [i64; 2],
     elo_games: [i64; 2],
     first_year: Option<i64>,
@@ -50,13 +50,13 @@ impl Counts {
     }
 }
 
-/// What a game came to.
+/// The outcome of a game.
 #[derive(Clone, Copy, Debug)]
 struct Outcome {
     counts: Counts,
     is_finished: bool,
     elo_sum: Option<i64>,
-    /// Grows with the date; what is not known of it counts as 0.
+    /// Increases with the date; unknown parts count as 0.
     day: i64,
 }
 
@@ -87,19 +87,19 @@ impl Outcome {
     }
 }
 
-/// What a game is sorted by in a list, the least first, and the game.
+/// The sort key of a game in a list (ascending), and the game.
 type Listed = ((i64, i64), StoredId<GameId>);
 
-/// What is counted of one position.
+/// The counts of one position.
 #[derive(Clone, Debug, Default)]
 struct Tally {
-    /// Rows with this key and the FEN that is stored, and rows with another one.
+    /// Rows with this key and the stored FEN, and rows with another FEN.
     same_fen: u64,
     other_fen: u64,
     counts: Counts,
     unfinished: i64,
     moves: Vec<(i64, Counts)>,
-    /// Sorts as the list does, then the game.
+    /// The sort key of the list, then the game.
     top: Vec<Listed>,
     recent: Vec<Listed>,
 }
@@ -139,7 +139,7 @@ impl Tally {
     }
 }
 
-/// Puts a game into its place in a list, and keeps the list short.
+/// Inserts a game into a list, and keeps the list short.
 fn insert(list: &mut Vec<Listed>, listed: Listed) {
     let at = list.partition_point(|other| *other < listed);
     if at < LISTED {
@@ -148,17 +148,17 @@ fn insert(list: &mut Vec<Listed>, listed: Listed) {
     }
 }
 
-/// The visited positions that are counted anew in one pass over the games.
+/// The visited positions to recount in one pass over the games.
 #[derive(Debug, Default)]
 pub(crate) struct VisitedPositions {
     slots: KeyMap<u32>,
-    /// By slot: key, the FEN that is stored, what has been counted.
+    /// By slot: key, stored FEN, counts.
     entries: Vec<(i64, Box<[u8]>, Mutex<Tally>)>,
 }
 
 impl VisitedPositions {
-    /// The next positions of the sample after the key `after`, at most [`AT_ONCE`]; `index` counts the rows gone by, of
-    /// `count`.
+    /// The next positions of the sample after the key `after`, at most [`AT_ONCE`]; `index` counts the rows
+    /// passed, of `count`.
     pub(crate) fn next(
         connection: &Connection,
         after: Option<i64>,
@@ -200,7 +200,7 @@ impl VisitedPositions {
         self.slots.contains_key(&PositionKey::from_i64(key))
     }
 
-    /// Holds the rows of both tables against what was counted.
+    /// Compares the rows of both tables with the counts.
     pub(crate) fn compare(&self, connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
         for (key, _, tally) in &self.entries {
             let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
@@ -215,7 +215,7 @@ impl VisitedPositions {
     }
 }
 
-/// Tells of a row whose counts mix two positions.
+/// Reports a row whose counts mix two positions.
 pub(crate) fn tell_shared(findings: &Collector, key: i64) {
     let found = "games reached two positions with this key: counted as one, and there should be no row";
     findings.about(Kind::SurplusRow, "visited_position", RowId::of([("key", key)]), found);
@@ -345,11 +345,11 @@ fn show(value: &rusqlite::types::Value) -> String {
     crate::verify::rows::stored::tell(value.into())
 }
 
-/// Counts the occurrences of one thread's games.
+/// Counts the occurrences in one thread's games.
 #[derive(Debug)]
 pub(crate) struct OccurrenceCounter<'v> {
     visited: &'v VisitedPositions,
-    /// Of the present game: slot, ply, move, whether the FEN is the stored one.
+    /// For the current game: slot, ply, move, whether the FEN is the stored one.
     hits: Vec<(u32, StoredId<Ply>, Option<i64>, bool)>,
     tallies: HashMap<u32, Tally>,
 }
@@ -366,7 +366,7 @@ impl<'v> OccurrenceCounter<'v> {
         }
     }
 
-    /// Counts the game for each position that it reached: once, by the last move it made there.
+    /// Counts the game for each position that it reached: once, with the last move it played there.
     pub(crate) fn end_game(&mut self, game: &StoredGame) {
         if self.hits.is_empty() {
             return;
@@ -385,7 +385,7 @@ impl<'v> OccurrenceCounter<'v> {
         self.hits.clear();
     }
 
-    /// Hands over what was counted.
+    /// Passes on the counts.
     pub(crate) fn hand_over(&mut self) {
         for (slot, tally) in self.tallies.drain() {
             let entry = &self.visited.entries[slot as usize].2;

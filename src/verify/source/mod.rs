@@ -1,4 +1,4 @@
-//! Games held against the text that they were read from.
+//! Compares games with the text that they were read from.
 
 pub(crate) mod packed;
 pub(crate) mod text;

@@ -1,4 +1,4 @@
-//! Games held against the text of a source that has to be decoded, which is done once, from its start to its end.
+//! Compares games with the text of a source that must be decoded. Decodes it once, from start to end.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -19,15 +19,15 @@ use crate::verify::rows::stored::{self, GAMES, StoredDuplicate, StoredGame};
 use crate::verify::run::Check;
 use crate::verify::source::text::{Chain, Marks, compare_game, piece, tell_misplaced};
 
-/// Text that is decoded at once, in bytes.
+/// The amount of text to decode at once, in bytes.
 const BLOCK: usize = 1 << 20;
-/// The longest text of a game that is compared, in bytes: more of it is not kept in memory.
+/// The maximum length of a game's text to compare, in bytes. No more is kept in memory.
 const MOST_TEXT: u64 = 64 << 20;
-/// Rows out of order that are looked at again.
+/// The maximum number of out-of-order rows to check again.
 const MOST_BEHIND: usize = 1 << 14;
 
-/// Holds the games of a chain of readings that are to be replayed, and those that were skipped, against their texts in `file`.
-/// Gives back how many there were of the former.
+/// Compares the games of a chain of readings that are in the sample, and the skipped ones, with their texts
+/// in `file`. Returns the number of sampled games.
 pub(crate) fn compare(
     check: &Check<'_>,
     connection: &Connection,
@@ -51,7 +51,7 @@ pub(crate) fn compare(
     };
     pass.all(&mut text)?;
     let verdicts = chain.set_verdicts(Ok(text.read_to_end(check.progress).verdicts()));
-    // Rows come in the order of their texts, but where they are wrong.
+    // Rows come in the order of their texts, unless they are wrong.
     let mut behind = std::mem::take(&mut pass.behind);
     behind.sort_by_key(|(start, _)| *start);
     if !behind.is_empty()
@@ -69,7 +69,7 @@ pub(crate) fn compare(
     Ok(games)
 }
 
-/// What was found of the games of one reading; it counts if its text is still the same.
+/// The findings of one reading's games. They count only if its text is unchanged.
 struct Told {
     findings: Collector,
     games: u64,
@@ -85,20 +85,20 @@ struct Pass<'c> {
     check: &'c Check<'c>,
     connection: &'c Connection,
     chain: &'c Chain,
-    /// Of each reading.
+    /// Per reading.
     told: Vec<Told>,
     reread: Reread,
-    /// What had come by before it was asked for: where its text begins, and the row.
+    /// Items whose text had already been passed: the start of the text, and the row.
     behind: Vec<(u64, Item)>,
 }
 
-/// The games of some sources that are to be replayed, source by source in the order of their numbers.
+/// The games of some sources in the sample, source by source in the order of their numbers.
 struct Games<'c> {
     check: &'c Check<'c>,
     connection: &'c Connection,
-    /// Those that come after the present one.
+    /// The sources after the current one.
     sources: std::vec::IntoIter<StoredId<SourceId>>,
-    /// The present one, and the numbers that its other games are among.
+    /// The current source, and the range of its remaining games.
     source: Option<(StoredId<SourceId>, RangeInclusive<StoredId<GameId>>)>,
     games: std::vec::IntoIter<StoredGame>,
 }
@@ -109,7 +109,7 @@ impl<'c> Games<'c> {
         Self { check, connection, sources, source: None, games }
     }
 
-    /// The next of them.
+    /// The next game.
     fn next(&mut self) -> rusqlite::Result<Option<StoredGame>> {
         loop {
             if let Some(game) = self.games.next() {
@@ -126,14 +126,14 @@ impl<'c> Games<'c> {
         }
     }
 
-    /// Reads some more of a source.
+    /// Reads more games of a source.
     fn read(
         &mut self,
         source: StoredId<SourceId>,
         range: RangeInclusive<StoredId<GameId>>,
     ) -> rusqlite::Result<()> {
         const AT_ONCE: usize = 64;
-        // What is wrong with the rows by themselves is told elsewhere.
+        // Problems of the rows alone are reported elsewhere.
         let unheard = Collector::new(0);
         let mut statement = self.connection.prepare_cached(&GAMES)?;
         let mut rows = statement.query([*range.start(), *range.end()])?;
@@ -154,11 +154,11 @@ impl<'c> Games<'c> {
     }
 }
 
-/// A row that is held against a text.
+/// A row to compare with a text.
 #[derive(Debug)]
 enum Item {
     Game(Box<StoredGame>),
-    /// One that was skipped.
+    /// A skipped game.
     Duplicate(StoredDuplicate),
 }
 
@@ -179,7 +179,7 @@ impl Item {
 }
 
 impl<'c> Pass<'c> {
-    /// Looks at games and duplicates in the order of their texts.
+    /// Checks games and duplicates in the order of their texts.
     fn all(&mut self, text: &mut Text<'_>) -> rusqlite::Result<()> {
         let check = self.check;
         let sources: Vec<_> = self.chain.rows.iter().map(|row| row.id).collect();
@@ -218,7 +218,7 @@ impl<'c> Pass<'c> {
                 return Ok(());
             }
             Some(range) => {
-                // Where there is too little text, it is another one now.
+                // If the text is too short, it has changed.
                 let length = (range.end - range.start) as usize;
                 let Some(text) = text.piece(range.start, length, self.check.progress) else { return Ok(()) };
                 Some(text)
@@ -250,7 +250,7 @@ impl<'c> Pass<'c> {
     }
 }
 
-/// Whether the rows of a game have just these moves.
+/// Whether the rows of a game have exactly these moves.
 fn has_codes(
     connection: &Connection,
     game: StoredId<GameId>,
@@ -268,11 +268,11 @@ fn has_codes(
     Ok(rows.next()?.is_none())
 }
 
-/// A text that is decoded from its start to its end.
+/// A text that is decoded from start to end.
 struct Text<'r> {
     decoded: Decoded,
     marks: Marks<'r>,
-    /// What has been decoded last, and where it begins.
+    /// The last decoded text, and its offset.
     text: Vec<u8>,
     start: u64,
     has_ended: bool,
@@ -280,18 +280,18 @@ struct Text<'r> {
 
 impl<'r> Text<'r> {
     fn open(file: &SourceFile, marks: Marks<'r>, check: &Check<'_>) -> source::Result<Self> {
-        /// As a run has by default on a machine that has enough.
+        /// The default of a run on a machine with enough memory.
         const MEMORY: u64 = 4 << 30;
         let path = || file.path.clone();
         let Opened::Packed(packed) = source::open(file)? else {
-            // It was another file a moment ago.
+            // The file has just been replaced.
             return Err(source::Error::Missing { path: path() });
         };
         let decoded = packed.decode(DecodeOptions { threads: check.options.threads, memory: MEMORY })?;
         Ok(Self { decoded, marks, text: Vec::new(), start: 0, has_ended: false })
     }
 
-    /// A piece of the text, which does not begin before [`start`](Self::start); that then goes on to it.
+    /// A piece of the text. It must not begin before [`start`](Self::start), which then moves forward to it.
     fn piece(&mut self, offset: u64, length: usize, progress: &Progress) -> Option<&[u8]> {
         while self.start + (self.text.len() as u64) < offset + length as u64 {
             let passed = usize::try_from(offset - self.start).unwrap_or(usize::MAX).min(self.text.len());
@@ -306,7 +306,7 @@ impl<'r> Text<'r> {
         self.text.get(at..at + length)
     }
 
-    /// Decodes what is left, as far as it tells something.
+    /// Decodes the rest, as far as it is needed.
     fn read_to_end(mut self, progress: &Progress) -> Marks<'r> {
         while !self.has_ended && !self.marks.is_done() && !progress.is_stopped() {
             self.text.clear();
@@ -317,7 +317,7 @@ impl<'r> Text<'r> {
 
     fn read(&mut self) {
         let before = self.text.len();
-        // A damaged archive is what can be read of it.
+        // Of a damaged archive, only the decoded part counts.
         self.has_ended = matches!(self.decoded.read(&mut self.text, BLOCK), Ok(0));
         self.marks.pass(&self.text[before..]);
     }

@@ -1,4 +1,4 @@
-//! Games held against the PGN text they were read from.
+//! Compares games with the PGN text they were read from.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -28,22 +28,22 @@ use crate::verify::run::Check;
 #[derive(Debug)]
 pub(crate) struct SourceRow {
     pub(crate) id: StoredId<SourceId>,
-    /// Size and digest of the text up to the end of this reading; `None` if it was not read to its end.
+    /// Size and digest of the text up to the end of this reading; `None` if it was not completely read.
     pub(crate) text: Option<(u64, String)>,
 }
 
-/// Readings of a file of which each goes on with the text of the one before.
+/// Readings of a file, each of which continues the text of the one before.
 #[derive(Debug)]
 pub(crate) struct Chain {
     path: PathBuf,
     encoding: Option<TextEncoding>,
     pub(crate) rows: Vec<SourceRow>,
     file: OnceLock<Result<SourceFile, Verdict>>,
-    /// Of each row.
+    /// Per row.
     verdicts: OnceLock<Vec<Verdict>>,
 }
 
-/// What became of a reading's text, and a sentence on it if games cannot be held against it.
+/// The state of a reading's text, and a sentence if games cannot be compared with it.
 #[derive(Clone, Debug)]
 pub(crate) struct Verdict {
     pub(crate) state: SourceState,
@@ -68,14 +68,14 @@ impl Verdict {
                     if is_input { "was standard input, which is gone" } else { "is no longer there" };
                 Self { state: SourceState::Missing, message: message.to_owned() }
             }
-            // It was read when it was indexed.
+            // It could be read when it was indexed.
             source::Error::Form { .. } => Self::changed(),
             _ => Self { state: SourceState::Unreadable, message: error.full_message() },
         }
     }
 }
 
-/// Which annotations each run kept: its options say; those of older programs kept none.
+/// The annotations that each run stored, from its options; older programs stored none.
 fn annotations(connection: &Connection) -> rusqlite::Result<HashMap<StoredId<ImportId>, Annotations>> {
     let sql = "SELECT import_id, CASE WHEN json_valid(options) THEN json_extract(options, '$.annotations') END FROM import";
     let mut statement = connection.prepare(sql)?;
@@ -92,16 +92,16 @@ fn annotations(connection: &Connection) -> rusqlite::Result<HashMap<StoredId<Imp
 /// The first and the last game of each source.
 type GameRanges = HashMap<StoredId<SourceId>, RangeInclusive<StoredId<GameId>>>;
 
-/// The sources. Each file is looked at when the first of its games is, and no more than once.
+/// The sources. Each file is checked when the first of its games is, and only once.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     chains: Vec<Chain>,
-    /// By the id of a row: its chain, and its place in that.
+    /// By the id of a row: its chain, and its index in the chain.
     places: HashMap<StoredId<SourceId>, (usize, usize)>,
     finder: Finder,
-    /// Which annotations each run kept.
+    /// The annotations that each run stored.
     annotations: HashMap<StoredId<ImportId>, Annotations>,
-    /// Read when they are first asked for.
+    /// Read when first needed.
     games: Mutex<Option<GameRanges>>,
 }
 
@@ -145,7 +145,7 @@ impl Sources {
         &self.finder
     }
 
-    /// Which annotations the run that read a game kept.
+    /// The annotations stored by the run that read a game.
     pub(crate) fn annotations(&self, game: &StoredGame) -> Annotations {
         self.annotations.get(&game.import).copied().unwrap_or(Annotations::None)
     }
@@ -169,7 +169,7 @@ impl Sources {
         Ok(games.get(&source).cloned())
     }
 
-    /// How many sources are as they were, how many are not, and the first notes on these.
+    /// The number of unchanged sources, of others, and the first notes on these.
     pub(crate) fn outcome(self, limit: usize) -> (u64, u64, Vec<SourceNote>) {
         let (mut same, mut others) = (0, Vec::new());
         for Chain { path, rows, verdicts, .. } in self.chains {
@@ -197,7 +197,7 @@ fn game_ranges(connection: &Connection) -> rusqlite::Result<GameRanges> {
 }
 
 impl Chain {
-    /// The file, if it is there.
+    /// The file, if it exists.
     fn file(&self, finder: &Finder) -> Result<&SourceFile, &Verdict> {
         let find = || match finder.find(&self.path) {
             Ok(file) => Ok(file.in_encoding(self.encoding)),
@@ -206,12 +206,12 @@ impl Chain {
         self.file.get_or_init(find).as_ref()
     }
 
-    /// The file, if it has to be decoded.
+    /// The file, if it must be decoded.
     pub(crate) fn packed(&self, finder: &Finder) -> Option<&SourceFile> {
         self.file(finder).ok().filter(|file| !file.is_plain())
     }
 
-    /// What became of each reading of a file that is none that has to be decoded: reads all of it when asked first.
+    /// The state of each reading of a file that need not be decoded. The first call reads the whole file.
     pub(crate) fn look_at(&self, finder: &Finder, progress: &Progress) -> &[Verdict] {
         self.verdicts.get_or_init(|| {
             let map = self
@@ -225,7 +225,7 @@ impl Chain {
         })
     }
 
-    /// Says what became of each reading of a file that was decoded.
+    /// Sets the state of each reading of a file that was decoded.
     pub(crate) fn set_verdicts(&self, verdicts: Result<Vec<Verdict>, source::Error>) -> &[Verdict] {
         let of = |row: &SourceRow, error: &source::Error| match Verdict::of(error) {
             Verdict { state: SourceState::Changed, .. } if row.text.is_none() => Verdict::unread(),
@@ -249,15 +249,15 @@ impl Chain {
     }
 }
 
-/// Holds sizes and digests of readings against a text that comes by.
+/// Compares sizes and digests of readings with a text that arrives in pieces.
 #[derive(Debug)]
 pub(crate) struct Marks<'r> {
     rows: &'r [SourceRow],
-    /// Those that tell, and have not been told yet: the one with the shortest text is the last.
+    /// Rows not yet decided that have a digest; the one with the shortest text is last.
     left: Vec<(&'r (u64, String), usize)>,
     hasher: blake3::Hasher,
     bytes: u64,
-    /// Of each row: whether its text came by.
+    /// For each row, whether its text was found.
     is_same: Vec<bool>,
 }
 
@@ -272,7 +272,7 @@ impl<'r> Marks<'r> {
         marks
     }
 
-    /// Takes the next piece of text.
+    /// Processes the next piece of text.
     pub(crate) fn pass(&mut self, mut text: &[u8]) {
         while let Some(&((mark, digest), row)) = self.left.last() {
             let before = usize::try_from(mark - self.bytes).unwrap_or(usize::MAX).min(text.len());
@@ -288,13 +288,13 @@ impl<'r> Marks<'r> {
         self.bytes += text.len() as u64;
     }
 
-    /// Whether more text tells nothing more.
+    /// Whether more text cannot change the result.
     pub(crate) fn is_done(&self) -> bool {
         let longest = self.rows.iter().filter_map(|row| row.text.as_ref()).map(|(bytes, _)| *bytes).max();
         self.left.is_empty() && longest.is_none_or(|longest| self.bytes > longest)
     }
 
-    /// What came of each row.
+    /// The result for each row.
     pub(crate) fn verdicts(&self) -> Vec<Verdict> {
         let verdict = |(row, is_same): (&SourceRow, &bool)| match &row.text {
             None => Verdict::unread(),
@@ -308,10 +308,10 @@ impl<'r> Marks<'r> {
     }
 }
 
-/// Reads games' texts in plain files again, and holds their rows against them; a thread has its own.
+/// Reads games' texts in plain files again, and compares their rows; each thread has its own.
 pub(crate) struct Texts<'c> {
     check: &'c Check<'c>,
-    /// The source that was read last, and its text if games can be held against it.
+    /// The last source read, and its text if games can be compared with it.
     open: Option<(StoredId<SourceId>, Option<Arc<Mapped>>)>,
     reread: Reread,
 }
@@ -321,7 +321,7 @@ impl<'c> Texts<'c> {
         Self { check, open: None, reread: Reread::default() }
     }
 
-    /// Holds a game, with the moves that its rows tell, against its text. Gives back whether its text is there.
+    /// Compares a game, with the moves in its rows, with its text. Returns whether the text exists.
     pub(crate) fn compare(
         &mut self,
         connection: &Connection,
@@ -344,7 +344,7 @@ impl<'c> Texts<'c> {
         Ok(true)
     }
 
-    /// The text of a source that is a plain file, if it is what it was.
+    /// The text of a source that is an unchanged plain file.
     pub(crate) fn open(&mut self, source: StoredId<SourceId>) -> Option<Arc<Mapped>> {
         if self.open.as_ref().is_none_or(|(open, _)| *open != source) {
             self.open = Some((source, self.map(source)));
@@ -362,13 +362,13 @@ impl<'c> Texts<'c> {
     }
 }
 
-/// The piece of a source of so many bytes that begins at an offset and has a length, if there is such a piece.
+/// The range of a part with an offset and a length, in a source of `bytes` bytes, if it is valid.
 pub(crate) fn piece(offset: i64, length: i64, bytes: u64) -> Option<Range<u64>> {
     let (offset, length) = u64::try_from(offset).ok().zip(u64::try_from(length).ok())?;
     Some(offset..offset.checked_add(length)?).filter(|range| range.end <= bytes)
 }
 
-/// Tells that a game's text does not stand in its source of so many bytes.
+/// Reports that a game's text is not within its source of `bytes` bytes.
 pub(crate) fn tell_misplaced(findings: &Collector, game: &StoredGame, bytes: u64) {
     let found = game.byte_offset.saturating_add(game.byte_length);
     let expected = format!("a place within the {bytes} bytes of its source");
@@ -376,7 +376,8 @@ pub(crate) fn tell_misplaced(findings: &Collector, game: &StoredGame, bytes: u64
     findings.wrong(Kind::SourceText, "game", id, "byte_offset", expected, found);
 }
 
-/// Holds a game and what is wrong with it against its text, of which a run kept these annotations. `codes` gives its moves, as its rows tell them, if they do; it is shown those of the text.
+/// Compares a game and its problems with its text, for a run that stored these annotations. `codes` returns
+/// the moves in its rows, if known; it is passed those of the text.
 pub(crate) fn compare_game<'m>(
     findings: &Collector,
     connection: &Connection,
@@ -418,7 +419,7 @@ pub(crate) fn compare_game<'m>(
     problems.compare(findings, connection, game, read.problems())
 }
 
-/// The names that a game's row has by number.
+/// The names that a game's row refers to.
 struct Names {
     event: Option<String>,
     site: Option<String>,
@@ -442,7 +443,7 @@ impl Names {
     }
 }
 
-/// What the database has for a column that [`Reread`] tells.
+/// The database's value for a column of [`Reread`].
 fn stored_column<'g>(game: &'g StoredGame, names: &'g Names, index: usize) -> Option<Cell<'g>> {
     let name = match StoredGame::COLUMNS[index] {
         "event_id" => &names.event,

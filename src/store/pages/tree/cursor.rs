@@ -1,4 +1,4 @@
-//! The rows of a level of `occurrence`, read in their order.
+//! Reads the rows of a level of `occurrence` in order.
 
 use super::leaves::Leaves;
 use crate::board::PositionKey;
@@ -10,24 +10,24 @@ use crate::store::pages::{BtreeError, PageFile, Tree};
 use crate::store::partition_point::near_partition_point;
 use crate::store::row::{Occurrence, OccurrenceRow};
 
-/// A place in a part of a level, which only moves on.
+/// A place in a range of a level. It only moves forwards.
 #[derive(Debug)]
 pub struct OccurrenceCursor<'t> {
     tree: &'t Tree,
     range: LevelRange,
     leaves: Leaves<'t>,
     leaf: usize,
-    /// Behind the last row of a leaf its divider follows.
+    /// After the last cell of a leaf comes its divider.
     cell: usize,
-    /// The row that stands there.
+    /// The row at this place.
     row: Option<Occurrence>,
 }
 
 impl<'t> OccurrenceCursor<'t> {
-    /// A cursor at the first row of the part.
+    /// A cursor at the first row of the range.
     ///
     /// # Errors
-    /// When a page cannot be read or is damaged.
+    /// If a page cannot be read or is damaged.
     pub fn new(file: &'t PageFile, tree: &'t Tree, range: LevelRange) -> Result<Self, BtreeError> {
         let leaves = Leaves::new(file, tree);
         let mut cursor =
@@ -43,10 +43,10 @@ impl<'t> OccurrenceCursor<'t> {
         self.row
     }
 
-    /// Goes to the next row. At the end it stays there.
+    /// Moves to the next row. At the end it does not move.
     ///
     /// # Errors
-    /// When a page cannot be read or is damaged.
+    /// If a page cannot be read or is damaged.
     pub fn advance(&mut self) -> Result<(), BtreeError> {
         if self.cell < self.leaves.get(self.leaf)?.count() {
             self.cell += 1;
@@ -58,10 +58,10 @@ impl<'t> OccurrenceCursor<'t> {
         self.read_row()
     }
 
-    /// How many rows a key has, at most `most`. Keys are asked for in their order.
+    /// The number of rows of a key, at most `most`. Keys must be passed in ascending order.
     ///
     /// # Errors
-    /// When a page cannot be read or is damaged.
+    /// If a page cannot be read or is damaged.
     pub fn count(&mut self, key: PositionKey, most: u32) -> Result<u32, BtreeError> {
         self.go_to(Occurrence::new(key, GameId(0), Ply(0)))?;
         let mut count = 0;
@@ -72,10 +72,10 @@ impl<'t> OccurrenceCursor<'t> {
         Ok(count)
     }
 
-    /// Whether a key has rows of games other than those of a set. Keys are asked for in their order.
+    /// Whether a key has rows of games outside a set. Keys must be passed in ascending order.
     ///
     /// # Errors
-    /// When a page cannot be read or is damaged.
+    /// If a page cannot be read or is damaged.
     pub fn has_other(&mut self, key: PositionKey, games: &GameSet) -> Result<bool, BtreeError> {
         self.go_to(Occurrence::new(key, GameId(0), Ply(0)))?;
         while let Some(row) = self.row.filter(|row| row.key() == key) {
@@ -87,7 +87,7 @@ impl<'t> OccurrenceCursor<'t> {
         Ok(false)
     }
 
-    /// Goes on to the first row that does not come before one.
+    /// Moves to the first row that is not before `occurrence`.
     fn go_to(&mut self, occurrence: Occurrence) -> Result<(), BtreeError> {
         let row = OccurrenceRow { level: self.range.level, occurrence };
         let count = self.tree.divider_count();
@@ -113,7 +113,7 @@ impl<'t> OccurrenceCursor<'t> {
         let page = self.leaves.get(self.leaf)?;
         let cell = if self.cell < page.count() { page.row(self.cell) } else { self.tree.divider(self.leaf) };
         self.row = None;
-        // Behind the last leaf no divider stands.
+        // The last leaf has no divider.
         if cell.is_some() || self.cell < page.count() {
             let row = cell.and_then(occurrence_of).ok_or_else(|| self.leaves.damaged(self.leaf))?;
             self.row = Some(row.occurrence).filter(|_| self.range.end.is_none_or(|end| row < end));

@@ -1,4 +1,4 @@
-//! The leaves of a tree, read in their order.
+//! Reads the leaves of a tree in order.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -6,32 +6,32 @@ use std::ops::Range;
 use crate::store::pages::page::PageView;
 use crate::store::pages::{BtreeError, PageFile, PageNumber, Tree};
 
-/// The leaves of a tree, of which some that stand side by side in the file are in memory.
+/// The leaves of a tree. Some leaves that are adjacent in the file are in memory.
 #[derive(Debug)]
 pub(in crate::store::pages) struct Leaves<'t> {
     file: &'t PageFile,
     tree: &'t Tree,
     pages: Vec<u8>,
-    /// The leaves of the tree that `pages` are.
+    /// The leaves in `pages`.
     loaded: Range<usize>,
-    /// How many leaves are read at once.
+    /// The number of leaves to read together.
     at_once: usize,
-    /// Whether the rows of the leaf that was made ready last can be copied side by side, once somebody asked.
+    /// Whether the rows of the last loaded leaf are packed, cached once computed.
     is_packed: OnceCell<bool>,
 }
 
 impl<'t> Leaves<'t> {
-    /// The most pages read at once.
+    /// The maximum number of pages read together.
     const READ: usize = 64;
 
-    /// From so many pages on, passing them over is quicker than reading them.
+    /// Skipping at least this many pages is faster than reading them.
     const NEAR: usize = 8;
 
     pub(in crate::store::pages) const fn new(file: &'t PageFile, tree: &'t Tree) -> Self {
         Self { file, tree, pages: Vec::new(), loaded: 0..0, at_once: 1, is_packed: OnceCell::new() }
     }
 
-    /// Makes a leaf ready, if need be by reading it and those behind it.
+    /// Loads a leaf, if it is not in memory, and some leaves after it.
     pub(in crate::store::pages) fn load(&mut self, leaf: usize) -> Result<(), BtreeError> {
         if !self.loaded.contains(&leaf) {
             self.read(leaf)?;
@@ -41,7 +41,8 @@ impl<'t> Leaves<'t> {
     }
 
     fn read(&mut self, leaf: usize) -> Result<(), BtreeError> {
-        // Who reads most leaves gets many at once; who looks for few rows, far apart, gets no more than the leaf.
+        // Callers that read most leaves get many at once. Callers that look for few rows, far apart, get only
+        // one.
         let goes_on = (self.loaded.end..self.loaded.end + Self::NEAR).contains(&leaf);
         self.at_once = if goes_on { Self::READ.min(2 * self.at_once) } else { 1 };
         let leaves = &self.tree.leaves()[leaf..];
@@ -54,13 +55,13 @@ impl<'t> Leaves<'t> {
         Ok(())
     }
 
-    /// Whether the rows of a leaf, which is the one that was made ready last, stand side by side.
+    /// Whether the rows of a leaf are packed. It must be the last loaded leaf.
     pub(in crate::store::pages) fn is_packed(&self, leaf: usize) -> Result<bool, BtreeError> {
         let page = self.get(leaf)?;
         Ok(*self.is_packed.get_or_init(|| page.is_packed()))
     }
 
-    /// A leaf that is ready.
+    /// A loaded leaf.
     pub(in crate::store::pages) fn get(&self, leaf: usize) -> Result<PageView<'_>, BtreeError> {
         let size = self.file.page_size().bytes();
         let at = (leaf - self.loaded.start) * size;

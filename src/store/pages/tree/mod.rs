@@ -1,4 +1,4 @@
-//! Trees that are there already: their pages, and their rows in order.
+//! Existing trees: their pages, and their rows in order.
 
 pub(super) mod cursor;
 pub(super) mod leaves;
@@ -10,10 +10,10 @@ use super::{BtreeError, PageFile, PageNumber, PageSize};
 use crate::store::partition_point::partition_point;
 use crate::store::row::OccurrenceRow;
 
-/// SQLite opens no deeper tree either.
+/// SQLite does not open deeper trees either.
 const MOST_LEVELS: usize = 20;
 
-/// The pages on the way from a tree's root to its last leaf.
+/// The pages on the path from a tree's root to its last leaf.
 #[derive(Debug)]
 pub(super) struct Spine {
     pub(super) numbers: Vec<PageNumber>,
@@ -43,23 +43,23 @@ impl Spine {
 #[derive(Debug)]
 pub struct Tree {
     root: PageNumber,
-    /// Interior pages, the root included unless it is a leaf.
+    /// Interior pages, including the root unless it is a leaf.
     interior: Vec<PageNumber>,
     /// In key order, at least one.
     leaves: Vec<PageNumber>,
-    /// The rows between the leaves, as cells, one after the other.
+    /// The rows between the leaves, as concatenated cells.
     dividers: Vec<u8>,
-    /// Where each of them ends.
+    /// The end of each divider.
     ends: Vec<u32>,
-    /// Its levels, that of the leaves included.
+    /// The number of levels, including that of the leaves.
     depth: usize,
 }
 
 impl Tree {
-    /// Reads all pages of a tree but its leaves.
+    /// Reads all pages of a tree except its leaves.
     ///
     /// # Errors
-    /// [`BtreeError::Damaged`] if something is wrong with it; when a page cannot be read.
+    /// [`BtreeError::Damaged`] if the tree is invalid; if a page cannot be read.
     pub fn read(file: &PageFile, root: PageNumber) -> Result<Self, BtreeError> {
         let depth = Spine::read(file, root)?.pages.len();
         let (interior, leaves) = (Vec::new(), Vec::new());
@@ -72,7 +72,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Takes up an interior page that stands so many levels above the leaves.
+    /// Reads an interior page that is `height` levels above the leaves.
     fn descend(&mut self, file: &PageFile, number: PageNumber, height: usize) -> Result<(), BtreeError> {
         let damaged = || BtreeError::Damaged { page: number };
         if self.leaves.len() + self.interior.len() >= file.page_count() as usize {
@@ -96,14 +96,14 @@ impl Tree {
         Ok(())
     }
 
-    /// The most bytes that its rows take on pages of this size, from a leaf on.
+    /// The maximum number of bytes that the rows from a leaf on take on pages of this size.
     #[must_use]
     pub fn bytes(&self, leaf: usize, page_size: PageSize) -> u64 {
         let leaves = self.leaves.len().saturating_sub(leaf);
         (leaves * page_size.bytes() + self.dividers.len() + self.ends.len() * POINTER) as u64
     }
 
-    /// The same of its rows from `row` on, which is one of `occurrence`, and of those that stand before it on the same leaves.
+    /// The same for the rows from `row` of `occurrence` on, and the rows before it on the same leaves.
     #[must_use]
     pub fn bytes_from(&self, row: OccurrenceRow, page_size: PageSize) -> u64 {
         let before = self.leaves_before(row).unwrap_or(0);
@@ -111,7 +111,7 @@ impl Tree {
         (leaves * (page_size.bytes() + OccurrenceRow::LONGEST_CELL + POINTER)) as u64
     }
 
-    /// How many leaves have only rows that come before `row`, which is one of `occurrence`, as those of the tree are.
+    /// The number of leaves whose rows all come before `row`. The tree is that of `occurrence`.
     pub(super) fn leaves_before(&self, row: OccurrenceRow) -> Result<usize, BtreeError> {
         partition_point(0..self.divider_count(), |leaf| {
             let is_before = self.divider(leaf).and_then(|cell| is_before(cell, row));
@@ -119,23 +119,23 @@ impl Tree {
         })
     }
 
-    /// The most pages above its leaves that there are if others are packed in the places of some.
+    /// The maximum number of pages above the leaves if other leaves replace some of them.
     #[must_use]
     pub fn room_above(&self) -> u32 {
-        // Each level, and one more, may end with two pages that are not full.
+        // Each level, plus one more, may end with two pages that are not full.
         u32::try_from(self.interior.len() + 2 * self.depth).unwrap_or(u32::MAX)
     }
 
-    /// The most pages of at least 1024 bytes, the root not counted, on which there is room for rows of so many bytes if they are
-    /// packed in so many segments, and no row is longer, as a cell, than `longest` bytes.
+    /// The maximum number of pages (of at least 1024 bytes, without the root) for rows of `bytes` bytes in
+    /// `segments` segments. No row is longer, as a cell, than `longest` bytes.
     #[must_use]
     pub fn room_for(bytes: u64, page_size: PageSize, longest: usize, segments: usize) -> u32 {
         let (size, longest) = (page_size.bytes() as u64, (longest + POINTER) as u64);
-        // A leaf is full when not even the next row fits. Where a segment ends that has leaves there are up to two that are not;
-        // rows of those without are packed together.
+        // A leaf is full if the next row does not fit. At the end of a segment with leaves, up to two are not
+        // full. Rows of segments without leaves are packed together.
         let full = bytes / (size - LEAF_HEADER as u64 - longest);
         let leaves = full + 2 * full.min(segments as u64) + 3;
-        // A page above gives up to one child away, and the last one of each level may have but two.
+        // An interior page gives away at most one child, and the last page of each level may have only two.
         let children = ((size - INTERIOR_HEADER as u64) / (CHILD as u64 + longest) - 1).max(4);
         let (mut pages, mut level) = (leaves + 2, leaves);
         while level > children {
@@ -145,18 +145,18 @@ impl Tree {
         u32::try_from(pages).unwrap_or(u32::MAX)
     }
 
-    /// All its pages but the root.
+    /// All pages except the root.
     pub fn pages(&self) -> impl Iterator<Item = PageNumber> {
         self.pages_without(0)
     }
 
-    /// The same without so many leaves, the first ones.
+    /// The same without the first `leaves` leaves.
     pub(super) fn pages_without(&self, leaves: usize) -> impl Iterator<Item = PageNumber> {
         let pages = self.interior.iter().chain(&self.leaves[leaves..]).copied();
         pages.filter(|&page| page != self.root)
     }
 
-    /// The page on which its root stands.
+    /// The root page.
     pub(super) const fn root(&self) -> PageNumber {
         self.root
     }
@@ -166,12 +166,12 @@ impl Tree {
         &self.leaves
     }
 
-    /// How many rows stand between leaves.
+    /// The number of rows between leaves.
     pub(super) fn divider_count(&self) -> usize {
         self.ends.len()
     }
 
-    /// The row behind a leaf.
+    /// The row after a leaf.
     pub(super) fn divider(&self, leaf: usize) -> Option<&[u8]> {
         let end = *self.ends.get(leaf)? as usize;
         let start = if leaf == 0 { 0 } else { self.ends[leaf - 1] as usize };

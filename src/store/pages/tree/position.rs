@@ -1,4 +1,4 @@
-//! Rows of `game_position` and `occurrence`, looked up one by one.
+//! Looks up single rows of `game_position` and `occurrence`.
 
 use super::MOST_LEVELS;
 use super::cursor::OccurrenceCursor;
@@ -11,7 +11,7 @@ use crate::store::pages::{BtreeError, PageFile, PageNumber, Tree};
 use crate::store::partition_point::partition_point;
 use crate::store::row::Occurrence;
 
-/// Where positions stand: as it was when this was asked for, as long as nobody writes to the pages of both trees.
+/// The trees of positions. The values are valid until somebody writes to pages of either tree.
 #[derive(Clone, Copy, Debug)]
 pub struct PositionTrees<'f> {
     /// The file.
@@ -20,32 +20,33 @@ pub struct PositionTrees<'f> {
     pub positions: PageNumber,
     /// The tree of `occurrence`.
     pub occurrences: &'f Tree,
-    /// Its levels, in order.
+    /// The levels of `occurrence`, in order.
     pub levels: &'f [Level],
 }
 
-/// Looks up rows. Those of `game_position` are found quickest in their order: the pages on the way to the last one are kept.
+/// Looks up rows. Rows of `game_position` are found fastest in ascending order, because the pages on the path
+/// to the last one are cached.
 ///
-/// Read page by page, rows that stand far from each other cost far less than through a memory map, where each page that is looked at for the
-/// first time is a fault, and many of those behind it are read too.
+/// Reading scattered rows page by page is far faster than through a memory map. There, the first access to
+/// each page is a page fault, which also reads many of the following pages.
 #[derive(Debug)]
 pub struct PositionReader<'f> {
     trees: PositionTrees<'f>,
-    /// From the root downwards.
+    /// The pages from the root downwards.
     way: Vec<(PageNumber, Vec<u8>)>,
 }
 
 impl<'f> PositionReader<'f> {
-    /// Nothing is read yet.
+    /// A reader that has not read anything yet.
     #[must_use]
     pub const fn new(trees: PositionTrees<'f>) -> Self {
         Self { trees, way: Vec::new() }
     }
 
-    /// Shows `see` where games have a key: all games and plies, in order.
+    /// Calls `see` with each game and ply in which a key occurs, in order.
     ///
     /// # Errors
-    /// When a page cannot be read, or is not as it should be.
+    /// If a page cannot be read or is invalid.
     pub fn for_each_occurrence(
         &self,
         key: PositionKey,
@@ -65,10 +66,11 @@ impl<'f> PositionReader<'f> {
         Ok(())
     }
 
-    /// Shows `see` the FEN of a position of a game and the move played there; `None` if it has no row.
+    /// Calls `see` with the FEN of a position of a game and the move played there. Returns `None` if there is
+    /// no row.
     ///
     /// # Errors
-    /// When a page cannot be read, or is not as it should be: a row may be too long for its page, or hold what does not belong there.
+    /// If a page cannot be read or is invalid: a row may be too long for its page, or contain wrong values.
     pub fn played_at<T>(
         &mut self,
         game: GameId,
@@ -95,7 +97,7 @@ impl<'f> PositionReader<'f> {
         Err(BtreeError::Damaged { page: self.trees.positions })
     }
 
-    /// The page that stands so many levels below the root.
+    /// Loads the page `level` levels below the root.
     fn load(&mut self, level: usize, number: PageNumber) -> Result<&[u8], BtreeError> {
         let file = self.trees.file;
         if number.0 == 0 || number.0 > file.page_count() {
@@ -106,7 +108,7 @@ impl<'f> PositionReader<'f> {
         }
         let (loaded, page) = &mut self.way[level];
         if *loaded != number {
-            // Until it is there, the buffer holds neither page.
+            // Until the page is read, the buffer contains neither page.
             *loaded = PageNumber(0);
             file.read_page(number, page)?;
             *loaded = number;

@@ -1,4 +1,4 @@
-//! The games that are worth looking at.
+//! Chooses the games that can match and must be read.
 
 use std::collections::VecDeque;
 
@@ -11,16 +11,16 @@ use crate::store::passed::PassedQuestion;
 use crate::store::read::occurrence::hit::Lines;
 use crate::store::read::passed::{Passing, has_sets};
 
-/// Games from the first to the last, some of which may not be there.
+/// A range of games; some of the numbers may have no game.
 pub(super) type GameRange = (GameId, GameId);
 
-/// The games that can pass what is asked for, block by block, in order.
+/// The games that can match, block by block, in order.
 pub(super) struct Candidates<'c> {
     database: &'c Database,
     question: &'c PassedQuestion,
     lines: Lines,
     has_sets: bool,
-    /// Of the block that was looked at last.
+    /// Ranges of the last block read.
     ranges: VecDeque<GameRange>,
     /// The first game of the next block; `None` after the last.
     next: Option<GameId>,
@@ -35,7 +35,7 @@ impl<'c> Candidates<'c> {
         Ok(Self { database, question, lines, has_sets, ranges: VecDeque::new(), next, last })
     }
 
-    /// The next ones, so many or fewer; none at the end.
+    /// The next ranges, with at most `most` games; empty at the end.
     pub(super) fn take(&mut self, most: u32) -> Result<Vec<GameRange>> {
         let (mut taken, mut left) = (Vec::new(), most);
         while left > 0 {
@@ -58,7 +58,7 @@ impl<'c> Candidates<'c> {
         Ok(taken)
     }
 
-    /// Looks for those of the next block that has games. Gives back whether there is one.
+    /// Reads the ranges of the next block that has games. Returns whether there is one.
     fn next_block(&mut self) -> Result<bool> {
         let Some(next) = self.next else { return Ok(false) };
         let Some(first) = self.database.game_from(next)? else { return Ok(false) };
@@ -80,7 +80,7 @@ impl<'c> Candidates<'c> {
         let Passing { mut told, unknown } = Passing::of(self.database.connection(), block, self.question)?;
         told.add(&unknown);
         if self.lines == Lines::All {
-            // The sets tell of what was played only.
+            // The sets cover main lines only.
             let sql = "SELECT DISTINCT game_id FROM variation WHERE game_id BETWEEN ?1 AND ?2";
             let mut statement = self.database.connection().prepare_cached(sql)?;
             let mut rows = statement.query(games_of(block))?;
@@ -93,10 +93,11 @@ impl<'c> Candidates<'c> {
 }
 
 impl Database {
-    /// How many games pass what is asked for, if the sets alone tell: they know all games, and all games of the answer pass it.
+    /// The number of games that match, if the sets alone can answer: they cover all games, and every game of
+    /// the answer matches.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(super) fn count_told(&self, question: &PassedQuestion) -> Result<Option<u64>> {
         let count = || -> rusqlite::Result<Option<u64>> {
             if !question.is_exact() || !has_sets(self.connection())? {

@@ -1,4 +1,4 @@
-//! What was played from a position, and what came of it.
+//! Counts the moves played from a position, and their results.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -19,44 +19,47 @@ use crate::store::row::{GameId, LISTED_GAMES, Ply, RatedScore, RatingSum, Result
 
 const ACTION: &str = "explore a position";
 
-/// A move played from a position. A game that returned to the position counts by the last move it made there.
+/// A move played from a position. A game that returned to the position counts with the last move it played
+/// there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Continuation {
     /// The move.
     pub code: MoveCode,
-    /// The games that went on with it.
+    /// The games that continued with it.
     pub results: ResultCounts,
-    /// What the side that was asked for scored in them; nothing if none was.
+    /// The score of the chosen side in these games; empty if no side was chosen.
     pub rated: RatedScore,
-    /// The game, if it is only one.
+    /// The game, if there is only one.
     pub only_game: Option<Box<Hit>>,
 }
 
-/// What was played from a position.
+/// The moves played from a position.
 ///
-/// A game counts once, however often it returned to the position. Games without a result are counted apart, and are
-/// neither among the moves nor in the lists.
+/// A game counts once, even if it returned to the position. Games without a result are counted separately,
+/// and are not among the moves or in the lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exploration {
-    /// The games that reached the position; the years are those of the moves. Games that ended there are not among the moves.
+    /// The games that reached the position; the years are those of the moves. Games that ended there are not
+    /// among the moves.
     pub results: ResultCounts,
-    /// What the side that was asked for scored in them; nothing if none was.
+    /// The score of the chosen side in these games; empty if no side was chosen.
     pub rated: RatedScore,
     /// Games that reached it and have no result.
     pub unfinished: u64,
-    /// Games with a result that did not have all the positions before that were asked about. `None` if there are none of these, or if one
-    /// has many occurrences and no sets of games: it would take seconds.
+    /// Games with a result that did not have all the given positions before. `None` if no positions were
+    /// given, or if one of them has many occurrences and no sets of games, because counting would take
+    /// seconds.
     pub transposed: Option<u64>,
     /// The moves, the most frequent first, then in the order of their codes.
     pub continuations: Vec<Continuation>,
-    /// The games with the highest mean rating, best first, then by number; only games in which both ratings are known. Each
-    /// with the occurrence of the position that counts.
+    /// The games with the highest mean rating, best first, then by number; only games in which both ratings
+    /// are known. Each is listed with the occurrence of the position that counts.
     pub top_games: Vec<Hit>,
-    /// The latest games, the latest first, then by number downwards. What is not known of a date counts as lowest.
+    /// The latest games, latest first, then by descending number. Unknown parts of a date sort lowest.
     pub recent_games: Vec<Hit>,
 }
 
-/// How many games [`Database::explore`] lists, at most.
+/// How many games [`Database::explore`] lists at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListLengths {
     /// The games with the highest mean rating.
@@ -66,21 +69,21 @@ pub struct ListLengths {
 }
 
 impl ListLengths {
-    /// The longest lists there are.
+    /// The maximum lengths.
     pub const MAX: Self = Self { top: LISTED_GAMES, recent: LISTED_GAMES };
 
     /// No games are listed.
     pub const NONE: Self = Self { top: 0, recent: 0 };
 }
 
-/// What is to be told of a position besides the moves.
+/// What to compute for a position in addition to the moves.
 #[derive(Clone, Copy, Debug)]
 pub struct ExplorationParts<'a> {
-    /// How many games are listed. Lists longer than [`ListLengths::MAX`] are not to be had.
+    /// How many games to list, at most [`ListLengths::MAX`].
     pub lists: ListLengths,
-    /// The side whose score is told, if anybody's is.
+    /// The side whose score is computed, if any.
     pub side: Option<Color>,
-    /// Positions before it: which games did not have all of them is counted.
+    /// Positions before it: games that did not have all of them are counted.
     pub before: &'a [Position],
 }
 
@@ -101,14 +104,14 @@ impl Exploration {
 }
 
 impl Database {
-    /// What was played from a position in the games of a selection.
+    /// Counts the moves played from a position in the games of a selection.
     ///
-    /// The counts of a position that many games reached stand in tables. If the selection is not all games, those of its sets are counted,
-    /// at some nanoseconds each. Of other positions, and if these tables are not filled, games are counted one by one, at a few
-    /// microseconds each.
+    /// For a position that many games reached, the counts are in tables. If the selection is not all games,
+    /// the games in the position's sets are counted, in some nanoseconds each. For other positions, and if
+    /// these tables are empty, games are counted one by one, in a few microseconds each.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn explore(
         &self,
         key: PositionKey,
@@ -124,7 +127,7 @@ impl Database {
         };
         let asked = Asked { database: self, key, fen };
         let empty = || Tally::new(limits, side, !before.is_empty());
-        // What one side scored does not stand in the tables.
+        // The tables do not contain the score of a side.
         let counted = if selection.is_all() && side.is_none() {
             asked.visited(limits, !before.is_empty())?
         } else {
@@ -145,7 +148,8 @@ impl Database {
         Ok(exploration.with_years())
     }
 
-    /// As long as it lives, all queries see the same games, whatever is being added. `None` if an earlier one lives.
+    /// Starts a transaction: until it ends, all queries see the same games, even while games are added.
+    /// `None` if one is already open.
     pub(crate) fn snapshot(&self) -> Result<Option<Transaction<'_>>> {
         let connection = self.connection();
         let transaction = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose();
@@ -153,7 +157,7 @@ impl Database {
     }
 }
 
-/// A position that is asked for, in a database.
+/// A position to explore, in a database.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) database: &'a Database,
@@ -166,8 +170,8 @@ impl Asked<'_> {
         |source| Error::sqlite(self.database.path(), ACTION, source)
     }
 
-    /// What the tables for much visited positions say; `None` if they do not have this one, or have another one of the same key
-    /// mixed in: an older program wrote such rows.
+    /// The counts in the tables of visited positions. `None` if they do not have this position, or if its row
+    /// is mixed with another position of the same key, as older programs wrote.
     fn visited(&self, lists: ListLengths, wants_games: bool) -> Result<Option<(Exploration, Option<Games>)>> {
         let sql = "SELECT key, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games,
                        NULL AS first_year, NULL AS last_year, unfinished, top_games, recent_games
@@ -233,8 +237,8 @@ impl Asked<'_> {
         Ok(continuations)
     }
 
-    /// The one game that went on with a move. It is looked for among those that have the position after the move: they
-    /// are few, as a rule, and the games with the position before it are many.
+    /// The only game that continued with a move. Searches the games with the position after the move, which
+    /// are usually few. Games with the position before it are many.
     fn only_game(&self, code: MoveCode) -> Result<Option<GameId>> {
         let Ok((mut next, _)) = Position::from_fen(self.fen.as_bytes()) else { return Ok(None) };
         if next.make(code).is_err() {
@@ -271,7 +275,8 @@ impl Asked<'_> {
         exploration.ok_or(rusqlite::Error::QueryReturnedNoRows).map_err(self.failed())
     }
 
-    /// What was counted, with the games that are listed; `None` if one of these is not there, or did not reach the position.
+    /// The result of counting, with the listed games; `None` if one of these does not exist or did not reach
+    /// the position.
     fn exploration(&self, tally: Tally) -> Result<Option<(Exploration, Option<Games>)>> {
         let mut continuations = Vec::with_capacity(tally.moves.len());
         for (code, counted) in tally.moves {
@@ -294,19 +299,21 @@ impl Asked<'_> {
         Ok(Some((exploration, games)))
     }
 
-    /// Shows `see` each game of a selection that reached the position, in order, at the occurrence that counts. If the position `may_be_frequent`,
-    /// the games are looked at first where they are fewer than those that reached it.
+    /// Calls `see` with each game of a selection that reached the position, in order, at the occurrence that
+    /// counts. If the position `may_be_frequent`, starts from the games of the selection where they are fewer
+    /// than those of the position.
     pub(super) fn for_each_game(
         &self,
         selection: &Selection,
         may_be_frequent: bool,
         mut see: impl FnMut(ReachedGame),
     ) -> rusqlite::Result<()> {
-        /// Up to here the games of the selection are counted, to see whether they are fewer than those of the position.
+        /// Counts the games of the selection up to this number, to see whether they are fewer than those of
+        /// the position.
         const COUNTED: u32 = 50_000;
         let games_first =
             may_be_frequent && self.database.has_fewer_games(selection, self.key, Lines::Main, COUNTED)?;
-        // A game is looked at before its positions, which take many more pages.
+        // Checks a game before its positions, which are on many more pages.
         let sql = format!(
             "SELECT o.game_id, p.move_code, game.result, game.white_elo, game.black_elo, game.date
              FROM {} CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
@@ -325,7 +332,7 @@ impl Asked<'_> {
             let occurrence = read_occurrence(row)?;
             match latest {
                 Some(last) if last.game != occurrence.game => see(last),
-                // The game ended by returning: it counts by the move it had played there before.
+                // The game ended by returning: it counts with the move it had played there before.
                 Some(_) if occurrence.played.is_none() => continue,
                 _ => {}
             }
@@ -337,12 +344,13 @@ impl Asked<'_> {
         Ok(())
     }
 
-    /// Games at the occurrences that count; `None` if one of them has none.
+    /// Games at the occurrences that count; `None` if one of them has no such occurrence.
     fn hits(&self, games: &[GameId]) -> Result<Option<Vec<Hit>>> {
         games.iter().map(|&game| self.hit(game)).collect()
     }
 
-    /// The ply of the occurrence by which a game counts: the last one at which it played a move, if it played any there.
+    /// The ply of the occurrence that counts for a game: the last one from which it played a move, if there
+    /// is one.
     fn counted_occurrence(&self, game: GameId) -> rusqlite::Result<Option<Ply>> {
         let sql = "SELECT o.ply FROM position_game AS o
                    CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
@@ -353,7 +361,7 @@ impl Asked<'_> {
         statement.query_row(params, |row| Cells::new(row, POSITION_GAME).get(0).map(Ply)).optional()
     }
 
-    /// A game at the occurrence that counts; `None` if it has none.
+    /// A game at the occurrence that counts; `None` if there is none.
     fn hit(&self, game: GameId) -> Result<Option<Hit>> {
         let find = || {
             let place = self.counted_occurrence(game)?.map(|ply| Place::played(game, ply));
@@ -375,7 +383,7 @@ fn results(cells: Cells<'_>) -> rusqlite::Result<ResultCounts> {
     })
 }
 
-/// A game at one of the times when it had the position.
+/// Reads a game at one occurrence of the position.
 fn read_occurrence(row: &Row<'_>) -> rusqlite::Result<ReachedGame> {
     let cells = Cells::new(row, GAME);
     Ok(ReachedGame {

@@ -1,4 +1,4 @@
-//! Positions found in games, and their orders.
+//! Positions found in games, and their order.
 
 use rusqlite::Row;
 
@@ -9,13 +9,13 @@ use crate::store::read::filter::bind;
 use crate::store::read::game_record::{GameSummary, summary, summary_columns, summary_joins};
 use crate::store::row::{GameId, Ply};
 
-/// In which lines of games positions are looked for.
+/// The lines of games to search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lines {
-    /// In the main lines: in what was played.
+    /// The main lines only.
     #[default]
     Main,
-    /// In the variations too.
+    /// Variations too.
     All,
 }
 
@@ -37,19 +37,19 @@ impl Place {
 /// A position found in a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// The game. Of long texts it has only the beginning.
+    /// The game. Long texts are shortened.
     pub game: GameSummary,
-    /// In which line: 0 is the main line, 1, 2, 3 … are the game's variations in the order of their text.
+    /// The line: 0 is the main line, 1, 2, 3 … are the game's variations in the order of their text.
     pub line: u32,
-    /// At which ply the position arose.
+    /// The ply of the position.
     pub ply: Ply,
     /// Its canonical FEN.
     pub fen: String,
-    /// The next move of that line, if any.
+    /// The next move of this line, if any.
     pub next: Option<MoveCode>,
-    /// Six-field FEN of the game's start position; `None` is the standard one.
+    /// Six-field FEN of the game's start position; `None`: the standard position.
     pub start_fen: Option<String>,
-    /// How far it is from the position to which the nearest are looked for.
+    /// The distance from the target, in a search for the nearest positions.
     pub distance: Option<u32>,
 }
 
@@ -74,19 +74,19 @@ pub enum HitOrder {
     /// By game, then line, then ply.
     #[default]
     Game,
-    /// By the players' mean rating, the best first. Games with an unknown rating come after them, games without a result
-    /// last.
+    /// By the players' mean rating, best first. Then games with an unknown rating, then games without a
+    /// result.
     Rating,
-    /// By date, the latest first; what is unknown of a date counts as early. Games without a result come last.
+    /// By date, latest first; unknown parts of a date count as early. Games without a result come last.
     Date,
 }
 
-/// A number of a row of `game` that grows from the first to the last of an order.
+/// An expression on a row of `game` that increases from the first to the last game of an order.
 pub(crate) const fn rank_sql(order: HitOrder) -> &'static str {
     match order {
         HitOrder::Game => "0",
         HitOrder::Rating => "ifnull(-(game.white_elo + game.black_elo), 1)",
-        // Of a year that is not wholly known, nothing is known.
+        // A year that is not completely known counts as unknown.
         HitOrder::Date => {
             "-ifnull(iif(instr(substr(game.date, 1, 4), '?'), 0, substr(game.date, 1, 4) * 10000)
               + replace(substr(game.date, 6, 2), '?', '0') * 100 + replace(substr(game.date, 9, 2), '?', '0'), 0)"
@@ -94,11 +94,11 @@ pub(crate) const fn rank_sql(order: HitOrder) -> &'static str {
     }
 }
 
-/// `occurrence AS o`, level by level. Ordered by `l.level` and then `o.game_id`, the rows of a key come in the order of the games, and
-/// nothing is sorted.
+/// `occurrence AS o`, level by level. In the order of `l.level`, then `o.game_id`, the rows of a key come in
+/// the order of the games, without sorting.
 pub(crate) const OCCURRENCES: &str = "occurrence_level AS l CROSS JOIN occurrence AS o ON o.level = l.level";
 
-/// `game` and [`OCCURRENCES`] in the order in which they are walked.
+/// Joins `game` and [`OCCURRENCES`] in the order in which they are read.
 pub(crate) const fn join(games_first: bool) -> &'static str {
     if games_first {
         "game CROSS JOIN occurrence_level AS l CROSS JOIN occurrence AS o ON o.level = l.level AND o.game_id = game.game_id"
@@ -117,7 +117,7 @@ pub(crate) const fn join_variations(games_first: bool) -> &'static str {
 }
 
 impl Database {
-    /// A position of a game; `None` if there is no such row or, where a FEN is given, it is another position.
+    /// A position of a game; `None` if there is no such row, or if a given FEN does not match.
     pub(crate) fn hit(&self, place: Place, fen: Option<&str>) -> rusqlite::Result<Option<Hit>> {
         let played = concat!(
             "SELECT ",
@@ -159,7 +159,7 @@ impl Database {
         statement.raw_query().next()?.map(read).transpose()
     }
 
-    /// Whether a position stands at a place.
+    /// Whether a position is at a place.
     pub(crate) fn is_at(&self, place: Place, fen: &str) -> rusqlite::Result<bool> {
         let Place { game, line, ply } = place;
         if line == 0 {
@@ -178,14 +178,14 @@ pub(crate) fn listed_games(cells: Cells<'_>, column: &str) -> rusqlite::Result<V
     Ok(ids.into_iter().map(GameId).collect())
 }
 
-/// What is left to skip and to pass on.
+/// The rest of a page: how many hits to skip, and how many to return.
 pub(crate) struct Part {
     pub(crate) skip: u32,
-    /// `None`: all.
+    /// `None`: no limit.
     pub(crate) left: Option<u32>,
 }
 
-/// What becomes of a hit.
+/// What to do with a hit.
 pub(crate) enum Taken {
     Skip,
     Hit { is_last: bool },
@@ -193,7 +193,7 @@ pub(crate) enum Taken {
 }
 
 impl Part {
-    /// Takes one more hit.
+    /// Counts one more hit.
     pub(crate) fn take(&mut self) -> Taken {
         if self.skip > 0 {
             self.skip -= 1;
@@ -210,7 +210,7 @@ impl Part {
     }
 }
 
-/// Whether a position has a key that another one with the same placement has too.
+/// Whether another position with the same placement has the same key.
 pub(crate) fn shares_key(fen: &str) -> bool {
     Position::from_fen(fen.as_bytes()).is_ok_and(|(position, _)| position.shares_key())
 }

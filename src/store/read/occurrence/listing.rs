@@ -1,4 +1,4 @@
-//! The games of a selection, whatever positions they reached.
+//! Lists the games of a selection, regardless of positions.
 
 use crate::store::cell::{Cells, GAME};
 use crate::store::database::Database;
@@ -9,14 +9,14 @@ use crate::store::read::occurrence::search::order_sql;
 use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
 
-/// Which part of the games of a selection is wanted.
+/// The part of the games of a selection to list.
 #[derive(Clone, Copy, Debug)]
 pub struct Listing<'a> {
-    /// The games that count.
+    /// The games to list.
     pub selection: &'a Selection,
     /// Their order.
     pub order: HitOrder,
-    /// How many games at most; `None` for all.
+    /// The maximum number of games; `None`: all.
     pub limit: Option<u32>,
     /// How many games to skip first.
     pub offset: u32,
@@ -25,13 +25,14 @@ pub struct Listing<'a> {
 const HAS_POSITIONS: &str = "game.status <> 'skipped'";
 
 impl Database {
-    /// The games of a selection, each with its first position, until `visit` gives `false`. Games that were skipped have no positions, and
-    /// are not among them.
+    /// Visits the games of a selection, each with its first position, until `visit` returns `false`. Games
+    /// with the status `skipped` have no positions and are left out.
     ///
-    /// In the order of games, takes time by what is shown. In another order, the row of each game of the selection is looked at.
+    /// In the order of games, the time depends on the number of listed games. In another order, the row of
+    /// each game of the selection is read.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn list_games(&self, listing: &Listing<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
         let Listing { selection, order, limit, offset } = *listing;
         let sql = games_sql(HAS_POSITIONS, selection, order);
@@ -54,10 +55,11 @@ impl Database {
         walk().map_err(|source| Error::sqlite(self.path(), "list games", source))
     }
 
-    /// The numbers of the games of a selection, those included that were skipped, in an order, until `visit` gives `false`.
+    /// Visits the numbers of the games of a selection in an order, until `visit` returns `false`. Includes
+    /// games with the status `skipped`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn visit_games(
         &self,
         selection: &Selection,
@@ -79,10 +81,10 @@ impl Database {
         walk().map_err(|source| Error::sqlite(self.path(), "look up the games of a filter", source))
     }
 
-    /// How many games a selection has, those left out that were skipped.
+    /// The number of games of a selection, without games with the status `skipped`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn count_games_of(&self, selection: &Selection) -> Result<u64> {
         let count = || {
             let sql = format!("SELECT count(*) FROM game WHERE {HAS_POSITIONS}{}", selection.sql());
@@ -95,7 +97,7 @@ impl Database {
     }
 }
 
-/// The numbers of the games of a selection for which a condition holds, in an order.
+/// SQL for the numbers of the games of a selection for which a condition holds, in an order.
 fn games_sql(condition: &str, selection: &Selection, order: HitOrder) -> String {
     let rank = match order {
         HitOrder::Game => String::new(),

@@ -1,4 +1,4 @@
-//! Where positions stand in games, in what was played and in variations.
+//! Finds positions in games, in main lines and variations.
 
 mod candidate;
 pub(crate) mod explore;

@@ -1,7 +1,7 @@
-//! The positions that are nearest to one, and the games that can have them.
+//! Finds the positions nearest to a given one.
 //!
-//! The sets of games tell how near the positions of a game can come at best. So the games are looked at in the order of these bounds, until
-//! no other one can have a position that is nearer than the last of those that are wanted.
+//! The sets of games give a lower bound of the distance for the positions of each game. Games are read in the
+//! order of these bounds, until no other game can have a position nearer than the last one wanted.
 
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -24,22 +24,22 @@ use crate::store::read::occurrence::scan::{GAMES, Readers, scan_sql};
 use crate::store::read::passed::{Passing, has_sets, visit_sets};
 use crate::store::read::selection::Selection;
 
-/// Which part of the nearest positions is wanted.
+/// The part of the nearest positions to return.
 #[derive(Clone, Copy, Debug)]
 pub struct Nearest<'a> {
-    /// What they are near to.
+    /// The target of the search.
     pub to: &'a Resemblance,
-    /// The games that count.
+    /// The games to search.
     pub selection: &'a Selection,
-    /// How many games at most; `None` for all.
+    /// The maximum number of games; `None`: all.
     pub limit: Option<u32>,
     /// How many games to skip first.
     pub offset: u32,
-    /// How many games are looked at, at most, of those about which the sets tell something; `None` for as many as it takes.
+    /// The maximum number of games to read among those known to the sets; `None`: as many as necessary.
     pub most_games: Option<u32>,
 }
 
-/// A game's nearest position, in the order in which they are wanted.
+/// A game's nearest position, ordered by distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Near {
     distance: u32,
@@ -47,17 +47,18 @@ struct Near {
     ply: Ply,
 }
 
-/// Games by the least distance that their positions can have, in order.
+/// Games by the lower bound of the distance of their positions, in order.
 type Bounded = BTreeMap<u32, Vec<GameId>>;
 
 impl Database {
-    /// The nearest position of each game of a selection, the nearest games first, until `visit` gives `false`; of equally near ones the
-    /// game with the smaller number, and of a game the first position.
+    /// Visits the nearest position of each game of a selection, the nearest games first, until `visit`
+    /// returns `false`. Of equally near games, the one with the smaller number comes first; of equally near
+    /// positions of a game, the first one is taken.
     ///
-    /// Gives back from which distance on games that were not looked at may have nearer ones, if there are such games.
+    /// Returns the distance from which on unread games may have nearer positions, if there are such games.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn nearest(&self, nearest: &Nearest<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<Option<u32>> {
         let failed = |source| self.failed_near(source);
         let mut search = Looking::new(self, nearest);
@@ -81,7 +82,7 @@ impl Database {
         Ok(unseen)
     }
 
-    /// The numbers of the blocks in which there are games.
+    /// The numbers of the blocks that have games.
     fn blocks_with_games(&self) -> Result<Vec<u32>> {
         let (mut numbers, mut next) = (Vec::new(), Some(GameId(1)));
         while let Some(from) = next
@@ -99,7 +100,7 @@ impl Database {
     }
 }
 
-/// The games of all blocks.
+/// Merges the games of all blocks.
 fn bounded(blocks: impl Iterator<Item = Bounded>) -> Bounded {
     let mut all = Bounded::new();
     for (bound, games) in blocks.flatten() {
@@ -108,15 +109,15 @@ fn bounded(blocks: impl Iterator<Item = Bounded>) -> Bounded {
     all
 }
 
-/// A search, as far as it has come.
+/// The state of a search.
 struct Looking<'a> {
     nearest: &'a Nearest<'a>,
     readers: Readers<'a>,
-    /// How many games are wanted.
+    /// The number of games wanted.
     wanted: usize,
-    /// The nearest that were found, the farthest of them on top.
+    /// The nearest positions found so far, the farthest on top.
     kept: BinaryHeap<Near>,
-    /// How many games may still be looked at.
+    /// The number of games that may still be read.
     left: u32,
     unseen: Option<u32>,
 }
@@ -148,7 +149,7 @@ impl<'a> Looking<'a> {
         parallel::map(None, numbers.len(), read)
     }
 
-    /// The games that do not pass the same pawns and the same material.
+    /// The games without the same pawns and material.
     fn others(&self, blocks: &[Block]) -> Result<Vec<Bounded>> {
         let Self { readers, nearest, .. } = self;
         let of_block = |index: usize| {
@@ -160,19 +161,19 @@ impl<'a> Looking<'a> {
         parallel::map(None, blocks.len(), of_block)
     }
 
-    /// Whether a game of which no more is known than that its positions are no nearer can be among those that are wanted.
+    /// Whether a game with this lower bound can still be among those wanted.
     fn can_take(&self, bound: u32, game: GameId) -> bool {
         self.kept.len() < self.wanted
             || self.kept.peek().is_some_and(|last| (bound, game) < (last.distance, last.game))
     }
 
-    /// Looks at games in the order of their bounds. Gives back whether no game with a greater bound need be looked at.
+    /// Reads games in the order of their bounds. Returns whether games with a greater bound need not be read.
     fn look(&mut self, games: Bounded) -> Result<bool> {
         let mut games = games
             .into_iter()
             .flat_map(|(bound, games)| games.into_iter().map(move |game| (bound, game)))
             .peekable();
-        // What is found can be enough: pieces are few at a time.
+        // Reads a few chunks at a time, because the hits may soon be enough.
         let width = 2 * rayon::current_num_threads();
         while let Some(&(bound, game)) = games.peek() {
             if !self.can_take(bound, game) {
@@ -203,7 +204,7 @@ impl<'a> Looking<'a> {
         Ok(false)
     }
 
-    /// The next games that are worth looking at, in so many pieces or fewer.
+    /// The next games that must be read, in at most the given number of chunks.
     fn pieces(
         &mut self,
         games: &mut std::iter::Peekable<impl Iterator<Item = (u32, GameId)>>,
@@ -226,22 +227,22 @@ impl<'a> Looking<'a> {
     }
 }
 
-/// The games of a block that count.
+/// The games of a block to search.
 struct Block {
     number: u32,
-    /// Those that pass the same pawns and the same material.
+    /// Games with the same pawns and the same material at some point.
     alike: BlockGames,
-    /// Those that no set knows; there may be none with these numbers.
+    /// Games whose features are unknown. Some of these numbers may have no game.
     unknown: BlockGames,
     /// All others.
     others: BlockGames,
-    /// Of each game, what the pieces of the position count, twice, that never stand there where they stand here: they are missing, and
-    /// stand elsewhere.
+    /// For each game, twice the weight of the pieces of the target that never stand on the same squares in
+    /// the game: they are missing here and stand elsewhere.
     missing: Vec<u8>,
 }
 
 impl Block {
-    /// Reads what the sets and columns tell about games up to the last.
+    /// Reads the sets and columns of games up to the last.
     fn read(
         connection: &Connection,
         (number, last): (u32, u16),
@@ -270,7 +271,8 @@ impl Block {
         Ok(block)
     }
 
-    /// Keeps the games that the filters choose, if the columns tell; the others are left out where their rows are read.
+    /// Keeps the games that match the filters, if columns can answer. Otherwise the filters are applied when
+    /// rows are read.
     fn keep_selected(&mut self, connection: &Connection, selection: &Selection) -> rusqlite::Result<()> {
         if selection.is_all() {
             return Ok(());
@@ -309,7 +311,7 @@ impl Block {
         let least = by_material(connection, self.number, to)?;
         for number in self.others.runs().into_iter().flatten() {
             let (apart, beside) = least[usize::from(number)];
-            // A game without a material has no position.
+            // A game without material has no positions.
             if apart < u8::MAX {
                 let missing = u32::from(self.missing[usize::from(number)]);
                 let bound = Resemblance::OTHER + u32::from(apart).max(missing + u32::from(beside));
@@ -320,7 +322,7 @@ impl Block {
     }
 }
 
-/// What is [missing](Block::missing) in each game of a block.
+/// The [missing](Block::missing) weight for each game of a block.
 fn missing(connection: &Connection, block: u32, to: &Resemblance) -> rusqlite::Result<Vec<u8>> {
     let mut weights = BTreeMap::new();
     for (piece, square, weight) in to.pieces() {
@@ -338,14 +340,15 @@ fn missing(connection: &Connection, block: u32, to: &Resemblance) -> rusqlite::R
     Ok(missing)
 }
 
-/// Of each game of a block, the least that its materials make positions [apart and beside](Resemblance::bounds).
+/// For each game of a block, the lower bounds [apart and beside](Resemblance::bounds) that follow from its
+/// materials.
 fn by_material(connection: &Connection, block: u32, to: &Resemblance) -> rusqlite::Result<Vec<(u8, u8)>> {
     let mut least = vec![(u8::MAX, u8::MAX); BLOCK_GAMES as usize];
     let mut last = (-1, (u8::MAX, u8::MAX));
     let place = (block, PassedKind::Material);
     visit_sets(connection, place, 0..=i64::MAX, &|_| true, |value, number| {
         if value != last.0 {
-            // A smaller bound is a bound too.
+            // A smaller bound is also valid.
             let [apart, beside] = to
                 .bounds(Material::from_packed(value.cast_unsigned()))
                 .map(|bound| u8::try_from(bound).unwrap_or(u8::MAX).min(u8::MAX - 1));
@@ -357,7 +360,7 @@ fn by_material(connection: &Connection, block: u32, to: &Resemblance) -> rusqlit
     Ok(least)
 }
 
-/// The nearest position of each game of some ranges.
+/// The nearest position of each game in some ranges.
 fn nearest_of(
     connection: &Connection,
     selection: &Selection,

@@ -1,4 +1,4 @@
-//! The games that reached positions, one position after the other.
+//! Finds the games that reached positions, one position after the other.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -20,42 +20,43 @@ use crate::store::visit_set::{PlayedMove, for_each_visit_within};
 pub struct ReachedGame {
     /// The game.
     pub game: GameId,
-    /// The last move it made there; `None` if it made none.
+    /// The last move it played there; `None` if it played none.
     pub played: Option<MoveCode>,
     /// Its result.
     pub result: GameResult,
-    /// White's and Black's rating, as far as they are known.
+    /// White's and Black's rating, if known.
     pub elos: [Option<u16>; 2],
-    /// A number that grows with its date; what is not known of it counts as 0.
+    /// A number that increases with the date; unknown parts count as 0.
     pub day: u32,
 }
 
-/// Tells the games of a selection that reached positions. What the filters need of games is read once, for all positions.
+/// Finds the games of a selection that reached positions. The data for the filters is read once for all
+/// positions.
 pub struct ReachedGames<'d> {
     database: &'d Database,
     selection: &'d Selection,
-    /// The blocks that were asked for.
+    /// The blocks read so far.
     blocks: HashMap<u32, SelectedBlock>,
 }
 
-/// The games of a block that fit, and what came of them.
+/// The matching games of a block, and their results.
 struct SelectedBlock {
     selected: BlockGames,
     outcomes: Outcomes,
 }
 
 impl<'d> ReachedGames<'d> {
-    /// Nothing is read yet.
+    /// Nothing has been read yet.
     #[must_use]
     pub fn new(database: &'d Database, selection: &'d Selection) -> Self {
         Self { database, selection, blocks: HashMap::new() }
     }
 
-    /// Shows `see` each game of the selection that reached a position, once, in no order, with what it makes of those before: `new` at
-    /// first.
+    /// Folds over the games of the selection that reached a position, each once, in no particular order.
+    /// `see` updates the accumulator, which `new` creates.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn fold<T>(
         &mut self,
         position: &Position,
@@ -69,7 +70,7 @@ impl<'d> ReachedGames<'d> {
         if has_sets {
             match self.visit_sets(position, |game| see(&mut made, game)) {
                 Ok(()) => return Ok(made),
-                // What the sets or columns do not tell, all rows do.
+                // If sets or columns cannot answer, start again and read all rows.
                 Err(ColumnError::Missing) => made = new(),
                 Err(ColumnError::Sql(error)) => return Err(asked.failed()(error)),
             }
@@ -79,7 +80,7 @@ impl<'d> ReachedGames<'d> {
         Ok(made)
     }
 
-    /// Shows `see` the games in the sets of a visited position.
+    /// Calls `see` with the games in the sets of a visited position.
     fn visit_sets(
         &mut self,
         position: &Position,
@@ -105,7 +106,7 @@ impl<'d> ReachedGames<'d> {
                 games,
                 |word| selected.word(word),
                 |number, played| {
-                    // A set of a game that somebody deleted is not up to date.
+                    // The set still contains a game that somebody deleted through SQL.
                     let Some(result) = outcomes.result(number) else { return };
                     let Some(played) = codes.of(played) else {
                         fits = false;
@@ -121,14 +122,14 @@ impl<'d> ReachedGames<'d> {
     }
 }
 
-/// Moves in short as codes; in sets, those of many games are alike.
+/// Converts short moves to codes. Many games in sets have the same move, so results are cached.
 struct Codes<'p> {
     position: &'p Position,
     last: Option<(PlayedMove, Option<Option<MoveCode>>)>,
 }
 
 impl Codes<'_> {
-    /// The code of what was played, if anything was; `None` if it does not fit the position.
+    /// The code of the move played, if any; `None` if it is not possible in the position.
     fn of(&mut self, played: PlayedMove) -> Option<Option<MoveCode>> {
         if let Some((last, code)) = self.last
             && last == played

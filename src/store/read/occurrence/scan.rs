@@ -1,4 +1,4 @@
-//! The games in which some position fits a description, found by looking at every position.
+//! Finds games with a position that matches a description, by reading every position.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -18,51 +18,51 @@ use crate::store::read::occurrence::hit::{Hit, HitOrder, Lines, Part, Place, Tak
 use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
 
-/// Games looked at in one go: some 20,000 positions, a few milliseconds.
+/// Games per chunk: about 20,000 positions, a few milliseconds.
 pub(super) const GAMES: u32 = 250;
-/// Games that are looked at to count those that fit: a tenth of a second.
+/// The maximum number of games to read for counting matches: a tenth of a second.
 const FEW: u32 = 12_000;
-/// Such pieces for each thread before their hits are passed on, at most.
+/// The maximum number of chunks per thread before their hits are returned.
 const PIECES: usize = 16;
 
-/// Which part of the hits of a scan is wanted.
+/// The part of the hits of a scan to return.
 #[derive(Clone, Copy, Debug)]
 pub struct Scan<'a> {
-    /// The lines that are looked into.
+    /// The lines to search.
     pub lines: Lines,
-    /// The games that count.
+    /// The games to search.
     pub selection: &'a Selection,
     /// The order of the hits.
     pub order: HitOrder,
-    /// How many hits at most; `None` for all.
+    /// The maximum number of hits; `None`: all.
     pub limit: Option<u32>,
     /// How many hits to skip first.
     pub offset: u32,
 }
 
-/// What is looked for in the lines of games.
+/// What to search for in the lines of games.
 pub trait Seek: Sync {
-    /// What is remembered of a line while its positions come by.
+    /// State kept for a line while its positions are read.
     type Line;
 
-    /// Whether moves are looked at.
+    /// Whether the moves are needed.
     fn asks_for_moves(&self) -> bool;
 
-    /// Whether a position can change anything. Of one that cannot, no more is read.
+    /// Whether a position is relevant. No more is read of positions that are not.
     fn matters(&self, fen: &[u8], played: Option<MoveCode>) -> bool;
 
-    /// Which games can have what is looked for in what was played.
+    /// Selects the games whose main line can match.
     fn passed(&self) -> PassedQuestion;
 
-    /// Begins with a line.
+    /// Starts a line.
     fn begin(&self) -> Self::Line;
 
-    /// Looks at the next position of a line that [matters](Self::matters): its ply, its canonical FEN and, if it is asked for and in a
-    /// main line, the move that was played. Gives back where stands what is looked for, once it is found.
+    /// Processes the next [relevant](Self::matters) position of a line: its ply, its canonical FEN and, if
+    /// needed and in a main line, the move played. Returns the place of the match once it is found.
     fn see(&self, line: &mut Self::Line, ply: Ply, fen: &[u8], played: Option<MoveCode>) -> Option<Ply>;
 }
 
-/// Looks for the first position that fits.
+/// Searches for the first position that matches.
 impl<F: Fn(&[u8]) -> bool + Sync> Seek for F {
     type Line = ();
 
@@ -85,7 +85,7 @@ impl<F: Fn(&[u8]) -> bool + Sync> Seek for F {
     }
 }
 
-/// Connections for the threads of the pool, each opened by the thread that needs it first.
+/// Connections for the threads of the pool. A thread opens one when it first needs it.
 pub(super) struct Readers<'a> {
     database: &'a std::path::Path,
     set_up: SetUp,
@@ -121,14 +121,14 @@ impl<'a> Readers<'a> {
 }
 
 impl Database {
-    /// Looks at the positions of all games of a selection with all threads, and passes the first place of each game that is `sought` on
-    /// until `visit` gives `false`. If variations are looked into, a game whose main line has no such place is passed on with the first
-    /// one in its variations.
+    /// Searches all games of a selection with all threads, and passes the first match of each game to `visit`
+    /// until it returns `false`. With variations, a game without a match in its main line is passed with the
+    /// first match in its variations.
     ///
-    /// In the order of games, ends as soon as enough is found. In another order, all games are looked at.
+    /// In the order of games, stops as soon as there are enough hits. In another order, all games are read.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn scan(
         &self,
         scan: &Scan<'_>,
@@ -181,7 +181,8 @@ impl Database {
         Ok(())
     }
 
-    /// The games that can have what is sought, if these are few enough to be put in order before they are looked at: a quarter of all.
+    /// The games that can match, if these are few enough (a quarter of all) to be sorted before they are
+    /// read.
     fn few_candidates(&self, scan: &Scan<'_>, sought: &impl Seek) -> Result<Option<Vec<GameRange>>> {
         let most = self.last_game()?.unwrap_or_default().0 / 4;
         let question = sought.passed();
@@ -189,7 +190,7 @@ impl Database {
         Ok((games_in(&few) <= most).then_some(few))
     }
 
-    /// Passes on what fits, in the order of games, until `pass` gives `false`.
+    /// Passes on matches, in the order of games, until `pass` returns `false`.
     fn scan_in_order(
         &self,
         scan: &Scan<'_>,
@@ -201,7 +202,7 @@ impl Database {
         self.scan_pieces(scan, sought, || candidates.take(GAMES), pass)
     }
 
-    /// Passes on what fits, piece by piece, until `pass` gives `false` or `next` no more games.
+    /// Passes on matches, chunk by chunk, until `pass` returns `false` or `next` returns no more games.
     fn scan_pieces(
         &self,
         scan: &Scan<'_>,
@@ -212,7 +213,7 @@ impl Database {
         let path = self.path();
         let failed = |source| Error::sqlite(path, "look at all positions", source);
         let readers = Readers::new(self);
-        // What is found early can be enough: the first pieces are few.
+        // Early matches may be enough, so the first rounds have few chunks.
         let threads = rayon::current_num_threads();
         let mut width = threads;
         loop {
@@ -227,7 +228,7 @@ impl Database {
             if pieces.is_empty() {
                 break;
             }
-            // A piece that cannot be read does no harm if enough is found before it.
+            // An unreadable chunk is no error if enough matches come before it.
             let Ok(found) = parallel::map(None, pieces.len(), |index| {
                 let look = |database: &Self| database.scan_games(scan, &pieces[index], sought);
                 Ok::<_, Infallible>(readers.with(|database| look(database).map_err(failed)))
@@ -245,7 +246,7 @@ impl Database {
         Ok(())
     }
 
-    /// The first place that is sought of each game of some ranges.
+    /// The first match of each game in some ranges.
     fn scan_games(
         &self,
         scan: &Scan<'_>,
@@ -262,8 +263,8 @@ impl Database {
         Ok(found)
     }
 
-    /// How many games of a selection have a place that is sought, as far as it is told quickly: by the sets of games alone, or by looking
-    /// at the few games that they tell. `None` if it is not.
+    /// The number of games of a selection with a match, if it can be computed quickly: by the sets of games
+    /// alone, or by reading the few games that they select. Otherwise `None`.
     ///
     /// # Errors
     /// Those of [`scan`](Self::scan).
@@ -287,7 +288,7 @@ impl Database {
         Ok(Some(count))
     }
 
-    /// Adds the first place that is sought of each game of a range for which none is found yet: of the main lines, or of all others.
+    /// Adds the first match of each game of a range that has none yet, in main lines or in variations.
     fn scan_lines(
         &self,
         selection: &Selection,
@@ -328,7 +329,7 @@ impl Database {
         Ok(())
     }
 
-    /// The numbers that tell where a game stands in an order, the game's own aside; `None` if it is not there.
+    /// The rank of a game in an order, without the game's number; `None` if the game does not exist.
     fn rank(&self, game: GameId, order: HitOrder) -> rusqlite::Result<Option<(bool, i64)>> {
         let sql = format!("SELECT game.result = '*', {} FROM game WHERE game_id = ?1", rank_sql(order));
         self.connection()
@@ -338,14 +339,14 @@ impl Database {
     }
 }
 
-/// How many numbers of games some ranges have.
+/// The number of game numbers in some ranges.
 fn games_in(ranges: &[GameRange]) -> u32 {
     ranges.iter().map(|(first, last)| last.0 - first.0 + 1).sum()
 }
 
-/// The positions of the games of a selection in a range.
+/// SQL for the positions of the games of a selection in a range.
 pub(super) fn scan_sql(selection: &Selection, lines: Lines) -> String {
-    // A variation's moves lead to its positions; those of a game are played from them.
+    // In variations, a move is stored with the position after it; in main lines, with the position before it.
     let (table, line, order, played) = match lines {
         Lines::Main => ("game_position", "0", "p.ply", "p.move_code"),
         Lines::All => ("variation_move", "p.line", "p.line, p.ply", "NULL"),

@@ -1,4 +1,4 @@
-//! The games that reached a position.
+//! Finds the games that reached a position.
 
 use rusqlite::{OptionalExtension, named_params};
 use serde::Serialize;
@@ -15,33 +15,33 @@ use crate::store::read::occurrence::hit::{
 use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
 
-/// What is looked for, and which part of the hits is wanted.
+/// The target of the search, and the part of the hits to return.
 #[derive(Clone, Copy, Debug)]
 pub struct Search<'a> {
     /// Key of the position.
     pub key: PositionKey,
     /// Its canonical FEN.
     pub fen: &'a str,
-    /// The lines that are looked into.
+    /// The lines to search.
     pub lines: Lines,
-    /// The games that count.
+    /// The games to search.
     pub selection: &'a Selection,
     /// The order of the hits.
     pub order: HitOrder,
-    /// How many hits at most; `None` for all.
+    /// The maximum number of hits; `None`: all.
     pub limit: Option<u32>,
     /// How many hits to skip first.
     pub offset: u32,
 }
 
-/// How often a position arose.
+/// How often a position occurred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OccurrenceCount {
     /// Occurrences counted.
     pub occurrences: u64,
     /// Games counted.
     pub games: u64,
-    /// Whether counting stopped at the cap: there may be more.
+    /// Whether counting stopped at the cap, so that there may be more.
     pub capped: bool,
 }
 
@@ -64,7 +64,7 @@ pub enum HitCount {
 }
 
 impl HitCount {
-    /// The same with what variations have more.
+    /// Adds the additional hits of variations.
     fn with(self, in_variations: OccurrenceCount) -> Self {
         let OccurrenceCount { occurrences: more, games: others, capped } = in_variations;
         match self {
@@ -79,17 +79,17 @@ impl HitCount {
     }
 }
 
-/// Up to here hits are counted one by one.
+/// Up to this number hits are counted one by one.
 const COUNTED: u32 = 1000;
 
-/// Where a search begins.
+/// Where a search starts.
 #[derive(Debug)]
 enum Plan {
-    /// At the occurrences of the position.
+    /// From the occurrences of the position.
     Position,
-    /// At the games of the selection, which are fewer.
+    /// From the games of the selection, which are fewer.
     Games,
-    /// At games known to come first.
+    /// From games that are known to come first.
     Listed(Vec<GameId>),
 }
 
@@ -100,13 +100,14 @@ struct Visited {
 }
 
 impl Database {
-    /// Passes the hits of a search on, one for each time the position arose, until `visit` gives `false`.
+    /// Passes the hits of a search to `visit`, one for each occurrence of the position, until it returns
+    /// `false`.
     ///
-    /// In the order of games, takes time by what is shown. In another order, all hits are looked at, unless the position is
-    /// a much visited one and the games listed for it are enough.
+    /// In the order of games, the time depends on the number of returned hits. In another order, all hits are
+    /// read, unless the position is a visited one whose listed games are enough.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn visit_hits(&self, search: &Search<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
         let mut part = Part { skip: search.offset, left: search.limit };
         let mut found = |place| {
@@ -131,7 +132,7 @@ impl Database {
     /// The hits of a search.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn hits(&self, search: &Search<'_>) -> Result<Vec<Hit>> {
         let mut hits = Vec::new();
         self.visit_hits(search, |hit| {
@@ -141,10 +142,10 @@ impl Database {
         Ok(hits)
     }
 
-    /// How many hits a search has, its limit and offset aside.
+    /// The number of hits of a search, ignoring its limit and offset.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn count_hits(&self, search: &Search<'_>) -> Result<HitCount> {
         let failed = |source| Error::sqlite(self.path(), "count the games of a position", source);
         if search.selection.is_all() {
@@ -177,10 +178,10 @@ impl Database {
         count().map_err(failed)
     }
 
-    /// How many games of the whole database reached a position in their main lines.
+    /// The number of games of the whole database that reached a position in their main lines.
     fn count_played(&self, search: &Search<'_>) -> Result<HitCount> {
         let failed = |source| Error::sqlite(self.path(), "count the games of a position", source);
-        // Most positions that somebody asks about beside his own were never reached.
+        // Most positions that somebody asks for were never reached in other games.
         if !self.has_key(search.key).map_err(failed)? {
             return Ok(HitCount::Exact { occurrences: 0, games: 0 });
         }
@@ -195,15 +196,15 @@ impl Database {
         })
     }
 
-    /// How often a position arose; looks at no more than `cap` occurrences of its key (half a microsecond to a few
-    /// microseconds each).
+    /// Counts the occurrences of a position. Reads at most `cap` occurrences of its key, in half a
+    /// microsecond to a few microseconds each.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn count_position(&self, key: PositionKey, fen: &str, cap: Option<u32>) -> Result<OccurrenceCount> {
         let cap = cap.map_or(-1, i64::from);
         let failed = |source| Error::sqlite(self.path(), "count the occurrences of a position", source);
-        // With the cap as a parameter SQLite would prepare the statement again each time.
+        // With the cap as a parameter, SQLite would prepare the statement again each time.
         let sql = format!(
             "SELECT count(*) FILTER (WHERE p.fen = :fen), count(DISTINCT o.game_id) FILTER (WHERE p.fen = :fen), count(*)
              FROM (SELECT game_id, ply FROM {OCCURRENCES} WHERE key = :key ORDER BY l.level, game_id, ply LIMIT {cap}) AS o
@@ -223,12 +224,13 @@ impl Database {
     }
 
     fn plan(&self, search: &Search<'_>) -> rusqlite::Result<Plan> {
-        /// Up to here both sides are counted: in the order of games a search can end early, so that little is won.
+        /// Both sides are counted up to this number: in the order of games a search can end early, so that
+        /// there is little to gain.
         const EARLY_END: u32 = 5_000;
         const NO_END: u32 = 50_000;
         if search.selection.is_all() {
             let wanted = search.limit.and_then(|limit| limit.checked_add(search.offset));
-            // The lists know nothing of variations.
+            // The lists do not cover variations.
             let (Some(wanted), HitOrder::Rating | HitOrder::Date, Lines::Main) =
                 (wanted, search.order, search.lines)
             else {
@@ -245,8 +247,8 @@ impl Database {
         Ok(if rare { Plan::Games } else { Plan::Position })
     }
 
-    /// Whether a selection that an index helps with has fewer than `cap` games, and so few that it is quicker to look for the
-    /// position in these than to look at all its occurrences.
+    /// Whether a selection with an index has fewer than `cap` games, and so few that searching them for the
+    /// position is faster than reading all its occurrences.
     pub(crate) fn has_fewer_games(
         &self,
         selection: &Selection,
@@ -255,16 +257,16 @@ impl Database {
         cap: u32,
     ) -> rusqlite::Result<bool> {
         let Some(games) = self.count_games(selection, cap)? else { return Ok(false) };
-        // A game costs about twice an occurrence: it is looked up, and then the position in it.
+        // A game costs about twice an occurrence: look-up of the game, then of the position in it.
         Ok(games < cap && self.count_position_rows(key, lines, games * 2 + 1)? > games * 2)
     }
 
-    /// Whether any position with a key was reached.
+    /// Whether a position with this key was reached.
     fn has_key(&self, key: PositionKey) -> rusqlite::Result<bool> {
         self.connection().prepare_cached("SELECT 1 FROM position_game WHERE key = ?1")?.exists([key.as_i64()])
     }
 
-    /// How many occurrences a key has, at most `cap`.
+    /// The number of occurrences of a key, at most `cap`.
     fn count_position_rows(&self, key: PositionKey, lines: Lines, cap: u32) -> rusqlite::Result<u32> {
         let sql = match lines {
             Lines::Main => "SELECT count(*) FROM (SELECT 1 FROM position_game WHERE key = ?1 LIMIT ?2)",
@@ -276,7 +278,8 @@ impl Database {
         self.connection().prepare_cached(sql)?.query_row((key.as_i64(), cap), |row| row.get(0))
     }
 
-    /// How many games fit those conditions that an index helps with, at most `cap`; `None` if there are no such conditions.
+    /// The number of games that match the conditions with an index, at most `cap`; `None` if there are no
+    /// such conditions.
     fn count_games(&self, selection: &Selection, cap: u32) -> rusqlite::Result<Option<u32>> {
         let Some(conditions) = selection.indexed_sql() else { return Ok(None) };
         let sql = format!("SELECT count(*) FROM (SELECT 1 FROM game WHERE true{conditions} LIMIT :cap)");
@@ -287,8 +290,8 @@ impl Database {
         rows.next()?.map(|row| row.get(0)).transpose()
     }
 
-    /// What is kept of a much visited position; its first games in the order of the search. Of one that shares its key, an older
-    /// program kept what is of both.
+    /// The row of a visited position, with its first games in the order of the search. If two positions share
+    /// a key, rows of an older program mix both.
     fn visited(&self, search: &Search<'_>) -> rusqlite::Result<Option<Visited>> {
         if shares_key(search.fen) {
             return Ok(None);
@@ -306,7 +309,7 @@ impl Database {
         row.optional()
     }
 
-    /// The occurrences of a key in these games, in this order, until `found` gives `false`.
+    /// The occurrences of a key in these games, in this order, until `found` returns `false`.
     fn walk_listed(
         &self,
         key: PositionKey,
@@ -327,7 +330,7 @@ impl Database {
         Ok(())
     }
 
-    /// The occurrences that a query gives, until `found` gives `false`.
+    /// The occurrences that a query returns, until `found` returns `false`.
     fn walk(
         &self,
         sql: &str,
@@ -349,8 +352,8 @@ impl Database {
     }
 }
 
-/// All occurrences of a key in the games of a selection, in order. FENs are compared later: to do it here would read a page
-/// of every game before anything is sorted.
+/// SQL for all occurrences of a key in the games of a selection, in order. FENs are compared later: comparing
+/// them here would read a page of every game before sorting.
 fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
     let is_plain = search.selection.is_all() && search.order == HitOrder::Game;
     let games_first = matches!(plan, Plan::Games);
@@ -381,7 +384,7 @@ fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
     }
 }
 
-/// The order of the games of these rows. The lists of `visited_position` have the same.
+/// The order of the games of these rows, as in the lists of `visited_position`.
 pub(super) const fn order_sql(order: HitOrder) -> &'static str {
     match order {
         HitOrder::Game => "game_id, ",

@@ -1,4 +1,4 @@
-//! Games that reached a position while they are counted.
+//! Accumulates the games that reached a position.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use crate::store::row::{GameList, RatedScore, ResultCounts, elo_sum, year_of};
 
 /// The games counted so far.
 pub(super) struct Tally {
-    /// Whose score is counted, if anybody's is.
+    /// The side whose score is counted, if any.
     pub(super) side: Option<Color>,
     pub(super) results: ResultCounts,
     pub(super) rated: RatedScore,
     pub(super) unfinished: u64,
-    /// The games with a result, if they are asked for.
+    /// The games with a result, if needed.
     pub(super) games: Option<Games>,
     pub(super) moves: BTreeMap<MoveCode, MoveTally>,
     pub(super) lists: GameLists,
@@ -51,7 +51,7 @@ impl MoveTally {
         self.game = game.game;
     }
 
-    /// Counts games that another has, which are later ones.
+    /// Adds the games of another tally, which are later ones.
     pub(super) fn add_all(&mut self, later: &Self) {
         self.results.add(&later.results);
         self.rated.add(&later.rated);
@@ -72,7 +72,7 @@ impl Tally {
         }
     }
 
-    /// Counts a game by the last move it made.
+    /// Counts a game with the last move it played.
     pub(super) fn add(&mut self, last: &ReachedGame) {
         if last.result == GameResult::Unknown {
             self.unfinished += 1;
@@ -91,7 +91,7 @@ impl Tally {
         self.lists.insert(last);
     }
 
-    /// Counts games that a move's tally has.
+    /// Adds the games of a move's tally.
     pub(super) fn add_all(&mut self, counted: &MoveTally) {
         self.results.add(&counted.results);
         self.rated.add(&counted.rated);
@@ -99,7 +99,7 @@ impl Tally {
 }
 
 impl GameLists {
-    /// Puts a game into the lists, if it has a place there.
+    /// Inserts a game into the lists if it ranks high enough.
     #[inline]
     pub(super) fn insert(&mut self, game: &ReachedGame) {
         if let Some(sum) = elo_sum(game.elos) {

@@ -1,4 +1,4 @@
-//! Games that reached a position by another order of moves, and how many games each year had.
+//! Counts games that reached a position by another order of moves, and games per year.
 
 use std::collections::BTreeMap;
 
@@ -17,21 +17,22 @@ use crate::store::row::virtual_table::Cell;
 use crate::store::row::{day_number, year_of};
 use crate::store::visit_set::for_each_visit_within;
 
-/// Of a position without sets, no more occurrences than this are read.
+/// At most this many occurrences are read of a position without sets.
 const FEW: u32 = 5_000;
 
-/// How many games there were, by year, if it is known.
+/// Numbers of games by year; `None` is an unknown year.
 type Years = BTreeMap<Option<u16>, u64>;
 
-/// Games, block by block.
+/// Games by block.
 pub(super) type Games = BTreeMap<u32, BlockGames>;
 
 impl Database {
-    /// How many of some games did not have all of these positions; `None` if one of them has many occurrences and no sets of games.
+    /// How many of some games did not have all of these positions; `None` if one of them has many occurrences
+    /// and no sets of games.
     pub(super) fn count_transposed(&self, games: &Games, before: &[Position]) -> Result<Option<u64>> {
         let count = |games: &Games| games.values().map(|games| u64::from(games.len())).sum::<u64>();
         let mut by_line = games.clone();
-        // The last position first: most games that came otherwise did not have this one.
+        // The last position first: most games with another move order did not have this one.
         for position in before.iter().rev() {
             by_line.retain(|_, games| !games.is_empty());
             if by_line.is_empty() {
@@ -45,7 +46,7 @@ impl Database {
         Ok(Some(count(games) - count(&by_line)))
     }
 
-    /// Those of some games that had a position.
+    /// The games among `some` that had a position.
     fn those_with(&self, some: &Games, position: &Position) -> Result<Option<Games>> {
         let fen = position.canonical_fen();
         let asked = Asked { database: self, key: position.key(), fen: &fen };
@@ -70,10 +71,10 @@ impl Database {
         Ok(Some(games))
     }
 
-    /// How many games of a selection have a result, by year; those whose year is not known too.
+    /// The number of games of a selection with a result, by year, including those with an unknown year.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn finished_by_year(&self, selection: &Selection) -> Result<Years> {
         let failed = |source| Error::sqlite(self.path(), "count games by year", source);
         match self.finished_in_columns(selection) {
@@ -125,7 +126,7 @@ fn finished() -> Condition {
     )]])
 }
 
-/// The year of a date, if it is known.
+/// The year of a date, if known.
 fn year(date: Cell<'_>) -> Option<u16> {
     match date {
         Cell::Text(date) => year_of(day_number(date)),
@@ -134,15 +135,15 @@ fn year(date: Cell<'_>) -> Option<u16> {
 }
 
 impl Asked<'_> {
-    /// The games with a result in the sets of a visited position, which so many games without one reached too; `None` if its sets or the
-    /// columns of games are not there.
+    /// The games with a result in the sets of a visited position. `unfinished` is the number of games in the
+    /// sets without a result. `None` if the sets or the columns of games are missing.
     pub(super) fn finished_in_sets(&self, unfinished: u64) -> Result<Option<Games>> {
         let finished = finished();
         let mut columns = BlockColumns::new(self.database.connection(), 0);
         let in_block = |block| {
             let mut games = BlockGames::default();
             games.fill();
-            // Nearly always all of them are.
+            // Nearly always all of them have a result.
             if unfinished > 0 {
                 columns.turn_to(block);
                 games.keep(&finished.games(&columns)?);
@@ -159,7 +160,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The games in the sets of a visited position that are among those that `wanted` gives for their block.
+    /// The games in the sets of a visited position that `wanted` returns for their block.
     fn in_sets(
         &self,
         mut wanted: impl FnMut(u32) -> Result<Option<BlockGames>, ColumnError>,

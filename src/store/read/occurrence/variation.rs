@@ -1,4 +1,4 @@
-//! Positions in the variations of games, and the moves that variations go on with.
+//! Finds positions in variations, and the moves that variations play.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,42 +16,45 @@ use crate::store::row::{GameId, Ply};
 
 const ACTION: &str = "look for variations";
 
-/// What variations make of a position. A game counts once, however often its variations have the position or the move.
+/// Moves of variations from a position. A game counts once, even if its variations have the position or move
+/// several times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VariationMoves {
-    /// The games with a variation that reaches the position, or leaves the game or another variation there.
+    /// The games with a variation that reaches the position or branches off there.
     pub games: u64,
-    /// The moves of variations from the position, each with the number of games, in the order of their codes.
+    /// The moves of variations from the position, in the order of their codes, each with the number of games.
     pub moves: BTreeMap<MoveCode, u64>,
 }
 
 impl Database {
-    /// Whether there are any variations.
+    /// Whether the database has variations.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn has_variations(&self) -> Result<bool> {
         let any = "SELECT EXISTS (SELECT 1 FROM variation_move)";
         let has = self.connection().query_row(any, [], |row| row.get(0));
         has.map_err(|source| Error::sqlite(self.path(), ACTION, source))
     }
 
-    /// Whether any variation reaches a position with this key.
+    /// Whether a variation reaches a position with this key.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn has_in_variations(&self, key: PositionKey) -> Result<bool> {
         let sql = "SELECT 1 FROM variation_move WHERE key = ?1";
         let has = self.connection().prepare_cached(sql).and_then(|mut query| query.exists([key.as_i64()]));
         has.map_err(|source| Error::sqlite(self.path(), ACTION, source))
     }
 
-    /// The moves that variations of a selection's games make from a position, be it one of the main line or of a variation.
+    /// The moves that variations of a selection's games play from a position, which can be in the main line
+    /// or in a variation.
     ///
-    /// Takes time by how often variations reach the position and those after it, not by how often it was played.
+    /// The time depends on how often variations reach the position and the positions after it, not on how
+    /// often it was played.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn variation_moves(&self, position: &Position, selection: &Selection) -> Result<VariationMoves> {
         let count = || {
             let fen = position.canonical_fen();
@@ -82,8 +85,8 @@ impl Database {
         count().map_err(|source| Error::sqlite(self.path(), ACTION, source))
     }
 
-    /// How often a position stands in variations, and in how many games that do not have it in their main lines too. Looks at no more
-    /// than `cap` moves of variations.
+    /// The number of occurrences of a position in variations, and of games that have it only there. Reads at
+    /// most `cap` moves of variations.
     pub(crate) fn count_in_variations(
         &self,
         key: PositionKey,
@@ -108,7 +111,7 @@ impl Database {
         })
     }
 
-    /// Passes the moves of variations on that lead to a position, each with the place that it leads to, in order.
+    /// Visits the moves of variations that lead to a position, each with the place it leads to, in order.
     fn visit_variation_moves(
         &self,
         position: &Position,
@@ -138,8 +141,9 @@ impl Database {
         Ok(())
     }
 
-    /// Whether the move that leads to a place of a variation was made from a position. That of a variation's first move stands on
-    /// the line that it leaves; and if it replaces the first move of that line, on the one before.
+    /// Whether the move that leads to a place of a variation was played from a position. A variation's first
+    /// move is played from its parent line; if it replaces the first move of that line, from the parent's
+    /// parent.
     fn follows(&self, place: Place, fen: &str) -> rusqlite::Result<bool> {
         let Some(ply) = place.ply.0.checked_sub(1) else { return Ok(false) };
         let mut line = place.line;

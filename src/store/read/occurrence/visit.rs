@@ -10,10 +10,10 @@ use crate::store::block_set::{block_of, game_of};
 use crate::store::cell::{CONTINUATION, Cells, GAME_POSITION, POSITION_GAME, VISIT_SET, VISITED_POSITION};
 use crate::store::visit_set::{PlayedMove, for_each_visit};
 
-/// What the rows of a visited position say that removed games may change.
+/// The data of a visited position that may change when games are removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VisitedCounts {
-    /// How many games reached it, unfinished ones too.
+    /// The number of games that reached it, including unfinished ones.
     pub games: u64,
     /// The best-rated and the latest games.
     pub listed: Vec<GameId>,
@@ -21,7 +21,7 @@ pub struct VisitedCounts {
     pub years: Vec<(MoveCode, Option<u16>, Option<u16>)>,
 }
 
-/// What the rows of a visited position say; `None` if it has none.
+/// The data of a visited position; `None` if it has no row.
 pub(crate) fn visited_counts(
     connection: &Connection,
     key: PositionKey,
@@ -45,7 +45,7 @@ pub(crate) fn visited_counts(
     Ok(Some(VisitedCounts { games, listed, years }))
 }
 
-/// What a row of `visited_position` says beside its counts.
+/// The columns of `visited_position` other than counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VisitedPositionLists {
     /// The canonical FEN.
@@ -56,16 +56,16 @@ pub(crate) struct VisitedPositionLists {
     pub recent_games: Vec<GameId>,
 }
 
-/// The rows of visited positions, as a connection sees them.
+/// Access to the rows of visited positions through a connection.
 pub(crate) trait VisitedRows {
-    /// What a row of `visited_position` says; `None` if it is not there.
+    /// The row of a visited position; `None` if there is none.
     fn lists(&self, key: PositionKey) -> Result<Option<VisitedPositionLists>>;
 
-    /// Who reached a visited position in a block of games, as it is stored.
+    /// The games of a block that reached a visited position, in stored form.
     fn visits(&self, key: PositionKey, block: u32) -> Result<Option<Vec<u8>>>;
 }
 
-/// What a row of `visited_position` says; `None` if it is not there.
+/// The row of a visited position; `None` if there is none.
 pub(crate) fn visited_lists(
     connection: &Connection,
     key: PositionKey,
@@ -82,7 +82,7 @@ pub(crate) fn visited_lists(
     connection.prepare_cached(sql)?.query_row([key.as_i64()], read).optional()
 }
 
-/// Who reached a visited position in a block of games.
+/// The games of a block that reached a visited position.
 pub(crate) fn visits(
     connection: &Connection,
     key: PositionKey,
@@ -93,7 +93,7 @@ pub(crate) fn visits(
     connection.prepare_cached(sql)?.query_row(params![key.as_i64(), block], read).optional()
 }
 
-/// Whether `position_game` has at least `count` rows of a key, which is at least 1.
+/// Whether `position_game` has at least `count` rows of a key. `count` is at least 1.
 pub(crate) fn has_occurrences(
     connection: &Connection,
     key: PositionKey,
@@ -110,7 +110,7 @@ pub(crate) fn last_block(connection: &Connection) -> rusqlite::Result<u32> {
     Ok(block_of(GameId(u32::try_from(last).unwrap_or(u32::MAX))).0)
 }
 
-/// Shows `see` who reached a visited position, block by block, as it is stored.
+/// Calls `see` with the games that reached a visited position, block by block, in stored form.
 pub(crate) fn for_each_visit_set<E: From<rusqlite::Error>>(
     connection: &Connection,
     key: PositionKey,
@@ -128,7 +128,7 @@ pub(crate) fn for_each_visit_set<E: From<rusqlite::Error>>(
     Ok(())
 }
 
-/// Shows `see` all games in the sets of a visited position, each with what it played there last.
+/// Calls `see` with each game in the sets of a visited position and the last move it played there.
 pub(crate) fn for_each_in_sets(
     connection: &Connection,
     key: PositionKey,
@@ -140,7 +140,7 @@ pub(crate) fn for_each_in_sets(
     })
 }
 
-/// Shows `see` where games have a key: all games and plies, in order.
+/// Calls `see` with each game and ply in which a key occurs, in order.
 pub(crate) fn for_each_occurrence(
     connection: &Connection,
     key: PositionKey,
@@ -158,7 +158,8 @@ pub(crate) fn for_each_occurrence(
     Ok(())
 }
 
-/// Shows `see` the FEN of a position of a game and the move played there; `None` if it has no row.
+/// Calls `see` with the FEN of a position of a game and the move played there. Returns `None` if there is no
+/// row.
 pub(crate) fn played_at<T>(
     connection: &Connection,
     game: GameId,

@@ -1,4 +1,5 @@
-//! What was played from a visited position in the games of a selection, counted from sets of games: no row of a game is read.
+//! Counts the moves played from a visited position in the games of a selection, using only sets of games: no
+//! row of a game is read.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,8 @@ use crate::store::read::selection::Selection;
 use crate::store::visit_set::{PlayedMove, take_move};
 
 impl Asked<'_> {
-    /// Counts the games of a selection; `None` if the position is no visited one, or its sets or the columns of games are not there.
+    /// Counts the games of a selection; `None` if the position is not a visited one, or its sets or the
+    /// columns of games are missing.
     pub(super) fn tally_sets(&self, selection: &Selection, empty: Tally) -> rusqlite::Result<Option<Tally>> {
         if !self.has_sets()? {
             return Ok(None);
@@ -29,7 +31,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether the position has sets, and no other one's games can be among them.
+    /// Whether the position has sets, which cannot contain games of another position.
     pub(super) fn has_sets(&self) -> rusqlite::Result<bool> {
         let sql = "SELECT 1 FROM visited_position WHERE key = ?1 AND fen = ?2";
         let mut statement = self.database.connection().prepare_cached(sql)?;
@@ -61,7 +63,7 @@ struct Counted {
 }
 
 impl Counted {
-    /// Counts the selected games of a block; `None` if its set is not as it should be.
+    /// Counts the selected games of a block; `None` if its set is invalid.
     fn add(
         &mut self,
         block: u32,
@@ -78,7 +80,7 @@ impl Counted {
                 set,
                 |word| selected.word(word),
                 |number| {
-                    // A set of a game that somebody deleted is not up to date.
+                    // The set still contains a game that somebody deleted through SQL.
                     let Some(result) = outcomes.result(number) else { return };
                     if result == GameResult::Unknown {
                         tally.unfinished += 1;
@@ -100,7 +102,8 @@ impl Counted {
         Some(())
     }
 
-    /// What was counted, with the codes of the moves; `None` if a move does not fit the position, or nobody reached it.
+    /// The counts, with the codes of the moves; `None` if a move is not possible in the position, or no game
+    /// reached it.
     fn into_tally(self, fen: &str) -> Option<Tally> {
         let Self { mut tally, moves, blocks } = self;
         let (position, _) = Position::from_fen(fen.as_bytes()).ok()?;

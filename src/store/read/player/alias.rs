@@ -1,4 +1,4 @@
-//! Players who have several names.
+//! Players with several names.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -15,17 +15,17 @@ const ACTION: &str = "read table player_alias";
 pub struct PlayerAlias {
     /// The spelling.
     pub alias: String,
-    /// The player's name, which is no alias itself.
+    /// The player's main name, which is not itself an alias.
     pub name: String,
-    /// The player's number at FIDE.
+    /// The player's FIDE ID.
     pub fide_id: Option<u32>,
 }
 
 impl Database {
-    /// All other spellings of players' names, in order. A database of an early version has none.
+    /// All other spellings of players' names, in order. Empty in a database of an early version.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn player_aliases(&self) -> Result<Vec<PlayerAlias>> {
         let read = || {
             if !self.connection().table_exists(Some("main"), PLAYER_ALIAS.name)? {
@@ -42,7 +42,7 @@ impl Database {
         read().map_err(|source| Error::sqlite(self.path(), ACTION, source))
     }
 
-    /// The ids of the players that a name fits, with all their spellings, in order.
+    /// The ids of the players that a name matches, with all their spellings, in ascending order.
     pub(crate) fn players(&self, filter: &NameFilter) -> Result<Vec<u32>> {
         let mut matcher = PlayerMatcher::new(filter);
         let mut ids = BTreeSet::new();
@@ -53,7 +53,7 @@ impl Database {
             true
         })?;
         let aliases = self.player_aliases()?;
-        // A spelling is looked for also where no game has it.
+        // Compares a spelling even if no game has it.
         let mut fits = |alias: &&PlayerAlias| matcher.fits(&alias.alias) || matcher.fits(&alias.name);
         let names: HashSet<&str> =
             aliases.iter().filter(&mut fits).map(|alias| alias.name.as_str()).collect();
@@ -64,7 +64,7 @@ impl Database {
         Ok(ids.into_iter().collect())
     }
 
-    /// The id of a spelling that some game has.
+    /// The id of a spelling that occurs in a game.
     fn player_id(&self, name: &str) -> Result<Option<u32>> {
         let mut id = None;
         self.walk_names(Named::Player, Some(name), |found, _| {

@@ -1,4 +1,4 @@
-//! Which kinds of endings games reached.
+//! Finds the kinds of endings that games reached.
 
 use rusqlite::Connection;
 
@@ -13,11 +13,11 @@ use crate::store::passed::PassedKind;
 use crate::store::read::passed::{has_sets, visit_sets};
 
 impl Database {
-    /// The kinds of endings that each of some games reached in what was played, be it for one position. The games stand in the order of
-    /// their numbers.
+    /// The kinds of endings that each of some games reached in its main line, even if only for one position.
+    /// The games are in the order of their numbers.
     ///
     /// # Errors
-    /// What SQLite says; a wrong cell.
+    /// Errors of SQLite; a wrong cell.
     pub fn endings_of(&self, games: &[GameId]) -> Result<Vec<Endings>> {
         let connection = self.connection();
         let read = || -> rusqlite::Result<Vec<Endings>> {
@@ -44,12 +44,13 @@ impl Database {
     }
 }
 
-/// Whether a kind that is asked for is among some.
+/// Whether one of the wanted kinds is among some endings.
 fn can_be(endings: Endings, is_asked: impl Fn(Ending) -> bool) -> bool {
     !Endings::where_each(|kind| is_asked(kind) && endings.contains(kind)).is_empty()
 }
 
-/// The endings that games of a block can have reached by the material that they passed; `None` for games that no set knows.
+/// The endings that games of a block can have reached, by their materials; `None` for games whose features
+/// are unknown.
 fn told_of_block(connection: &Connection, games: &[GameId]) -> rusqlite::Result<Vec<Option<Endings>>> {
     let Some(&first) = games.first() else { return Ok(Vec::new()) };
     let block = block_of(first).0;
@@ -74,13 +75,13 @@ fn told_of_block(connection: &Connection, games: &[GameId]) -> rusqlite::Result<
     Ok(told)
 }
 
-/// The endings that a material can be.
+/// The endings that a material can belong to.
 fn of_material(value: i64) -> Endings {
     let material = Material::from_packed(value.cast_unsigned());
     Endings::where_each(|kind| kind.includes(material))
 }
 
-/// The endings among those asked for that a game's positions are.
+/// The wanted endings that occur in a game's positions.
 fn of_rows(
     connection: &Connection,
     game: GameId,

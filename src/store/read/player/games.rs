@@ -1,4 +1,4 @@
-//! How many games players have.
+//! Counts the games of players.
 
 use std::collections::HashMap;
 
@@ -9,25 +9,25 @@ use crate::store::error::{Error, Result};
 use crate::store::read::filter::bind;
 
 const ACTION: &str = "count the games of players";
-/// The games of so few players are found by the indexes on players; else all games are read.
+/// For at most this many players, indexes find the games; for more, all games are read.
 const FEW: usize = 200;
 
 /// The games of a player.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlayerGames {
-    /// Games. One in which both sides have a name of the player counts once.
+    /// Games. A game in which both sides have a name of the player counts once.
     pub games: u64,
     /// Games with White.
     pub white: u64,
     /// Games with Black.
     pub black: u64,
-    /// The first year in which a game was played whose year is known.
+    /// The first year of games whose year is known.
     pub first_year: Option<u16>,
-    /// The last one.
+    /// The last year of these games.
     pub last_year: Option<u16>,
 }
 
-/// What a game says of its players, White first.
+/// The players of a game, White first.
 pub(crate) struct GamePlayers {
     pub(crate) names: [Option<NameId>; 2],
     pub(crate) ratings: [Option<u16>; 2],
@@ -44,10 +44,11 @@ impl PlayerGames {
 }
 
 impl Database {
-    /// The games of each of several players, each given by the numbers of the spellings of the name. No two have one in common.
+    /// The games of several players. Each player is given by the numbers of the spellings of the name; no two
+    /// share a spelling.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn player_games(&self, players: &[Vec<NameId>]) -> Result<Vec<PlayerGames>> {
         let mut counts = vec![PlayerGames::default(); players.len()];
         let spellings =
@@ -84,10 +85,10 @@ impl Database {
         Ok(counts)
     }
 
-    /// What all games say of their players.
+    /// Visits the players of all games.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn visit_game_players(&self, mut visit: impl FnMut(&GamePlayers)) -> Result<()> {
         let sql = "SELECT game_id, white_id, black_id, white_elo, black_elo, white_fide_id, black_fide_id, date FROM game";
         let mut read = || {
@@ -110,12 +111,12 @@ impl Database {
         read().map_err(|source| Error::sqlite(self.path(), "read what games say of their players", source))
     }
 
-    /// How many games a player has, by the indexes alone.
+    /// The number of games of a player, using only the indexes.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn count_player_games(&self, ids: &[NameId]) -> Result<u64> {
-        // A game in which both sides are the player's counts once.
+        // A game in which both sides are the player counts once.
         let sql = "SELECT count(*) FROM (
                 SELECT game_id FROM game WHERE white_id IN (SELECT value FROM json_each(:players))
                 UNION SELECT game_id FROM game WHERE black_id IN (SELECT value FROM json_each(:players)))";
@@ -126,10 +127,11 @@ impl Database {
         count().map_err(|source| Error::sqlite(self.path(), ACTION, source))
     }
 
-    /// The names from one text to another, in order, with their numbers, until `visit` gives `false`.
+    /// Visits the names from one text to another, in order, with their numbers, until `visit` returns
+    /// `false`.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn visit_players_between(
         &self,
         begin: &str,
@@ -154,7 +156,7 @@ impl Database {
     /// The names with these numbers, in the order of the numbers.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub(crate) fn player_names(&self, ids: &[NameId]) -> Result<Vec<String>> {
         let sql = "SELECT player_id, name FROM player WHERE player_id IN (SELECT value FROM json_each(?1)) ORDER BY player_id";
         let read = || {
@@ -173,7 +175,7 @@ fn json<'i>(ids: impl Iterator<Item = &'i u32>) -> String {
     format!("[{}]", ids.map(u32::to_string).collect::<Vec<_>>().join(","))
 }
 
-/// The year of a date as `game` has it.
+/// The year of a date in `game`.
 fn year(date: &str) -> Option<u16> {
     date.get(..4)?.parse().ok()
 }

@@ -1,7 +1,8 @@
-//! Names of players: which spellings can be those of one person.
+//! Names of players: which spellings can belong to one person.
 //!
-//! Surnames must be equal. Of two given names, one may be the beginning of the other: an initial, or `Ana` for `Anatoly`. First and last name
-//! stand in either order. Titles are ignored; `Jr.` and numbers (`Li,Chao2`) only contradict others.
+//! Surnames must be equal. Of two given names, one may be a prefix of the other: an initial, or `Ana` for
+//! `Anatoly`. First and last name may be in either order. Titles are ignored. `Jr.` and numbers (`Li,Chao2`)
+//! only rule out other ones.
 
 use std::ops::Range;
 
@@ -10,10 +11,10 @@ use unicode_normalization::char::canonical_combining_class;
 
 use crate::store::read::name::{NameFilter, fold_into, is_account};
 
-/// A filter on names of players, made ready to be held against many.
+/// A filter on players' names, prepared for matching many names.
 pub(crate) struct PlayerMatcher<'f> {
     rule: Rule<'f>,
-    /// The name that is looked at; kept for its memory.
+    /// The current name; kept to reuse its memory.
     name: PlayerWords,
 }
 
@@ -23,16 +24,16 @@ enum Rule<'f> {
     Like(Box<Wanted>),
 }
 
-/// A name that is looked for.
+/// A name to search for.
 struct Wanted {
-    /// The longest word of them: a name that has neither this nor a word of `surnames` in it does not fit.
+    /// The longest of the words. A name that contains neither this nor a word of `surnames` does not match.
     longest: Finder<'static>,
     /// These letters at the beginning of a word.
     beginning: Finder<'static>,
-    /// What was typed, in words.
+    /// The typed words.
     words: PlayerWords,
-    /// A spelling of the same person has one of these in it: the longest word of the surname or, where that cannot be told, the
-    /// first word or the last.
+    /// A spelling of the same person contains one of these: the longest word of the surname or, if the
+    /// surname is unclear, the first or the last word.
     surnames: Vec<Finder<'static>>,
 }
 
@@ -52,7 +53,8 @@ impl Wanted {
         Self { beginning: Finder::new(&words.folded).into_owned(), longest, surnames, words }
     }
 
-    /// Whether a name may fit that has only letters of ASCII: most can be told at once that do not. `room` is for its letters.
+    /// Whether an ASCII name can match: a fast check that rejects most names. `room` is a buffer for its
+    /// letters.
     fn may_fit(&self, name: &str, room: &mut String) -> bool {
         room.clear();
         room.push_str(name);
@@ -60,7 +62,7 @@ impl Wanted {
         std::iter::once(&self.longest).chain(&self.surnames).any(|word| word.find(room.as_bytes()).is_some())
     }
 
-    /// Whether a name fits whose letters are folded already.
+    /// Whether a name with folded letters matches.
     fn fits(&self, original: &str, name: &mut PlayerWords) -> bool {
         name.has_word_like(&self.words, &self.beginning) || {
             let text = name.folded.as_bytes();
@@ -82,7 +84,7 @@ impl<'f> PlayerMatcher<'f> {
         Self { rule, name: PlayerWords::default() }
     }
 
-    /// The only name that fits, if there is only one.
+    /// The only name that matches, if there is only one.
     pub(crate) const fn only(&self) -> Option<&'f str> {
         match self.rule {
             Rule::Exactly(name) => Some(name),
@@ -90,7 +92,7 @@ impl<'f> PlayerMatcher<'f> {
         }
     }
 
-    /// Whether a name fits.
+    /// Whether a name matches.
     pub(crate) fn fits(&mut self, name: &str) -> bool {
         match &self.rule {
             Rule::Exactly(wanted) => *wanted == name,
@@ -106,7 +108,7 @@ impl<'f> PlayerMatcher<'f> {
     }
 }
 
-/// How a word is written.
+/// The case of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Case {
     Upper,
@@ -128,47 +130,47 @@ impl Case {
 /// A word of a name.
 #[derive(Clone, Debug)]
 struct Word {
-    /// Where it is in the folded name.
+    /// Its range in the folded name.
     letters: Range<usize>,
     case: Case,
 }
 
-/// A name of a player in words, without titles and what tells namesakes apart.
+/// A player's name as words, without titles and marks of namesakes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlayerWords {
     folded: String,
     words: Vec<Word>,
-    /// How many words stand before the first comma.
+    /// The number of words before the first comma.
     before_comma: Option<usize>,
-    /// Whether there are capitals and small letters: in such a name the case of a word says something.
+    /// Whether there are capital and small letters. Only then is the case of a word significant.
     has_both_cases: bool,
-    /// `Jr.`, and the number of a given name, if there are such.
+    /// `Jr.` and the number of a given name, if present.
     pub(crate) marks: [Option<Mark>; 2],
 }
 
-/// What tells namesakes apart.
+/// Marks that distinguish namesakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mark {
-    /// `Sr.`, `Jr.` and `II`, `III`, ...: which one of the family.
+    /// `Sr.`, `Jr.` and `II`, `III`, ...: the generation.
     Generation(u8),
     /// As in `Li,Chao2`.
     Number(u32),
 }
 
 impl PlayerWords {
-    /// Reads a name.
+    /// Parses a name.
     pub(crate) fn read(&mut self, name: &str) {
         fold_player(name, &mut self.folded);
         self.split(name);
     }
 
-    /// Whether the letters wanted stand at the beginning of a word.
+    /// Whether the wanted letters are at the beginning of a word.
     fn has_word_like(&self, wanted: &Self, beginning: &Finder<'_>) -> bool {
         let is_begin = |at: usize| !self.folded[..at].chars().next_back().is_some_and(char::is_alphanumeric);
         !wanted.folded.is_empty() && beginning.find_iter(self.folded.as_bytes()).any(is_begin)
     }
 
-    /// Finds the words of the folded name.
+    /// Splits the folded name into words.
     fn split(&mut self, original: &str) {
         self.words.clear();
         self.marks = [None; 2];
@@ -204,7 +206,7 @@ impl PlayerWords {
         }
     }
 
-    /// Removes titles and generations where a surname and a given name are left.
+    /// Removes titles and generations if a surname and a given name remain.
     fn take_out_titles(&mut self) {
         let mut index = 0;
         while index < self.words.len() && self.words.len() > 2 {
@@ -231,7 +233,7 @@ impl PlayerWords {
         }
     }
 
-    /// Removes the number behind the last word that has letters.
+    /// Removes the number after the last word that has letters.
     fn take_out_number(&mut self) {
         let has_letters =
             |word: &&mut Word| self.folded[word.letters.clone()].starts_with(char::is_alphabetic);
@@ -252,12 +254,12 @@ impl PlayerWords {
         &self.folded[self.words[index].letters.clone()]
     }
 
-    /// How many words the surname has, if a comma tells it.
+    /// The number of words of the surname, if a comma shows it.
     pub(crate) fn surname(&self) -> Option<usize> {
         self.before_comma.filter(|&words| (1..self.len()).contains(&words))
     }
 
-    /// How many words at the end belong to the surname: `Wely, Loek van`.
+    /// The number of words at the end that belong to the surname: `Wely, Loek van`.
     pub(crate) fn particles(&self) -> usize {
         let Some(surname) = self.surname().filter(|_| self.has_both_cases) else { return 0 };
         let given = surname + 1..self.len();
@@ -266,7 +268,7 @@ impl PlayerWords {
         given.rev().take_while(is_particle).count()
     }
 
-    /// Whether a word may be several initials that are written as one word: `PH`.
+    /// Whether a word may be several initials written as one word: `PH`.
     fn may_be_initials(&self, index: usize) -> bool {
         let word = &self.words[index];
         let letters = self.word(index);
@@ -275,7 +277,7 @@ impl PlayerWords {
             && (!self.has_both_cases || word.case == Case::Upper)
     }
 
-    /// The name with a surname of so many words, at the beginning or at the end.
+    /// The name with a surname of `surname` words, at the beginning or at the end.
     fn part(&self, surname: usize, is_last: bool) -> Person<'_> {
         let rest = self.len() - surname;
         let (surname, given) =
@@ -283,7 +285,7 @@ impl PlayerWords {
         Person { name: self, particles: 0..0, surname, given }
     }
 
-    /// All ways to read the name with a surname of so many words.
+    /// All ways to read the name with a surname of `surname` words.
     fn readings(&self, surname: usize) -> impl Iterator<Item = Person<'_>> {
         let ends: &[bool] = match self.surname() {
             Some(words) if words == surname => &[false],
@@ -303,14 +305,14 @@ impl PlayerWords {
     }
 }
 
-/// Words in small letters behind given names that belong to the surname.
+/// Words in small letters after given names that belong to the surname.
 const PARTICLES: [&str; 32] = [
     "van", "von", "vom", "de", "den", "der", "het", "ter", "ten", "te", "da", "do", "dos", "das", "di",
     "del", "della", "du", "la", "le", "los", "las", "el", "al", "ul", "bin", "ibn", "zu", "zum", "zur", "af",
     "av",
 ];
 
-/// Which one of the family a word says: 1 is `Sr.`
+/// The generation that a word means: 1 is `Sr.`
 fn generation(word: &str) -> Option<u8> {
     match word {
         "sr" | "senior" => Some(1),
@@ -324,7 +326,7 @@ fn generation(word: &str) -> Option<u8> {
 /// One way to read a name.
 struct Person<'n> {
     name: &'n PlayerWords,
-    /// What stands at the end and belongs to the surname.
+    /// Words at the end that belong to the surname.
     particles: Range<usize>,
     surname: Range<usize>,
     given: Range<usize>,
@@ -336,12 +338,12 @@ impl<'n> Person<'n> {
         self.particles.clone().chain(self.surname.clone()).map(|index| name.word(index))
     }
 
-    /// The given names. Initials that are surely written as one word are letters.
+    /// The given names. Words that are certainly several initials are split into letters.
     fn given(&self) -> impl Iterator<Item = &'n str> + use<'n> {
         self.given_where(self.name.has_both_cases && self.name.surname().is_some())
     }
 
-    /// The given names, with letters in place of words that may be several initials.
+    /// The given names, with words that may be several initials split into letters.
     fn given_where(&self, are_letters: bool) -> impl Iterator<Item = &'n str> + use<'n> {
         let name = self.name;
         self.given.clone().flat_map(move |index| {
@@ -360,7 +362,7 @@ impl<'n> Person<'n> {
                 || other.fits_by_letters(self))
     }
 
-    /// Whether given names fit if words of this name are several initials, with a name of the other for each.
+    /// Whether given names match if words of this name are initials of the other's given names.
     fn fits_by_letters(&self, other: &Self) -> bool {
         let letters = || self.given_where(true);
         self.given.clone().any(|index| self.name.may_be_initials(index))
@@ -368,7 +370,7 @@ impl<'n> Person<'n> {
             && all_given_names_fit(letters(), other.given())
     }
 
-    /// Whether surname and given names have changed places.
+    /// Whether surname and given names are swapped.
     fn is_turned(&self, other: &Self) -> bool {
         self.surname().eq(other.given())
             && self.given().eq(other.surname())
@@ -376,7 +378,7 @@ impl<'n> Person<'n> {
     }
 }
 
-/// Whether two names can be those of one person.
+/// Whether two names can belong to one person.
 pub(crate) fn can_be_one_person(one: &PlayerWords, other: &PlayerWords) -> bool {
     let most = one.len().min(other.len());
     let fits = || {
@@ -390,14 +392,14 @@ pub(crate) fn can_be_one_person(one: &PlayerWords, other: &PlayerWords) -> bool 
             one.part(words, false).is_turned(&other.part(other_words, false))
         })
     };
-    // What one of them does not say may be so.
+    // A missing mark does not contradict.
     let contradict = |(one, other): (&Option<Mark>, &Option<Mark>)| {
         one.zip(*other).is_some_and(|(one, other)| one != other)
     };
     !one.marks.iter().zip(&other.marks).any(contradict) && (fits() || is_turned())
 }
 
-/// Whether two names have the same words, in whatever order.
+/// Whether two names have the same words, in any order.
 pub(crate) fn have_same_words(one: &PlayerWords, other: &PlayerWords) -> bool {
     let sorted = |name: &PlayerWords| {
         let mut words: Vec<_> = (0..name.len()).map(|index| name.word(index).to_owned()).collect();
@@ -407,12 +409,12 @@ pub(crate) fn have_same_words(one: &PlayerWords, other: &PlayerWords) -> bool {
     sorted(one) == sorted(other)
 }
 
-/// Names in the middle may be missing.
+/// Middle names may be missing.
 fn all_given_names_fit<'n>(one: impl Iterator<Item = &'n str>, other: impl Iterator<Item = &'n str>) -> bool {
     one.zip(other).all(|(one, other)| given_names_fit(one, other))
 }
 
-/// Whether one is the beginning of the other. Numbers are no names.
+/// Whether one is a prefix of the other. Numbers are not names.
 fn given_names_fit(one: &str, other: &str) -> bool {
     let is_name = || one.starts_with(char::is_alphabetic);
     one == other || (is_name() && (one.starts_with(other) || other.starts_with(one)))
@@ -424,12 +426,13 @@ pub(crate) fn is_initial(word: &str) -> bool {
     letters.next().is_some_and(char::is_alphabetic) && letters.next().is_none()
 }
 
-/// Whether a word is a name of more than a letter.
+/// Whether a word is a name of more than one letter.
 fn is_full(word: &str) -> bool {
     word.starts_with(char::is_alphabetic) && !is_initial(word)
 }
 
-/// A name as names of players are compared: hyphens, dots and apostrophes are blanks, and the rest is as in [`fold`].
+/// Normalizes a player's name for comparison: hyphens, dots and apostrophes become blanks, and the rest is as
+/// in [`fold`].
 ///
 /// [`fold`]: crate::store::fold
 fn fold_player(name: &str, folded: &mut String) {
@@ -448,7 +451,7 @@ mod tests {
         filter.parse::<NameFilter>().unwrap().matches_player(name)
     }
 
-    /// Names in a line are spellings that all fit one another.
+    /// Names in one line are spellings that all match each other.
     const ALIKE: &[&[&str]] = &[
         &[
             "Caruana, Fabiano",
@@ -499,7 +502,7 @@ mod tests {
         &["Im, Sung", "Sung Im", "Im,S"],
     ];
 
-    /// Names that fit neither way.
+    /// Names that do not match in either direction.
     const DIFFERENT: &[[&str; 2]] = &[
         ["Caruana, Fabiano", "Caruana, Francesco"],
         ["Carlsen, Magnus", "Carlsen,H"],

@@ -1,4 +1,4 @@
-//! The games of a player, as he saw them.
+//! The games of a player, from the player's point of view.
 
 use crate::board::{Color, GameResult, MoveCode, Position};
 use crate::id::{GameId, NameId};
@@ -21,26 +21,26 @@ pub struct PlayedGame {
     pub result: GameResult,
     /// The player's rating.
     pub rating: Option<u16>,
-    /// The name of the other side.
+    /// The name of the opponent.
     pub opponent: Option<String>,
-    /// The rating of the other side.
+    /// The rating of the opponent.
     pub opponent_rating: Option<u16>,
     /// `YYYY.MM.DD`, unknown parts `??`.
     pub date: Option<String>,
-    /// How fast it was, as a class of Lichess.
+    /// The speed class, as on Lichess.
     pub speed: Option<String>,
-    /// The opening that the game's positions tell.
+    /// The opening, found by the positions of the game.
     pub opening: Option<OpeningName>,
     /// Event.
     pub event: Option<String>,
 }
 
 impl Database {
-    /// Shows `see` the games of a selection in which one side has one of these names, in the order of their numbers. A game in which both
-    /// sides have comes twice: as White's and as Black's.
+    /// Calls `see` with the games of a selection in which one side has one of these names, in the order of
+    /// their numbers. A game in which both sides have one comes twice: for White and for Black.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn visit_played_games(
         &self,
         names: &[NameId],
@@ -93,11 +93,11 @@ impl Database {
         visit().map_err(|source| Error::sqlite(self.path(), ACTION, source))
     }
 
-    /// The first moves of a game that begins at the start position, at most so many, which is at least one; `None` if it begins at
-    /// another one, or nowhere.
+    /// The first moves of a game from the start position, at most `most`, which is at least one. `None` if
+    /// the game begins at another position or has no positions.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn first_moves(&self, game: GameId, most: u32) -> Result<Option<Vec<MoveCode>>> {
         let read = || -> rusqlite::Result<Option<Vec<MoveCode>>> {
             let sql = "SELECT game_id, ply, key, move_code FROM game_position

@@ -1,4 +1,4 @@
-//! The games of a selection, counted by year, rating, length and opening.
+//! Counts the games of a selection by year, rating, length and opening.
 
 use std::collections::BTreeMap;
 
@@ -35,40 +35,40 @@ impl Outcomes {
     }
 }
 
-/// The games of a selection, counted.
+/// Counts of the games of a selection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameCharts {
-    /// All of them.
+    /// All games.
     pub all: Outcomes,
     /// By year.
     pub years: BTreeMap<u16, Outcomes>,
-    /// Those whose year is not known.
+    /// Games with an unknown year.
     pub undated: Outcomes,
     /// By the players' mean rating, in steps of [`RATING_STEP`](Self::RATING_STEP): each step by its lowest rating.
     pub ratings: BTreeMap<u16, Outcomes>,
-    /// Those in which a rating is not known.
+    /// Games with an unknown rating.
     pub unrated: Outcomes,
-    /// By their half-moves, in steps of [`LENGTH_STEP`](Self::LENGTH_STEP).
+    /// By the number of half-moves, in steps of [`LENGTH_STEP`](Self::LENGTH_STEP).
     pub lengths: BTreeMap<u32, Outcomes>,
 }
 
-/// The games of a selection that went through an opening.
+/// An opening, with the games of a selection that have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayedOpening {
-    /// Its number; `None` stands for games whose opening has no name.
+    /// Its number; `None`: games whose opening has no name.
     pub opening: Option<OpeningId>,
     /// ECO code.
     pub eco: Option<String>,
     /// Name.
     pub name: Option<String>,
-    /// What came of them.
+    /// The results of these games.
     pub outcomes: Outcomes,
 }
 
 impl GameCharts {
-    /// Ratings are counted in steps of so much.
+    /// The width of a rating step.
     pub const RATING_STEP: u16 = 100;
-    /// Lengths are counted in steps of so much.
+    /// The width of a length step, in half-moves.
     pub const LENGTH_STEP: u32 = 10;
 
     fn add(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
@@ -89,10 +89,10 @@ impl GameCharts {
 }
 
 impl Database {
-    /// Counts the games of a selection; looks at the row of each.
+    /// Counts the games of a selection. Reads the row of each.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn game_charts(&self, selection: &Selection) -> Result<GameCharts> {
         let count = || {
             let sql = format!(
@@ -111,10 +111,10 @@ impl Database {
         count().map_err(|source| Error::sqlite(self.path(), "count the games", source))
     }
 
-    /// The openings that the positions of a selection's games tell, most games first, then by code and name.
+    /// The openings of a selection's games, found by positions, most games first, then by code and name.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn played_openings(&self, selection: &Selection) -> Result<Vec<PlayedOpening>> {
         let count = || {
             let sql = format!(

@@ -1,4 +1,4 @@
-//! What tells a game of Lichess: its id there, and how fast it was.
+//! Lichess data of a game: its id and speed.
 
 use rusqlite::{OptionalExtension as _, Row};
 
@@ -7,20 +7,20 @@ use crate::store::cell::{Cells, GAME};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 
-/// What tells a game of Lichess, as far as it is known.
+/// Lichess data of a game, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameMarks {
-    /// Its id there: eight letters and digits.
+    /// Its id on Lichess: eight letters and digits.
     pub lichess_id: Option<String>,
-    /// How fast it was, in the classes of Lichess.
+    /// The speed class, as on Lichess.
     pub speed: Option<String>,
 }
 
 impl Database {
-    /// What tells a game of Lichess; nothing if the game is not there.
+    /// The Lichess data of a game; empty if the game does not exist.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn game_marks(&self, game: GameId) -> Result<GameMarks> {
         let look = || {
             let sql = "SELECT game_id, lichess_id, speed FROM game WHERE game_id = ?1";
@@ -34,10 +34,10 @@ impl Database {
         look().map_err(|source| Error::sqlite(self.path(), "look up a game", source))
     }
 
-    /// The first game with an id of Lichess. Looks at the rows of all games.
+    /// The first game with a Lichess id. Reads the rows of all games.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn game_of_lichess_id(&self, id: &str) -> Result<Option<GameId>> {
         let look = || {
             let sql = "SELECT game_id FROM game WHERE lichess_id = ?1 LIMIT 1";
@@ -49,15 +49,15 @@ impl Database {
 }
 
 impl Database {
-    /// Whether some game says that it is of another variant than standard chess.
+    /// Whether a game has a variant other than standard chess.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn has_variants(&self) -> Result<bool> {
         const OTHER: &str = "IS NOT NULL AND lower(value) <> 'standard'";
         let look = || {
             let connection = self.connection();
-            // The values of a column stand together, those of many thousand games each once.
+            // A stored column has each distinct value only once per block.
             if connection.prepare_cached("SELECT 1 FROM game_column WHERE name = 'variant'")?.exists([])? {
                 let sql = format!(
                     "SELECT 1 FROM game_column, json_each(cells) WHERE name = 'variant' AND value {OTHER}"

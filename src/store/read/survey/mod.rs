@@ -1,4 +1,4 @@
-//! What games are like and what is wrong with them, for people who look round.
+//! Statistics of games and lists of problems, for browsing.
 
 pub(crate) mod charts;
 pub(crate) mod marks;

@@ -1,4 +1,5 @@
-//! Selections made narrower by what no filter for people says: bands of ratings, rated games, the rest of a list.
+//! Narrows selections by conditions that users' filters do not have: rating bands, rated games, the rest of a
+//! list.
 
 use std::ops::RangeInclusive;
 
@@ -13,22 +14,22 @@ use crate::store::read::name::{NameFilter, Named};
 use crate::store::read::occurrence::hit::{HitOrder, rank_sql};
 use crate::store::read::selection::Selection;
 
-/// Where a game stands in an order of games.
+/// The place of a game in an order of games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GamePlace {
     /// Whether it has no result.
     pub is_unfinished: bool,
-    /// A number that grows from the first to the last of the order.
+    /// A number that increases from the first to the last game of the order.
     pub rank: i64,
     /// The game.
     pub game: GameId,
 }
 
 impl Database {
-    /// Where a game stands in an order; `None` if it is not there.
+    /// The place of a game in an order; `None` if the game does not exist.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn game_place(&self, game: GameId, order: HitOrder) -> Result<Option<GamePlace>> {
         let look = || {
             let sql = format!(
@@ -46,10 +47,10 @@ impl Database {
         look().map_err(|source| Error::sqlite(self.path(), "look up a game", source))
     }
 
-    /// Leaves out those games whose event is called a casual one, or all others.
+    /// Keeps only games whose event name calls them casual, or only the others.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn narrow_to_casual(&self, selection: &mut Selection, is_casual: bool) -> Result<()> {
         let events = self.names(Named::Event, &NameFilter::Word("casual".to_owned()))?;
         let list: Vec<_> = events.iter().map(ToString::to_string).collect();
@@ -70,7 +71,7 @@ impl Database {
 }
 
 impl Selection {
-    /// Leaves out games whose players' mean rating is in none of these ranges, or not known.
+    /// Removes games whose players' mean rating is unknown or in none of these ranges.
     pub fn narrow_to_mean_ratings(&mut self, ranges: &[RangeInclusive<u16>]) {
         // The mean is rounded down.
         let sum =
@@ -84,12 +85,12 @@ impl Selection {
         self.add_condition(false, sql.into(), Condition::SumIn([WHITE_ELO, BLACK_ELO], sums));
     }
 
-    /// Whether it is the rest of a list: the parameter `:from_game` tells the game that it begins with.
+    /// Whether it is the rest of a list: the parameter `:from_game` is the game that it begins with.
     pub(crate) fn is_rest(&self) -> bool {
         self.has(":from_game")
     }
 
-    /// Leaves out the games before a place of an order: what is left is the rest of a list.
+    /// Removes the games before a place of an order: the rest of a list remains.
     pub fn begin_at(&mut self, order: HitOrder, place: GamePlace) {
         let sign = if order == HitOrder::Date { "-" } else { "" };
         let sql = match order {
@@ -99,7 +100,7 @@ impl Selection {
                 rank_sql(order)
             ),
         };
-        // Columns tell nothing of orders, so that they leave nothing out.
+        // Columns cannot express orders, so they keep all games.
         self.add_condition(false, sql.into(), Condition::Tests(vec![Vec::new()]));
         self.set(":from_game", i64::from(place.game.0));
         self.set(":from_unfinished", i64::from(place.is_unfinished));

@@ -1,4 +1,4 @@
-//! What was found wrong, page by page.
+//! Lists problems, page by page.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::store::database::Database;
 use crate::store::error::Result;
 use crate::store::read::game_record::GameProblem;
 
-/// The words for the kinds of problems.
+/// The names of the kinds of problems.
 pub const PROBLEM_KINDS: &[&str] = &[
     "unreadable-source",
     "damaged-archive",
@@ -40,39 +40,39 @@ pub const PROBLEM_KINDS: &[&str] = &[
     "no-game",
 ];
 
-/// Which problems are wanted.
+/// Which problems to list.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProblemPage<'a> {
-    /// Only those behind this one.
+    /// Only problems with a greater number.
     pub after: u64,
-    /// How many at most.
+    /// The maximum number of problems.
     pub limit: u32,
-    /// Only those of this kind, such as `illegal-move`.
+    /// Only problems of this kind, such as `illegal-move`.
     pub kind: Option<&'a str>,
-    /// Only `warning` or `error`.
+    /// Only problems of this severity: `warning` or `error`.
     pub severity: Option<&'a str>,
 }
 
-/// A problem and where it stands.
+/// A problem and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedProblem {
     /// Its number.
     pub problem: u64,
-    /// The file; `None` if the database does not know it.
+    /// The file; `None` if the database does not have it.
     pub source: Option<PathBuf>,
     /// The game; `None` if it was not kept.
     pub game: Option<GameId>,
-    /// Which game of the file, from 1.
+    /// The number of the game in the file, from 1.
     pub game_number: Option<u64>,
-    /// What is wrong.
+    /// The problem itself.
     pub problem_of_game: GameProblem,
 }
 
 impl Database {
-    /// What was found wrong, in the order in which it was found.
+    /// The problems, in the order in which they were found.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn problem_page(&self, page: &ProblemPage<'_>) -> Result<Vec<ListedProblem>> {
         let ProblemPage { after, limit, kind, severity } = *page;
         self.all(

@@ -1,4 +1,4 @@
-//! What the games of a database are like, counted.
+//! Statistics of the games of a database.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::row::{GameId, GameStatus};
 
-/// What the games are like.
+/// Statistics of the games.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameStatistics {
     /// Games.
@@ -24,19 +24,20 @@ pub struct GameStatistics {
     pub black_wins: u64,
     /// Games with the result `*`.
     pub unfinished: u64,
-    /// Games of which only the moves before an illegal or unreadable one are there.
+    /// Games that contain only the moves before an illegal or unreadable one.
     pub truncated: u64,
-    /// Games of which no moves are there.
+    /// Games without moves.
     pub skipped: u64,
-    /// The first of the longest games, and its plies.
+    /// The first of the longest games, with its number of plies.
     pub longest: Option<(GameId, u32)>,
     /// Games by year.
     pub years: BTreeMap<u16, u64>,
-    /// Games whose year is not known.
+    /// Games with an unknown year.
     pub undated: u64,
-    /// Players of games by rating, in steps of [`RATING_STEP`](Self::RATING_STEP): each step by its lowest rating.
+    /// Players of games by rating, in steps of [`RATING_STEP`](Self::RATING_STEP): each step by its lowest
+    /// rating.
     pub ratings: BTreeMap<u16, u64>,
-    /// Players of games whose rating is not known.
+    /// Players of games with an unknown rating.
     pub unrated: u64,
 }
 
@@ -67,7 +68,7 @@ pub struct TreeSize {
 }
 
 impl GameStatistics {
-    /// Ratings are counted in steps of so much.
+    /// The width of a rating step.
     pub const RATING_STEP: u16 = 100;
 
     fn add(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
@@ -104,10 +105,10 @@ impl GameStatistics {
 }
 
 impl Database {
-    /// Counts what the games are like; reads the table `game` once, a few hundred nanoseconds for each game.
+    /// Computes the statistics. Reads the table `game` once, a few hundred nanoseconds per game.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn game_statistics(&self) -> Result<GameStatistics> {
         let count = || {
             let sql = "SELECT game_id, result, status, ply_count, date, white_elo, black_elo FROM game ORDER BY game_id";
@@ -122,18 +123,18 @@ impl Database {
         count().map_err(|source| Error::sqlite(self.path(), "count the games", source))
     }
 
-    /// The openings with the most games, most first: by name, or, if no game's opening is known by name, by the ECO code that
-    /// the PGN gives.
+    /// The openings with the most games, most games first: by name, or by the PGN's ECO code if no game's
+    /// opening has a name.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn frequent_openings(&self, limit: u32) -> Result<Vec<OpeningCount>> {
         let read = |row: &Row<'_>| {
             let cells = Cells::new(row, OPENING);
             let (eco, name) = (cells.get("eco")?, cells.get("name")?);
             Ok(OpeningCount { eco, name, games: cells.get("games")? })
         };
-        // Counted first, by the index alone, and named then.
+        // Counts with the index alone first, then looks up the names.
         let named = self.all(
             "count the openings",
             "SELECT eco, name, games
@@ -157,7 +158,7 @@ impl Database {
     /// The sizes of all tables and indexes, largest first. Reads the whole file.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn tree_sizes(&self) -> Result<Vec<TreeSize>> {
         // In aggregate mode, `pageno` is the number of pages.
         self.all(
