@@ -195,7 +195,7 @@ const OPTIONS: [(&[&str], &str, &str); 15] = [
     (
         &["--eval", "--evals", "--eval-min", "--eval-max", "--clock", "--clock-min", "--clock-max", "--time"],
         "",
-        "evaluations and clocks are asked for with SQL: 'pgndex sql DB \"SELECT * FROM move_eval WHERE eval_cp > 300\"'",
+        "query evaluations and clocks with SQL: 'pgndex sql DB \"SELECT * FROM move_eval WHERE eval_cp > 300\"'",
     ),
     (&["--name"], "player", "use '--player NAME'"),
     (&["--count"], "since", "the number of games is on the last line of 'pgndex find' with the same filters"),
@@ -218,7 +218,7 @@ fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<
     }
     if words.windows(2).any(|pair| pair[0] == "--then" && pair[1] == given) {
         return Some(format!(
-            "--then stands alone, before the next description: '--then --move \"{given}\"'"
+            "--then takes no value and comes before the next description: '--then --move \"{given}\"'"
         ));
     }
     let at = words.iter().position(|word| word == given)?;
@@ -338,7 +338,7 @@ fn meant(kind: ErrorKind, words: &[String]) -> Option<&'static str> {
         _ if kind == InvalidValue
             && after("--ending").is_some_and(|text| MaterialSignature::parse(text).is_ok()) =>
         {
-            Some("pieces are told by --material, as in --material KRPvKR")
+            Some("give pieces with --material, as in --material KRPvKR")
         }
         _ => None,
     }

@@ -148,7 +148,7 @@ fn room(need: Option<Need>, directory: &Path) -> String {
 const OTHER_PLACE: &str = "or choose another place for temporary files";
 
 fn of_index(error: &IndexError) -> Option<String> {
-    const ANEW: &str = "to go on with that, or index everything anew with --overwrite";
+    const ANEW: &str = "to continue with that, or index everything again with --overwrite";
     Some(match error {
         IndexError::Spill { directory, need, source } => {
             let is_full = pgndex::store::is_disk_full(source.kind());
@@ -265,8 +265,8 @@ mod tests {
         there: cannot use a temporary file here; check the permissions, or choose another place with --temp-dir
         wrong; this is one more than --max-problems 2; nothing was written to the database
         there: about 2 MiB are needed here, but only 1 MiB are free; free some space, choose another place for the database, or one for temporary files with --temp-dir
-        there: its opening names come from another list; leave --openings out to go on with that, or index everything anew with --overwrite
-        there: keeps the continuations of positions that at least 4 games reached, not 5; leave --continuation-threshold out to go on with that, or index everything anew with --overwrite
+        there: its opening names come from another list; leave --openings out to continue with that, or index everything again with --overwrite
+        there: keeps the continuations of positions that at least 4 games reached, not 5; leave --continuation-threshold out to continue with that, or index everything again with --overwrite
         there: has less than when it was indexed (games: 2 now, 3 then; bytes of text: 500 now, 700 then), so games would be lost; nothing was written. Bring the file back, or index the files that there are into another database; with --drop-missing the games are dropped
         cannot start another thread; try fewer with --threads
         1 error in the input: a.pgn:1:2: wrong, but --strict allows none; without --strict all that can be read is kept, and the table `problem` lists what is wrong

@@ -143,7 +143,7 @@ impl<'m> Moves<'m> {
         mut see: impl FnMut(Ply, &Position, &FenText, Option<MoveCode>),
     ) {
         let (mut position, mut placement) = if self.is_setup() {
-            let position = Position::from_fen(self.fen).expect("it was told by a position").0;
+            let position = Position::from_fen(self.fen).expect("a position made this FEN").0;
             let placement = FenText::new(&position);
             (position, placement)
         } else {

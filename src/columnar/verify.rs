@@ -206,7 +206,7 @@ impl Check<'_> {
         }
         let is_same = hasher.finalize().to_hex().as_str() == file.blake3;
         if !is_same {
-            self.findings.add(&path, "its bytes are not those that were written");
+            self.findings.add(&path, "its contents have changed since they were written");
             return Ok(false);
         }
         let rows = Self::metadata(&path)?.file_metadata().num_rows();

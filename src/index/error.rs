@@ -63,7 +63,7 @@ pub enum Error {
     },
     /// The database uses another list of openings.
     #[error(
-        "{}: its opening names come from another list; go on with that list, or make the database again",
+        "{}: its opening names come from another list; continue with that list, or create the database again",
         database.display()
     )]
     OtherOpenings {

@@ -91,7 +91,7 @@ impl fmt::Display for TextFlaw {
                 )
             }
             Self { is_cut: true, .. } => {
-                write!(f, "a character is cut short or was lost: U+FFFD stands for it")
+                write!(f, "a character is incomplete or lost: U+FFFD replaces it")
             }
             _ => write!(f, "byte 0x{byte:02X} is not UTF-8: read as in Windows-1252"),
         }

@@ -85,7 +85,7 @@ pub enum PositionError {
     #[error("a variation is not closed; add ')'")]
     UnclosedVariation,
     /// There are variations among the moves.
-    #[error("a variation begins{place}; leave out what stands in its brackets")]
+    #[error("a variation begins{place}; leave out its brackets and what is inside")]
     Variation {
         /// The place.
         place: Place,

@@ -32,9 +32,7 @@ pub enum Error {
     #[error("the token must be one line without control characters")]
     TokenOfLines,
     /// A name is not a valid host name.
-    #[error(
-        "{name:?} is not the name of a host; write it as it stands in addresses, such as chess.example.org"
-    )]
+    #[error("{name:?} is not a host name; write it as in addresses, such as chess.example.org")]
     HostName {
         /// What was given.
         name: String,
@@ -61,7 +59,7 @@ pub enum Error {
     #[error("cannot start a thread")]
     Thread(#[source] io::Error),
     /// Two databases would have the same name in URLs, or one has no name.
-    #[error("{}: has no name that can stand in an address; rename the file", path.display())]
+    #[error("{}: has a name that cannot be part of an address; rename the file", path.display())]
     NoName {
         /// The database.
         path: PathBuf,

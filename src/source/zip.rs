@@ -175,7 +175,7 @@ fn member(bytes: &[u8], archive: &Path, entry: &Entry) -> std::result::Result<Me
     };
     let start = entry
         .data_start(bytes)
-        .ok_or_else(|| Fault::Damage("its place in the archive is not told".to_owned()))?;
+        .ok_or_else(|| Fault::Damage("the archive does not give its place".to_owned()))?;
     let length = bytes.len() as u64;
     let end = entry.packed.map_or(length, |packed| start.saturating_add(packed));
     let range = start.min(length)..end.min(length);
@@ -204,7 +204,7 @@ impl<R: Read> Read for Checked<R> {
         let is_as_told = self.told.is_none_or(|told| told == (self.read, self.crc.sum()));
         if read == 0 && !buffer.is_empty() && !is_as_told {
             return Err(std::io::Error::other(
-                "its text does not have the size and the sum that the archive tells",
+                "its text does not have the size and the checksum that the archive gives",
             ));
         }
         Ok(read)

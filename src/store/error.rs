@@ -175,7 +175,7 @@ pub enum Error {
         source: rusqlite::Error,
     },
     /// A cell has a value that its column cannot have.
-    #[error("{}: {cell}; `pgndex verify` tells all that is wrong", path.display())]
+    #[error("{}: {cell}; `pgndex verify` lists everything that is wrong", path.display())]
     WrongCell {
         /// The database.
         path: PathBuf,
@@ -183,7 +183,7 @@ pub enum Error {
         cell: Box<WrongCell>,
     },
     /// SQLite rejects a statement of this program, because tables or values were changed.
-    #[error("{}: cannot {action}: the database is not as pgndex left it; `pgndex verify` tells what is wrong", path.display())]
+    #[error("{}: cannot {action}: the database is not as pgndex left it; `pgndex verify` lists what is wrong", path.display())]
     Unsound {
         /// The database.
         path: PathBuf,
@@ -193,7 +193,7 @@ pub enum Error {
         source: rusqlite::Error,
     },
     /// The moves of a game cannot be played.
-    #[error("{}: game {} has a start position or a move that is not legal; `pgndex verify` tells what is wrong", path.display(), game.0)]
+    #[error("{}: game {} has a start position or a move that is not legal; `pgndex verify` lists what is wrong", path.display(), game.0)]
     UnsoundGame {
         /// The database.
         path: PathBuf,
@@ -231,7 +231,7 @@ pub enum Error {
     /// Counts differ from the number of rows.
     #[error(
         "{}: there are {games} games, but its sources and runs say {told}; somebody changed its rows by other means than pgndex; \
-         nothing was written; `pgndex verify` tells more, and `pgndex repair` makes the tables fit again",
+         nothing was written; `pgndex verify` shows more, and `pgndex repair` makes the tables fit again",
         path.display()
     )]
     CountsDiffer {
@@ -338,7 +338,7 @@ pub enum Error {
     #[error("{}: no game {}; {}", path.display(), game.0, last.map_or_else(
         || "there are no games".to_owned(),
         |last| match game.0 {
-            number if (1..last.0).contains(&number) => "it was taken out, or read again later and has another number now".to_owned(),
+            number if (1..last.0).contains(&number) => "it was removed, or was read again later and has another number now".to_owned(),
             _ => format!("the games have the numbers 1 to {}", last.0),
         }
     ))]

@@ -335,7 +335,7 @@ fn what_zip_archives_cannot_give_is_told() {
     unreadable-source|1|0|b.zip/odd.pgn: packed by a method that is seldom used, no PGN text; unpack it first (unzip)
     unreadable-source|1|0|c.zip: a zip archive without a .pgn file, no PGN text; check what is in it (unzip -l)
     unreadable-source|1|0|d.zip: damaged: it is cut off: its table of contents, which is its end, is missing; download it or make it again
-    damaged-archive|2|17|e.zip/e.pgn: damaged near byte 52 of the file, after 17 bytes of text: its text does not have the size and the sum that the archive tells; download it or make it again; the games before are kept
+    damaged-archive|2|17|e.zip/e.pgn: damaged near byte 52 of the file, after 17 bytes of text: its text does not have the size and the checksum that the archive gives; download it or make it again; the games before are kept
     unreadable-source|1|0|f.zip: a zip archive without a .pgn file, no PGN text; check what is in it (unzip -l)
     unreadable-source|1|0|g.pgn: something else than text in an archive, no PGN text; unpack it first
     "#);

@@ -1156,7 +1156,7 @@ fn the_command_tells_what_it_found_and_exits_accordingly() {
     not sound: 3 findings (3 wrong-value)
     "#);
     assert!(err.starts_with("pgndex: note: ") && err.contains("in.pgn: is no longer there; "), "{err}");
-    assert!(err.contains("note: `pgndex repair` makes anew what follows from games"), "{err}");
+    assert!(err.contains("note: `pgndex repair` computes again what follows from games"), "{err}");
     let (status, out, _) = place.run(&["out.db", "--json", "--all", "--no-sources"]);
     assert_eq!((status, out.lines().count()), (1, 1));
     let object: serde_json::Value = serde_json::from_str(&out).unwrap();

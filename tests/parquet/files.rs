@@ -103,7 +103,7 @@ fn what_was_changed_in_files_is_found() {
     let mut bytes = fs::read(&part).expect("a file");
     bytes[1000] ^= 1;
     fs::write(&part, &bytes).expect("written");
-    found("its bytes are not those that were written");
+    found("its contents have changed since they were written");
     fs::write(&part, &bytes[..2000]).expect("written");
     found("has 2000 bytes");
     fs::remove_file(&part).expect("removed");

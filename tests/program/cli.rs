@@ -32,25 +32,26 @@ mod help {
 
         Commands:
           index        Index PGN files, packed or not, into a database
-          watch        Add the games of files that appear in a directory, as they come
+          watch        Watch a directory and add the games of new files
           info         Show what a database holds
           find         Find the games that reached a position, or any games
           explore      Show what was played from a position, and with what results
           game         Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
           export       Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
           player       Show a player's record, openings, lines, endings and opponents
-          players      List the players, and say which names are those of one player
-          repertoire   Hold a repertoire against the games: what each line scored, what it does not answer
+          players      List the players, and merge names of the same player
+          repertoire   Compare a repertoire with the games: the score of each line, and opponent moves it
+                       has no answer to
           sql          Run SQL, or show a prompt for it
           serve        Serve databases to browsers and programs: a page, Lichess's explorer API, and our own
-          remove       Take games out of a database; all counts stay exact
-          optimize     Merge what many additions left side by side, as if all games had come at once
+          remove       Remove games from a database; all counts stay exact
+          optimize     Merge the parts that additions left, as if all games had been added at once
           backup       Copy a database, while others go on reading and writing it
           verify       Check whether a database is sound; changes and repairs nothing
-          repair       Make the tables fit each other after somebody changed rows by other means
+          repair       Make the tables consistent again after another program changed rows
           key          Show the key and the canonical FEN of a position
-          completions  Write what a shell needs to complete commands and options
-          man          Write the manual pages, one for each command, into a directory
+          completions  Write a completion script for a shell
+          man          Write the manual pages, one per command, into a directory
           help         Print this message or the help of the given subcommand(s)
 
         Options:
@@ -94,7 +95,7 @@ mod help {
 
     #[test]
     fn of_index() {
-        insta::assert_snapshot!(help(&["index", "--help"]), @r#"
+        insta::assert_snapshot!(help(&["index", "--help"]), @"
         Index PGN files, packed or not, into a database
 
         Usage: pgndex index [OPTIONS] <DB> <PGN>...
@@ -104,30 +105,30 @@ mod help {
 
         Arguments:
           <DB>
-                  Database to make, or to add to
+                  Database to create or to add to
 
           [PGN]...
-                  What to read: PGN files, archives, directories, patterns such as 'twic*.zip', @FILE for a
-                  list of paths, or - for standard input
+                  PGN files, archives, directories, patterns such as 'twic*.zip', @FILE for a list of paths,
+                  or - for standard input
 
         Options:
               --overwrite
-                  Replace the database, or the Parquet files, if there are some
+                  Replace an existing database or existing Parquet files
 
               --reread
-                  Read all files that the database was made from once more, and replace it: for what an
-                  earlier version or other options left out, such as annotations
+                  Read all files of the database again and replace it: to get what an earlier version or
+                  other options left out, such as annotations
 
               --drop-missing
-                  With --reread: drop the games of files that are gone, cannot be read, or have become
-                  shorter. Without this option such a file is an error
+                  With --reread: drop the games of files that are missing, unreadable or shorter than
+                  before. Without this option such a file is an error
 
               --dry-run
-                  Only read and replay the games, and write no database
+                  Read and replay the games, but write no database
 
               --duplicates <RULE>
-                  What to do with a game that repeats an earlier one [default: skip, or as the database was
-                  made]
+                  What to do with a game that repeats an earlier one [default: skip, or the database's
+                  setting]
 
                   Possible values:
                   - keep:  Keep all games, and do not look for duplicates
@@ -137,12 +138,11 @@ mod help {
                     whoever played
 
               --continuation-threshold <GAMES>
-                  Keep the counts for `explore` ready for positions that this many games reached [default:
-                  64, or as the database was made]
+                  Store the counts for `explore` of positions that at least this many games reached
+                  [default: 64, or the database's setting]
 
               --annotations <WHICH>
-                  Which annotations to keep: what the PGN says about the moves of a game [default: all, or
-                  as the database was made]
+                  Which annotations of moves to store [default: all, or the database's setting]
 
                   Possible values:
                   - all:     Clocks, times, evaluations, comments, glyphs, commands and variations
@@ -151,25 +151,25 @@ mod help {
 
               --openings <FILE>
                   Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a
-                  PGN file with ECO and Opening tags, or a directory of such files [default: the names that
-                  Lichess gives, or as the database was made]
+                  PGN file with ECO and Opening tags, or a directory of such files [default: Lichess's
+                  names, or the database's setting]
 
               --encoding <LABEL>
-                  Encoding of the files, by a label of the WHATWG standard such as windows-1251, koi8-r,
-                  utf-16le or gbk; auto is UTF-8, and Windows-1252 for each byte that is not; a byte order
-                  mark overrides it [default: auto, or as the database was made]
+                  Encoding of the files, as a label of the WHATWG standard such as windows-1251, koi8-r,
+                  utf-16le or gbk. auto is UTF-8, and Windows-1252 for each byte that is not valid UTF-8. A
+                  byte order mark overrides this option [default: auto, or the database's setting]
 
           -j, --threads <N>
-                  Threads that parse and sort, at most 256 [default: one for each processor]
+                  Number of worker threads, at most 256 [default: one per processor]
                   
                   [env: PGNDEX_THREADS]
 
               --memory <SIZE>
-                  Memory to use, such as 512M or 4G; what does not fit goes to temporary files [default: a
-                  quarter of the machine's, at most 4G]
+                  Memory to use, such as 512M or 4G; larger amounts of data go to temporary files [default:
+                  a quarter of the machine's, at most 4G]
 
               --temp-dir <DIR>
-                  Directory for temporary files; they take about 20 bytes for each position [default: the
+                  Directory for temporary files, which take about 20 bytes per position [default: the
                   database's]
 
           -q, --quiet
@@ -179,7 +179,7 @@ mod help {
                   Write one JSON object to standard output at the end, instead of the summary
 
               --log-format <FORMAT>
-                  How to write notes, errors and progress to standard error; json is one object a line
+                  Format of notes, errors and progress on standard error; json is one object per line
                   
                   [default: text]
                   [possible values: text, json]
@@ -192,10 +192,10 @@ mod help {
                   Write Parquet files into this directory, and no database
 
               --partition-by <PART>
-                  With --parquet: by what part of their date games are put into directories
+                  With --parquet: the part of the date that names the directories
 
                   Possible values:
-                  - none:  All games stand together: for fewer than some 100,000 games a month
+                  - none:  All games together: for fewer than about 100,000 games a month
                   - year:  A directory for each year
                   - month: A directory for each month
                   
@@ -209,19 +209,19 @@ mod help {
 
         What is wrong with the input:
               --strict
-                  Fail if there is any error or warning; the database stays as it was
+                  Fail on any error or warning, and leave the database unchanged
 
               --problems <FILE>
-                  Write all problems to a file as JSON, one object a line
+                  Write all problems to a file as JSON, one object per line
 
               --rejects <FILE>
-                  Write the text of all games with an error to a file, as it is in the input
+                  Write the original text of all games with an error to a file
 
               --on-problem <WHAT>
                   What to do with a game that has an error
 
                   Possible values:
-                  - keep: Keep its moves before the error
+                  - keep: Keep the moves before the error
                   - skip: Leave the game out
                   - stop: Fail at the first error and write no database
                   
@@ -236,21 +236,21 @@ mod help {
           pgndex index games.db lichess_db_*.pgn.zst       archives, as they are
           pgndex index games.db @files.txt                 the files listed there, one path a line
           curl -s URL | pgndex index games.db -            from standard input
-          pgndex index --overwrite games.db twic/          the same, replacing what is there
-          pgndex index --reread games.db                   all its files once more, with what this version
-          keeps
+          pgndex index --overwrite games.db twic/          the same, replacing an existing database
+          pgndex index --reread games.db                   read all its files again, for what this version
+          adds
           pgndex index --parquet tables/ twic/             Parquet files instead of a database
           pgndex index --dry-run --rejects bad.pgn twic/   without a database: are the games sound?
 
-        Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes, not by their names. Of a zip
+        Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes, not by their names. In a zip
         archive all .pgn files are read. UTF-16 is read too. Byte offsets are those of the unpacked UTF-8
-        text. Archives are unpacked in memory. Only a text of tens of MiB in which no game begins goes to a
-        temporary file.
+        text. Archives are unpacked in memory. Only text of tens of MiB without the beginning of a game goes
+        to a temporary file.
 
-        If a game or a file cannot be read, the run reports it and goes on. A damaged archive gives the
-        games before the damage. All problems are in the table `problem`. If a game lost something, or a
-        file has text but no game, the exit status is 3.
-        "#);
+        If a game or a file cannot be read, the run reports it and continues. From a damaged archive, the
+        games before the damage are read. All problems are in the table `problem`. If part of a game could
+        not be read, or a file has text but no game, the exit status is 3.
+        ");
     }
 
     #[test]
@@ -264,8 +264,8 @@ mod help {
           <DB>  Database [env: PGNDEX_DB]
 
         Options:
-          -f, --format <FORMAT>  How to print it; json is one object [default: table] [possible values:
-                                 table, json]
+          -f, --format <FORMAT>  Output format; json is one object [default: table] [possible values: table,
+                                 json]
               --all              List every source and run, not only the latest 20
               --sizes            Measure each table and index; this reads the whole file
               --json             The same as --format json
@@ -294,10 +294,11 @@ mod help {
           <GAME_ID>...  Numbers of games, as `find` and the view `games` show them: 42, or 1-5
 
         Options:
-          -f, --format <FORMAT>  How to print it; pgn is PGN's export format, json is one object a line
+          -f, --format <FORMAT>  Output format; pgn is PGN's export format, json is one object per line
                                  [default: table] [possible values: table, json, pgn]
-              --plain            Show moves only: no comments, glyphs, variations, clocks and evaluations
-              --novelty          Tell the first move after which no game of an earlier day had the position
+              --plain            Show moves only: no comments, glyphs, variations, clocks or evaluations
+              --novelty          Show the novelty: the first move whose position no game of an earlier day
+                                 had
               --ply <PLY>        Draw the board after these plies; 0 is the start, `end` the last position
               --board-every <N>  Draw the board after every N plies and at the end
               --ascii            Draw boards with letters instead of figures; this is the default if the
@@ -319,8 +320,8 @@ mod help {
           pgndex game games.db 42 50-60 --format pgn > chosen.pgn
           pgndex game games.db 42 --format json | jq -r '.plies[].fen'
 
-        The line below a board gives the balance of material in pawns: + for White, - for Black, or equal.
-        The picture of --svg shows one position of one game: that of --ply, or the last.
+        The line below a board shows the balance of material in pawns: + for White, - for Black, or equal.
+        The picture of --svg shows one position of one game: the one of --ply, or the last.
 
         In JSON, `key` is the position's key, a signed 64-bit integer. jq and JavaScript round such numbers:
         use `key_hex` there. Castling in UCI is the king's move (e1g1). In games of Chess960 the king takes
@@ -386,51 +387,51 @@ mod help {
           -q, --quiet                Show no progress and no summary; errors are still shown
               --json                 Write one JSON object to standard output at the end, instead of the
                                      summary
-              --log-format <FORMAT>  How to write notes, errors and progress to standard error; json is one
-                                     object a line [default: text] [possible values: text, json]
+              --log-format <FORMAT>  Format of notes, errors and progress on standard error; json is one
+                                     object per line [default: text] [possible values: text, json]
           -h, --help                 Print help
 
         Examples:
           pgndex backup games.db /backup/games.db
           pgndex backup games.db /backup/games.db --overwrite && pgndex verify /backup/games.db
 
-        The copy is the database as it is at one moment. It is written under another name beside TO, synced
-        to disk, and put into place in one step. If games are added meanwhile, it begins anew, twice at
-        most; then writers wait. Ctrl-C leaves nothing behind.
+        The copy is a snapshot. It is written under another name beside TO, synced to disk, and renamed in
+        one step. If games are added meanwhile, copying starts again, at most twice; after that, writers
+        wait. Ctrl-C leaves nothing behind.
         ");
     }
 
     #[test]
     fn of_watch() {
         insta::assert_snapshot!(help(&["watch", "--help"]), @"
-        Add the games of files that appear in a directory, as they come
+        Watch a directory and add the games of new files
 
         Usage: pgndex watch [OPTIONS] <DB> <DIR>
 
         Arguments:
           <DB>
-                  Database to make, or to add to
+                  Database to create or to add to
 
           <DIR>
-                  Directory to watch, with those below it
+                  Directory to watch, with its subdirectories
 
         Options:
               --settle <SECONDS>
-                  Seconds for which a file has stayed the same when it is read
+                  Seconds for which a file must stay unchanged before it is read
                   
                   [default: 5]
 
               --interval <SECONDS>
-                  Seconds between two looks
+                  Seconds between two scans of the directory
                   
                   [default: 5]
 
               --once
-                  Add what is ready, and end
+                  Add the files that are ready, and exit
 
               --duplicates <RULE>
-                  What to do with a game that repeats an earlier one [default: skip, or as the database was
-                  made]
+                  What to do with a game that repeats an earlier one [default: skip, or the database's
+                  setting]
 
                   Possible values:
                   - keep:  Keep all games, and do not look for duplicates
@@ -440,12 +441,11 @@ mod help {
                     whoever played
 
               --continuation-threshold <GAMES>
-                  Keep the counts for `explore` ready for positions that this many games reached [default:
-                  64, or as the database was made]
+                  Store the counts for `explore` of positions that at least this many games reached
+                  [default: 64, or the database's setting]
 
               --annotations <WHICH>
-                  Which annotations to keep: what the PGN says about the moves of a game [default: all, or
-                  as the database was made]
+                  Which annotations of moves to store [default: all, or the database's setting]
 
                   Possible values:
                   - all:     Clocks, times, evaluations, comments, glyphs, commands and variations
@@ -454,16 +454,16 @@ mod help {
 
               --openings <FILE>
                   Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a
-                  PGN file with ECO and Opening tags, or a directory of such files [default: the names that
-                  Lichess gives, or as the database was made]
+                  PGN file with ECO and Opening tags, or a directory of such files [default: Lichess's
+                  names, or the database's setting]
 
               --encoding <LABEL>
-                  Encoding of the files, by a label of the WHATWG standard such as windows-1251, koi8-r,
-                  utf-16le or gbk; auto is UTF-8, and Windows-1252 for each byte that is not; a byte order
-                  mark overrides it [default: auto, or as the database was made]
+                  Encoding of the files, as a label of the WHATWG standard such as windows-1251, koi8-r,
+                  utf-16le or gbk. auto is UTF-8, and Windows-1252 for each byte that is not valid UTF-8. A
+                  byte order mark overrides this option [default: auto, or the database's setting]
 
           -j, --threads <N>
-                  Threads, at most 256 [default: one for each processor]
+                  Number of threads, at most 256 [default: one per processor]
                   
                   [env: PGNDEX_THREADS]
 
@@ -474,10 +474,10 @@ mod help {
                   Directory for temporary files [default: the database's]
 
           -q, --quiet
-                  Tell only what is wrong
+                  Print errors and warnings only
 
               --log-format <FORMAT>
-                  How to write notes, errors and progress to standard error; json is one object a line
+                  Format of notes, errors and progress on standard error; json is one object per line
                   
                   [default: text]
                   [possible values: text, json]
@@ -487,17 +487,18 @@ mod help {
 
         Examples:
           pgndex watch games.db incoming/
-          pgndex watch games.db incoming/ --once        add what is there, and end
+          pgndex watch games.db incoming/ --once        add the files that are ready, and exit
 
-        It looks for the files that `pgndex index games.db incoming/` reads, and adds all that are ready in
-        one transaction. A file is ready when its size and time of change have stayed the same for --settle
-        seconds. Names that begin with a dot or end in .part, .tmp, .partial or .crdownload are passed over.
-        The database knows what was added, so nothing is added twice after a restart. A file that cannot be
-        read is reported once, and again when it has changed. --once waits once for files that have just
-        changed, up to a minute; the exit status is that of `index`.
+        The command scans for the files that `pgndex index games.db incoming/` would read, and adds all
+        files that are ready in one transaction. A file is ready when its size and modification time have
+        stayed the same for --settle seconds. Names that begin with a dot or end in .part, .tmp, .partial or
+        .crdownload are ignored. The database records what was added, so nothing is added twice after a
+        restart. A file that cannot be read is reported once, and again when it has changed. --once waits
+        once for files that have just changed, up to a minute; the exit status is that of `index`.
 
-        Ctrl-C or SIGTERM ends it with status 0; games that are just being added are left out then, and come
-        with the next start. systemd is told with READY=1, STATUS, STOPPING=1 and WATCHDOG=1 (Type=notify).
+        Ctrl-C or SIGTERM ends the command with status 0; games that are being added at that moment are left
+        out, and are added at the next start. systemd is notified with READY=1, STATUS, STOPPING=1 and
+        WATCHDOG=1 (Type=notify).
         ");
     }
 
@@ -516,11 +517,11 @@ mod help {
               --fen <FEN>        The position as a FEN [default: the start position]. Missing fields mean
                                  White to move, no castling and no en passant. The counters are ignored
               --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
-                                 Nf3". Small letters, chess symbols and the piece letters of other languages
-                                 are understood
+                                 Nf3". Lower-case letters, chess symbols and the piece letters of other
+                                 languages work too
               --play <MOVES>     The same in UCI notation: e2e4,c7c5
-          -f, --format <FORMAT>  How to print it; json is one object [default: table] [possible values:
-                                 table, json, csv]
+          -f, --format <FORMAT>  Output format; json is one object [default: table] [possible values: table,
+                                 json, csv]
               --svg <FILE>       Write a picture of the board to this file, as SVG; --flip turns it round
               --overwrite        Replace the file if it exists
               --flip             Draw the picture with Black at the bottom
@@ -848,14 +849,14 @@ mod game {
             sample.failure(&["game", "games.db", "3"])
         };
         insta::assert_snapshot!(damage("UPDATE game_position SET key = 5 WHERE game_id = 3 AND ply = 5"), @"
-        pgndex: error: game_position game_id 3, ply 5: not the position that the moves lead to; `pgndex verify` tells all that is wrong
+        pgndex: error: game_position game_id 3, ply 5: not the position that the moves lead to; `pgndex verify` lists everything that is wrong
         ");
         insta::assert_snapshot!(damage("UPDATE game_position SET move_code = 0x03143420 WHERE game_id = 3 AND ply = 2"), @"
-        pgndex: error: game_position game_id 3, ply 2: move_code is no legal move; `pgndex verify` tells all that is wrong
+        pgndex: error: game_position game_id 3, ply 2: move_code is not a legal move; `pgndex verify` lists everything that is wrong
           because: the move does not fit the position
         ");
         insta::assert_snapshot!(damage("UPDATE game SET start_fen = '8/8/8/8/8/8/8/8 w - -' WHERE game_id = 3"), @r#"
-        pgndex: error: game game_id 3: start_fen "8/8/8/8/8/8/8/8 w - -" is no legal position; `pgndex verify` tells all that is wrong
+        pgndex: error: game game_id 3: start_fen "8/8/8/8/8/8/8/8 w - -" is not a legal position; `pgndex verify` lists everything that is wrong
           because: White has 0 kings, not 1
         "#);
     }

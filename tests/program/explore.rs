@@ -442,10 +442,10 @@ fn help_has_examples() {
                                    mean White to move, no castling and no en passant. The counters are
                                    ignored
           --moves <MOVES>          The moves that lead to it from the start position, as in PGN: "1. e4
-                                   c5 2. Nf3". Small letters, chess symbols and the piece letters of
-                                   other languages are understood
+                                   c5 2. Nf3". Lower-case letters, chess symbols and the piece letters
+                                   of other languages work too
           --play <MOVES>           The same in UCI notation: e2e4,c7c5
-          --variations             Count the moves of variations too, in a column of their own
+          --variations             Also count the moves of variations, in a column of their own
       -n, --limit <N>              How many moves to show, the most frequent first; 0 for all [default:
                                    0]
           --top <N>                How many of the highest rated games to list, at most 15 [default: 5;
@@ -453,18 +453,18 @@ fn help_has_examples() {
           --recent <N>             How many of the latest games to list, at most 15 [default: 5; in json
                                    15]
           --openings <FILE>        Names of openings, in a file or directory as for `index --openings`
-                                   [default: those the database was made with]
-          --side <SIDE>            Tell results as this side sees them: score, opponents' mean rating,
-                                   performance. With --player, only games count in which he had it
-                                   [possible values: white, black]
-          --versus <FILTERS>       Show beside it what was played in other games: those that pass these
-                                   filters, given as one text. None ("") are all games
+                                   [default: those of the database]
+          --side <SIDE>            Show results from this side's view: score, opponents' mean rating,
+                                   performance. With --player: only games in which the player had this
+                                   side [possible values: white, black]
+          --versus <FILTERS>       Compare with the games that pass these other filters, given as one
+                                   text; "" means all games
           --history                Add a table by year: how many games reached the position, and the
                                    moves played most
-          --depth <N>              Show a tree of moves, so many half-moves deep, 40 at most
-          --least-share <PERCENT>  Which moves belong to the tree: those played by so many of a hundred
-                                   games that had the first position [default: 5]
-      -f, --format <FORMAT>        How to print it; json is one object, csv has the moves only, or the
+          --depth <N>              Show a tree of moves with this depth in half-moves, at most 40
+          --least-share <PERCENT>  Show moves played in at least this percentage of the games with the
+                                   first position [default: 5]
+      -f, --format <FORMAT>        Output format; json is one object, csv has the moves only, or the
                                    years with --history, dot is a tree for Graphviz [default: table]
                                    [possible values: table, json, csv, dot]
           --board                  Draw the position
@@ -482,26 +482,26 @@ fn help_has_examples() {
 
     Which games:
           --white <NAME>         White's name, or the beginning of one of its words. Letter case,
-                                 accents and blanks around commas do not matter. Initials fit given
-                                 names, and first and last name stand in either order. '=NAME' fits this
-                                 name only
+                                 accents and blanks around commas do not matter. Initials match given
+                                 names, and first and last name may come in either order. '=NAME'
+                                 matches this name only
           --black <NAME>         Black's name
           --player <NAME>        White's or Black's name. Given twice: both played, one on each side
-          --opponent <NAME>      The name of the one who played against --player
+          --opponent <NAME>      The name of the player who played against --player
           --elo-min <N>          Both players are rated this or higher
           --elo-max <N>          Both players are rated this or lower
           --since <DATE>         Played in this year, month or day (2021, 2021.06, 2021-06-30) or later.
-                                 A game whose month or day is unknown is shown if it could fit
+                                 Games whose month or day is unknown are shown if the date could match
           --until <DATE>         Played in this year, month or day or earlier
           --result <RESULT>      Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
           --event <NAME>         The event's name, or the beginning of one of its words
           --site <NAME>          The site's name, or the beginning of one of its words
           --opening <NAME>       The opening of the game's positions: words of its name, or beginnings
                                  of them, such as "sicilian najdorf"
-          --eco <CODE>           The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
-                                 to B99, or a range such as B90-C19
+          --eco <CODE>           The ECO code in the PGN's tag ECO (column eco): B90, B9 for B90 to B99,
+                                 or a range such as B90-C19
           --opening-eco <CODE>   The ECO code of the opening of the game's positions (column
-                                 opening_eco), whatever its tags say
+                                 opening_eco), not of its tags
           --speed <SPEED>        How fast the game was, from its time control, in the classes of
                                  Lichess. Given several times: any of these [possible values:
                                  ultraBullet, bullet, blitz, rapid, classical, correspondence]
@@ -510,7 +510,7 @@ fn help_has_examples() {
                                  forfeit"
           --plies-min <N>        The game has this many half-moves or more
           --plies-max <N>        The game has this many half-moves or fewer
-          --with-evals           An engine's evaluations stand in the game
+          --with-evals           The game has engine evaluations
           --source <PATH|ID>     Read from this file, given by its path as `pgndex info` shows it, or by
                                  its number in the table source. Given several times: any of these
           --variant <NAME>       The variant as in the PGN's tag Variant, such as Chess960; standard is
@@ -529,19 +529,18 @@ fn help_has_examples() {
       pgndex explore games.db --moves "1. e4 c5" --variations
       pgndex explore games.db --moves "1. e4 c5" --svg sicilian.svg
 
-    Each game counts once, whatever moves led to the position. If it returned to the position, its last
-    move from there counts. Games without a result are not counted. Bars show White's wins, draws and
-    Black's wins; with --ascii as '#', '=' and '.'. If a position has no opening name, the last named
-    position on the way to it gives it. JSON is one object, in the form of Lichess's opening explorer.
-    --variations adds a column: the games, with a result or without, in which a variation makes the
-    move. Results are those of played moves only. A position given by moves is told with the games that
-    came to it otherwise: those that lack one of the positions that the moves lead through. In a tree,
-    moves to a position that stands elsewhere in it name the place. The picture of --svg has arrows for
-    the moves played most, wide if many games went on so.
+    Each game counts once, whatever moves led to the position. If a game reached the position several
+    times, its last move from there counts. Games without a result are not counted. Bars show White's
+    wins, draws and Black's wins; with --ascii as '#', '=' and '.'. If a position has no opening name,
+    that of the last named position on the way is shown. JSON is one object, in the form of Lichess's
+    opening explorer. --variations adds a column: the games, with or without a result, in which a
+    variation has the move. Results count played moves only. For a position given by moves, a line shows
+    how many games reached it by transposition: games without one of the positions on the way. In a
+    tree, a move to a position that is elsewhere in the tree names that place. The picture of --svg has
+    arrows for the most frequent moves; wider arrows mean more games.
 
-    For often reached positions the counts of all games are in the database, and sets of games by which
-    those that fit a filter are counted. The games of other positions are few, and are counted one by
-    one. Ctrl-C ends it.
+    The counts of frequent positions are stored in the database; other positions have few games, which
+    are counted on demand. Ctrl-C stops the command.
     "#);
 }
 

@@ -117,10 +117,10 @@ fn help() {
               Only positions with an evaluation
 
           --sample <N>
-              Draw so many positions at random, one of a game at most
+              Choose this many positions at random, at most one per game
 
           --per-game <N>
-              With --sample: draw so many positions of a game at most, up to 100
+              With --sample: at most this many positions per game, up to 100
               
               [default: 1]
 
@@ -147,7 +147,7 @@ fn help() {
               The pieces that are left, White's first, as in KRPvKR, KRP-KR or KRPKR
 
           --structure <FEN>
-              The pawns stand as in this FEN; its other pieces do not matter
+              The pawn structure of this FEN; its other pieces do not matter
 
           --ending <KIND>
               The kind of ending
@@ -163,7 +163,7 @@ fn help() {
               So many positions in a row fit, at least, so that exchanges in passing do not count
 
           --ply <PLIES>
-              They stand at these plies: 20, 20-40, -40 or 60-. Without a description: only these
+              Only positions at these plies: 20, 20-40, -40 or 60-. Without a description: only these
               positions of each game
 
           --then
@@ -177,10 +177,10 @@ fn help() {
 
     Parquet:
           --partition-by <PART>
-              With --parquet: by what part of their date games are put into directories
+              With --parquet: the part of the date that names the directories
 
               Possible values:
-              - none:  All games stand together: for fewer than some 100,000 games a month
+              - none:  All games together: for fewer than about 100,000 games a month
               - year:  A directory for each year
               - month: A directory for each month
               
@@ -205,8 +205,8 @@ fn help() {
 
           --white <NAME>
               White's name, or the beginning of one of its words. Letter case, accents and blanks around
-              commas do not matter. Initials fit given names, and first and last name stand in either
-              order. '=NAME' fits this name only
+              commas do not matter. Initials match given names, and first and last name may come in
+              either order. '=NAME' matches this name only
 
           --black <NAME>
               Black's name
@@ -215,7 +215,7 @@ fn help() {
               White's or Black's name. Given twice: both played, one on each side
 
           --opponent <NAME>
-              The name of the one who played against --player
+              The name of the player who played against --player
 
           --elo-min <N>
               Both players are rated this or higher
@@ -224,8 +224,8 @@ fn help() {
               Both players are rated this or lower
 
           --since <DATE>
-              Played in this year, month or day (2021, 2021.06, 2021-06-30) or later. A game whose month
-              or day is unknown is shown if it could fit
+              Played in this year, month or day (2021, 2021.06, 2021-06-30) or later. Games whose month
+              or day is unknown are shown if the date could match
 
           --until <DATE>
               Played in this year, month or day or earlier
@@ -244,12 +244,11 @@ fn help() {
               "sicilian najdorf"
 
           --eco <CODE>
-              The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90 to B99, or a range
-              such as B90-C19
+              The ECO code in the PGN's tag ECO (column eco): B90, B9 for B90 to B99, or a range such as
+              B90-C19
 
           --opening-eco <CODE>
-              The ECO code of the opening of the game's positions (column opening_eco), whatever its
-              tags say
+              The ECO code of the opening of the game's positions (column opening_eco), not of its tags
 
           --speed <SPEED>
               How fast the game was, from its time control, in the classes of Lichess. Given several
@@ -270,7 +269,7 @@ fn help() {
               The game has this many half-moves or fewer
 
           --with-evals
-              An engine's evaluations stand in the game
+              The game has engine evaluations
 
           --source <PATH|ID>
               Read from this file, given by its path as `pgndex info` shows it, or by its number in the
@@ -281,7 +280,7 @@ fn help() {
               one
 
           --sql <QUERY>
-              The games whose numbers are in the first column of this query, in its order
+              Remove the games whose numbers are in the first column of this query, in its order
 
     Examples:
       pgndex export games.db -f pgn --player carlsen --since 2019 --output carlsen.pgn
@@ -295,23 +294,23 @@ fn help() {
       pgndex export games.db --parquet tables/ --speed blitz --partition-by year
       pgndex export games.db -f csv --sql "SELECT game_id FROM game ORDER BY ply_count DESC LIMIT 100"
 
-    Without conditions all games are written. PGN is in export format, with comments, glyphs,
-    variations, clocks and evaluations unless --plain is given; a game with missing moves has the tag
-    Truncated. CSV has a row for each game, with its moves. EPD has the full-move number, the half-move
-    clock, game and ply, and the move played. csv-positions has a row for each position, with the move
-    played from it, the result, the ratings and the evaluation of the position as the PGN has it, from
-    White's view.
+    Without filters all games are written. PGN is in export format, with comments, glyphs, variations,
+    clocks and evaluations unless --plain is given; a game with missing moves has the tag Truncated. CSV
+    has a row for each game, with its moves. EPD has the full-move number, the half-move clock, game and
+    ply, and the move played. csv-positions has a row for each position, with the move played from it,
+    the result, the ratings and the evaluation of the position as the PGN has it, from White's view.
 
-    Where positions are described, the games that have one are written; formats of positions (fen, epd,
-    csv-positions) write the one position of each that `find` shows. Without a description they write
-    all positions of the games, or those of --ply or --last.
+    If positions are described, the games with such a position are written. Formats of positions (fen,
+    epd, csv-positions) then write one position per game, the one that `find` shows. Without a
+    description they write all positions of the games, or those of --ply or --last.
 
-    --sample draws evenly: of all games that have such a position, and of the positions of a game. Of
-    positions that are described, only the one of each game that `find` shows is drawn. The positions
-    come in the order in which they are drawn. The same seed draws the same ones from the same database.
+    --sample chooses games evenly among those with such a position, and positions evenly within a game.
+    If positions are described, only the one that `find` shows of each game can be chosen. Positions are
+    written in the order in which they are chosen. The same seed chooses the same positions from the
+    same database.
 
-    The file appears when it is complete. If no game fits, no file is written, and one that is there
-    stays as it was. The exit status is then 0, and a note says so.
+    The file appears when it is complete. If no game matches, no file is written, an existing file stays
+    unchanged, and the exit status is 0 with a note.
     "#);
 }
 
@@ -649,7 +648,7 @@ fn a_sample_tells_its_seed_and_what_is_missing() {
     nrk1bqrn/ppbppppp/8/2p5/2P5/8/PPBPPPPP/NRK1BQRN w KQkq - 2 3
     ");
     insta::assert_snapshot!(run.stderr, @"
-    pgndex: note: drawn with --seed 1
+    pgndex: note: chosen with --seed 1
     ");
     let run = place.ask(&[
         "--format",
@@ -665,8 +664,8 @@ fn a_sample_tells_its_seed_and_what_is_missing() {
     ]);
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: 1 position written to out.csv
-    pgndex: note: only 1 position could be drawn, at most 1 of a game; --per-game N allows more
-    pgndex: note: drawn with --seed 7
+    pgndex: note: only 1 position could be chosen, at most 1 per game; --per-game N allows more
+    pgndex: note: chosen with --seed 7
     ");
     insta::assert_snapshot!(std::fs::read_to_string(place.path("out.csv")).expect("a file"), @"
     fen,game_id,ply,uci,san,result,white_elo,black_elo,eval_cp,eval_mate
@@ -676,8 +675,8 @@ fn a_sample_tells_its_seed_and_what_is_missing() {
     pgndex: note: no position fits
     ");
     insta::assert_snapshot!(place.ask(&["--format", "fen", "--sample", "9", "--sql", "SELECT 3 UNION ALL SELECT 3"]).stderr, @"
-    pgndex: note: only 1 position could be drawn, at most 1 of a game; --per-game N allows more
-    pgndex: note: drawn with --seed 1
+    pgndex: note: only 1 position could be chosen, at most 1 per game; --per-game N allows more
+    pgndex: note: chosen with --seed 1
     ");
     insta::assert_snapshot!(place.failure(&["--format", "fen", "--sample", "3", "--sql", "SELECT 4294967295"]), @"
     pgndex: error: games.db: no game 4294967295; the games have the numbers 1 to 5
@@ -739,7 +738,7 @@ fn a_file_is_written_whole_or_not_at_all() {
     pgndex: error: .: is a directory; name a file, or leave out --output to write to standard output
     ");
     insta::assert_snapshot!(place.failure(&["--format", "fen", "-o", "nowhere/out.fen"]), @"
-    pgndex: error: nowhere/out.fen: its directory is not there; make it first
+    pgndex: error: nowhere/out.fen: its directory does not exist; create it first
     ");
     place.failure(&[
         "--format",

@@ -98,19 +98,17 @@ fn help() {
           --fen <FEN>        The position as a FEN. Missing fields mean White to move, no castling and
                              no en passant. The counters are ignored
           --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
-                             Nf3". Small letters, chess symbols and the piece letters of other languages
-                             are understood
+                             Nf3". Lower-case letters, chess symbols and the piece letters of other
+                             languages work too
           --play <MOVES>     The same in UCI notation: e2e4,c7c5
-          --like <FEN>       The nearest positions to the one with this FEN, nearest first, one of each
-                             game: those with the same pawns and material come first. Takes a FEN as
-                             --fen does
-          --variations       Look into the variations of games too, not only at what was played
-          --sort <ORDER>     Order of the lines: by the games' numbers, by the players' mean rating
-                             (best first), or by date (latest first) [default: game] [possible values:
-                             game, rating, date]
+          --like <FEN>       The positions most similar to this FEN, most similar first, one per game.
+                             Positions with the same pawns and material come first
+          --variations       Also search the variations of games
+          --sort <ORDER>     Order: by game number, by mean rating of the players (highest first), or by
+                             date (latest first) [default: game] [possible values: game, rating, date]
       -n, --limit <N>        How many lines to show; 0 for all [default: 15]
           --offset <N>       How many lines to skip first [default: 0]
-      -f, --format <FORMAT>  How to print them; json is one object a line, pgn the games themselves
+      -f, --format <FORMAT>  Output format; json is one object per line, pgn the games themselves
                              [default: table] [possible values: table, json, csv, pgn]
           --timing           Print the time taken on standard error
           --json             The same as --format json
@@ -121,7 +119,7 @@ fn help() {
                                  white piece, 'a' a black piece, [QR] one of these, '*' any number of
                                  squares. The side to move can follow
           --material <PIECES>    The pieces that are left, White's first, as in KRPvKR, KRP-KR or KRPKR
-          --structure <FEN>      The pawns stand as in this FEN; its other pieces do not matter
+          --structure <FEN>      The pawn structure of this FEN; its other pieces do not matter
           --ending <KIND>        The kind of ending [possible values: pawn, knight, bishop,
                                  same-bishops, opposite-bishops, bishop-knight, minor, rook, rook-minor,
                                  queen, queen-rook]
@@ -129,7 +127,7 @@ fn help() {
                                  written may be anything: Qx, e4, ?xR, +, =N
           --for <PLIES>          So many positions in a row fit, at least, so that exchanges in passing
                                  do not count
-          --ply <PLIES>          They stand at these plies: 20, 20-40, -40 or 60-
+          --ply <PLIES>          Only positions at these plies: 20, 20-40, -40 or 60-
           --then                 What is described before comes first, what is described after comes
                                  later in the game
           --either               Also with the colours reversed
@@ -137,26 +135,26 @@ fn help() {
 
     Which games:
           --white <NAME>         White's name, or the beginning of one of its words. Letter case,
-                                 accents and blanks around commas do not matter. Initials fit given
-                                 names, and first and last name stand in either order. '=NAME' fits this
-                                 name only
+                                 accents and blanks around commas do not matter. Initials match given
+                                 names, and first and last name may come in either order. '=NAME'
+                                 matches this name only
           --black <NAME>         Black's name
           --player <NAME>        White's or Black's name. Given twice: both played, one on each side
-          --opponent <NAME>      The name of the one who played against --player
+          --opponent <NAME>      The name of the player who played against --player
           --elo-min <N>          Both players are rated this or higher
           --elo-max <N>          Both players are rated this or lower
           --since <DATE>         Played in this year, month or day (2021, 2021.06, 2021-06-30) or later.
-                                 A game whose month or day is unknown is shown if it could fit
+                                 Games whose month or day is unknown are shown if the date could match
           --until <DATE>         Played in this year, month or day or earlier
           --result <RESULT>      Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
           --event <NAME>         The event's name, or the beginning of one of its words
           --site <NAME>          The site's name, or the beginning of one of its words
           --opening <NAME>       The opening of the game's positions: words of its name, or beginnings
                                  of them, such as "sicilian najdorf"
-          --eco <CODE>           The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90
-                                 to B99, or a range such as B90-C19
+          --eco <CODE>           The ECO code in the PGN's tag ECO (column eco): B90, B9 for B90 to B99,
+                                 or a range such as B90-C19
           --opening-eco <CODE>   The ECO code of the opening of the game's positions (column
-                                 opening_eco), whatever its tags say
+                                 opening_eco), not of its tags
           --speed <SPEED>        How fast the game was, from its time control, in the classes of
                                  Lichess. Given several times: any of these [possible values:
                                  ultraBullet, bullet, blitz, rapid, classical, correspondence]
@@ -165,7 +163,7 @@ fn help() {
                                  forfeit"
           --plies-min <N>        The game has this many half-moves or more
           --plies-max <N>        The game has this many half-moves or fewer
-          --with-evals           An engine's evaluations stand in the game
+          --with-evals           The game has engine evaluations
           --source <PATH|ID>     Read from this file, given by its path as `pgndex info` shows it, or by
                                  its number in the table source. Given several times: any of these
           --variant <NAME>       The variant as in the PGN's tag Variant, such as Chess960; standard is
@@ -188,11 +186,11 @@ fn help() {
 
     Two positions are the same if placement, side to move, castling rights and en passant are the same.
     The moves that led there and the counters do not matter. A game has one line for each time it
-    reached the position. Without a position, each game that passes the filters has one line. Positions
-    that are described are looked for in every game. All that is asked must fit at once. A game has one
-    line, with its first position that fits; with --for, the first of those in a row; with --then, that
-    of the last description. --variations looks into the variations of games too: a line then tells in
-    which one, by its number in the game's text; 0 is what was played. Sorted by rating or date, games
+    reached the position. Without a position, each game that passes the filters has one line. Described
+    positions are searched in every game. All conditions must hold in the same position. A game has one
+    line, with its first matching position; with --for, the first of the run; with --then, that of the
+    last description. --variations also searches the variations of games: a line then shows the
+    variation's number in the game's text; 0 is the game itself. With --sort rating or date, games
     without a result come last.
     "#);
 }
@@ -416,7 +414,7 @@ fn patterns_and_material() {
     "#);
     insta::assert_snapshot!(sample.told(2, &["--pattern", "*/*"]), @"
     pgndex: error: --pattern cannot be read
-      because: the number of ranks in the pattern is 2, not 8; '*' stands for a whole rank of any kind
+      because: the number of ranks in the pattern is 2, not 8; '*' means any whole rank
     ");
     insta::assert_snapshot!(sample.told(2, &["--material", "KRP"]), @"
     pgndex: error: --material cannot be read
@@ -439,7 +437,7 @@ fn descriptions_one_after_the_other() {
     22,"Capablanca, José Raúl",,"Tartakower, Savielly",,1-0,1924.03.23,New York,New York USA,6,,68,35,w,Kg3,f3g3,5k2/p1p4R/1pr5/3p1pP1/P2P1P2/2P2K2/8/8 w - -
     "#);
     insta::assert_snapshot!(sample.told(2, &["--move", "e4", "--move", "e5"]), @"
-    error: --move stands twice; parted by --then, one comes after the other
+    error: --move is given twice; put --then between them for one after the other
 
     Usage: pgndex find [OPTIONS] <DB>
 
@@ -479,7 +477,7 @@ fn descriptions_one_after_the_other() {
 
     For more information, try '--help'.
     ");
-    insta::assert_snapshot!(sample.told(2, &["--move", "x", "--variations"]), @"pgndex: error: --move looks at what was played; leave --variations out");
+    insta::assert_snapshot!(sample.told(2, &["--move", "x", "--variations"]), @"pgndex: error: --move searches played moves only; leave out --variations");
 }
 
 #[test]
@@ -679,7 +677,7 @@ fn moves_are_read_as_they_are_pasted_and_that_is_said() {
     pgndex: note: read with other capitals: sf6 as Nf6
     pgndex: note: looking for this position: rnbqkb1r/pppp1ppp/5n2/4p3/4P3/2N5/PPPP1PPP/R1BQKBNR w KQkq -
     ");
-    insta::assert_snapshot!(sample.told(2, &["--moves", "1. e4 e5 (1... c5) 2. Nf3"]), @"pgndex: error: --moves: a variation begins after 1... e5; leave out what stands in its brackets");
+    insta::assert_snapshot!(sample.told(2, &["--moves", "1. e4 e5 (1... c5) 2. Nf3"]), @"pgndex: error: --moves: a variation begins after 1... e5; leave out its brackets and what is inside");
 }
 
 #[test]

@@ -398,7 +398,7 @@ fn games_that_are_there_are_printed_before_it_is_told_which_is_not() {
     change(&sample, "PRAGMA foreign_keys = OFF; DELETE FROM game WHERE game_id = 5");
     insta::assert_snapshot!(json(&sample, &["5", "4-6"]), @r#"
     4 6
-    pgndex: error: games.db: no game 5; it was taken out, or read again later and has another number now
+    pgndex: error: games.db: no game 5; it was removed, or was read again later and has another number now
     "#);
     for games in ["x", "5-3", "-", "1-", "4294967296"] {
         let run = sample.run(&["game", "games.db", "--", games]);

@@ -849,7 +849,7 @@ fn an_option_that_a_database_cannot_follow_is_an_error() {
             run.stderr,
             format!(
                 "pgndex: error: {}: keeps the continuations of positions that at least 2 games reached, not {threshold}; leave \
-                 --continuation-threshold out to go on with that, or index everything anew with --overwrite\n",
+                 --continuation-threshold out to continue with that, or index everything again with --overwrite\n",
                 std::fs::canonicalize(place.path("a.db")).unwrap().display()
             )
         );
@@ -1040,7 +1040,7 @@ fn a_range_passes_over_numbers_of_games_that_were_read_again() {
         (status, err.as_str()),
         (
             1,
-            "pgndex: error: a.db: no game 1; it was taken out, or read again later and has another number now\n"
+            "pgndex: error: a.db: no game 1; it was removed, or was read again later and has another number now\n"
         )
     );
 }

@@ -53,7 +53,7 @@ fn a_new_move_is_told_below_the_sheet() {
     insta::assert_snapshot!(new("2"), @"New: no earlier game had its start position.");
     insta::assert_snapshot!(new("3"), @"New: 1. Nf3. 2 earlier games had the position before it; the latest is game 1.");
     insta::assert_snapshot!(new("4"), @"Nothing new: earlier games had all of its positions.");
-    insta::assert_snapshot!(new("5"), @"What is new cannot be told: the year of the game is not known.");
+    insta::assert_snapshot!(new("5"), @"The novelty is not known, because the year of the game is not known.");
     insta::assert_snapshot!(new("6"), @"New: no earlier game had its start position.");
-    insta::assert_snapshot!(place.ask(&["3", "--novelty", "--format", "pgn"]).stderr, @"pgndex: note: what is new is told on score sheets and in json, not in pgn");
+    insta::assert_snapshot!(place.ask(&["3", "--novelty", "--format", "pgn"]).stderr, @"pgndex: note: novelties are shown on score sheets and in json, not in pgn");
 }

@@ -106,7 +106,7 @@ fn only_a_file_that_may_be_written_is_written() {
         assert_eq!(std::fs::read(place.path(name)).expect("a file"), text);
     }
     insta::assert_snapshot!(place.failure(&["--svg", "nowhere/a.svg"]), @"
-    pgndex: error: nowhere/a.svg: its directory is not there; make it first
+    pgndex: error: nowhere/a.svg: its directory does not exist; create it first
     ");
     assert_eq!(std::fs::read_to_string(place.path("there.svg")).expect("a file"), "mine");
     place.printed(&["--svg", "there.svg", "--overwrite"]);

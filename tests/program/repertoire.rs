@@ -202,7 +202,7 @@ fn what_cannot_be_read_is_told() {
     side,chapter,name,moves,games,wins,draws,losses,followed,is_open,left_by,left_at,left_games,start_fen
     w,1,,1. e4 e5 2. Nf3,1,1,0,0,3,0,,,,
     w,1,,1. e4 c5,0,0,0,0,1,1,,,,
-    pgndex: note: mine.pgn:1: game 1, Orientation is "green", not white or black: it is passed over
+    pgndex: note: mine.pgn:1: game 1, Orientation is "green", not white or black: ignored
     pgndex: note: mine.pgn:5: game 2, variant "Atomic" is not supported; the game is left out
     pgndex: note: games without the tag Orientation are taken for a repertoire of White; if they are not, say --side black
     0
@@ -212,7 +212,7 @@ fn what_cannot_be_read_is_told() {
         (0..6000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     std::fs::write(place.path("mine.pgn"), [b"1. e4 e5 ", noise.as_slice()].concat()).expect("written");
     insta::assert_snapshot!(said(&place.ask(&[])), @"
-    pgndex: error: mine.pgn: this is no text; give the PGN file of the repertoire
+    pgndex: error: mine.pgn: not a text file; give the PGN file of the repertoire
     1
     ");
     std::fs::remove_file(place.path("mine.pgn")).expect("removed");

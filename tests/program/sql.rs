@@ -299,7 +299,7 @@ mod session {
             ["--param", "a=42", "-p", "b=4.5", "-p", ":c='42'", "-p", "d=rnbq/8 w - -", "-f", "csv", query];
         assert_eq!(sample.ok(&arguments), "a,b,c,d,e\ninteger,real,text,rnbq/8 w - -,rnbq/8 w - -x\n");
         insta::assert_snapshot!(sample.failure(&["SELECT :name"]), @"pgndex: error: no value for :name; give --param name=VALUE, or .parameter set name VALUE");
-        insta::assert_snapshot!(sample.failure(&["SELECT ?"]), @"pgndex: error: a parameter without a name: write :name in the place of ?, and give --param name=VALUE");
+        insta::assert_snapshot!(sample.failure(&["SELECT ?"]), @"pgndex: error: a parameter without a name: write :name instead of ?, and give --param name=VALUE");
         let script = ".mode csv\n.parameter set x 7\n.parameter set y 'a b'\nSELECT :x + 1 AS n;\n.parameter list\n\
             .parameter unset x\n.parameter list\n.parameter clear\n.parameter\n";
         assert_eq!(sample.ok(&[script]), "n\n8\nname,value\nx,7\ny,a b\nname,value\ny,a b\nname,value\n");

@@ -318,10 +318,7 @@ fn an_option_that_is_not_there_is_told_with_what_helps() {
         (&["export", "games.db", "--format", "pgn", "tal.pgn"], "use '--output tal.pgn'"),
         (&["find", "games.db", "--year", "1972"], "use '--since 1972 --until 1972'"),
         (&["find", "games.db", "--date", "1972"], "use '--since 1972 --until 1972'"),
-        (
-            &["find", "games.db", "--ending", "KRPKR"],
-            "pieces are told by --material, as in --material KRPvKR",
-        ),
+        (&["find", "games.db", "--ending", "KRPKR"], "give pieces with --material, as in --material KRPvKR"),
         (
             &["export", "games.db", "--game", "7", "--format", "pgn"],
             "one game is printed by 'pgndex game DB N --format pgn'; several are chosen by --sql",
@@ -363,7 +360,7 @@ fn an_option_that_is_not_there_is_told_with_what_helps() {
         (&["remove", "games.db", "--game", "5"], "use '--sql \"SELECT 5\"'"),
         (
             &["find", "games.db", "--ending", "rook", "--then", "R8#"],
-            "--then stands alone, before the next description: '--then --move \"R8#\"'",
+            "--then takes no value and comes before the next description: '--then --move \"R8#\"'",
         ),
         (&["find", "games.db", "--elo", "2500"], "use '--elo-min N', '--elo-max N' or both"),
         (&["import", "games.db", "a.pgn"], "'pgndex index' may be what you look for"),

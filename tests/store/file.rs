@@ -794,7 +794,7 @@ fn wrong_rows_are_refused() {
     positions.rows[0].fen.len += 1;
     let error = loader.append_positions(&positions).expect_err("no such text");
     insta::assert_snapshot!(message(&error, directory.path()), @r"
-    .games.db.pgndex-tmp: cannot write table game_position: the database is not as pgndex left it; `pgndex verify` tells what is wrong
+    .games.db.pgndex-tmp: cannot write table game_position: the database is not as pgndex left it; `pgndex verify` lists what is wrong
       no such value in the batch
       Error code 1: SQL logic error
     ");

@@ -51,10 +51,10 @@ pub struct PatternPart {
 #[non_exhaustive]
 pub enum PatternError {
     /// Not eight ranks.
-    #[error("the number of ranks in the pattern is {0}, not 8; '*' stands for a whole rank of any kind")]
+    #[error("the number of ranks in the pattern is {0}, not 8; '*' means any whole rank")]
     Ranks(usize),
     /// A rank without `*` that has not eight squares, or one with `*` that has more.
-    #[error("rank {rank} of the pattern has {squares} squares, not 8; '*' stands for any number of squares")]
+    #[error("rank {rank} of the pattern has {squares} squares, not 8; '*' means any number of squares")]
     RankLength {
         /// 8 for the first in the text.
         rank: u8,

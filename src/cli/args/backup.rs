@@ -12,8 +12,8 @@ Examples:
   pgndex backup games.db /backup/games.db
   pgndex backup games.db /backup/games.db --overwrite && pgndex verify /backup/games.db
 
-The copy is the database as it is at one moment. It is written under another name beside TO, synced to disk, and put into place in \
-one step. If games are added meanwhile, it begins anew, twice at most; then writers wait. Ctrl-C leaves nothing behind.")]
+The copy is a snapshot. It is written under another name beside TO, synced to disk, and renamed in one step. If games are added \
+meanwhile, copying starts again, at most twice; after that, writers wait. Ctrl-C leaves nothing behind.")]
 pub(crate) struct BackupArgs {
     /// Database
     #[arg(value_name = "DB")]

@@ -132,7 +132,7 @@ struct Options {
     /// The pieces that are left, White's first, as in KRPvKR, KRP-KR or KRPKR
     #[arg(long, value_name = "PIECES", help_heading = DESCRIPTION)]
     material: Vec<String>,
-    /// The pawns stand as in this FEN; its other pieces do not matter
+    /// The pawn structure of this FEN; its other pieces do not matter
     #[arg(long, value_name = "FEN", help_heading = DESCRIPTION)]
     structure: Vec<String>,
     /// The kind of ending
@@ -144,7 +144,7 @@ struct Options {
     /// So many positions in a row fit, at least, so that exchanges in passing do not count
     #[arg(long = "for", value_name = "PLIES", value_parser = within(1..=u32::MAX), help_heading = DESCRIPTION)]
     lasting: Vec<u32>,
-    /// They stand at these plies: 20, 20-40, -40 or 60-
+    /// Only positions at these plies: 20, 20-40, -40 or 60-
     #[arg(long = "ply", value_name = "PLIES", value_parser = read_plies, allow_hyphen_values = true, help_heading = DESCRIPTION)]
     plies: Vec<PlyRange>,
     /// What is described before comes first, what is described after comes later in the game
@@ -270,7 +270,8 @@ impl Fill<'_> {
         for (value, at) in values.into_iter().zip(places(self.matches, name)) {
             let step = self.parts.iter().filter(|&&part| part < at).count();
             if place(&mut self.steps[step]).replace(value).is_some() {
-                let message = format!("{option} stands twice; parted by --then, one comes after the other");
+                let message =
+                    format!("{option} is given twice; put --then between them for one after the other");
                 return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
             }
         }

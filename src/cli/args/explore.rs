@@ -29,22 +29,23 @@ Examples:
   pgndex explore games.db --moves \"1. e4 c5\" --variations
   pgndex explore games.db --moves \"1. e4 c5\" --svg sicilian.svg
 
-Each game counts once, whatever moves led to the position. If it returned to the position, its last move from there counts. Games \
-without a result are not counted. Bars show White's wins, draws and Black's wins; with --ascii as '#', '=' and '.'. \
-If a position has no opening name, the last named position on the way to it gives it. JSON is one object, in the form \
-of Lichess's opening explorer. --variations adds a column: the games, with a result or without, in which a variation makes the move. \
-Results are those of played moves only. A position given by moves is told with the games that came to it otherwise: those that lack one of the \
-positions that the moves lead through. In a tree, moves to a position that stands elsewhere in it name the place. The picture of --svg has arrows for the moves played most, wide if many games went on so.
+Each game counts once, whatever moves led to the position. If a game reached the position several times, its last move from there \
+counts. Games without a result are not counted. Bars show White's wins, draws and Black's wins; with --ascii as '#', '=' and '.'. \
+If a position has no opening name, that of the last named position on the way is shown. JSON is one object, in the form \
+of Lichess's opening explorer. --variations adds a column: the games, with or without a result, in which a variation has the move. \
+Results count played moves only. For a position given by moves, a line shows how many games reached it by transposition: games without \
+one of the positions on the way. In a tree, a move to a position that is elsewhere in the tree names that place. The picture of --svg \
+has arrows for the most frequent moves; wider arrows mean more games.
 
-For often reached positions the counts of all games are in the database, and sets of games by which those that fit a filter \
-are counted. The games of other positions are few, and are counted one by one. Ctrl-C ends it.")]
+The counts of frequent positions are stored in the database; other positions have few games, which are counted on demand. Ctrl-C stops \
+the command.")]
 pub(crate) struct ExploreArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
     #[command(flatten)]
     pub(crate) position: PositionArgs,
-    /// Count the moves of variations too, in a column of their own
+    /// Also count the moves of variations, in a column of their own
     #[arg(long)]
     pub(crate) variations: bool,
     /// How many moves to show, the most frequent first; 0 for all
@@ -56,28 +57,28 @@ pub(crate) struct ExploreArgs {
     /// How many of the latest games to list, at most 15 [default: 5; in json 15]
     #[arg(long, value_name = "N", value_parser = within(0..=15_u8))]
     pub(crate) recent: Option<u8>,
-    /// Names of openings, in a file or directory as for `index --openings` [default: those the database was made with]
+    /// Names of openings, in a file or directory as for `index --openings` [default: those of the database]
     #[arg(long, value_name = "FILE")]
     pub(crate) openings: Option<PathBuf>,
-    /// Tell results as this side sees them: score, opponents' mean rating, performance. With --player, only games count in which
-    /// he had it
+    /// Show results from this side's view: score, opponents' mean rating, performance. With --player: only games in which
+    /// the player had this side
     #[arg(long, value_name = "SIDE", value_enum)]
     pub(crate) side: Option<SideArg>,
-    /// Show beside it what was played in other games: those that pass these filters, given as one text. None ("") are all games
+    /// Compare with the games that pass these other filters, given as one text; "" means all games
     #[arg(long, value_name = "FILTERS", allow_hyphen_values = true, conflicts_with_all = ["variations", "svg"])]
     pub(crate) versus: Option<String>,
     /// Add a table by year: how many games reached the position, and the moves played most
     #[arg(long, conflicts_with_all = ["versus", "depth"])]
     pub(crate) history: bool,
-    /// Show a tree of moves, so many half-moves deep, 40 at most
+    /// Show a tree of moves with this depth in half-moves, at most 40
     #[arg(long, value_name = "N", value_parser = within(1..=40_u32), conflicts_with_all = ["versus", "variations", "limit", "top", "recent", "svg"])]
     pub(crate) depth: Option<u32>,
-    /// Which moves belong to the tree: those played by so many of a hundred games that had the first position
+    /// Show moves played in at least this percentage of the games with the first position
     #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32), requires = "depth")]
     pub(crate) least_share: u32,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// How to print it; json is one object, csv has the moves only, or the years with --history, dot is a tree for Graphviz
+    /// Output format; json is one object, csv has the moves only, or the years with --history, dot is a tree for Graphviz
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: ExploreFormat,
     /// Draw the position

@@ -27,19 +27,20 @@ Examples:
   pgndex export games.db --parquet tables/ --speed blitz --partition-by year
   pgndex export games.db -f csv --sql \"SELECT game_id FROM game ORDER BY ply_count DESC LIMIT 100\"
 
-Without conditions all games are written. PGN is in export format, with comments, glyphs, variations, clocks and evaluations unless \
+Without filters all games are written. PGN is in export format, with comments, glyphs, variations, clocks and evaluations unless \
 --plain is given; a game with missing moves has the tag Truncated. CSV has a row for each game, with its moves. EPD has the \
 full-move number, the half-move clock, game and ply, and the move played. csv-positions has a row for each position, with the move \
 played from it, the result, the ratings and the evaluation of the position as the PGN has it, from White's view.
 
-Where positions are described, the games that have one are written; formats of positions (fen, epd, csv-positions) write the one position \
-of each that `find` shows. Without a description they write all positions of the games, or those of --ply or --last.
+If positions are described, the games with such a position are written. Formats of positions (fen, epd, csv-positions) then write one \
+position per game, the one that `find` shows. Without a description they write all positions of the games, or those of --ply or --last.
 
---sample draws evenly: of all games that have such a position, and of the positions of a game. Of positions that are \
-described, only the one of each game that `find` shows is drawn. The positions come in the order in which they are drawn. The same seed draws the same ones from the same database.
+--sample chooses games evenly among those with such a position, and positions evenly within a game. If positions are described, only \
+the one that `find` shows of each game can be chosen. Positions are written in the order in which they are chosen. The same seed \
+chooses the same positions from the same database.
 
-The file appears when it is complete. If no \
-game fits, no file is written, and one that is there stays as it was. The exit status is then 0, and a note says so.")]
+The file appears when it is complete. If no game matches, no file is written, an existing file stays unchanged, and the exit status is \
+0 with a note.")]
 pub(crate) struct ExportArgs {
     /// Database
     #[arg(value_name = "DB")]
@@ -66,10 +67,10 @@ pub(crate) struct ExportArgs {
     /// Only positions with an evaluation
     #[arg(long)]
     pub(crate) evaluated: bool,
-    /// Draw so many positions at random, one of a game at most
+    /// Choose this many positions at random, at most one per game
     #[arg(long, value_name = "N", conflicts_with_all = ["sort", "limit"], value_parser = within(1..=u64::MAX))]
     sample: Option<u64>,
-    /// With --sample: draw so many positions of a game at most, up to 100
+    /// With --sample: at most this many positions per game, up to 100
     #[arg(long, value_name = "N", requires = "sample", conflicts_with_all = ["sort", "limit"], default_value_t = 1)]
     #[arg(value_parser = within(1..=Sample::MOST_PER_GAME))]
     per_game: u32,
@@ -89,7 +90,7 @@ pub(crate) struct ExportArgs {
     pub(crate) position: ExportPositionArgs,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// The games whose numbers are in the first column of this query, in its order
+    /// Remove the games whose numbers are in the first column of this query, in its order
     #[arg(help_heading = WHICH, long, value_name = "QUERY")]
     #[arg(conflicts_with_all = ["ExportPositionArgs", "FilterArgs"])]
     pub(crate) sql: Option<String>,
@@ -202,7 +203,7 @@ impl Args for ExportCourseArgs {
         });
         command.mut_arg("plies", |plies| {
             plies.help(
-                "They stand at these plies: 20, 20-40, -40 or 60-. Without a description: only these positions of each game",
+                "Only positions at these plies: 20, 20-40, -40 or 60-. Without a description: only these positions of each game",
             )
         })
     }

@@ -42,8 +42,8 @@ pub(crate) const WHICH: &str = "Which games";
 /// Which games count: those for which all of this holds.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FilterArgs {
-    /// White's name, or the beginning of one of its words. Letter case, accents and blanks around commas do not matter. Initials
-    /// fit given names, and first and last name stand in either order. '=NAME' fits this name only
+    /// White's name, or the beginning of one of its words. Letter case, accents and blanks around commas do not matter.
+    /// Initials match given names, and first and last name may come in either order. '=NAME' matches this name only
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) white: Option<NameFilter>,
     /// Black's name
@@ -52,7 +52,7 @@ pub(crate) struct FilterArgs {
     /// White's or Black's name. Given twice: both played, one on each side
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) player: Vec<NameFilter>,
-    /// The name of the one who played against --player
+    /// The name of the player who played against --player
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) opponent: Option<NameFilter>,
     /// Both players are rated this or higher
@@ -61,8 +61,8 @@ pub(crate) struct FilterArgs {
     /// Both players are rated this or lower
     #[arg(help_heading = WHICH, long, value_name = "N", value_parser = within(0..=u16::MAX))]
     pub(crate) elo_max: Option<u16>,
-    /// Played in this year, month or day (2021, 2021.06, 2021-06-30) or later. A game whose month or day is unknown is shown
-    /// if it could fit
+    /// Played in this year, month or day (2021, 2021.06, 2021-06-30) or later. Games whose month or day is unknown are
+    /// shown if the date could match
     #[arg(help_heading = WHICH, long, value_name = "DATE")]
     pub(crate) since: Option<DatePrefix>,
     /// Played in this year, month or day or earlier
@@ -80,10 +80,10 @@ pub(crate) struct FilterArgs {
     /// The opening of the game's positions: words of its name, or beginnings of them, such as "sicilian najdorf"
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) opening: Option<NameFilter>,
-    /// The ECO code that the PGN's tag ECO gives (column eco): B90, B9 for B90 to B99, or a range such as B90-C19
+    /// The ECO code in the PGN's tag ECO (column eco): B90, B9 for B90 to B99, or a range such as B90-C19
     #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco)]
     pub(crate) eco: Option<EcoRange>,
-    /// The ECO code of the opening of the game's positions (column opening_eco), whatever its tags say
+    /// The ECO code of the opening of the game's positions (column opening_eco), not of its tags
     #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco)]
     pub(crate) opening_eco: Option<EcoRange>,
     /// How fast the game was, from its time control, in the classes of Lichess. Given several times: any of these
@@ -101,7 +101,7 @@ pub(crate) struct FilterArgs {
     /// The game has this many half-moves or fewer
     #[arg(help_heading = WHICH, long, value_name = "N", value_parser = within(0..=u32::MAX))]
     pub(crate) plies_max: Option<u32>,
-    /// An engine's evaluations stand in the game
+    /// The game has engine evaluations
     #[arg(help_heading = WHICH, long)]
     pub(crate) with_evals: bool,
     /// Read from this file, given by its path as `pgndex info` shows it, or by its number in the table source. Given several times:

@@ -27,26 +27,24 @@ Examples:
   pgndex find games.db --like \"8/5pk1/R5p1/8/6P1/8/r4PK1/8 w - -\" --elo-min 2500
   pgndex find games.db --moves \"1. e4 e5 2. Ke2\" --variations
 
-Two positions are the same if placement, side to move, castling rights and en passant are the same. The moves that led \
-there and the counters do not matter. A game has one line for each time it reached the position. Without a position, each game \
-that passes the filters has one line. \
-Positions that are described are looked for in every game. All that is asked must fit at once. A game has one line, with its first \
-position that fits; with --for, the first of those in a row; with --then, that of the last description. \
---variations looks into the variations of games too: a line then tells in which one, by its number in the game's text; 0 is what was \
-played. Sorted by rating or date, games without a \
-result come last.")]
+Two positions are the same if placement, side to move, castling rights and en passant are the same. The moves that led there and the \
+counters do not matter. A game has one line for each time it reached the position. Without a position, each game that passes the \
+filters has one line. Described positions are searched in every game. All conditions must hold in the same position. A game has one \
+line, with its first matching position; with --for, the first of the run; with --then, that of the last description. --variations also \
+searches the variations of games: a line then shows the variation's number in the game's text; 0 is the game itself. With --sort rating \
+or date, games without a result come last.")]
 pub(crate) struct FindArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
     #[command(flatten)]
     pub(crate) target: FindTargetArgs,
-    /// Look into the variations of games too, not only at what was played
+    /// Also search the variations of games
     #[arg(long, requires = "target")]
     pub(crate) variations: bool,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// Order of the lines: by the games' numbers, by the players' mean rating (best first), or by date (latest first)
+    /// Order: by game number, by mean rating of the players (highest first), or by date (latest first)
     #[arg(long, value_name = "ORDER", value_enum, default_value = "game")]
     pub(crate) sort: SortArg,
     /// How many lines to show; 0 for all
@@ -55,7 +53,7 @@ pub(crate) struct FindArgs {
     /// How many lines to skip first
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
     pub(crate) offset: u32,
-    /// How to print them; json is one object a line, pgn the games themselves
+    /// Output format; json is one object per line, pgn the games themselves
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: FindFormat,
     /// Print the time taken on standard error
@@ -70,15 +68,15 @@ pub(crate) struct FindTargetArgs {
     /// The position as a FEN. Missing fields mean White to move, no castling and no en passant. The counters are ignored
     #[arg(long, value_name = "FEN", alias = "position", conflicts_with_all = ["moves", "play"])]
     fen: Option<String>,
-    /// The moves that lead to it from the start position, as in PGN: "1. e4 c5 2. Nf3". Small letters, chess symbols and the piece letters
-    /// of other languages are understood
+    /// The moves that lead to it from the start position, as in PGN: "1. e4 c5 2. Nf3". Lower-case letters, chess symbols
+    /// and the piece letters of other languages work too
     #[arg(long, value_name = "MOVES", conflicts_with = "play")]
     moves: Option<String>,
     /// The same in UCI notation: e2e4,c7c5
     #[arg(long, value_name = "MOVES")]
     play: Option<String>,
-    /// The nearest positions to the one with this FEN, nearest first, one of each game: those with the same pawns and material come
-    /// first. Takes a FEN as --fen does
+    /// The positions most similar to this FEN, most similar first, one per game. Positions with the same pawns and
+    /// material come first
     #[arg(long, value_name = "FEN", conflicts_with_all = ["fen", "moves", "play", "variations", "sort"])]
     pub(crate) like: Option<String>,
     #[command(flatten)]

@@ -19,8 +19,8 @@ Examples:
   pgndex game games.db 42 50-60 --format pgn > chosen.pgn
   pgndex game games.db 42 --format json | jq -r '.plies[].fen'
 
-The line below a board gives the balance of material in pawns: + for White, - for Black, or equal. The picture of --svg shows \
-one position of one game: that of --ply, or the last.
+The line below a board shows the balance of material in pawns: + for White, - for Black, or equal. The picture of --svg shows one \
+position of one game: the one of --ply, or the last.
 
 In JSON, `key` is the position's key, a signed 64-bit integer. jq and JavaScript round such numbers: use `key_hex` \
 there. Castling in UCI is the king's move (e1g1). In games of Chess960 the king takes its rook (e1h1). If moves of a \
@@ -32,13 +32,13 @@ pub(crate) struct GameArgs {
     /// Numbers of games, as `find` and the view `games` show them: 42, or 1-5
     #[arg(value_name = "GAME_ID", required = true)]
     pub(crate) games: Vec<GameRange>,
-    /// How to print it; pgn is PGN's export format, json is one object a line
+    /// Output format; pgn is PGN's export format, json is one object per line
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: GameFormat,
-    /// Show moves only: no comments, glyphs, variations, clocks and evaluations
+    /// Show moves only: no comments, glyphs, variations, clocks or evaluations
     #[arg(long)]
     pub(crate) plain: bool,
-    /// Tell the first move after which no game of an earlier day had the position
+    /// Show the novelty: the first move whose position no game of an earlier day had
     #[arg(long)]
     pub(crate) novelty: bool,
     /// Draw the board after these plies; 0 is the start, `end` the last position

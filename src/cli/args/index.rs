@@ -25,28 +25,26 @@ Examples:
   pgndex index games.db lichess_db_*.pgn.zst       archives, as they are
   pgndex index games.db @files.txt                 the files listed there, one path a line
   curl -s URL | pgndex index games.db -            from standard input
-  pgndex index --overwrite games.db twic/          the same, replacing what is there
-  pgndex index --reread games.db                   all its files once more, with what this version keeps
+  pgndex index --overwrite games.db twic/          the same, replacing an existing database
+  pgndex index --reread games.db                   read all its files again, for what this version adds
   pgndex index --parquet tables/ twic/             Parquet files instead of a database
   pgndex index --dry-run --rejects bad.pgn twic/   without a database: are the games sound?
 
-Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes, not by their names. Of a zip archive all .pgn files \
+Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes, not by their names. In a zip archive all .pgn files \
 are read. UTF-16 is read too. \
-Byte offsets are those of the unpacked UTF-8 text. Archives are unpacked in memory. Only a text of \
-tens of MiB in which no game begins goes to a temporary file.
+Byte offsets are those of the unpacked UTF-8 text. Archives are unpacked in memory. Only text of tens of MiB without the beginning of a \
+game goes to a temporary file.
 
-If a game or a file cannot be read, the run reports it and goes on. A damaged archive gives the games before the \
-damage. All problems are in the table `problem`. If a game lost something, or a file has text but no game, the exit \
-status is 3.")]
+If a game or a file cannot be read, the run reports it and continues. From a damaged archive, the games before the damage are read. All \
+problems are in the table `problem`. If part of a game could not be read, or a file has text but no game, the exit status is 3.")]
 pub(crate) struct IndexArgs {
-    /// Database to make, or to add to
+    /// Database to create or to add to
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// What to read: PGN files, archives, directories, patterns such as 'twic*.zip', @FILE for a list of paths, or - for
-    /// standard input
+    /// PGN files, archives, directories, patterns such as 'twic*.zip', @FILE for a list of paths, or - for standard input
     #[arg(value_name = "PGN", required_unless_present_any = ["dry_run", "reread", "parquet"])]
     pub(crate) inputs: Vec<PathBuf>,
-    /// Replace the database, or the Parquet files, if there are some
+    /// Replace an existing database or existing Parquet files
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// Write Parquet files into this directory, and no database
@@ -55,24 +53,24 @@ pub(crate) struct IndexArgs {
     pub(crate) parquet: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) parquet_layout: ParquetLayoutArgs,
-    /// Read all files that the database was made from once more, and replace it: for what an earlier version or other options
-    /// left out, such as annotations
+    /// Read all files of the database again and replace it: to get what an earlier version or other options left out, such
+    /// as annotations
     #[arg(long, conflicts_with_all = ["inputs", "dry_run", "overwrite"])]
     pub(crate) reread: bool,
-    /// With --reread: drop the games of files that are gone, cannot be read, or have become shorter. Without this option such a
-    /// file is an error
+    /// With --reread: drop the games of files that are missing, unreadable or shorter than before. Without this option
+    /// such a file is an error
     #[arg(long, requires = "reread")]
     pub(crate) drop_missing: bool,
-    /// Fail if there is any error or warning; the database stays as it was
+    /// Fail on any error or warning, and leave the database unchanged
     #[arg(help_heading = WRONG, long)]
     pub(crate) strict: bool,
-    /// Only read and replay the games, and write no database
+    /// Read and replay the games, but write no database
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Write all problems to a file as JSON, one object a line
+    /// Write all problems to a file as JSON, one object per line
     #[arg(help_heading = WRONG, long, value_name = "FILE")]
     pub(crate) problems: Option<PathBuf>,
-    /// Write the text of all games with an error to a file, as it is in the input
+    /// Write the original text of all games with an error to a file
     #[arg(help_heading = WRONG, long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
     /// What to do with a game that has an error
@@ -83,20 +81,20 @@ pub(crate) struct IndexArgs {
     pub(crate) max_problems: Option<u64>,
     #[command(flatten)]
     pub(crate) made_with: MadeWithArgs,
-    /// Threads that parse and sort, at most 256 [default: one for each processor]
+    /// Number of worker threads, at most 256 [default: one per processor]
     #[arg(long, short = 'j', value_name = "N", value_parser = within(1..=256_u16))]
     pub(crate) threads: Option<u16>,
-    /// Memory to use, such as 512M or 4G; what does not fit goes to temporary files [default: a quarter of the machine's, at
-    /// most 4G]
+    /// Memory to use, such as 512M or 4G; larger amounts of data go to temporary files [default: a quarter of the
+    /// machine's, at most 4G]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Memory>,
-    /// Directory for temporary files; they take about 20 bytes for each position [default: the database's]
+    /// Directory for temporary files, which take about 20 bytes per position [default: the database's]
     #[arg(long, value_name = "DIR")]
     pub(crate) temp_dir: Option<PathBuf>,
-    /// Size of the pieces that input is cut into for the threads
+    /// Size of the pieces of input that the threads work on
     #[arg(long, value_name = "SIZE", hide = true)]
     pub(crate) chunk_size: Option<ByteSize>,
-    /// How the two big tables are written; the rows are the same
+    /// How the two large tables are written; the rows are the same
     #[arg(long, value_name = "WRITER", hide = true, value_enum, default_value = "direct")]
     pub(crate) writer: WriterArg,
     /// Show no progress and no summary; errors are still shown
@@ -112,22 +110,23 @@ pub(crate) struct IndexArgs {
 /// What a database is made with. Additions keep to it, except for what they are given.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct MadeWithArgs {
-    /// What to do with a game that repeats an earlier one [default: skip, or as the database was made]
+    /// What to do with a game that repeats an earlier one [default: skip, or the database's setting]
     #[arg(long, value_name = "RULE", value_enum)]
     duplicates: Option<DuplicatesArg>,
-    /// Keep the counts for `explore` ready for positions that this many games reached [default: 64, or as the database was
-    /// made]
+    /// Store the counts for `explore` of positions that at least this many games reached [default: 64, or the database's
+    /// setting]
     #[arg(long, value_name = "GAMES", value_parser = within(1..=u32::MAX))]
     continuation_threshold: Option<u32>,
-    /// Which annotations to keep: what the PGN says about the moves of a game [default: all, or as the database was made]
+    /// Which annotations of moves to store [default: all, or the database's setting]
     #[arg(long, value_name = "WHICH", value_enum)]
     annotations: Option<AnnotationsArg>,
     /// Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a PGN file with ECO and
-    /// Opening tags, or a directory of such files [default: the names that Lichess gives, or as the database was made]
+    /// Opening tags, or a directory of such files [default: Lichess's names, or the database's setting]
     #[arg(long, value_name = "FILE")]
     openings: Option<PathBuf>,
-    /// Encoding of the files, by a label of the WHATWG standard such as windows-1251, koi8-r, utf-16le or gbk; auto is UTF-8, and
-    /// Windows-1252 for each byte that is not; a byte order mark overrides it [default: auto, or as the database was made]
+    /// Encoding of the files, as a label of the WHATWG standard such as windows-1251, koi8-r, utf-16le or gbk. auto is
+    /// UTF-8, and Windows-1252 for each byte that is not valid UTF-8. A byte order mark overrides this option [default:
+    /// auto, or the database's setting]
     #[arg(long, value_name = "LABEL", value_parser = encoding)]
     encoding: Option<EncodingArg>,
 }
@@ -181,7 +180,7 @@ pub(crate) const WRONG: &str = "What is wrong with the input";
 /// What becomes of a game with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnProblemArg {
-    /// Keep its moves before the error
+    /// Keep the moves before the error
     Keep,
     /// Leave the game out
     Skip,

@@ -19,7 +19,7 @@ pub(crate) struct InfoArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// How to print it; json is one object
+    /// Output format; json is one object
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: InfoFormat,
     /// List every source and run, not only the latest 20

@@ -21,7 +21,7 @@ pub(crate) struct KeyArgs {
     pub(crate) words: Vec<String>,
     #[command(flatten)]
     pub(crate) position: PositionArgs,
-    /// How to print it; json is one object
+    /// Output format; json is one object
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: RowFormat,
     #[command(flatten)]

@@ -7,7 +7,7 @@ use crate::cli::args::Command;
 /// How a command writes its log.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct LogArgs {
-    /// How to write notes, errors and progress to standard error; json is one object a line
+    /// Format of notes, errors and progress on standard error; json is one object per line
     #[arg(long, value_name = "FORMAT", value_enum, default_value = "text")]
     log_format: LogFormat,
 }

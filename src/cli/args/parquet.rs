@@ -26,7 +26,7 @@ pub(crate) fn directory() -> impl TypedValueParser<Value = PathBuf> {
 /// How Parquet files are laid out.
 #[derive(Args, Debug)]
 pub(crate) struct ParquetLayoutArgs {
-    /// With --parquet: by what part of their date games are put into directories
+    /// With --parquet: the part of the date that names the directories
     #[arg(help_heading = PARQUET, long, value_name = "PART", value_enum, requires = "parquet", default_value = "month")]
     pub(crate) partition_by: PartitionByArg,
     /// With --parquet: the number of these files, if several commands write into one directory; the upper half of each game_id
@@ -51,7 +51,7 @@ impl ParquetLayoutArgs {
 /// Parts of a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PartitionByArg {
-    /// All games stand together: for fewer than some 100,000 games a month
+    /// All games together: for fewer than about 100,000 games a month
     None,
     /// A directory for each year
     Year,

@@ -21,29 +21,29 @@ Examples:
   pgndex player games.db carlsen --format md > carlsen.md
   pgndex player games.db carlsen --format html --output carlsen.html
 
-Points are the player's, whatever his side. The performance is that of FIDE's table, from games with a result against opponents whose \
-ratings are known. All players whose name fits count: '=NAME' means one only. Lines are the moves played most with that side, \
-from the start position on. A game counts once in each kind of ending that it reached, be it for one position: these are the games \
-of find --ending. The page of --format html needs no network, and is made for A4 paper too.")]
+Points are the player's, with either side. The performance follows FIDE's table, for games with a result against opponents with a known \
+rating. All players whose name matches are counted; '=NAME' means one only. Lines are the most frequent moves with that side, from the \
+start position. A game counts once in each kind of ending that it reached, even for one position: these are the games of find --ending. \
+The page of --format html needs no network and can be printed on A4.")]
 pub(crate) struct PlayerArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// The player's name, as --player of other commands takes it
+    /// The player's name, as for --player of other commands
     #[arg(value_name = "NAME", id = "name")]
     pub(crate) name: NameFilter,
-    /// How many openings, opponents and wins to show of each list; 0 for all
+    /// How many openings, opponents and wins to show in each list; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,
-    /// How many half-moves long lines are shown, up to 40; 0 for none
+    /// Length of the lines in half-moves, at most 40; 0 for none
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = within(0..=40_u32))]
     pub(crate) depth: u32,
-    /// Which moves belong to the lines: those in so many of a hundred games with that side, but at least two
+    /// Show moves played in at least this percentage of the games with that side, and in at least two games
     #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
     pub(crate) least_share: u32,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// How to print it; json is one object, md is Markdown, html is a page with charts and boards, in one file
+    /// Output format; json is one object, md is Markdown, html is a page with charts and boards, in one file
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: PlayerFormat,
     /// File to write [default: standard output]
@@ -66,7 +66,7 @@ pub(crate) enum PlayerFormat {
     Html,
 }
 
-/// List the players, and say which names are those of one player
+/// List the players, and merge names of the same player
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("change").multiple(false))]
 #[command(after_help = "\
@@ -78,32 +78,31 @@ Examples:
   pgndex players games.db --suggest > aliases.csv
   pgndex players games.db --aliases aliases.csv
 
-A player who has several names is one for all look-ups and counts: --white, --black, --player and --opponent find the games \
-with any of them. The games keep what the PGN says. A name is given whole, or so that it fits only one; =NAME is a name that no \
-game needs to have yet.")]
+Merged names are one player in all look-ups and counts: --white, --black, --player and --opponent find the games with any of them. The \
+games keep the names of the PGN. Give a name in full, or enough of it to match only one; =NAME may be a name that no game has yet.")]
 pub(crate) struct PlayersArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// Only players with this name, as --player of other commands takes it
+    /// Only players with this name, as for --player of other commands
     #[arg(value_name = "NAME", conflicts_with = "change")]
     pub(crate) name: Option<NameFilter>,
-    /// Make all these names those of one player, whose name is the first
+    /// Merge these names into one player, whose name is the first
     #[arg(long, value_names = ["NAME", "ALIAS"], num_args = 2.., group = "change", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) merge: Vec<String>,
-    /// The same for all rows of a CSV file with the columns name, alias and, if known, fide_id
+    /// Merge names by a CSV file with the columns name, alias and, if known, fide_id
     #[arg(long, value_name = "FILE", group = "change")]
     pub(crate) aliases: Option<PathBuf>,
-    /// Undo it: make each of this player's names one of its own again, or only this one if it is not the player's first
+    /// Undo a merge: separate all of this player's names again, or only this name if it is not the player's first
     #[arg(long, value_name = "NAME", group = "change", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) split: Option<String>,
-    /// Write the names of all players who have several, as --aliases reads them
+    /// Write all merged names as CSV, in the form that --aliases reads
     #[arg(long, group = "change")]
     pub(crate) export_aliases: bool,
-    /// Write the names that are probably those of one player, as --aliases reads them: look them through first
+    /// Write names that are probably the same player as CSV, in the form that --aliases reads: check them first
     #[arg(long, group = "change")]
     pub(crate) suggest: bool,
-    /// Order of the players: by games (most first), or by name
+    /// Order: by number of games (most first), or by name
     #[arg(long, value_name = "ORDER", value_enum, default_value = "games", conflicts_with = "change")]
     pub(crate) sort: PlayerSortArg,
     /// How many players to show; 0 for all
@@ -114,7 +113,7 @@ pub(crate) struct PlayersArgs {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
     #[arg(conflicts_with = "change")]
     pub(crate) offset: u32,
-    /// How to print them; json is one object a line
+    /// Output format; json is one object per line
     #[arg(long, short, value_enum, default_value = "table", conflicts_with = "change")]
     pub(crate) format: RowFormat,
 }
@@ -126,7 +125,7 @@ pub(crate) enum PlayerSortArg {
     Name,
 }
 
-/// Hold a repertoire against the games: what each line scored, what it does not answer
+/// Compare a repertoire with the games: the score of each line, and opponent moves it has no answer to
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -135,10 +134,10 @@ Examples:
   pgndex repertoire games.db mine.pgn --elo-min 2500 --since 2020 --least-games 10
   pgndex repertoire games.db mine.pgn --side black --format json | jq '.[0].unanswered[:5]'
 
-A repertoire is a PGN file: its games with all their variations are the lines. It is for the side that its tags name ([Orientation \
-\"black\"], as in studies of Lichess), or else for the one that has fewer moves to choose from. Positions count however they arise, each \
-game once, with the move it made there last. Points are those of the side that the repertoire is for. A move that leads back to a position of \
-the repertoire is no departure. Behind the end of a line, nothing is asked for.")]
+A repertoire is a PGN file: its games with all their variations are the lines. Its side is the one its tags name ([Orientation \
+\"black\"], as in studies of Lichess), or else the one with fewer choices of moves. Positions count however they arise, each game once, \
+with its last move there. Points are those of the repertoire's side. A move that leads back to a position of the repertoire is not a \
+departure. Moves after the end of a line are not checked.")]
 pub(crate) struct RepertoireArgs {
     /// Database
     #[arg(value_name = "DB")]
@@ -149,24 +148,24 @@ pub(crate) struct RepertoireArgs {
     /// The side that the repertoire is for [default: from its tags or its moves]
     #[arg(long, value_name = "SIDE", value_enum)]
     pub(crate) side: Option<SideArg>,
-    /// Show moves that are not in the repertoire if so many games made them ...
+    /// Show moves that are not in the repertoire if at least this many games played them ...
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = within(0..=u32::MAX))]
     pub(crate) least_games: u32,
-    /// ... and so many of a hundred of those that reached the position
+    /// ... and at least this percentage of the games that reached the position
     #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
     pub(crate) least_share: u32,
-    /// How many lines and moves to show of each list; 0 for all
+    /// How many lines and moves to show in each list; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,
-    /// How many games to list that followed it, the latest first
+    /// How many games that followed the repertoire to list, latest first
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = within(0..=10_000_u32))]
     pub(crate) games: u32,
-    /// List those that followed it for so many half-moves at least
+    /// List games that followed it for at least this many half-moves
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = within(0..=u32::MAX))]
     pub(crate) least_plies: u32,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// How to print it; json is one array, csv has the lines only
+    /// Output format; json is one array, csv has the lines only
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: RowFormat,
     /// Print the time taken on standard error

@@ -14,8 +14,8 @@ pub(crate) struct PositionArgs {
     /// The position as a FEN [default: the start position]. Missing fields mean White to move, no castling and no en passant. The counters are ignored
     #[arg(long, value_name = "FEN")]
     pub(crate) fen: Option<String>,
-    /// The moves that lead to it from the start position, as in PGN: "1. e4 c5 2. Nf3". Small letters, chess symbols and the piece letters
-    /// of other languages are understood
+    /// The moves that lead to it from the start position, as in PGN: "1. e4 c5 2. Nf3". Lower-case letters, chess symbols
+    /// and the piece letters of other languages work too
     #[arg(long, value_name = "MOVES")]
     pub(crate) moves: Option<String>,
     /// The same in UCI notation: e2e4,c7c5
@@ -26,7 +26,7 @@ pub(crate) struct PositionArgs {
 /// Reads `--fen`, `--moves` or `--play`; without any, it is the start position.
 ///
 /// # Errors
-/// When the FEN is no legal position; when a move cannot be played: which, why, and in what position.
+/// When the FEN is not a legal position; when a move cannot be played: which, why, and in what position.
 pub(crate) fn read_position(args: &PositionArgs) -> anyhow::Result<PositionQuery> {
     let of_option = |option| move |error| WrongValue(OfOption { option, error }.into());
     Ok(match args {
@@ -55,7 +55,7 @@ fn begins_with_black(moves: &str) -> bool {
 /// Reads a FEN.
 ///
 /// # Errors
-/// When it is no legal position.
+/// When it is not a legal position.
 pub(crate) fn read_fen(fen: &str) -> Result<PositionQuery, WrongValue> {
     PositionQuery::from_fen(fen).map_err(|error| {
         WrongValue(match fen.trim() {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap_complete::Shell;
 
-/// Write what a shell needs to complete commands and options
+/// Write a completion script for a shell
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -22,13 +22,13 @@ pub(crate) struct CompletionsArgs {
     pub(crate) shell: Shell,
 }
 
-/// Write the manual pages, one for each command, into a directory
+/// Write the manual pages, one per command, into a directory
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   pgndex man ~/.local/share/man/man1    then: man pgndex, man pgndex-find
 
-The directory is made if it is not there. Pages of these names are replaced.")]
+The directory is created if necessary. Pages with these names are replaced.")]
 pub(crate) struct ManArgs {
     /// The directory
     #[arg(value_name = "DIR")]

@@ -13,7 +13,7 @@ use crate::cli::args::within;
 /// What the work may take.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct WorkArgs {
-    /// Threads, at most 256 [default: one for each processor]
+    /// Number of threads, at most 256 [default: one per processor]
     #[arg(long, short = 'j', value_name = "N", value_parser = within(1..=256_u16))]
     pub(crate) threads: Option<u16>,
     /// Memory to use, such as 512M or 4G [default: a quarter of the machine's, at most 4G]
@@ -37,24 +37,24 @@ impl WorkArgs {
     }
 }
 
-/// Merge what many additions left side by side, as if all games had come at once
+/// Merge the parts that additions left, as if all games had been added at once
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   pgndex optimize games.db     after a month of nightly additions, say
 
-Games that are added are written beside those that are there, so that an addition takes no longer in a large database. The parts are \
-merged now and then anyway, and answers are the same before and after: a look-up is a little quicker afterwards.
+New games are written beside the existing ones, so that adding to a large database takes no longer. pgndex also merges these parts from \
+time to time. Answers are the same before and after; look-ups are a little quicker afterwards.
 
-It is done in one transaction: after a crash the database is as before, or all is done. If more than a tenth of the file is free \
-then, the file is written anew without its free pages. This takes as much space again while it lasts.")]
+The work is one transaction: after a crash, either all of it is done or nothing. If more than a tenth of the file is then free, the \
+file is rewritten without its free pages, which meanwhile needs as much space again.")]
 pub(crate) struct OptimizeArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
-    /// How the two big tables are written; the rows are the same
+    /// How the two large tables are written; the rows are the same
     #[arg(long, value_name = "WRITER", hide = true, value_enum, default_value = "direct")]
     pub(crate) writer: WriterArg,
     /// Show no progress and no summary; errors are still shown
@@ -67,19 +67,19 @@ pub(crate) struct OptimizeArgs {
     pub(crate) log: LogArgs,
 }
 
-/// Make the tables fit each other after somebody changed rows by other means
+/// Make the tables consistent again after another program changed rows
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   pgndex verify games.db     what does not fit
   pgndex repair games.db
 
-What follows from games and their positions is made anew: which games have a position, the counts for `explore`, totals. Rows of \
-games, sources and names that are not there are removed, and so are names that no game has. A file of which no game is left is \
-forgotten and can be indexed anew. Games, their moves and what is said about them stay as they are.
+Everything that follows from games and their positions is computed again: which games have a position, the counts for `explore`, \
+totals. Rows that refer to missing games, sources or names are removed, and so are names that no game has. A file without any game left \
+can be indexed again. Games, their moves and their annotations stay unchanged.
 
-It works on a copy, which takes the database's place at the end: as much space again is needed while it lasts, and after a crash the \
-database is as it was. A file that the disk damaged cannot be repaired: index its games anew.")]
+The command works on a copy, which replaces the database at the end. So it needs as much space again meanwhile, and after a crash the \
+database is unchanged. A file that the disk damaged cannot be repaired: index its games again.")]
 pub(crate) struct RepairArgs {
     /// Database
     #[arg(value_name = "DB")]

@@ -15,11 +15,11 @@ Examples:
   pgndex verify games.db --json | jq .sound
   pgndex verify --parquet tables/             Parquet files that index or export wrote
 
-Pages, links between tables, counts and totals are checked in full. Three samples of equal size are checked more \
-closely: games are replayed and compared with their PGN files, the counts for `explore` are made again, and duplicates \
-are compared with the games that they repeat. A PGN file that has changed or is gone is named in a note and is no damage.
+Pages, links between tables, counts and totals are checked in full. Three samples of equal size are checked more closely: games are \
+replayed and compared with their PGN files, the counts for `explore` are computed again, and duplicates are compared with the games \
+that they repeat. A PGN file that has changed or is missing gets a note and is not damage.
 
-Of Parquet files, each byte is compared with the manifest, position_game with game_position, and games are replayed.
+For Parquet files, every byte is checked against the manifest, position_game is compared with game_position, and games are replayed.
 
 Exit status: 0 the database is sound, 1 it is not, or it could not be checked.")]
 pub(crate) struct VerifyArgs {
@@ -29,25 +29,25 @@ pub(crate) struct VerifyArgs {
     /// Check the Parquet files of this directory instead
     #[arg(long, value_name = "DIR", value_parser = directory(), conflicts_with = "no_sources")]
     pub(crate) parquet: Option<PathBuf>,
-    /// Size of the samples: games to replay, positions to count again, duplicates to compare
+    /// Sample size: games to replay, positions to count again, duplicates to compare
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(0..=u32::MAX))]
     pub(crate) sample: u32,
     /// Replay all games, count all positions again and compare all duplicates
     #[arg(long, conflicts_with = "sample")]
     pub(crate) all: bool,
-    /// How many findings to show; all are counted
+    /// How many findings to print; all are counted
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = within(1..=u32::MAX))]
     pub(crate) limit: u32,
     /// Do not read the PGN files
     #[arg(long)]
     pub(crate) no_sources: bool,
-    /// Threads, at most 256 [default: one for each processor]
+    /// Number of threads, at most 256 [default: one per processor]
     #[arg(long, short = 'j', value_name = "N", value_parser = within(1..=256_u16))]
     pub(crate) threads: Option<u16>,
     /// Show no progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// End with one JSON object instead of text
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]

@@ -8,41 +8,42 @@ use crate::cli::args::log::LogArgs;
 use crate::cli::args::upkeep::WorkArgs;
 use crate::cli::args::within;
 
-/// Add the games of files that appear in a directory, as they come
+/// Watch a directory and add the games of new files
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   pgndex watch games.db incoming/
-  pgndex watch games.db incoming/ --once        add what is there, and end
+  pgndex watch games.db incoming/ --once        add the files that are ready, and exit
 
-It looks for the files that `pgndex index games.db incoming/` reads, and adds all that are ready in one transaction. A file is ready when \
-its size and time of change have stayed the same for --settle seconds. Names that begin with a dot or end in .part, .tmp, .partial or \
-.crdownload are passed over. The database knows what was added, so nothing is added twice after a restart. A file that cannot be read \
-is reported once, and again when it has changed. --once waits once for files that have just changed, up to a minute; the exit status is that of `index`.
+The command scans for the files that `pgndex index games.db incoming/` would read, and adds all files that are ready in one \
+transaction. A file is ready when its size and modification time have stayed the same for --settle seconds. Names that begin with a dot \
+or end in .part, .tmp, .partial or .crdownload are ignored. The database records what was added, so nothing is added twice after a \
+restart. A file that cannot be read is reported once, and again when it has changed. --once waits once for files that have just \
+changed, up to a minute; the exit status is that of `index`.
 
-Ctrl-C or SIGTERM ends it with status 0; games that are just being added are left out then, and come with the next start. systemd is told \
-with READY=1, STATUS, STOPPING=1 and WATCHDOG=1 (Type=notify).")]
+Ctrl-C or SIGTERM ends the command with status 0; games that are being added at that moment are left out, and are added at the next \
+start. systemd is notified with READY=1, STATUS, STOPPING=1 and WATCHDOG=1 (Type=notify).")]
 pub(crate) struct WatchArgs {
-    /// Database to make, or to add to
+    /// Database to create or to add to
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// Directory to watch, with those below it
+    /// Directory to watch, with its subdirectories
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Seconds for which a file has stayed the same when it is read
+    /// Seconds for which a file must stay unchanged before it is read
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = within(0..=86_400_u64))]
     pub(crate) settle: u64,
-    /// Seconds between two looks
+    /// Seconds between two scans of the directory
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = within(1..=86_400_u64))]
     pub(crate) interval: u64,
-    /// Add what is ready, and end
+    /// Add the files that are ready, and exit
     #[arg(long)]
     pub(crate) once: bool,
     #[command(flatten)]
     pub(crate) made_with: MadeWithArgs,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
-    /// Tell only what is wrong
+    /// Print errors and warnings only
     #[arg(long, short)]
     pub(crate) quiet: bool,
     #[command(flatten)]

@@ -70,7 +70,7 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     match &target {
         FindTarget::Position(query) | FindTarget::Like(query) => tell_changes(query),
         FindTarget::Course(course) if course.asks_for_moves() && lines == Lines::All => {
-            let error = anyhow!("--move looks at what was played; leave --variations out");
+            let error = anyhow!("--move searches played moves only; leave out --variations");
             return Err(WrongValue(error).into());
         }
         FindTarget::Course(_) | FindTarget::Games => {}

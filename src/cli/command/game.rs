@@ -41,7 +41,7 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
         note("boards are drawn on score sheets only, not in json or pgn");
     }
     if args.novelty && args.format == GameFormat::Pgn {
-        note("what is new is told on score sheets and in json, not in pgn");
+        note("novelties are shown on score sheets and in json, not in pgn");
     }
     let mut sheets = Sheets {
         database: &database,
@@ -138,7 +138,7 @@ fn told(novelty: &Novelty) -> String {
         }
         Novelty::Start => "New: no earlier game had its start position.".to_owned(),
         Novelty::Nothing => "Nothing new: earlier games had all of its positions.".to_owned(),
-        Novelty::NoDate => "What is new cannot be told: the year of the game is not known.".to_owned(),
+        Novelty::NoDate => "The novelty is not known, because the year of the game is not known.".to_owned(),
     }
 }
 

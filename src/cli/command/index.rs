@@ -53,7 +53,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     };
     if args.dry_run && is_target(args) && !args.inputs.is_empty() {
         let name = printable(&args.database.to_string_lossy());
-        crate::cli::note(&format!("with --dry-run no database is named; {name} is left out"));
+        crate::cli::note(&format!("--dry-run takes no database; {name} is ignored"));
     }
     if args.dry_run && is_database(&args.database) {
         for path in options.problems.iter().chain(&options.rejects) {

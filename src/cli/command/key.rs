@@ -13,7 +13,7 @@ use pgndex::query::PositionQuery;
 /// Shows the key of a position.
 ///
 /// # Errors
-/// When the FEN is no legal position, or the picture cannot be written.
+/// When the FEN is not a legal position, or the picture cannot be written.
 pub(crate) fn run(args: &KeyArgs) -> anyhow::Result<()> {
     let query = match args.words.is_empty() {
         true => read_position(&args.position)?,

@@ -44,7 +44,7 @@ fn tell_rest(summary: &RepairSummary) {
             more => format!("game {} and {} have", first.0, counted(more as u64 - 1, "more game")),
         };
         note(&format!(
-            "{games} not all positions, and nothing tells what they were; take them out with `pgndex remove`, or index everything anew"
+            "{games} not all positions, and these cannot be restored; remove them with `pgndex remove`, or index everything again"
         ));
     }
     if summary.mended.unknown_sources > 0 {
@@ -59,7 +59,7 @@ fn tell_rest(summary: &RepairSummary) {
 fn last_lines(args: &RepairArgs, summary: &RepairSummary) -> String {
     let RepairSummary { mended, hashes, visited_positions, file_bytes, elapsed, .. } = summary;
     format!(
-        "removed {}, {} and {}; set {}; counted {} for explore again; all in {:.1} s\n{}: {}; `pgndex verify` tells whether all fits",
+        "removed {}, {} and {}; set {}; counted {} for explore again; all in {:.1} s\n{}: {}; check the result with `pgndex verify`",
         counted(mended.rows, "row"),
         counted(mended.names, "name"),
         counted(mended.sources, "source"),

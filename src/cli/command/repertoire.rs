@@ -38,7 +38,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     let name = || shown(path);
     let text = read(path)?;
     if !is_text(&text) {
-        bail!("{}: this is no text; give the PGN file of the repertoire", name());
+        bail!("{}: not a text file; give the PGN file of the repertoire", name());
     }
     let book = Book::read(&text, args.side.map(Color::from)).with_context(name)?;
     tell_problems(&book, &name());

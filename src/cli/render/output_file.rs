@@ -164,10 +164,10 @@ pub(crate) fn check(
             bail!("{shown}: exists already; remove it first, or name another file")
         }
         Ok(_) if head(path).starts_with(b"SQLite format 3\0") => {
-            bail!("{shown}: is an SQLite database, which is never replaced by this; name another file")
+            bail!("{shown}: is an SQLite database, which this command does not replace; name another file")
         }
         Err(_) if !directory(path).is_dir() => {
-            bail!("{shown}: its directory is not there; make it first")
+            bail!("{shown}: its directory does not exist; create it first")
         }
         _ => Ok(()),
     }

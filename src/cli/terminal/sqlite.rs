@@ -91,7 +91,7 @@ const fn note_on(lacking: &[FastWay]) -> Option<&'static str> {
         return None;
     }
     Some(
-        "this build lacks some of what makes adding games fast; pgndex --version --verbose tells what, and how to have it",
+        "this build lacks some of what makes adding games fast; pgndex --version --verbose lists them and says how to get them",
     )
 }
 

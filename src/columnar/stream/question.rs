@@ -55,7 +55,7 @@ pub enum StreamError {
         columns: Vec<&'static str>,
     },
     /// No columns are asked for.
-    #[error("no columns are asked for; leave them out for the usual ones")]
+    #[error("no columns are given; leave out the argument for the usual ones")]
     NoColumns,
     /// No game can fit.
     #[error(transparent)]

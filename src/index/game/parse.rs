@@ -531,7 +531,7 @@ impl<'a> ChunkParser<'a> {
             ),
             Token::StrayOpening => (
                 Kind::StrayOpening,
-                "a variation before the first move is not closed: the bracket is passed over",
+                "a variation before the first move is not closed: the bracket is ignored",
             ),
             _ => (Kind::StrayClosing, "a closing bracket without an opening one"),
         };
@@ -558,7 +558,7 @@ impl<'a> ChunkParser<'a> {
                 let offset = self.reader.offset() - token.len();
                 self.doubtful = Some(Doubtful { word: shown.clone().into_owned(), offset });
             }
-            let message = format!("\"{}\" is no part of movetext: passed over", shown.escape_debug());
+            let message = format!("\"{}\" is not part of movetext: ignored", shown.escape_debug());
             let offset = self.reader.offset() - token.len();
             self.problem(batch, Kind::UnknownToken, offset, Some(game), Some(ply), Some(&shown), &message);
         }
@@ -607,15 +607,15 @@ impl<'a> ChunkParser<'a> {
                 self.problem(batch, Kind::UnclosedTag, offset, game, None, None, message);
             }
             FrameProblem::DamagedTag { offset } => {
-                let message = "a line among the tags that is no tag pair: passed over";
+                let message = "a line among the tags is not a tag pair: ignored";
                 self.problem(batch, Kind::InvalidTag, offset, game, None, None, message);
             }
             FrameProblem::TooManyTags { offset } => {
-                let message = format!("more than {MOST_TAGS} tag pairs: passed over from here on");
+                let message = format!("more than {MOST_TAGS} tag pairs: the others are ignored");
                 self.problem(batch, Kind::LongTags, offset, game, None, None, &message);
             }
             FrameProblem::Outside { offset } => {
-                let message = "text that belongs to no game: passed over";
+                let message = "text outside games: ignored";
                 self.problem(batch, Kind::OutsideText, offset, None, None, None, message);
             }
         }
@@ -654,7 +654,7 @@ impl<'a> ChunkParser<'a> {
             let Some(left) = self.warnings_left.checked_sub(1) else { return };
             self.warnings_left = left;
             if left == 0 {
-                message.to_mut().push_str("; further warnings on this game are not told");
+                message.to_mut().push_str("; further warnings about this game are not shown");
             }
         }
         let (line, column) = self.lines.at(self.text, offset);

@@ -71,11 +71,7 @@ impl fmt::Display for MovesNote {
             }
             Self::NullMove { word } => write!(f, "{word:?} is read as a move that passes"),
             Self::PassedOver { text } => {
-                write!(
-                    f,
-                    "passed over as a comment: {:?}; leave out the ';' if these moves count",
-                    cut(text, 60)
-                )
+                write!(f, "ignored as a comment: {:?}; leave out the ';' if these are moves", cut(text, 60))
             }
         }
     }

@@ -211,10 +211,7 @@ impl<'t> Reading<'t> {
             "" | "?" | "*" => {}
             other => {
                 let told = cut(other, QUOTED);
-                self.problem(
-                    pair.offset,
-                    format!("Orientation is {told:?}, not white or black: it is passed over"),
-                );
+                self.problem(pair.offset, format!("Orientation is {told:?}, not white or black: ignored"));
             }
         }
         None
@@ -232,7 +229,7 @@ impl<'t> Reading<'t> {
                 Token::Annotation(Annotation::Opening) if passed > 0 || at.is_broken => passed += 1,
                 Token::Annotation(Annotation::Opening) if outer.len() == MOST_DEPTH => {
                     let message = format!(
-                        "variations stand more than {MOST_DEPTH} deep in each other: the innermost are left out"
+                        "variations are nested more than {MOST_DEPTH} deep: the innermost are left out"
                     );
                     self.problem(lexer.offset(), message);
                     passed += 1;

@@ -46,7 +46,7 @@ pub enum RepertoireError {
     #[error(transparent)]
     Store(#[from] store::Error),
     /// Neither tags nor moves show the side.
-    #[error("it cannot be told for which side the repertoire is: both have as many moves to choose from")]
+    #[error("the side of the repertoire is not clear: both sides have as many choices of moves")]
     UnknownSide,
 }
 

@@ -60,7 +60,7 @@ impl Problem {
 
     /// The queue is full.
     pub(in crate::server) fn busy() -> Self {
-        let detail = "More is asked than can be answered; ask again in a second.";
+        let detail = "Too many requests; try again in a second.";
         Self { retry_after: Some(1), ..Self::new(503, "too busy", detail) }
     }
 

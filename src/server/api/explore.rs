@@ -27,11 +27,11 @@ const PARAMS: &[Param] = &[
 ];
 
 const TREE: &[Param] = &[
-    Param::new("depth", Kind::Number, "How many half-moves deep, 40 at most; 4 unless told"),
+    Param::new("depth", Kind::Number, "Depth in half-moves, at most 40; default 4"),
     Param::new(
         "leastShare",
         Kind::Number,
-        "A move is told if so many of a hundred games played it that had the first position; 5 unless told",
+        "Show moves played in at least this percentage of the games with the first position; default 5",
     ),
     SIDE,
 ];
@@ -39,7 +39,7 @@ const TREE: &[Param] = &[
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/explore",
-        "What was played from a position, as `pgndex explore` tells it in JSON",
+        "What was played from a position, as the JSON of `pgndex explore`",
         &[POSITION, PARAMS, FILTER],
         Lane::Quick,
         Shape::json::<ExploredAll>(),
@@ -47,7 +47,7 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     get(
         "/api/tree",
-        "What was played from a position, some moves deep, as `pgndex explore` tells it in JSON",
+        "What was played from a position, some moves deep, as the JSON of `pgndex explore`",
         &[POSITION, TREE, FILTER],
         Lane::Search,
         Shape::json::<ExploredTree>(),

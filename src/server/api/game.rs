@@ -14,7 +14,7 @@ const NOVELTY: Param = Param::new("novelty", Kind::Flag, "Also the first move th
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/game/{id}",
-        "A game with its positions and annotations, as `pgndex game` tells it in JSON",
+        "A game with its positions and annotations, as the JSON of `pgndex game`",
         &[&[PLAIN, NOVELTY]],
         Lane::Quick,
         Shape::json::<GameAnswer<'_>>(),

@@ -15,12 +15,16 @@ const LISTED: u32 = 1000;
 
 const PLAYER: &[Param] = &[
     Param::new("name", Kind::Text, "The player's name; =NAME for this name only"),
-    Param::new("limit", Kind::Number, "How many openings, opponents and wins in each list; 10 unless told"),
-    Param::new("depth", Kind::Number, "How many half-moves long the lines are, 40 at most; 6 unless told"),
+    Param::new(
+        "limit",
+        Kind::Number,
+        "Maximum number of openings, opponents and wins in each list; default 10",
+    ),
+    Param::new("depth", Kind::Number, "Length of the lines in half-moves, at most 40; default 6"),
     Param::new(
         "leastShare",
         Kind::Number,
-        "Moves that were played in so many of a hundred games; 5 unless told",
+        "Show moves played in at least this percentage of the games; default 5",
     ),
 ];
 
@@ -28,27 +32,27 @@ const REPERTOIRE_PARAMS: &[Param] = &[
     Param::new(
         "side",
         Kind::OneOf(&["white", "black"]),
-        "The side that it is for; told from its tags or moves without",
+        "The side of the repertoire; default from its tags or its moves",
     ),
     Param::new(
         "leastGames",
         Kind::Number,
-        "Moves that are not in it count if so many games made them; 2 unless told",
+        "Show moves that are not in the repertoire if at least this many games played them; default 2",
     ),
     Param::new(
         "leastShare",
         Kind::Number,
-        "… and so many of a hundred that reached the position; 5 unless told",
+        "… and at least this percentage of the games that reached the position; default 5",
     ),
     Param::new("limit", Kind::Number, "How many lines and moves in each list, 1,000 at most"),
-    Param::new("games", Kind::Number, "How many of the latest games that followed it; 5 unless told"),
-    Param::new("leastPlies", Kind::Number, "… for so many half-moves at least; 8 unless told"),
+    Param::new("games", Kind::Number, "Maximum number of the latest games that followed it; default 5"),
+    Param::new("leastPlies", Kind::Number, "… for at least this many half-moves; default 8"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/player",
-        "A player's record, as `pgndex player` tells it in JSON",
+        "A player's record, as the JSON of `pgndex player`",
         &[PLAYER, FILTER],
         Lane::Search,
         Shape::json::<PlayerRecord>(),
@@ -56,7 +60,7 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     post(
         "/api/repertoire",
-        "A repertoire, sent as PGN, held against the games, as `pgndex repertoire` tells it in JSON",
+        "A repertoire, sent as PGN, compared with the games, as the JSON of `pgndex repertoire`",
         &[REPERTOIRE_PARAMS, FILTER],
         Lane::Search,
         (REPERTOIRE, Shape::text(PGN)),

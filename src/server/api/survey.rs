@@ -14,7 +14,7 @@ const MOST: u32 = 5000;
 const PROBLEMS: u32 = 100;
 
 const OPENINGS: &[Param] =
-    &[Param::new("limit", Kind::Number, "How many openings, 5,000 at most; all of these unless told")];
+    &[Param::new("limit", Kind::Number, "Maximum number of openings, at most 5,000; default all of these")];
 
 const PROBLEM: &[Param] = &[
     Param::new("kind", Kind::OneOf(PROBLEM_KINDS), "Only those of this kind"),
@@ -26,7 +26,7 @@ const PROBLEM: &[Param] = &[
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/info",
-        "What the database holds, as `pgndex info` tells it in JSON",
+        "What the database holds, as the JSON of `pgndex info`",
         &[],
         Lane::Search,
         Shape::json::<Holdings>(),

@@ -19,28 +19,28 @@ const MOVES: u32 = 12;
 const POSITION: &[Param] = &[
     Param::new("fen", Kind::Text, "The position as a FEN; the start position without it"),
     Param::new("play", Kind::Text, "Moves in UCI notation from there on, with commas between them"),
-    Param::new("moves", Kind::Number, "How many moves at most; 12 unless told"),
+    Param::new("moves", Kind::Number, "Maximum number of moves; default 12"),
     Param::new("topGames", Kind::Number, "How many of the highest rated games, 15 at most"),
     Param::new("recentGames", Kind::Number, "How many of the latest games, 15 at most"),
-    Param::new("variant", Kind::Text, "The variant; standard unless told"),
+    Param::new("variant", Kind::Text, "The variant; default standard"),
     Param::new("speeds", Kind::Text, "How fast the games were, with commas between them"),
     Param::new("ratings", Kind::Text, "Bands of the players' mean rating, with commas between them"),
     Param::new("modes", Kind::Text, "rated, casual, or both with a comma between them"),
     Param::new("since", Kind::Text, "The first year or month"),
     Param::new("until", Kind::Text, "The last year or month"),
-    Param::new("player", Kind::Text, "The player, where one is asked for"),
+    Param::new("player", Kind::Text, "The player, if the request needs one"),
     Param::new("color", Kind::Text, "The player's side, white or black"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
     route(
         "/lichess",
-        "What was played from a position, as Lichess's explorer tells it",
+        "What was played from a position, in the form of Lichess's explorer",
         POSITION,
         ANSWER,
         lichess,
     ),
-    route("/masters", "The same as its explorer of masters' games tells it", POSITION, ANSWER, masters),
+    route("/masters", "The same in the form of its explorer of masters' games", POSITION, ANSWER, masters),
     route(
         "/player",
         "The same of one player's games with one side",

@@ -15,7 +15,7 @@ pub(in crate::server) const POSITION: &[Param] = &[
 pub(in crate::server) fn position(call: &Call) -> Result<Option<PositionQuery>, Problem> {
     let (fen, play, moves) = (call.text("fen"), call.text("play"), call.text("moves"));
     if moves.is_some() && fen.or(play).is_some() {
-        return Err(Problem::parameter("moves", "tells the position alone; leave out fen and play"));
+        return Err(Problem::parameter("moves", "already gives the position; leave out fen and play"));
     }
     if let Some(moves) = moves {
         return PositionQuery::from_moves(moves)

@@ -24,7 +24,7 @@ pub(in crate::server) const TARGET: &[Param] = &[
     Param::new("ending", Kind::Text, "The kind of ending"),
     Param::new("move", Kind::Text, "The move that is played from the position, as in Qxh7#"),
     Param::new("for", Kind::Number, "So many positions in a row fit, at least"),
-    Param::new("ply", Kind::Text, "They stand at these plies: 20, 20-40, -40 or 60-"),
+    Param::new("ply", Kind::Text, "Only positions at these plies: 20, 20-40, -40 or 60-"),
     Param::new(
         "then",
         Kind::Flag,
@@ -78,7 +78,10 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
     let mut is_described = false;
     for (at, (name, value)) in words.iter().enumerate() {
         if words[..at].iter().any(|(other, _)| other == name) {
-            return Err(Problem::parameter(name, "stands twice; parted by then, one comes after the other"));
+            return Err(Problem::parameter(
+                name,
+                "is given twice; put `then` between them for one after the other",
+            ));
         }
         let wrong = |error: &dyn std::fmt::Display| Problem::parameter(name, error);
         let description = &mut step.description;

@@ -99,7 +99,7 @@ fn how_to_ask(method: Method) -> String {
     match method {
         Method::Get => "Ask this address with GET.".to_owned(),
         Method::Post { body, .. } => {
-            format!("Ask this address with POST, and send along what is asked as {}.", body.media_type())
+            format!("Use POST for this address, and send the request's content as {}.", body.media_type())
         }
     }
 }

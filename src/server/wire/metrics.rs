@@ -65,12 +65,17 @@ impl Metrics {
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
         };
         let read = |number: &AtomicU64| number.load(Ordering::Relaxed);
-        head(&mut text, "pgndex_answers_total", "counter", "Answers by the class of their status.");
+        head(&mut text, "pgndex_answers_total", "counter", "Responses by status class.");
         for (class, count) in self.answers.iter().enumerate().skip(1) {
             let _ = writeln!(text, "pgndex_answers_total{{class=\"{class}xx\"}} {}", read(count));
         }
         let all: u64 = self.answers.iter().map(read).sum();
-        head(&mut text, "pgndex_answer_seconds", "histogram", "How long answers took, from head to head.");
+        head(
+            &mut text,
+            "pgndex_answer_seconds",
+            "histogram",
+            "Time from the request's header to the response's header.",
+        );
         let mut sum = 0;
         for (end, count) in TIMES.iter().zip(&self.times) {
             sum += read(count);
@@ -81,37 +86,42 @@ impl Metrics {
             text,
             "pgndex_answer_seconds_bucket{{le=\"+Inf\"}} {all}\npgndex_answer_seconds_sum {seconds}\npgndex_answer_seconds_count {all}"
         );
-        head(&mut text, "pgndex_connections", "gauge", "Connections that there are.");
+        head(&mut text, "pgndex_connections", "gauge", "Open connections.");
         let _ = writeln!(text, "pgndex_connections {connections}");
         for (name, help, number) in [
             (
                 "pgndex_connections_refused_total",
-                "Connections for which there was no place.",
+                "Connections refused because the limit was reached.",
                 &self.turned_away,
             ),
             (
                 "pgndex_connections_closed_total",
-                "Connections that let wait, closed for others.",
+                "Idle connections closed to make room for others.",
                 &self.made_room,
             ),
             (
                 "pgndex_slow_readers_total",
-                "Connections whose client took an answer too slowly.",
+                "Connections closed because the client read too slowly.",
                 &self.too_slow,
             ),
-            ("pgndex_unreadable_total", "Requests whose head cannot be read.", &self.unreadable),
+            ("pgndex_unreadable_total", "Requests with an unreadable header.", &self.unreadable),
         ] {
             head(&mut text, name, "counter", help);
             let _ = writeln!(text, "{name} {}", read(number));
         }
-        head(&mut text, "pgndex_log_dropped_total", "counter", "Lines of the log that nobody read.");
+        head(
+            &mut text,
+            "pgndex_log_dropped_total",
+            "counter",
+            "Log lines dropped because the log was not read fast enough.",
+        );
         let _ = writeln!(text, "pgndex_log_dropped_total {log_dropped}");
         let pools = Vec::from_iter(pools);
-        head(&mut text, "pgndex_waiting", "gauge", "Questions that wait for a thread.");
+        head(&mut text, "pgndex_waiting", "gauge", "Requests waiting for a thread.");
         for pool in &pools {
             let _ = writeln!(text, "pgndex_waiting{{lane=\"{}\"}} {}", pool.name(), pool.waiting());
         }
-        head(&mut text, "pgndex_refused_total", "counter", "Questions for which the queue was full.");
+        head(&mut text, "pgndex_refused_total", "counter", "Requests refused because the queue was full.");
         for pool in &pools {
             let _ = writeln!(text, "pgndex_refused_total{{lane=\"{}\"}} {}", pool.name(), pool.refused());
         }

@@ -48,7 +48,7 @@ pub enum BtreeError {
     },
 
     /// The contents of a page are not valid.
-    #[error("page {page} of the database is damaged; `pgndex verify` tells more")]
+    #[error("page {page} of the database is damaged; `pgndex verify` shows more")]
     Damaged {
         /// The page.
         page: PageNumber,

@@ -44,7 +44,7 @@ pub enum FilterError {
         most: u32,
     },
     /// The player of a side is given twice.
-    #[error("the player with that side is told already by {field}")]
+    #[error("the player with that side is already given by {field}")]
     SideTold {
         /// The field: `white` or `black`.
         field: &'static str,

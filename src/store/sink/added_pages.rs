@@ -66,7 +66,7 @@ impl<'d> AddedPages<'d> {
     }
 
     fn pages(&self) -> &PageTransaction<'d> {
-        self.pages.as_ref().expect("until all pages are told of")
+        self.pages.as_ref().expect("until all pages are handed over")
     }
 
     fn loader(&mut self) -> &mut BulkLoader<'d> {
@@ -130,7 +130,7 @@ impl<'d> AddedPages<'d> {
         let NewRows { side, games, indexes } = new;
         let StayingLevels { levels, target, frequent_keys } = staying;
         let target = *target;
-        let mut pages = self.pages.take().expect("until all pages are told of");
+        let mut pages = self.pages.take().expect("until all pages are handed over");
         let leaving = self.leaving;
         let file = Arc::clone(pages.file());
         let root = pages.root_page("occurrence")?;

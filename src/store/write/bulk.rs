@@ -373,7 +373,7 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
     pub fn make_index_anew(&mut self, name: &str) -> Result<()> {
-        self.execute("make an index anew", &format!("REINDEX {name}"), [])
+        self.execute("rebuild an index", &format!("REINDEX {name}"), [])
     }
 
     /// Reads a row of `game_position`.

@@ -355,7 +355,7 @@ pub(crate) fn removed_games(connection: &Connection, findings: &Collector) -> ru
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let row = RowId::of([("source_id", row.get::<_, i64>(0)?), ("byte_offset", row.get(1)?)]);
-        findings.about(Kind::SurplusRow, "removed_game", row, "the game that stands there was not removed");
+        findings.about(Kind::SurplusRow, "removed_game", row, "the game still exists");
     }
     Ok(())
 }

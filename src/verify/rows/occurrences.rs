@@ -113,7 +113,7 @@ impl<'c> OccurrenceScan<'c> {
             self.occurrences.add(key, game, ply);
             if row.get::<_, Option<bool>>(3)? == Some(true) {
                 let id = Occurrence { key, game, ply }.id();
-                let found = "the row stands in the level of other games";
+                let found = "the row is in the level of other games";
                 self.check.findings.about(Kind::WrongValue, "occurrence", id, found);
             }
             let level = row.get(4)?;

@@ -396,7 +396,7 @@ pub(crate) fn compare_game<'m>(
     if read.span() != (0, text.len() as u64) {
         let (offset, length) = read.span();
         let found = format!(
-            "bytes {} to {} of its source are not one game: one stands at {}, {length} bytes long",
+            "bytes {} to {} of its source are not one game: there is one at {}, {length} bytes long",
             game.byte_offset,
             game.byte_offset + game.byte_length,
             game.byte_offset.saturating_add_unsigned(offset),

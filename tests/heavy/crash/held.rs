@@ -150,7 +150,7 @@ fn watch_that_is_asked_to_end_while_it_adds_leaves_no_game_out_and_takes_none_tw
         if games(place.path()) == before {
             stopped += 1;
             assert!(
-                said.ends_with("stopped; the games that were being added come with the next start\n"),
+                said.ends_with("stopped; the games that were being added will be added at the next start\n"),
                 "{what}: {said}"
             );
         } else {

@@ -239,11 +239,11 @@ fn the_side_to_move_is_asked_for_if_it_is_there() {
 #[test]
 fn what_is_no_pattern() {
     let error = |text| Pattern::parse(text).unwrap_err().to_string();
-    insta::assert_snapshot!(error(""), @"the number of ranks in the pattern is 1, not 8; '*' stands for a whole rank of any kind");
-    insta::assert_snapshot!(error("*/*/*/*/*/*/*"), @"the number of ranks in the pattern is 7, not 8; '*' stands for a whole rank of any kind");
-    insta::assert_snapshot!(error("*/7/*/*/*/*/*/*"), @"rank 7 of the pattern has 7 squares, not 8; '*' stands for any number of squares");
-    insta::assert_snapshot!(error("*/8?/*/*/*/*/*/*"), @"rank 7 of the pattern has 9 squares, not 8; '*' stands for any number of squares");
-    insta::assert_snapshot!(error("*/8?*/*/*/*/*/*/*"), @"rank 7 of the pattern has 9 squares, not 8; '*' stands for any number of squares");
+    insta::assert_snapshot!(error(""), @"the number of ranks in the pattern is 1, not 8; '*' means any whole rank");
+    insta::assert_snapshot!(error("*/*/*/*/*/*/*"), @"the number of ranks in the pattern is 7, not 8; '*' means any whole rank");
+    insta::assert_snapshot!(error("*/7/*/*/*/*/*/*"), @"rank 7 of the pattern has 7 squares, not 8; '*' means any number of squares");
+    insta::assert_snapshot!(error("*/8?/*/*/*/*/*/*"), @"rank 7 of the pattern has 9 squares, not 8; '*' means any number of squares");
+    insta::assert_snapshot!(error("*/8?*/*/*/*/*/*/*"), @"rank 7 of the pattern has 9 squares, not 8; '*' means any number of squares");
     insta::assert_snapshot!(error("*/7x/*/*/*/*/*/*"), @"'x' means nothing in a pattern; use FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'");
     insta::assert_snapshot!(error("*/7é/*/*/*/*/*/*"), @"'é' means nothing in a pattern; use FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'");
     insta::assert_snapshot!(error("*/7[Q/*/*/*/*/*/*"), @"a '[' in rank 7 of the pattern is not closed");

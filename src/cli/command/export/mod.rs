@@ -41,7 +41,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let per_game = args.sample().map_or(1, |sample| sample.per_game);
     ensure!(
         course.is_none() || per_game == 1,
-        "a description tells one position of each game; leave out --per-game"
+        "a description finds one position of each game; leave out --per-game"
     );
     let wanted = args.wanted(course.as_ref())?;
     let filter = filter(args, &wanted)?;
@@ -173,9 +173,9 @@ fn filter(args: &ExportArgs, wanted: &WantedPositions<'_>) -> anyhow::Result<Gam
 fn tell_sample(sample: &Sample, positions: u64) {
     if positions < sample.positions {
         let (positions, most) = (counted(positions, "position"), sample.per_game);
-        note(&format!("only {positions} could be drawn, at most {most} of a game; --per-game N allows more"));
+        note(&format!("only {positions} could be chosen, at most {most} per game; --per-game N allows more"));
     }
-    note(&format!("drawn with --seed {}", sample.seed));
+    note(&format!("chosen with --seed {}", sample.seed));
 }
 
 /// Tells that games are not all in the database.

@@ -120,7 +120,7 @@ impl Columns {
         let place = |column: &str| names.iter().position(|name| name == column);
         let twice = COLUMNS.iter().find(|&column| names.iter().filter(|name| name == column).count() > 1);
         if let Some(column) = twice {
-            bail!("the column {column} stands here twice; {LINE}");
+            bail!("the column {column} is here twice; {LINE}");
         }
         let needed =
             |column: &str| place(column).with_context(|| format!("the column {column} is missing; {LINE}"));
@@ -145,7 +145,7 @@ impl Columns {
         let text = |column: usize, what: &str| match record.get(column) {
             // Most likely of a quote that is not closed.
             Some(text) if goes_on(text) => {
-                Err(anyhow!("the {what} goes on over the end of the line; is a double quote not closed?"))
+                Err(anyhow!("the {what} continues after the end of the line; is a double quote not closed?"))
             }
             Some(text) if !text.trim().is_empty() => Ok(text.to_owned()),
             _ => Err(anyhow!("the {what} is empty; fill it in, or leave the line out")),

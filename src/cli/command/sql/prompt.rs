@@ -104,7 +104,7 @@ type PromptEditor = Editor<Assistant, rustyline::history::DefaultHistory>;
 /// Reads the history, and sees at once whether it can be written. A file with anything else in it is left alone.
 fn open_history(editor: &mut PromptEditor, path: &Path) -> anyhow::Result<()> {
     if path.exists() && !is_history(path) {
-        bail!("{}: is no history of the prompt, and is not changed; name another file", path.display());
+        bail!("{}: is not a history file of the prompt; name another file", path.display());
     }
     OpenOptions::new().append(true).create(true).open(path).with_context(|| cannot_write(path))?;
     editor.load_history(path).with_context(|| format!("{}: cannot read the history", path.display()))

@@ -197,9 +197,7 @@ impl Session {
     fn values_of(&self, parameters: &[&str]) -> anyhow::Result<Vec<SqlValue>> {
         let value = |parameter: &&str| {
             let Some(name) = parameter_name(parameter) else {
-                bail!(
-                    "a parameter without a name: write :name in the place of ?, and give --param name=VALUE"
-                )
+                bail!("a parameter without a name: write :name instead of ?, and give --param name=VALUE")
             };
             self.parameters.get(name).cloned().ok_or_else(|| {
                 anyhow!("no value for {parameter}; give --param {name}=VALUE, or .parameter set {name} VALUE")

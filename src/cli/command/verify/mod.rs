@@ -63,7 +63,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
         let advice = if needs_new.iter().any(|kind| report.findings.counts.contains_key(kind)) {
             "`pgndex repair` does not help here: put a backup in its place, or make a new database with `pgndex index --overwrite`"
         } else {
-            "`pgndex repair` makes anew what follows from games and their positions. Games and positions that were changed need \
+            "`pgndex repair` computes again what follows from games and their positions. Games and positions that were changed need \
              a new database: `pgndex index --overwrite`"
         };
         crate::cli::note(advice);

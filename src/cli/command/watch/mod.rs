@@ -188,7 +188,7 @@ impl Watch<'_> {
                 self.status = Status::Lossy;
             }
             Err(Error::Stopped) => {
-                note("stopped; the games that were being added come with the next start");
+                note("stopped; the games that were being added will be added at the next start");
                 return Ok(());
             }
             Err(Error::Store(error @ store::Error::Busy { .. })) if !self.args.once => {

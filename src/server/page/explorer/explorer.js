@@ -279,7 +279,7 @@ class Explorer {
       { head: "Games", cell: (move) => number(total(move)), kind: "num" },
       { head: "Share", cell: (move) => (move.san ? shareCell(total(move), all) : ""), kind: "num share-column" },
       { head: "White, draws, Black", cell: resultBar, kind: "bar-column" },
-      answer.color && { head: "Score", title: `Points of ${side} of a hundred`, cell: (move) => score(recordOf(move, answer.color)), kind: "num minor" },
+      answer.color && { head: "Score", title: `Points of ${side} in percent`, cell: (move) => score(recordOf(move, answer.color)), kind: "num minor" },
       answer.color && { head: "Perf.", title: `Performance rating of ${side}, of ${FEW} games or more`, cell: (move) => (total(move) >= FEW ? move.performance ?? "–" : "–"), kind: "num minor" },
       { head: "Rating", title: "Mean rating of the players who made the move", cell: (move) => (move.san ? move.averageRating ?? "–" : ""), kind: answer.color ? "num minor3" : "num minor" },
       isLate && { head: "Last", title: "The last year in which it was played", cell: (move) => move.lastYear ?? "–", kind: "num minor" },
@@ -354,7 +354,7 @@ class Explorer {
       this.#play(fits[0].uci);
     } else {
       say(fits.length > 1 ? `${text} can be several moves: ${fits.map((move) => move.san).join(", ")}` : `${text} is no move here`);
-      input.setCustomValidity(fits.length > 1 ? "Several moves are written so" : "No such move here");
+      input.setCustomValidity(fits.length > 1 ? "Several moves can be written like this" : "No such move here");
       input.reportValidity();
       input.addEventListener("input", () => input.setCustomValidity(""), { once: true });
     }
@@ -383,7 +383,7 @@ class Explorer {
   async #paste(text, replace = false) {
     const isFen = /^[1-8pnbrqkPNBRQK]+(\/[1-8pnbrqkPNBRQK~]+){7}/.test(text.trim());
     const query = new URLSearchParams({ [isFen ? "fen" : "moves"]: text.trim() });
-    if (query.toString().length > LONGEST) return "This is too long to be asked for. Leave out comments and variations.";
+    if (query.toString().length > LONGEST) return "This is too long. Leave out comments and variations.";
     try {
       const answer = await position(query);
       const play = answer.line.map((move) => move.uci).join(",");

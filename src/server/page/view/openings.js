@@ -97,7 +97,7 @@ class Openings {
       this.#root = group(answer.openings);
       this.#root.all = answer;
       const { trail, picture, table: box } = this.#parts;
-      put(this.#parts.answer, h("div", {}, trail, picture, h("p", { class: "hint" }, "Size is the number of games; the darker, the better Black scores. A click shows what is within.")), box);
+      put(this.#parts.answer, h("div", {}, trail, picture, h("p", { class: "hint" }, "Size is the number of games; the darker, the better Black scores. Click an opening to see its variations.")), box);
       this.#show();
     });
   }
@@ -156,7 +156,7 @@ class Openings {
       }
     };
     place(sorted(node), 0, isUpright ? height : this.#width, node.games, 0);
-    const label = "Openings by games. The same figures stand in the table below.";
+    const label = "Openings by number of games. The table below has the same figures.";
     put(this.#parts.picture, svg("svg", { viewBox: `0 0 ${this.#width} ${height}`, width: this.#width, height, role: "img", "aria-label": label }, parts));
   }
 

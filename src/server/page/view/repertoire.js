@@ -41,7 +41,7 @@ class RepertoireView {
     parts.filters = filterBar();
     parts.answer = h("div", { class: "report" });
     put(root, h("div", { class: "page" }, h("h1", {}, "Repertoire check"),
-      h("p", { class: "sub" }, "A file of your lines is held against the games: what it has no answer to, where its moves are not those that are played, and how its lines score. It is sent to this server only, which does not keep it."),
+      h("p", { class: "sub" }, "Compare a file of your lines with the games: opponent moves it has no answer to, moves that are not played, and the score of each line. The file is sent to this server only, which does not keep it."),
       this.#form(), parts.filters.element, parts.answer));
     this.#loader = new Loader(parts.answer);
     this.#filters = filtersOf(params()).toString();
@@ -83,8 +83,8 @@ class RepertoireView {
       h("div", { class: "field" }, h("label", { for: id }, "or its text"), text), trouble,
       h("div", { class: "fields" },
         choice("It is for", "side", [["", "told from the file"], ["white", "White"], ["black", "Black"]], kept.side),
-        field("Moves of at least so many games", "leastGames", { type: "number", min: 0, value: kept.leastGames }),
-        field("… and so many of a hundred", "leastShare", { type: "number", min: 0, max: 100, value: kept.leastShare })),
+        field("Moves of at least this many games", "leastGames", { type: "number", min: 0, value: kept.leastGames }),
+        field("… and at least this percentage", "leastShare", { type: "number", min: 0, max: 100, value: kept.leastShare })),
       h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Check")));
     form.addEventListener("input", () => keep(form));
     form.addEventListener("submit", (event) => {
@@ -111,7 +111,7 @@ class RepertoireView {
     return h("section", { class: "report" },
       h("div", {}, h("h2", { class: "big" }, `For ${side}`), h("p", { class: "soft" }, `${count(one.positions, "position")} in ${count(one.lines.length, "line")}.${told}`)),
       this.#departures("No answer", "Moves that were played and that the repertoire has no answer to.", one.unanswered, one.unanswered_count, one.side),
-      this.#departures("Other moves of one's own", "What others played where the repertoire has another move.", one.departures, one.departure_count, one.side),
+      this.#departures("Other moves of one's own", "Moves of other players where the repertoire has a different move.", one.departures, one.departure_count, one.side),
       this.#lines(one), this.#games(one));
   }
 
@@ -140,10 +140,10 @@ class RepertoireView {
       { head: "Games", cell: (line) => number(line.games), kind: "num" },
       { head: "Won, drawn, lost", cell: scoreBar, kind: "bar-column minor" },
       { head: "Score", cell: score, kind: "num" },
-      { head: "Followed", title: "How many half-moves games follow it", cell: (line) => `${line.followed} of ${line.moves.length}`, kind: "num minor" },
+      { head: "Followed", title: "How many half-moves games must follow it", cell: (line) => `${line.followed} of ${line.moves.length}`, kind: "num minor" },
       { head: "Left by", cell: left, kind: "minor" },
     ];
-    return h("section", {}, h("div", { class: "rule-head" }, h("h3", {}, "Lines"), h("span", { class: "soft" }, "What came of the games that followed them.")), table("Lines", columns, one.lines));
+    return h("section", {}, h("div", { class: "rule-head" }, h("h3", {}, "Lines"), h("span", { class: "soft" }, "Results of the games that followed these lines.")), table("Lines", columns, one.lines));
   }
 
   #games(one) {

@@ -84,7 +84,7 @@ class Sources {
   #showProblems(page, query) {
     const { problems } = this.#parts;
     if (page.problems.length === 0) {
-      put(problems, empty(params().get("kind") || params().get("severity") ? "No such problem was found." : "No problem was found."));
+      put(problems, empty(params().get("kind") || params().get("severity") ? "No problems of this kind." : "No problem was found."));
       return;
     }
     const columns = [

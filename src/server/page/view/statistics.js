@@ -74,7 +74,7 @@ class Statistics {
       { name: "White's score", kind: "first", values: share((row) => row.white + row.draws / 2) },
       { name: "Draws", kind: "second", values: share((row) => row.draws) },
     ];
-    return lines("Results by year, of a hundred", rows.map((row) => row.year), series, { heads: ["Year", "White's score", "Draws"], height: 162, format: (value) => `${+value.toFixed(1)} %` });
+    return lines("Results by year, in percent", rows.map((row) => row.year), series, { heads: ["Year", "White's score", "Draws"], height: 162, format: (value) => `${+value.toFixed(1)} %` });
   }
 }
 
