@@ -10,7 +10,8 @@ use super::{MoveCode, Position};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ShortMove(u16);
 
-/// The kind by the four SPECIAL bits: promotions to knight, bishop, rook and queen are 1 to 4, castling 5 and 6, a null move 7.
+/// The kind of move for each value of the four SPECIAL bits: 1 to 4 are promotions to knight, bishop, rook
+/// and queen, 5 and 6 castling, 7 a null move, and 0 all others.
 const KIND: [u16; 16] = [7, 5, 6, 0, 1, 1, 0, 0, 2, 2, 3, 3, 4, 4, 0, 0];
 
 impl ShortMove {

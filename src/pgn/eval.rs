@@ -49,8 +49,8 @@ impl Eval {
 /// The maximum number of centipawns that has an effect.
 const CEILING: f64 = 1000.0;
 
-/// White's chances, from -1, Black wins, to 1, White wins, by Lichess's formula (<https://lichess.org/page/accuracy>; ceiling and
-/// mates as in scalachess's `WinPercent`).
+/// White's chances, from -1 (Black wins) to 1 (White wins), by Lichess's formula
+/// (<https://lichess.org/page/accuracy>; ceiling and mates as in scalachess's `WinPercent`).
 #[must_use]
 pub fn winning_chances(centipawns: f64) -> f64 {
     const MULTIPLIER: f64 = -0.003_682_08;
