@@ -1,25 +1,25 @@
 //! pgndex's SQL functions for any program that has SQLite: `.load libpgndex_sqlite` in the `sqlite3` shell,
 //! `connection.load_extension("libpgndex_sqlite")` in Python.
 //!
-//! The only unsafe thing here is what SQLite's interface for extensions asks for: its
-//! [entry point](https://sqlite.org/loadext.html#programming_loadable_extensions).
+//! The only unsafe code is what SQLite's interface for extensions requires: its [entry
+//! point](https://sqlite.org/loadext.html#programming_loadable_extensions).
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int};
 
 use rusqlite::{Connection, ffi};
 
-/// What SQLite calls when the extension is loaded, whatever the file's name.
+/// The function that SQLite calls when the extension is loaded, whatever the file's name.
 ///
 /// # Safety
-/// To be called by SQLite, which gives an open connection, room for a message and its own interface.
+/// Must be called by SQLite, with an open connection, a place for an error message and its own interface.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sqlite3_extension_init(
     connection: *mut ffi::sqlite3,
     message: *mut *mut c_char,
     interface: *mut ffi::sqlite3_api_routines,
 ) -> c_int {
-    // SAFETY: the arguments are SQLite's own; the functions are registered, and nothing else is done.
+    // SAFETY: the arguments come from SQLite; this only registers the functions.
     unsafe { Connection::extension_init2(connection, message, interface, register) }
 }
 

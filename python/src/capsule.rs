@@ -1,6 +1,7 @@
-//! Arrow's C structures in capsules, as <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html> says.
+//! Exports Arrow's C structures in capsules
+//! (<https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>).
 //!
-//! The crate `pyo3-arrow` does this too, and casts to other types when asked to; it brings two dozen crates for that.
+//! The crate `pyo3-arrow` also does this, and can cast to other types, but it adds two dozen dependencies.
 
 use std::ffi::CStr;
 
@@ -22,7 +23,7 @@ pub(crate) fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'p
     PyCapsule::new_with_value(py, FFI_ArrowSchema::try_from(schema).map_err(bug)?, SCHEMA)
 }
 
-/// A schema and an array, which the columns of the batch are the fields of.
+/// A schema and an array. The columns of the batch are its fields.
 pub(crate) fn array<'py>(
     py: Python<'py>,
     batch: &RecordBatch,

@@ -1,4 +1,4 @@
-//! Cells of rows of a database, on their way into columns.
+//! Collects cells of a database's rows into columns.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub(crate) struct Columns {
     schema: SchemaRef,
     builders: Vec<Builder>,
     rows: usize,
-    /// Rows that were taken before.
+    /// The number of rows returned before.
     before: usize,
 }
 
@@ -23,7 +23,7 @@ enum Builder {
     Blob(BinaryBuilder),
 }
 
-/// What a column holds, as far as its first cells tell.
+/// The type of a column, according to its first cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Integer,
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What holds all of these cells: of numbers and texts, texts. Without any, it is text.
+    /// The type that fits all of these cells: for numbers and texts, text. Without cells, it is text.
     pub(crate) fn of<'c>(cells: impl Iterator<Item = &'c Value>) -> Self {
         let of = |cell: &Value| match cell {
             Value::Null => None,
@@ -52,7 +52,7 @@ impl Kind {
     }
 }
 
-/// A cell that its column cannot hold.
+/// A cell whose value does not fit its column.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "row {row}, column {column:?}: is {found}, and the rows before have {expected}; write CAST({column} AS …) in the query"
@@ -101,7 +101,7 @@ impl Columns {
         Ok(())
     }
 
-    /// Takes the rows out.
+    /// Returns the rows, leaving the columns empty.
     pub(crate) fn take(&mut self) -> RecordBatch {
         self.before += std::mem::take(&mut self.rows);
         let columns = self.builders.iter_mut().map(Builder::finish).collect();

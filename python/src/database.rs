@@ -1,4 +1,4 @@
-//! Questions to a database. `pgndex.Database` puts them.
+//! Queries on a database, for `pgndex.Database`.
 
 mod games;
 mod positions;
@@ -27,7 +27,7 @@ pub(crate) struct OpenDatabase {
     database: Mutex<Option<Database>>,
 }
 
-/// Opens a database for a thread of its own.
+/// Opens a database for the calling thread.
 fn open(path: &Path, is_stopped: impl Fn() -> bool + Send + Sync + 'static) -> store::Result<Database> {
     let database = Database::open_read_only(path)?;
     database.stop_when(&Stop::new(is_stopped))?;
@@ -35,7 +35,7 @@ fn open(path: &Path, is_stopped: impl Fn() -> bool + Send + Sync + 'static) -> s
 }
 
 impl OpenDatabase {
-    /// Puts a question, while other threads of Python may run.
+    /// Runs a query while other Python threads may run.
     fn ask<T: Send>(
         &self,
         py: Python<'_>,
@@ -209,7 +209,7 @@ impl OpenDatabase {
     }
 }
 
-/// How many moves are told year by year.
+/// The number of moves counted year by year.
 const HISTORY_MOVES: usize = 4;
 
 fn position((fen, moves, play): (Option<String>, Option<String>, Option<String>)) -> PyResult<Told> {

@@ -14,13 +14,13 @@ create_exception!(pgndex, PgnError, Error, "Something is wrong with the games, o
 create_exception!(pgndex, DatabaseError, Error, "Something is wrong with a database, or it cannot be used.");
 create_exception!(pgndex, QuestionError, Error, "A question that cannot be answered as it is put.");
 
-/// An error and all that caused it, as one text.
+/// An error with all its causes, as one text.
 pub(crate) fn message(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
         let message = error.to_string();
-        // SQLite's number for what its message has just told in words.
+        // SQLite's error code, which its message has just described.
         let is_code = error.is::<rusqlite::ffi::Error>();
         if !is_code && !text.contains(&message) {
             text = format!("{text}: {message}");
@@ -30,7 +30,7 @@ pub(crate) fn message(error: &(dyn std::error::Error + 'static)) -> String {
     text
 }
 
-/// What should not happen.
+/// An error that should not happen.
 pub(crate) fn bug(error: impl fmt::Display) -> PyErr {
     PyRuntimeError::new_err(format!("{error}; this is a bug in pgndex, please report it"))
 }
@@ -39,7 +39,8 @@ pub(crate) fn of_question(error: &columnar::StreamError) -> PyErr {
     QuestionError::new_err(error.to_string())
 }
 
-/// An exception with the place that it is about, as far as there is one: attributes `path`, `line`, `column`, `byte`, `game`, `ply`.
+/// An exception with the place of the error, if known: attributes `path`, `line`, `column`, `byte`, `game`,
+/// `ply`.
 pub(crate) fn placed<E: PyTypeInfo>(
     text: String,
     path: Option<&Path>,

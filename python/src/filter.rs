@@ -1,4 +1,4 @@
-//! Which games: keyword arguments with the names of the command line's options.
+//! Filters on games: keyword arguments named like the command-line options.
 
 use pgndex::board::GameResult;
 use pgndex::pgn::Speed;
@@ -7,10 +7,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Reads what chooses games.
+/// Parses the arguments of a filter.
 ///
 /// # Errors
-/// If an argument has another name, type or form.
+/// If an argument has an unknown name, a wrong type or a wrong form.
 pub(crate) fn filter(arguments: Option<&Bound<'_, PyDict>>) -> PyResult<GameFilter> {
     let mut filter = GameFilter::default();
     for (name, value) in arguments.into_iter().flatten() {
@@ -22,7 +22,7 @@ pub(crate) fn filter(arguments: Option<&Bound<'_, PyDict>>) -> PyResult<GameFilt
 }
 
 fn set(filter: &mut GameFilter, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    /// Reads a text that may be a number: a year is a date.
+    /// Parses a text that may be given as a number: a year is a date.
     fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
         name: &str,
         value: &Bound<'_, PyAny>,

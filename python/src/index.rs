@@ -1,4 +1,4 @@
-//! Databases from PGN.
+//! Builds databases from PGN.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use pyo3::prelude::*;
 use crate::error::{bug, of_run, of_store};
 use crate::rows::Failure;
 
-/// How often it is told how far the work has come.
+/// How often progress is reported.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// What a run is asked to do, beside the files.
+/// Options of a run, without the files.
 #[derive(FromPyObject)]
 pub(crate) struct Options {
     threads: Option<usize>,
@@ -32,7 +32,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// `before` counts where nothing is given.
+    /// Uses the settings in `before` for options that are not given.
     fn read(self, before: MadeWith) -> PyResult<IndexOptions> {
         let default = IndexOptions::default();
         let wrong = |name: &str, word: &str, words: &str| {
@@ -124,7 +124,7 @@ pub(crate) fn index(
     }
 }
 
-/// Says how far the work has come: phase, bytes done and in all, games, plies.
+/// Reports the progress: phase, bytes done and in total, games, plies.
 fn tell(told: &Progress, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let Some(progress) = progress else { return Ok(()) };
     let numbers = (told.phase().as_str(), told.bytes(), told.total_bytes(), told.games(), told.plies());

@@ -1,4 +1,4 @@
-//! The part of the Python package `pgndex` that is written in Rust; `python/pgndex` has the rest.
+//! The Rust part of the Python package `pgndex`; the rest is in `python/pgndex`.
 
 mod capsule;
 mod cells;

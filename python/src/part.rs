@@ -34,7 +34,7 @@ pub(crate) fn files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Vec<PathBuf
     Ok(files)
 }
 
-/// Starts and ends, and what the file is if it is one part for its form.
+/// The start and end of each part, and the format of the file if it cannot be split.
 type Ranges = (Vec<(u64, u64)>, Option<&'static str>);
 
 /// How a file can be read in parts of about `size` bytes: these, as start and end, and if it is one part for its form, what it is.

@@ -1,4 +1,4 @@
-//! Tables straight from PGN.
+//! Reads tables directly from PGN.
 
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::error::{bug, of_question, of_run};
 use crate::filter::filter;
 use crate::rows::{Failure, Item, Rows, Source, WAITING};
 
-/// Bytes of text of which a batch is made.
+/// Bytes of text per batch.
 const CHUNK_SIZE: usize = 512 << 10;
 
 /// Rows of a table of the games in some files.
@@ -48,7 +48,7 @@ pub(crate) fn read(
         .map_err(|error| of_question(&error))?
         .in_shard(shard);
     let mut options = IndexOptions { most_errors: strict.then_some(0), ..IndexOptions::default() };
-    // Batches that are made side by side are in memory at the same time.
+    // Batches that are built in parallel are in memory at the same time.
     options.chunk_size = CHUNK_SIZE;
     options.threads = threads.unwrap_or(options.threads);
     options.memory = memory.unwrap_or(options.memory);
@@ -59,7 +59,7 @@ pub(crate) fn read(
     py.detach(|| start(paths, question, options, range))
 }
 
-/// Which positions: those from one ply to another, evaluated ones, as many as are to be drawn in all and of each game.
+/// Which positions: a range of plies, only evaluated ones, the size of a sample in total and per game.
 pub(crate) fn choice(
     plies: Option<(u32, u32)>,
     evaluated: bool,
@@ -77,7 +77,7 @@ pub(crate) fn choice(
     PositionChoice { plies, evaluated, sample }
 }
 
-/// Begins to read.
+/// Starts reading.
 fn start(
     paths: Vec<PathBuf>,
     question: StreamQuestion,
@@ -120,7 +120,7 @@ fn run(plan: Plan<'_>, question: StreamQuestion, progress: &Progress, sender: &S
         Err(_) => ControlFlow::Break(()),
     };
     if let Err(error) = plan.stream(question, take, progress) {
-        // Nobody is there to be told if it was stopped.
+        // If it was stopped, nobody receives this.
         let _ = sender.send(Err(error.into()));
     }
 }

@@ -1,4 +1,4 @@
-//! Rows on their way to Python.
+//! Passes rows to Python.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,10 +16,10 @@ use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use crate::capsule;
 use crate::error::QuestionError;
 
-/// What comes of a thread that makes batches.
+/// The output of a thread that builds batches.
 pub(crate) type Item = Result<RecordBatch, Failure>;
 
-/// What ended the making of rows.
+/// Why building rows ended early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error(transparent)]
@@ -32,7 +32,7 @@ pub(crate) enum Failure {
     Misfit(#[from] crate::cells::Misfit),
     #[error("{0}")]
     Other(String),
-    /// Nobody wants the rows any more.
+    /// Nobody receives the rows any more.
     #[error("stopped")]
     Unwanted,
     #[error("interrupted (KeyboardInterrupt)")]
@@ -55,14 +55,14 @@ impl From<Failure> for PyErr {
     }
 }
 
-/// Batches that a thread makes while they are taken.
+/// Batches that a thread builds while they are received.
 pub(crate) struct Source {
     pub(crate) schema: SchemaRef,
     pub(crate) items: Receiver<Item>,
-    /// Ends the thread soon.
+    /// Stops the thread soon.
     pub(crate) stop: Box<dyn Fn() + Send + Sync>,
     pub(crate) thread: Option<JoinHandle<()>>,
-    /// Whether all has come.
+    /// Whether all batches have been received.
     pub(crate) is_done: bool,
 }
 
@@ -73,7 +73,7 @@ impl fmt::Debug for Source {
 }
 
 impl Source {
-    /// Waits for the next batch; meanwhile Python's signals are looked at, if this is the thread that has them.
+    /// Waits for the next batch; meanwhile checks Python's signals, if this is the thread that handles them.
     fn wait(&mut self) -> Option<Item> {
         if self.is_done {
             return None;
@@ -102,10 +102,10 @@ impl Source {
     }
 }
 
-/// The thread that has Python's signals, if the package was loaded by it.
+/// The thread that handles Python's signals, if it loaded the package.
 static MAIN: OnceLock<ThreadId> = OnceLock::new();
 
-/// Notes down the main thread, if this is it.
+/// Records the main thread, if this is it.
 pub(crate) fn note_main_thread(py: Python<'_>) -> PyResult<()> {
     let threading = py.import("threading")?;
     if threading.call_method0("current_thread")?.is(&threading.call_method0("main_thread")?) {
@@ -114,10 +114,10 @@ pub(crate) fn note_main_thread(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// How often signals are looked at.
+/// How often signals are checked.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Whether Ctrl-C was pressed, looked at every now and then: for what asks often.
+/// Whether Ctrl-C was pressed, checked only at intervals: for frequent callers.
 pub(crate) fn is_interrupted_now_and_then() -> bool {
     static LAST: Mutex<Option<Instant>> = Mutex::new(None);
     if MAIN.get() != Some(&thread::current().id()) {
@@ -132,8 +132,8 @@ pub(crate) fn is_interrupted_now_and_then() -> bool {
     is_interrupted()
 }
 
-/// Whether Ctrl-C was pressed. It is only looked at by the main thread: others must not wait for the interpreter, as whoever has it may wait
-/// for them.
+/// Whether Ctrl-C was pressed. Only the main thread checks: other threads must not wait for the interpreter,
+/// because the thread that holds it may wait for them.
 fn is_interrupted() -> bool {
     if MAIN.get() != Some(&thread::current().id()) {
         return false;
@@ -159,7 +159,7 @@ impl RecordBatchReader for Source {
 impl Drop for Source {
     fn drop(&mut self) {
         (self.stop)();
-        // The thread may be waiting for somebody to take a batch.
+        // The thread may be waiting for the receiver of a batch.
         self.items = crossbeam_channel::never();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -167,7 +167,7 @@ impl Drop for Source {
     }
 }
 
-/// Says how rows are read, to somebody who takes them for something else.
+/// An exception that explains how to read rows, for callers that use them as something else.
 fn not_so() -> PyErr {
     PyTypeError::new_err(
         "the rows are an Arrow stream, and its batches are Arrow arrays. Write pandas.DataFrame.from_arrow(rows) (pandas 3 or newer), \
@@ -186,7 +186,7 @@ pub(crate) struct Rows {
     source: Mutex<Option<Source>>,
 }
 
-/// Makes batches in a thread of its own.
+/// Builds batches in a separate thread.
 pub(crate) struct Producer {
     begun: Sender<Result<SchemaRef, Failure>>,
     items: Sender<Item>,
@@ -194,28 +194,28 @@ pub(crate) struct Producer {
 }
 
 impl Producer {
-    /// Says what the columns are. It comes before all batches.
+    /// Passes on the schema. It must come before all batches.
     pub(crate) fn begin(&mut self, schema: SchemaRef) -> Result<(), Failure> {
         self.begun.send(Ok(schema)).map_err(|_| Failure::Unwanted)
     }
 
-    /// Hands a batch over.
+    /// Passes on a batch.
     pub(crate) fn send(&mut self, batch: RecordBatch) -> Result<(), Failure> {
         self.items.send(Ok(batch)).map_err(|_| Failure::Unwanted)
     }
 
-    /// What tells whether to stop.
+    /// A function that returns whether to stop.
     pub(crate) fn is_stopped(&self) -> impl Fn() -> bool + Send + Sync + 'static {
         let stop = Arc::clone(&self.stop);
         move || stop.load(Ordering::Relaxed)
     }
 }
 
-/// Batches that wait for somebody to take them.
+/// The maximum number of batches waiting to be received.
 pub(crate) const WAITING: usize = 2;
 
 impl Rows {
-    /// Rows that a thread makes while they are taken. Waits for their columns.
+    /// Rows that a thread builds while they are received. Waits for their schema.
     pub(crate) fn produce(
         py: Python<'_>,
         make: impl FnOnce(&mut Producer) -> Result<(), Failure> + Send + 'static,
@@ -226,7 +226,7 @@ impl Rows {
         let mut producer = Producer { begun, items, stop: Arc::clone(&stop) };
         let work = move || {
             if let Err(failure) = make(&mut producer) {
-                // Whichever is waited for.
+                // Whichever thread is waited for.
                 let Err(TrySendError::Disconnected(Err(failure)) | TrySendError::Full(Err(failure))) =
                     producer.begun.try_send(Err(failure))
                 else {
@@ -301,7 +301,7 @@ impl Rows {
             None => Ok(None),
             Some(Ok(batch)) => Ok(Some(Batch(batch))),
             Some(Err(failure)) => {
-                // What it says is told by the exception that is raised here.
+                // The exception raised here has its message.
                 Err(PyErr::from(failure))
             }
         }

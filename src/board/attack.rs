@@ -1,4 +1,4 @@
-//! Attacks: which lines are open, which squares are attacked.
+//! Attacks: finds open lines and attacked squares.
 
 use super::tables::{ALL_MOVES, Line, PAWN_ATTACKS_FROM, kind_index};
 use super::{Color, Kind, Piece, Square, SquareSet};
@@ -28,7 +28,7 @@ pub(super) fn is_open(cells: &Cells, from: Square, to: Square) -> bool {
     true
 }
 
-/// The first piece met on the way from `from` (exclusive) in steps of `step`: its code and square.
+/// The first piece from `from` (exclusive) in steps of `step`: its code and square.
 #[inline]
 pub(super) fn first_piece(cells: &Cells, from: Square, step: i8) -> Option<(u8, Square)> {
     let mut square = from.offset(step)?;
@@ -53,8 +53,9 @@ pub(super) fn sliders(sets: &Sets, line_kind: u8, color: Color) -> SquareSet {
     sets[usize::from(line_kind | color as u8) & 15].or(of_kind(sets, Kind::Queen, color))
 }
 
-/// Whether a piece of colour `by`, other than those on `ignored`, attacks `square`. Pieces block as `cells` tells, attackers
-/// are taken from `sets`: so a move can be tried by changing cells alone and ignoring what it captures.
+/// Whether a piece of colour `by`, other than those on `ignored`, attacks `square`. Blocking pieces are read
+/// from `cells`, attackers from `sets`: so a move can be tried by changing cells alone and ignoring the
+/// captured piece.
 pub(super) fn is_attacked(cells: &Cells, sets: &Sets, square: Square, by: Color, ignored: SquareSet) -> bool {
     let ordinal = usize::from(square.ordinal());
     let from = |kind| ALL_MOVES[kind_index(kind)][ordinal];

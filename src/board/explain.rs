@@ -1,4 +1,4 @@
-//! Why a text is no legal move, in words for the person who typed it.
+//! Explains why a text is not a legal move, for the person who typed it.
 
 use std::fmt;
 
@@ -7,78 +7,79 @@ use super::san::San;
 use super::tables::{ALL_MOVES, kind_index};
 use super::{Color, Kind, MoveCode, Piece, Position, SanError, Special, Square, SquareSet};
 
-/// Why a text is no legal move in a position.
+/// Why a text is not a legal move in a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MoveRefusal {
     /// It does not have the form of a move.
     Unreadable,
-    /// A pawn reaches the last rank, and nothing says what it becomes.
+    /// A pawn reaches the last rank, and no promotion piece is given.
     PromotionMissing,
-    /// Only a pawn that reaches the last rank is promoted, and not to a king or a pawn.
+    /// Only a pawn that reaches the last rank promotes, and not to a king or a pawn.
     NoPromotion,
-    /// The side has no such piece, or none where the text says it comes from.
+    /// The side has no such piece, or none on the given origin.
     NoPiece {
-        /// Which.
+        /// The piece.
         piece: Piece,
     },
-    /// The piece on the square that the text names is the other side's.
+    /// The piece on the given square belongs to the other side.
     OtherSide {
-        /// Which.
+        /// The piece.
         piece: Piece,
-        /// Where it is.
+        /// Its square.
         from: Square,
     },
     /// No such piece of the side can go there.
     OutOfReach {
-        /// Which.
+        /// The piece.
         piece: Piece,
-        /// Where to.
+        /// The target.
         to: Square,
     },
-    /// A piece of the same side stands there.
+    /// The target is occupied by a piece of the same side.
     Occupied {
-        /// By what.
+        /// The occupying piece.
         by: Piece,
-        /// Where.
+        /// The target.
         to: Square,
     },
     /// The side is in check, and the move does not end it.
     InCheck {
-        /// Which side.
+        /// The side.
         side: Color,
     },
-    /// The piece that could go there is pinned to its king.
+    /// The piece is pinned to its king.
     Pinned {
-        /// Which.
+        /// The piece.
         piece: Piece,
-        /// Where it stands.
+        /// Its square.
         from: Square,
     },
-    /// The king would stand in check there.
+    /// The king would be in check there.
     IntoCheck {
-        /// Which side's.
+        /// The side of the king.
         side: Color,
-        /// Where.
+        /// The square.
         to: Square,
     },
-    /// More than one piece can go there.
+    /// Several pieces can go there.
     Ambiguous {
-        /// Which kind of piece.
+        /// The kind of piece.
         piece: Piece,
-        /// Where they stand.
+        /// Their squares.
         from: Vec<Square>,
-        /// Where to.
+        /// The target.
         to: Square,
     },
     /// The king or the rook has moved.
     NoCastlingRight {
-        /// Which side.
+        /// The side.
         side: Color,
     },
-    /// Castling is allowed later, but not now: a square between is occupied, or the king is in check or would pass through it.
+    /// Castling may be possible later, but not now: a square in between is occupied, or the king is in check
+    /// or would pass through check.
     CastlingHindered {
-        /// Which side.
+        /// The side.
         side: Color,
     },
 }
@@ -147,11 +148,11 @@ const fn kind(kind: Kind) -> &'static str {
 }
 
 impl Position {
-    /// Finds the legal move that a text means, as [`resolve`](Self::resolve) does; where that fails, takes its time to tell
-    /// why.
+    /// Finds the legal move that a text means, as [`resolve`](Self::resolve) does. If there is none, takes
+    /// extra time to find the reason.
     ///
     /// # Errors
-    /// Why the text is no legal move.
+    /// The reason why the text is not a legal move.
     pub fn resolve_or_explain(&self, token: &[u8]) -> Result<MoveCode, MoveRefusal> {
         self.resolve(token).map_err(|error| match (error, San::parse(token)) {
             (SanError::Unreadable, _) | (_, Err(_)) => MoveRefusal::Unreadable,
@@ -170,7 +171,7 @@ impl Position {
         })
     }
 
-    /// Why a move of the piece on a square is not legal, if it is the other side's.
+    /// Why a move of the piece on a square is not legal, if it belongs to the other side.
     fn of_other_side(&self, origins: SquareSet) -> Option<MoveRefusal> {
         let from = origins.first().filter(|&from| origins == SquareSet::of(from))?;
         let piece = self.piece_at(from).filter(|piece| piece.color() != self.side())?;
@@ -184,7 +185,7 @@ impl Position {
         to: Square,
         promotion: Option<Kind>,
     ) -> MoveRefusal {
-        // Long algebraic text names the square alone.
+        // Long algebraic text names only the square.
         let mover = origins.first().and_then(|square| self.piece_at(square));
         let piece = match (kind, mover) {
             (Some(kind), _) => Piece::new(kind, self.side()),
@@ -219,7 +220,7 @@ impl Position {
         }
     }
 
-    /// Whether a piece could go from a square to another if its king did not matter.
+    /// Whether a piece could move from a square to another, ignoring the safety of its king.
     fn reaches(&self, kind: Kind, from: Square, to: Square) -> bool {
         if kind != Kind::Pawn {
             let leaps = matches!(kind, Kind::Knight | Kind::King);
@@ -236,7 +237,7 @@ impl Position {
         self.piece_at(to).is_none() && [ahead, twice].contains(&Some(to))
     }
 
-    /// A move for asking whether the king is safe after it; what a pawn becomes does not matter for that.
+    /// A move for checking the king's safety after it; the promotion piece does not matter for that.
     fn any_move(&self, from: Square, to: Square, piece: Piece) -> MoveCode {
         if piece.kind() == Kind::Pawn && self.en_passant() == Some(to) {
             let victim = Piece::new(Kind::Pawn, self.side().other());
@@ -292,8 +293,8 @@ mod tests {
         assert!(Position::start().resolve_or_explain(b"e4").is_ok());
     }
 
-    /// Every short text in positions with pins, checks, castling and promotion: a reason is given exactly where `resolve` fails,
-    /// and it is of the same sort.
+    /// All short texts in positions with pins, checks, castling and promotion: a reason is given if and only
+    /// if `resolve` fails, and it is of the same kind.
     #[test]
     fn reasons_agree_with_errors() {
         for fen in [

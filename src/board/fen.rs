@@ -1,11 +1,11 @@
-//! FEN in and out.
+//! Reads and writes FEN.
 
 use super::attack::cell;
 use super::piece::LETTERS;
 use super::position::Castling;
 use super::{Color, Kind, MoveCode, Piece, Position, Special, Square, SquareSet};
 
-/// What a FEN says, not yet proven to be a legal position.
+/// The contents of a FEN, not yet known to be a legal position.
 #[derive(Clone, Debug)]
 pub struct Setup {
     cells: [u8; 128],
@@ -17,51 +17,51 @@ pub struct Setup {
     fullmove_number: u32,
 }
 
-/// Why a FEN is no position that can be played on.
+/// Why a FEN is not a playable position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
-    /// There is nothing.
+    /// The text is empty.
     #[error("the FEN is empty")]
     Empty,
-    /// The placement has not eight ranks.
+    /// The placement does not have eight ranks.
     #[error("the number of ranks in the placement is {0}, not 8")]
     Ranks(usize),
-    /// A rank has not eight squares.
+    /// A rank does not have eight squares.
     #[error("rank {0} has not exactly 8 squares")]
     RankLength(u8),
-    /// A letter that is no piece.
+    /// A letter that is not a piece.
     #[error("'{0}' in the placement is no piece and no number of empty squares")]
     Placement(char),
     /// The side to move is neither `w` nor `b`.
     #[error("the side to move is '{0}', not 'w' or 'b'")]
     Side(String),
-    /// A castling field that cannot be read.
+    /// An invalid castling field.
     #[error("the castling field '{0}' cannot be read")]
     Castling(String),
-    /// An en-passant field that cannot be read.
+    /// An invalid en-passant field.
     #[error("the en-passant field '{0}' is no square and not '-'")]
     EnPassant(String),
-    /// A counter that is no number.
+    /// A counter that is not a number.
     #[error("the {0} '{1}' is no number")]
     Counter(&'static str, String),
     /// More than six fields.
     #[error("there is text after the sixth field: '{0}'")]
     Trailing(String),
-    /// No king, or more than one.
+    /// A side has no king, or more than one.
     #[error("{} has {count} kings, not 1", .color.name())]
     Kings {
-        /// Whose.
+        /// The side.
         color: Color,
-        /// How many.
+        /// The number of kings.
         count: u32,
     },
-    /// More pieces than can be: sixteen in a game, thirty-two in a set-up.
+    /// Too many pieces: more than sixteen of a side in a game, or thirty-two in a set-up.
     #[error("{} has {count} pieces, too many", .color.name())]
     TooManyPieces {
-        /// Whose.
+        /// The side.
         color: Color,
-        /// How many.
+        /// The number of pieces.
         count: u32,
     },
     /// A pawn on the first or eighth rank.
@@ -72,19 +72,19 @@ pub enum SetupError {
     OpponentInCheck,
 }
 
-/// What was put right in a FEN to make it canonical.
+/// Corrections of a FEN to make it canonical.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FenChange {
-    /// No side to move was given: White is.
+    /// No side to move was given: White is assumed.
     SideAssumed,
-    /// Castling rights without king and rook at home were dropped, or written in another way.
+    /// Castling rights without king and rook on their squares were dropped, or written differently.
     Castling,
-    /// No castling rights were given: there are none.
+    /// No castling rights were given: none are assumed.
     CastlingAssumed,
     /// The en-passant square was dropped: no en-passant capture is legal.
     EnPassantDropped,
-    /// Counters were missing: 0 and 1.
+    /// Counters were missing: 0 and 1 are assumed.
     CountersAssumed,
 }
 
@@ -111,12 +111,13 @@ impl Setup {
         setup
     }
 
-    /// Reads a FEN of one to six fields; castling as FEN, X-FEN or Shredder-FEN, in any order.
+    /// Parses a FEN of one to six fields; castling as FEN, X-FEN or Shredder-FEN, in any order.
     ///
-    /// Rights without king and rook at home are dropped. `K` and `Q` stand for the outermost rook on that side of the king.
+    /// Rights without king and rook on their squares are dropped. `K` and `Q` mean the outermost rook on that
+    /// side of the king.
     ///
     /// # Errors
-    /// When a field cannot be read.
+    /// If a field cannot be parsed.
     pub fn parse(text: &[u8]) -> Result<(Self, Vec<FenChange>), SetupError> {
         let mut fields = text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
         let mut changes = Vec::new();
@@ -147,10 +148,10 @@ impl Setup {
         }
     }
 
-    /// Reads the placement only, whatever follows it: White is to move, without castling.
+    /// Parses only the placement and ignores the rest: White is to move, without castling rights.
     ///
     /// # Errors
-    /// When there is none, or it cannot be read.
+    /// If there is none, or it cannot be parsed.
     pub fn parse_placement(text: &[u8]) -> Result<Self, SetupError> {
         let placement = text.split(u8::is_ascii_whitespace).find(|field| !field.is_empty());
         Ok(Self {
@@ -174,7 +175,7 @@ impl Setup {
         Self { en_passant, ..self }
     }
 
-    /// Adds the castling rights of a field; drops those without king and rook at home.
+    /// Adds the castling rights of a field; drops those without king and rook on their squares.
     pub(super) fn read_castling(&mut self, field: &[u8]) -> Result<(), SetupError> {
         if field == b"-" {
             return Ok(());
@@ -222,7 +223,7 @@ impl Setup {
         Piece::from_code(cell(&self.cells, square))
     }
 
-    /// Where the one king of a side stands.
+    /// The square of a side's only king.
     pub(super) fn king(&self, color: Color) -> Result<Square, SetupError> {
         let kings = self.set_of(Piece::new(Kind::King, color));
         match kings.first() {
@@ -231,7 +232,8 @@ impl Setup {
         }
     }
 
-    /// The side that has more pieces, if these are more than sixteen, and how many: no game leads to that, but it can be played on.
+    /// The side with more than sixteen pieces, if there is one, and their number. No game leads to such a
+    /// position, but it can be played.
     #[must_use]
     pub fn crowded(&self) -> Option<(Color, usize)> {
         let count = |color| (color, self.pieces().filter(|(_, piece)| piece.color() == color).count());
@@ -240,7 +242,7 @@ impl Setup {
     }
 
     pub(super) fn check_pieces(&self) -> Result<(), SetupError> {
-        /// As many of one kind beside a king can be counted in five bits.
+        /// The maximum number of pieces of one kind that can be counted in five bits.
         const MOST: usize = 32;
         if let Some((color, count)) = self.crowded().filter(|&(_, count)| count > MOST) {
             return Err(SetupError::TooManyPieces { color, count: count as u32 });
@@ -320,10 +322,10 @@ fn parse_counter(name: &'static str, field: Option<&[u8]>) -> Result<Option<u32>
 }
 
 impl Position {
-    /// Reads a FEN and says what had to be put right to make it canonical.
+    /// Parses a FEN and returns the corrections that made it canonical.
     ///
     /// # Errors
-    /// When a field cannot be read or the position is not legal.
+    /// If a field cannot be parsed or the position is not legal.
     pub fn from_fen(text: &[u8]) -> Result<(Self, Vec<FenChange>), SetupError> {
         let (setup, mut changes) = Setup::parse(text)?;
         let position = Self::new(&setup)?;
@@ -345,23 +347,24 @@ impl Position {
         space[MAX_CANONICAL_FEN - len..].iter().copied().map(char::from).collect()
     }
 
-    /// The FEN with all six fields; en passant only where a capture is legal.
+    /// The FEN with all six fields; en passant only if a capture is legal.
     #[must_use]
     pub fn fen(&self) -> String {
         format!("{} {} {}", self.canonical_fen(), self.halfmove_clock(), self.fullmove_number())
     }
 }
 
-/// Room enough for any canonical FEN: 71 bytes of placement, then ` w KQkq e3`, with slack for whole-word writes.
+/// Enough space for any canonical FEN: 71 bytes of placement, then ` w KQkq e3`, with slack for whole-word
+/// writes.
 pub const MAX_CANONICAL_FEN: usize = 96;
 
-/// The placement of a position as text, kept up to date rank by rank.
+/// The placement of a position as text, updated rank by rank.
 #[derive(Clone, Debug)]
 pub struct FenText {
     /// The FEN letters of each rank, the a-file in the lowest byte, 0 for an empty square.
     ///
-    /// A copy of the board in words: it is changed and read in words, as reading bytes as a word right after one of them was
-    /// written makes the processor wait for all writes under way.
+    /// A copy of the board in words. It is written and read in words, because reading bytes as a word right
+    /// after one of them was written stalls the processor until all pending writes are done.
     rows: [u64; 8],
     /// The text of each rank, at the end of its eight bytes.
     ranks: [[u8; 8]; 8],
@@ -383,7 +386,7 @@ impl FenText {
         self.rows
     }
 
-    /// Follows a move just made on `position`.
+    /// Updates the text after a move on `position`.
     #[inline]
     pub fn update(&mut self, position: &Position, code: MoveCode) {
         let (from, to) = (code.from(), code.to());
@@ -407,7 +410,7 @@ impl FenText {
         }
     }
 
-    /// Takes a rank over from the board.
+    /// Copies a rank from the board.
     #[cold]
     fn read_rank(&mut self, position: &Position, rank: u8) {
         let cells = &position.cells[16 * usize::from(rank & 7)..][..8];
@@ -424,15 +427,16 @@ impl FenText {
         let frame = &FRAMES[usize::from(occupied_files(row))];
         let text = (0..8)
             .fold(frame.digits, |text, file| text | (row >> (8 * file) & 0xff) << (frame.shifts[file] & 63));
-        // To the end of the word, as it is written: no rank has less than one letter.
+        // Up to the end of the word: every rank has at least one letter.
         self.ranks[rank] = (text << ((8 * (8 - u32::from(frame.len))) & 63)).to_le_bytes();
         self.lens[rank] = frame.len;
     }
 
-    /// Writes the canonical FEN of `position`, whose placement this is, so that it ends where `space` ends, and gives back
-    /// its length in bytes. Of the bytes before the FEN some may be overwritten too.
+    /// Writes the canonical FEN of `position`, which must have this placement, to the end of `space`, and
+    /// returns its length in bytes. Some bytes before the FEN may be overwritten too.
     ///
-    /// Right to left, as database pages are filled: each rank is one word whose unused bytes the next one covers.
+    /// Written from right to left, as database pages are filled: each rank is one word whose unused bytes are
+    /// overwritten by the next.
     #[inline]
     pub fn write_at_end(&self, position: &Position, space: &mut [u8; MAX_CANONICAL_FEN]) -> usize {
         let mut end = MAX_CANONICAL_FEN;
@@ -460,17 +464,17 @@ impl FenText {
             space[end - 1] = b'/';
             end -= 1;
         }
-        // No slash stands before the eighth rank.
+        // There is no slash before the eighth rank.
         MAX_CANONICAL_FEN - (end + 1)
     }
 }
 
-/// How the text of a rank is put together, by the set of its occupied files.
+/// The layout of a rank's text, by the set of its occupied files.
 #[derive(Clone, Copy)]
 struct Frame {
-    /// The digits for runs of empty squares, each in its place; zero bytes where letters go.
+    /// The digits for runs of empty squares in their places; zero bytes in the places of letters.
     digits: u64,
-    /// How far each file's letter is shifted to its place.
+    /// The shift of each file's letter to its place.
     shifts: [u8; 8],
     /// Length of the text in bytes.
     len: u8,
@@ -502,11 +506,11 @@ static FRAMES: [Frame; 256] = {
     table
 };
 
-/// The set of files, bit 0 for a, whose bytes in the word are not zero; no byte may have its top bit set.
+/// The set of files (bit 0 is a) whose bytes in the word are not zero. No byte may have its top bit set.
 const fn occupied_files(rank: u64) -> u8 {
     const TOP_BITS: u64 = 0x8080_8080_8080_8080;
     let occupied = ((rank + !TOP_BITS) & TOP_BITS) >> 7;
-    // Gathers bit 0 of each byte in the top byte.
+    // Collects bit 0 of each byte in the top byte.
     (occupied.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 
@@ -533,7 +537,7 @@ impl Short {
     }
 }
 
-/// ` w KQkq`, by castling rights and side, where all rooks are in their corners.
+/// ` w KQkq` by castling rights and side, for rooks in their corners.
 static STATES: [Short; 32] = {
     let mut table = [Short::new(); 32];
     let mut index = 0;
@@ -563,7 +567,7 @@ const fn state_text(side: Color, castling: Short) -> Short {
     text
 }
 
-/// The castling field in X-FEN: `KQkq` for the outermost rook, else the letter of the rook's file.
+/// The castling field in X-FEN: `KQkq` for the outermost rook, otherwise the letter of the rook's file.
 fn castling_field(position: &Position) -> Short {
     let mut field = Short::new();
     for color in [Color::Black, Color::White] {

@@ -1,4 +1,4 @@
-//! The generator of pseudo-legal moves.
+//! Generates pseudo-legal moves.
 
 use super::attack::cell;
 use super::tables::{ALL_MOVES, PAWN_ATTACKS_FROM, kind_index};
@@ -7,8 +7,8 @@ use super::{Color, Kind, MoveCode, Piece, Position, Special, Square, SquareSet};
 const PROMOTIONS: [Kind; 4] = [Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen];
 
 impl Position {
-    /// Puts the pseudo-legal moves of the side to move into `moves`, emptied first, by FROM and then TO ascending; castling
-    /// comes last and, unlike the rest, is checked completely.
+    /// Stores the pseudo-legal moves of the side to move in `moves`, which is cleared first, ordered by FROM,
+    /// then TO. Castling comes last and, unlike the rest, is checked completely.
     pub fn pseudo_legal_moves(&self, moves: &mut Vec<MoveCode>) {
         moves.clear();
         let own = self.pieces_of(self.side());
@@ -26,7 +26,7 @@ impl Position {
         moves.extend(self.castling_move(false));
     }
 
-    /// Puts the legal moves of the side to move into `moves`, in the generator's order.
+    /// Stores the legal moves of the side to move in `moves`, in the generator's order.
     pub fn legal_moves(&self, moves: &mut Vec<MoveCode>) {
         self.pseudo_legal_moves(moves);
         moves.retain(|&code| {
@@ -34,7 +34,7 @@ impl Position {
         });
     }
 
-    /// Whether the generator would give this move here: code for code, but for check and mate.
+    /// Whether the generator would produce this move here: the same code, except for check and mate.
     pub(super) fn is_pseudo_legal(&self, code: MoveCode) -> bool {
         let (from, to, captured) = (code.from(), code.to(), self.piece_at(code.to()));
         let Some(piece) = code.piece().filter(|piece| piece.color() == self.side()) else { return false };
@@ -55,7 +55,7 @@ impl Position {
         }
     }
 
-    /// The same for a pawn of the side to move that stands where the code says.
+    /// The same for a pawn of the side to move, which is on the code's origin square.
     fn is_pawn_move(&self, code: MoveCode, pawn: Piece) -> bool {
         let (from, to) = (code.from(), code.to());
         let promotion = code.promotion();
@@ -97,7 +97,7 @@ impl Position {
         MoveCode::new(special, from, to, piece, captured)
     }
 
-    /// Where a piece that is no pawn could go, the first piece on each line included.
+    /// The possible targets of a piece other than a pawn, including the first piece on each line.
     fn targets(&self, from: Square, kind: Kind) -> SquareSet {
         let reach = ALL_MOVES[kind_index(kind)][usize::from(from.ordinal())];
         match kind {
@@ -106,7 +106,7 @@ impl Position {
         }
     }
 
-    /// Where a pawn of this colour could go.
+    /// The possible targets of a pawn of this colour.
     fn pawn_targets(&self, from: Square, color: Color) -> SquareSet {
         let (step, start_rank): (i8, u8) = match color {
             Color::White => (16, 1),
@@ -155,7 +155,7 @@ const fn is_last_rank(square: Square) -> bool {
     matches!(square.rank(), 0 | 7)
 }
 
-/// The number of move sequences of `depth` half-moves: the usual measure of a generator's correctness.
+/// The number of move sequences of `depth` half-moves: the usual test of a move generator.
 #[must_use]
 pub fn perft(position: &Position, depth: u32) -> u64 {
     if depth == 0 {
@@ -178,7 +178,7 @@ mod tests {
     use super::super::tables::{BLACK_PAWN_FROM, WHITE_PAWN_FROM};
     use super::*;
 
-    /// A board with a single piece and no king: the model's way to make the tables.
+    /// A board with a single piece and no king, from which the model builds the tables.
     fn lone(piece: Piece, square: Square) -> Position {
         let mut position = Position::start();
         position.cells = [0; 128];
@@ -213,7 +213,7 @@ mod tests {
             let pawn = Piece::new(Kind::Pawn, color);
             let mut expected = [SquareSet::EMPTY; 64];
             for from in SquareSet(!(SquareSet::rank(0).0 | SquareSet::rank(7).0)) {
-                // Steps come from the generator; captures from the squares an enemy on either side would give.
+                // Steps come from the generator; captures from the squares with an enemy on either side.
                 let mut board = lone(pawn, from);
                 for to in PAWN_ATTACKS_FROM[color.other() as usize][usize::from(from.ordinal())] {
                     let victim = Piece::new(Kind::Knight, color.other());

@@ -5,19 +5,19 @@ use super::polyglot::POLYGLOT;
 
 /// The Polyglot Zobrist key of a position's canonical FEN.
 ///
-/// The en-passant file counts only where the canonical FEN shows it, that is where an en-passant capture is legal.
-/// In SQLite it stands as a signed 64-bit integer.
+/// The en-passant file counts only if the canonical FEN shows it, that is, if an en-passant capture is legal.
+/// SQLite stores the key as a signed 64-bit integer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PositionKey(pub u64);
 
 impl PositionKey {
-    /// The key as the signed integer that stands in the database.
+    /// The key as the signed integer in the database.
     #[must_use]
     pub const fn as_i64(self) -> i64 {
         self.0.cast_signed()
     }
 
-    /// The key of the signed integer that stands in the database.
+    /// The key for the signed integer in the database.
     #[must_use]
     pub const fn from_i64(value: i64) -> Self {
         Self(value.cast_unsigned())
@@ -35,11 +35,11 @@ const CASTLING: usize = 768;
 const EN_PASSANT: usize = 772;
 const SIDE: usize = 780;
 
-/// Polyglot's piece numbers, by our piece code: black pawn 0, white pawn 1, knights 2 3, bishops 4 5, rooks 6 7, queens 8 9,
-/// kings 10 11.
+/// Polyglot's piece numbers, by piece code: black pawn 0, white pawn 1, knights 2 3, bishops 4 5, rooks 6 7,
+/// queens 8 9, kings 10 11.
 const POLYGLOT_PIECE: [usize; 16] = [0, 0, 1, 0, 3, 2, 11, 10, 5, 4, 7, 6, 9, 8, 0, 0];
 
-/// Constants by our piece code and the square's ordinal.
+/// Constants by piece code and the square's ordinal.
 static PIECE_KEYS: [[u64; 64]; 16] = {
     let mut table = [[0; 64]; 16];
     let mut code = 2;

@@ -11,8 +11,8 @@ pub type KeySet = HashSet<PositionKey, KeyState>;
 /// A map by keys.
 pub type KeyMap<V> = HashMap<PositionKey, V, KeyState>;
 
-/// Hashes keys for a set or a map. Keys are hashes already, but anybody can tell them: a random number keeps positions that somebody chose
-/// from falling together.
+/// Hashes keys for a set or a map. Keys are hashes already, but anybody can compute them: a random number
+/// prevents collisions of chosen positions.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyState(u64);
 
@@ -30,7 +30,7 @@ impl BuildHasher for KeyState {
     }
 }
 
-/// What hashes one key.
+/// The hasher of one key.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyHasher(u64);
 
@@ -44,7 +44,7 @@ impl Hasher for KeyHasher {
     }
 
     fn write_u64(&mut self, key: u64) {
-        // The fractional part of the golden ratio: its bits show no pattern.
+        // The fractional part of the golden ratio, whose bits have no regular pattern.
         const FACTOR: u128 = 0x9e37_79b9_7f4a_7c15;
         let product = u128::from(key ^ self.0) * FACTOR;
         self.0 = product as u64 ^ (product >> 64) as u64;

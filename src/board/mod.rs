@@ -1,7 +1,8 @@
 //! The rules of chess on a 0x88 board.
 //!
-//! A [`Position`] is a legal position that moves are made on; a [`Setup`] is what a FEN says, before it is proven. Moves are
-//! [`MoveCode`]s; [`Position::resolve`] finds the one that a SAN text means, [`Position::make`] makes it.
+//! A [`Position`] is a legal position on which moves are played; a [`Setup`] is the contents of a FEN that is
+//! not yet validated. Moves are [`MoveCode`]s; [`Position::resolve`] finds the move for a SAN text,
+//! [`Position::make`] plays it.
 //!
 //! ```
 //! use pgndex::board::Position;

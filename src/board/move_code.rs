@@ -4,19 +4,19 @@ use std::fmt;
 
 use super::{Color, Kind, Piece, Square};
 
-/// A move in 32 bits, complete enough to be made and to be searched for in SQL.
+/// A move in 32 bits, complete enough to be played and to be searched for in SQL.
 ///
 /// | bits | 29 | 28 | 27..24 | 23..16 | 15..8 | 7..4 | 3..0 |
 /// |---|---|---|---|---|---|---|---|
 /// | | mate | check | SPECIAL | FROM | TO | PIECE | CAPTURED |
 ///
-/// FROM and TO are 0x88 indexes, PIECE and CAPTURED piece codes (CAPTURED 0: none). SPECIAL is a [`Special`]. Bits 28 and 29
-/// tell whether the move gives check or mate; bits 30 and 31 are zero. Castling has the king's squares, also in
-/// Chess960; a null move is 0.
+/// FROM and TO are 0x88 indexes, PIECE and CAPTURED piece codes (CAPTURED 0: none). SPECIAL is a [`Special`].
+/// Bits 28 and 29: the move gives check or mate. Bits 30 and 31 are zero. Castling has the king's squares,
+/// also in Chess960; a null move is 0.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MoveCode(u32);
 
-/// What is special about a move: bits 27..24 of its code.
+/// The special kind of a move: bits 27..24 of its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Special {
     /// 0: a null move.
@@ -25,7 +25,7 @@ pub enum Special {
     CastleShort,
     /// 2: O-O-O.
     CastleLong,
-    /// 3: no pawn, no capture, no castling.
+    /// 3: not a pawn move, capture or castling.
     Reversible,
     /// 4, 5, 8..=13: promotion to this piece.
     Promotion(Piece),
@@ -39,7 +39,7 @@ pub enum Special {
     EnPassant,
 }
 
-/// The four bits of each kind of move but promotions, whose bits are those of the piece.
+/// The four bits of each kind of move; for promotions, the bits of the piece.
 pub(super) mod special_bits {
     pub(in crate::board) const NULL: u8 = 0;
     pub(in crate::board) const CASTLE_SHORT: u8 = 1;
@@ -89,12 +89,12 @@ impl Special {
 impl MoveCode {
     /// The null move: the side to move passes.
     pub const NULL: Self = Self(0);
-    /// The bits of the model: all but check and mate.
+    /// The bits that the model compares: all except check and mate.
     pub const MODEL_MASK: u32 = 0x0fff_ffff;
     const CHECK: u32 = 1 << 28;
     const MATE: u32 = 1 << 29;
 
-    /// Puts a code together.
+    /// Builds a code.
     #[must_use]
     pub const fn new(
         special: Special,
@@ -110,12 +110,13 @@ impl MoveCode {
         Self::from_parts(special.bits(), from.index(), to.index(), piece.code(), captured)
     }
 
-    /// Puts a code together from its fields' values.
+    /// Builds a code from the values of its fields.
     pub(super) const fn from_parts(special: u8, from: u8, to: u8, piece: u8, captured: u8) -> Self {
         Self((special as u32) << 24 | (from as u32) << 16 | (to as u32) << 8 | (piece << 4 | captured) as u32)
     }
 
-    /// The code with these 32 bits, if they can be a move: squares on the board, a piece moves, bits 30 and 31 are zero.
+    /// The code with these 32 bits, if they can be a move: squares on the board, a moving piece, bits 30 and
+    /// 31 zero.
     #[must_use]
     pub const fn from_bits(bits: u32) -> Option<Self> {
         let code = Self(bits);
@@ -125,8 +126,8 @@ impl MoveCode {
         if bits == 0 || (bits >> 30 == 0 && squares && pieces && special) { Some(code) } else { None }
     }
 
-    /// The code with these 32 bits, whatever they say: for bits that were a move's when they were stored. No method panics
-    /// on a code that is none.
+    /// The code with these 32 bits, without a check: for bits that were stored as a move. No method panics on
+    /// an invalid code.
     #[must_use]
     pub const fn from_stored(bits: u32) -> Self {
         Self(bits)
@@ -144,7 +145,7 @@ impl MoveCode {
         Self(self.0 & Self::MODEL_MASK)
     }
 
-    /// What is special about the move.
+    /// The special kind of the move.
     #[must_use]
     pub const fn special(self) -> Special {
         Special::from_bits(self.special_bits())
@@ -174,7 +175,7 @@ impl MoveCode {
         Piece::from_code(self.captured_bits())
     }
 
-    /// The piece a pawn becomes.
+    /// The promotion piece.
     #[must_use]
     pub const fn promotion(self) -> Option<Piece> {
         match self.special() {
@@ -201,13 +202,13 @@ impl MoveCode {
         self.0 & Self::MATE != 0
     }
 
-    /// The same move, giving check or not.
+    /// The same move, with or without check.
     #[must_use]
     pub const fn with_check(self, check: bool) -> Self {
         Self(self.0 & !Self::CHECK | (check as u32) << 28)
     }
 
-    /// The same move, giving mate.
+    /// The same move, with mate.
     #[must_use]
     pub const fn with_mate(self) -> Self {
         Self(self.0 | Self::CHECK | Self::MATE)
@@ -246,7 +247,7 @@ impl MoveCode {
         if self.piece_bits() & 1 == 0 { Color::White } else { Color::Black }
     }
 
-    /// Whether it is a pawn's move or a capture, which sets the half-move clock to 0.
+    /// Whether it is a pawn move or a capture, which resets the half-move clock.
     pub(super) const fn is_irreversible(self) -> bool {
         self.captured_bits() != 0 || self.piece_bits() & !1 == Kind::Pawn as u8
     }

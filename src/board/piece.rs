@@ -40,7 +40,7 @@ impl Color {
     }
 }
 
-/// What a piece is, whatever its colour. The value is the code of the white piece.
+/// The kind of a piece, without its colour. The value is the code of the white piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
@@ -89,7 +89,7 @@ impl Kind {
         }
     }
 
-    /// What it is worth in pawns, as players count: a knight or bishop 3, a rook 5, a queen 9. A king counts nothing.
+    /// Its value in pawns, as players count: a knight or bishop 3, a rook 5, a queen 9, a king 0.
     #[must_use]
     pub const fn value(self) -> i32 {
         match self {
@@ -104,7 +104,7 @@ impl Kind {
 
 /// A coloured piece: white even, black odd; pawn 2/3, knight 4/5, king 6/7, bishop 8/9, rook 10/11, queen 12/13.
 ///
-/// On the board and in a move code, 0 stands for no piece.
+/// On the board and in a move code, 0 means no piece.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Piece(u8);
 
@@ -127,7 +127,7 @@ impl Piece {
         self.0
     }
 
-    /// What it is.
+    /// Its kind.
     #[must_use]
     pub const fn kind(self) -> Kind {
         match self.0 & !1 {
@@ -140,7 +140,7 @@ impl Piece {
         }
     }
 
-    /// Whose it is.
+    /// Its colour.
     #[must_use]
     pub const fn color(self) -> Color {
         if self.0 & 1 == 0 { Color::White } else { Color::Black }

@@ -5,7 +5,7 @@
 //! 11); 768 to 771 are the castling rights K, Q, k, q; 772 to 779 the en-passant files a to h; 780
 //! is added when white is to move.
 
-/// The constants that are combined by exclusive or into a position's Polyglot key.
+/// The constants that are combined by XOR into a position's Polyglot key.
 #[rustfmt::skip]
 pub(super) const POLYGLOT: [u64; 781] = [
     0x9d39_247e_3377_6d41, 0x2af7_3980_05aa_a5c7, 0x44db_0150_2462_3547, 0x9c15_f73e_62a7_6ae2,

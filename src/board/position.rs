@@ -1,4 +1,4 @@
-//! The board itself: a legal position that moves are made on.
+//! The board: a legal position on which moves are played.
 
 use super::attack::{Cells, Sets, cell, first_piece, is_attacked, is_open, of_kind, sliders};
 use super::key::{castling_key, en_passant_key, piece_key, side_key};
@@ -23,17 +23,18 @@ impl Castling {
         2 * color as usize + !short as usize
     }
 
-    /// Whether all of these rights are there.
+    /// Whether all of these rights are set.
     #[must_use]
     pub const fn has(self, rights: Self) -> bool {
         self.0 & rights.0 == rights.0
     }
 }
 
-/// A legal position on a 0x88 board, with all that is needed to go on from it.
+/// A legal position on a 0x88 board, with all data needed to play on.
 ///
-/// Proven legal when it is made from a [`Setup`], and kept so: each side has one king, the side that has moved is not in check.
-/// Its Polyglot key is kept up to date. The en-passant square is kept only if an en-passant capture is legal.
+/// Validated when it is built from a [`Setup`], and kept legal: each side has one king, and the side that has
+/// just moved is not in check. Its Polyglot key is updated with each move. The en-passant square is kept only
+/// if an en-passant capture is legal.
 #[derive(Clone, Debug)]
 pub struct Position {
     pub(super) cells: Cells,
@@ -41,9 +42,9 @@ pub struct Position {
     kings: [Square; 2],
     side: Color,
     castling: Castling,
-    /// Where the rook of each castling right stands, by [`Castling::index`].
+    /// The square of the rook of each castling right, by [`Castling::index`].
     rooks: [Square; 4],
-    /// By ordinal: the rights that are left once a piece leaves or is captured on the square.
+    /// By ordinal: the rights that remain once a piece leaves the square or is captured there.
     kept_rights: [u8; 64],
     /// Whether all castling rights have the king on the e-file and the rook in the corner.
     standard_castling: bool,
@@ -66,17 +67,17 @@ impl PartialEq for Position {
 
 impl Eq for Position {}
 
-/// Why a move cannot be made.
+/// Why a move cannot be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IllegalMove {
-    /// The code does not fit the pieces on the board.
+    /// The code does not match the pieces on the board.
     #[error("the move does not fit the position")]
     Unfitting,
     /// The move captures a king.
     #[error("a king cannot be captured")]
     CapturesKing,
-    /// The mover's king would stand in check.
+    /// The mover's king would be in check.
     #[error("it leaves the king in check")]
     LeavesKingInCheck,
 }
@@ -88,11 +89,11 @@ impl Position {
         Self::new(&Setup::start()).expect("the start position is legal")
     }
 
-    /// Proves a set-up legal and makes the board.
+    /// Validates a set-up and builds the board.
     ///
     /// # Errors
-    /// When a side has not exactly one king or more than 32 pieces, when a pawn is on the first or last rank, or when the side
-    /// that has just moved is in check.
+    /// If a side does not have exactly one king or has more than 32 pieces, if a pawn is on the first or last
+    /// rank, or if the side that has just moved is in check.
     pub fn new(setup: &Setup) -> Result<Self, SetupError> {
         let mut position = Self {
             cells: [0; 128],
@@ -137,7 +138,7 @@ impl Position {
         Ok(position)
     }
 
-    /// Whether this is the same position, whatever the counters say: the canonical FENs are equal.
+    /// Whether this is the same position, ignoring the counters: the canonical FENs are equal.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.cells == other.cells
@@ -154,7 +155,7 @@ impl Position {
         Piece::from_code(cell(&self.cells, square))
     }
 
-    /// The squares on which a piece of this kind and colour stands.
+    /// The squares with a piece of this kind and colour.
     #[must_use]
     pub fn squares_of(&self, kind: Kind, color: Color) -> SquareSet {
         of_kind(&self.sets, kind, color)
@@ -166,25 +167,25 @@ impl Position {
         self.kings[color as usize]
     }
 
-    /// Who is to move.
+    /// The side to move.
     #[must_use]
     pub const fn side(&self) -> Color {
         self.side
     }
 
-    /// The castling rights that are left.
+    /// The remaining castling rights.
     #[must_use]
     pub const fn castling(&self) -> Castling {
         self.castling
     }
 
-    /// Where the rook of a castling right stands, if the right is left.
+    /// The square of the rook of a castling right, if the right remains.
     #[must_use]
     pub fn castling_rook(&self, color: Color, short: bool) -> Option<Square> {
         self.castling.has(Castling::right(color, short)).then(|| self.rooks[Castling::index(color, short)])
     }
 
-    /// Whether every castling right is one of standard chess: king on the e-file, rook in the corner.
+    /// Whether all castling rights are those of standard chess: king on the e-file, rook in the corner.
     #[must_use]
     pub const fn has_standard_castling(&self) -> bool {
         self.standard_castling
@@ -202,7 +203,7 @@ impl Position {
         self.halfmove_clock
     }
 
-    /// The number of the full move: it goes up after each move of Black's.
+    /// The number of the full move; it increases after each move of Black.
     #[must_use]
     pub const fn fullmove_number(&self) -> u32 {
         self.fullmove_number
@@ -220,7 +221,7 @@ impl Position {
         self.key
     }
 
-    /// The key worked out from the whole board; always equal to [`key`](Self::key).
+    /// The key computed from the whole board; always equal to [`key`](Self::key).
     #[must_use]
     pub fn key_from_scratch(&self) -> PositionKey {
         let mut key = castling_key(self.castling.0);
@@ -238,10 +239,11 @@ impl Position {
         PositionKey(key)
     }
 
-    /// Makes a move, and gives back its code with the check bit set as it turned out.
+    /// Plays a move, and returns its code with the correct check bit.
     ///
     /// # Errors
-    /// When the code does not fit the board, captures a king or leaves the mover's king in check; the position is unchanged.
+    /// If the code does not match the board, captures a king or leaves the mover's king in check. The
+    /// position is then unchanged.
     pub fn make(&mut self, code: MoveCode) -> Result<MoveCode, IllegalMove> {
         if code.is_null() {
             return if self.in_check { Err(IllegalMove::LeavesKingInCheck) } else { Ok(self.play(code)) };
@@ -258,7 +260,7 @@ impl Position {
         Ok(self.play(code))
     }
 
-    /// Makes a move known to be legal, finds out whether it gives check and tells so in the code it gives back.
+    /// Plays a move known to be legal, and returns its code with the correct check bit.
     #[inline]
     pub(super) fn play(&mut self, code: MoveCode) -> MoveCode {
         self.update(code);
@@ -266,14 +268,15 @@ impl Position {
         code.model().with_check(self.in_check)
     }
 
-    /// Makes a move known to be legal whose check bit is known to be right: for replaying what has been replayed before.
+    /// Plays a move known to be legal with a check bit known to be correct: for replaying moves that were
+    /// replayed before.
     #[inline]
     pub(crate) fn replay(&mut self, code: MoveCode) {
         self.update(code);
         self.in_check = code.is_check();
     }
 
-    /// Everything of a move but the question whether it gives check.
+    /// Plays a move without finding out whether it gives check.
     #[inline]
     fn update(&mut self, code: MoveCode) {
         if let Some(square) = self.en_passant.take() {
@@ -345,7 +348,7 @@ impl Position {
         }
     }
 
-    /// Puts a piece on a square's set and key, or takes it off.
+    /// Adds a piece to, or removes it from, a square's set and the key.
     #[inline]
     fn toggle(&mut self, piece: u8, square: Square) {
         self.sets[usize::from(piece & 15)].0 ^= SquareSet::of(square).0;
@@ -381,7 +384,7 @@ impl Position {
         self.strike_rights(king_from, king_from);
     }
 
-    /// Whether the move just made attacks the king of the side now to move.
+    /// Whether the move just played attacks the king of the side to move.
     #[inline]
     fn gave_check(&self, code: MoveCode) -> bool {
         if code.special_bits() == special_bits::NULL {
@@ -428,7 +431,8 @@ impl Position {
         first_piece(&self.cells, king, line.step).is_some_and(|(_, square)| hunters.contains(square))
     }
 
-    /// Gives the move to `color` and strikes all castling rights: for boards of the tests that are no positions.
+    /// Sets the side to move to `color` and removes all castling rights: for test boards that are not
+    /// positions.
     #[cfg(test)]
     pub(super) fn set_side_without_castling(&mut self, color: Color) {
         self.side = color;
@@ -439,7 +443,7 @@ impl Position {
         is_attacked(&self.cells, &self.sets, self.king(color), color.other(), SquareSet::EMPTY)
     }
 
-    /// Whether the side to move may make this pseudo-legal move without leaving its king in check.
+    /// Whether the side to move can play this pseudo-legal move without leaving its king in check.
     #[inline]
     pub(super) fn is_king_safe_after(&self, code: MoveCode) -> bool {
         match code.special_bits() {
@@ -453,7 +457,7 @@ impl Position {
         }
     }
 
-    /// Whether the piece on `from` shields its king from a slider and `to` lies off that line.
+    /// Whether the piece on `from` shields its king from a slider and `to` is not on that line.
     #[inline]
     fn is_pinned_from(&self, from: Square, to: Square) -> bool {
         let king = self.kings[self.side as usize];
@@ -507,7 +511,7 @@ impl Position {
             })
     }
 
-    /// The complete code of castling short or long, if the side to move may castle so.
+    /// The complete code of castling short or long, if the side to move can castle so.
     pub(super) fn castling_move(&self, short: bool) -> Option<MoveCode> {
         let rook_from = self.castling_rook(self.side, short)?;
         if self.in_check {
@@ -552,12 +556,12 @@ impl Position {
     }
 }
 
-/// Where the rook ends beside a castled king.
+/// The square of the rook after castling.
 const fn castled_rook(king_to: Square, short: bool) -> Square {
     Square::at(if short { 5 } else { 3 }, king_to.rank())
 }
 
-/// Where the pawn stands that an en-passant capture takes.
+/// The square of the pawn that an en-passant capture takes.
 const fn en_passant_victim(code: MoveCode) -> Square {
     Square::at(code.to().file(), code.from().rank())
 }

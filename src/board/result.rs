@@ -1,8 +1,8 @@
-//! How games end.
+//! Results of games.
 
 use crate::board::Color;
 
-/// How a game ended, as its PGN says.
+/// The result of a game, from its PGN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum GameResult {
     /// `1-0`
@@ -28,7 +28,7 @@ impl GameResult {
         }
     }
 
-    /// What a side scored, in half points; `None` without a result.
+    /// The score of a side in half points; `None` without a result.
     #[must_use]
     pub const fn half_points(self, side: Color) -> Option<u32> {
         match (self, side) {
@@ -39,7 +39,8 @@ impl GameResult {
         }
     }
 
-    /// Reads a result, also in the forms people write: `1/2`, `½-½`, `1:0`, `0.5-0.5`, `1 - 0`, `1_0`, `+:-`, with any dash.
+    /// Parses a result, also in forms that people write: `1/2`, `½-½`, `1:0`, `0.5-0.5`, `1 - 0`, `1_0`,
+    /// `+:-`, with any dash.
     #[must_use]
     pub fn parse(token: &[u8]) -> Option<Self> {
         match token {
@@ -51,8 +52,9 @@ impl GameResult {
         }
     }
 
-    /// Reads a result as the tag `Result` has it: with words after it (`1-0 (time)`), or in words (`Draw`). A game that both players
-    /// lost (`0-0`), or one lost and the other drew (`0-1/2`), is [`Unknown`](Self::Unknown).
+    /// Parses a result as in the tag `Result`: with words after it (`1-0 (time)`), or in words (`Draw`). If
+    /// both players lost (`0-0`), or one lost and the other drew (`0-1/2`), the result is
+    /// [`Unknown`](Self::Unknown).
     #[must_use]
     pub fn of_tag(value: &str) -> Option<Self> {
         const WORDS: [(&str, GameResult); 6] = [
@@ -72,8 +74,8 @@ impl GameResult {
         Self::parse(value.as_bytes()).or_else(scores).or_else(in_words)
     }
 
-    /// Reads the scores of both players that a text begins with: what they mean and how long they are, in bytes. If both lost, or one
-    /// lost and the other drew, that is [`Unknown`](Self::Unknown).
+    /// Parses the scores of both players at the start of a text. Returns the result and the length in bytes.
+    /// If both lost, or one lost and the other drew, the result is [`Unknown`](Self::Unknown).
     #[must_use]
     pub fn read_scores(text: &[u8]) -> Option<(Self, usize)> {
         let (points, end) = Self::read_points(text)?;
@@ -87,12 +89,12 @@ impl GameResult {
         Some((result, end))
     }
 
-    /// How long the scores are that a text begins with, if a game cannot give both players so much: `1-1/2`.
+    /// The length of the scores at the start of a text, if their sum is too high for a game: `1-1/2`.
     pub(crate) fn impossible_scores(text: &[u8]) -> Option<usize> {
         Self::read_points(text).filter(|(points, _)| points.iter().sum::<u8>() > 2).map(|(_, end)| end)
     }
 
-    /// The half points of both players that a text begins with, and how long it is.
+    /// The half points of both players at the start of a text, and their length.
     fn read_points(text: &[u8]) -> Option<([u8; 2], usize)> {
         let (white, length) = Score::read(text)?;
         let blanks = |at: usize| text[at..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
@@ -113,18 +115,18 @@ impl GameResult {
     }
 }
 
-/// What one player scored.
+/// The score of one player.
 #[derive(Clone, Copy)]
 struct Score {
     half_points: u8,
-    /// It is written as `+`, `-` or `=`.
+    /// Whether it is written as `+`, `-` or `=`.
     is_sign: bool,
-    /// It is written as `1.0` or `0.0`.
+    /// Whether it is written as `1.0` or `0.0`.
     is_decimal: bool,
 }
 
 impl Score {
-    /// Reads the score that a text begins with, and how long it is. A forfeited point can have an `F` after it.
+    /// Parses the score at the start of a text, and returns its length. `F` may follow a forfeited point.
     fn read(text: &[u8]) -> Option<(Self, usize)> {
         let is_decimal = matches!(text, [b'0' | b'1', b'.' | b',', b'0', ..]);
         let (half_points, length, is_sign) = match text {
@@ -144,7 +146,7 @@ impl Score {
     }
 }
 
-/// How long the sign is that parts two scores: a colon, or a dash of any kind.
+/// The length of the separator of two scores: a colon, or a dash of any kind.
 fn separator(text: &[u8], between_signs: bool) -> Option<usize> {
     match text {
         [b':' | b'-', ..] => Some(1),

@@ -1,28 +1,28 @@
-//! SAN in and out.
+//! Reads and writes SAN.
 
 use super::attack::is_open;
 use super::tables::{ALL_MOVES, kind_index};
 use super::{Color, Kind, MoveCode, Piece, Position, Special, Square, SquareSet};
 
-/// Why a text is no move in a position.
+/// Why a text is not a move in a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SanError {
     /// It does not have the form of a move.
     #[error("not readable as a move")]
     Unreadable,
-    /// No piece of the kind can go there, or its king would stand in check.
+    /// No piece of this kind can go there, or its king would be in check.
     #[error("illegal move")]
     Illegal,
-    /// Two or more legal moves fit.
+    /// Several legal moves match.
     #[error("ambiguous move")]
     Ambiguous,
-    /// A pawn reaches the last rank, and nothing says what it becomes.
+    /// A pawn reaches the last rank, and no promotion piece is given.
     #[error("promotion without a piece to promote to")]
     PromotionMissing,
 }
 
-/// A move as SAN tells it, not yet looked up on a board.
+/// A move in SAN, not yet looked up on a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum San {
     Null,
@@ -30,7 +30,7 @@ pub(super) enum San {
         short: bool,
     },
     Move {
-        /// `None` for long algebraic text without a letter: whatever stands on the only origin.
+        /// `None` for long algebraic text without a letter: any piece on the only origin.
         kind: Option<Kind>,
         origins: SquareSet,
         to: Square,
@@ -41,7 +41,8 @@ pub(super) enum San {
 const ANYWHERE: SquareSet = SquareSet(u64::MAX);
 
 impl San {
-    /// Reads SAN, lax forms of it, long algebraic notation and UCI; what follows a move (`+ # ! ?`, `+-`, `=`) is ignored.
+    /// Parses SAN, lax forms of it, long algebraic notation and UCI. Anything after a move (`+ # ! ?`, `+-`,
+    /// `=`) is ignored.
     pub(super) fn parse(token: &[u8]) -> Result<Self, SanError> {
         let token = trim_suffix(token);
         match token {
@@ -131,11 +132,11 @@ impl San {
     }
 }
 
-/// Takes `+ # ! ?`, evaluations (`=`, `+-`, `-/+`) and `e.p.` off the end, in any order.
+/// Removes `+ # ! ?`, evaluations (`=`, `+-`, `-/+`) and `e.p.` from the end, in any order.
 fn trim_suffix(mut token: &[u8]) -> &[u8] {
     loop {
         token = match token {
-            // A promotion that lacks its piece is left as it is.
+            // A promotion without a piece is left unchanged.
             [b'a'..=b'h', .., b'1' | b'8', b'='] | b"--" => return token,
             [rest @ .., b'+' | b'#' | b'!' | b'?' | b'=' | b'-' | b'/'] => rest,
             [rest @ .., b'e', b'p'] | [rest @ .., b'e', b'.', b'p'] | [rest @ .., b'e', b'.', b'p', b'.'] => {
@@ -146,7 +147,7 @@ fn trim_suffix(mut token: &[u8]) -> &[u8] {
     }
 }
 
-/// Takes `=Q`, `Q`, `/Q`, `(Q)` or a lower-case letter of those off the end.
+/// Removes `=Q`, `Q`, `/Q`, `(Q)` or a lower-case letter of those from the end.
 fn split_promotion(token: &[u8]) -> Result<(Option<Kind>, &[u8]), SanError> {
     let (letter, rest) = match token {
         [.., b'1'..=b'8'] => return Ok((None, token)),
@@ -155,24 +156,24 @@ fn split_promotion(token: &[u8]) -> Result<(Option<Kind>, &[u8]), SanError> {
         [] => return Err(SanError::Unreadable),
     };
     let kind = Kind::from_letter(letter.to_ascii_uppercase()).ok_or(SanError::Unreadable)?;
-    // A king or a pawn can be read here; the rules refuse it.
+    // A king or a pawn can be parsed here; the rules reject it.
     Ok((Some(kind), rest))
 }
 
 impl Position {
-    /// Whether a text has the form of a move, in whatever position.
+    /// Whether a text has the form of a move, in any position.
     #[must_use]
     pub fn is_san(token: &[u8]) -> bool {
         San::parse(token).is_ok()
     }
 
-    /// Finds the legal move that a SAN text means here. Lax forms are read too: `0-0`, `e8Q`, `e2e4`, `Ng1-f3`, `Pe4`,
-    /// `exd6e.p.`, more disambiguation than needed, wrong or missing `+` and `#`, UCI.
+    /// Finds the legal move for a SAN text. Lax forms are accepted too: `0-0`, `e8Q`, `e2e4`, `Ng1-f3`,
+    /// `Pe4`, `exd6e.p.`, more disambiguation than needed, wrong or missing `+` and `#`, UCI.
     ///
-    /// The code's check bit is not set; [`make`](Self::make) tells.
+    /// The code's check bit is not set; [`make`](Self::make) sets it.
     ///
     /// # Errors
-    /// When the text cannot be read, or fits no legal move, or more than one.
+    /// If the text cannot be parsed, or matches no legal move, or several.
     pub fn resolve(&self, token: &[u8]) -> Result<MoveCode, SanError> {
         let san = match San::parse(token) {
             Ok(san) => san,
@@ -182,7 +183,7 @@ impl Position {
             San::Null if self.is_check() => Err(SanError::Illegal),
             San::Null => Ok(MoveCode::NULL),
             San::Castle { short } => self.castling_move(short).ok_or(SanError::Illegal),
-            // Only a pawn on the last rank becomes something.
+            // Only a pawn on the last rank promotes.
             San::Move { kind, to, promotion: Some(Kind::Knight), .. }
                 if kind != Some(Kind::Pawn) || matches!(to.rank(), 1..=6) =>
             {
@@ -197,7 +198,8 @@ impl Position {
         }
     }
 
-    /// Finds the move before words of an annotator that follow it without a space: `Nbd7N`, `O-OTN`, `Qxf7+ch`, `Nf3dblch`.
+    /// Finds the move before an annotator's words that follow it without a space: `Nbd7N`, `O-OTN`,
+    /// `Qxf7+ch`, `Nf3dblch`.
     #[cold]
     fn resolve_marked(&self, token: &[u8], error: SanError) -> Result<MoveCode, SanError> {
         const MARKS: [&[u8]; 12] =
@@ -213,11 +215,11 @@ impl Position {
         Err(error)
     }
 
-    /// Finds the legal move that a text means, as [`resolve`](Self::resolve) does, and makes it. Gives back its code, check bit
-    /// included.
+    /// Finds the legal move for a text, as [`resolve`](Self::resolve) does, and plays it. Returns its code
+    /// with the check bit.
     ///
     /// # Errors
-    /// Those of `resolve`; the position is then unchanged.
+    /// Errors of `resolve`; the position is then unchanged.
     #[inline]
     pub fn play_san(&mut self, token: &[u8]) -> Result<MoveCode, SanError> {
         self.resolve(token).map(|code| self.play(code))
@@ -292,7 +294,7 @@ impl Position {
         };
         let behind = to.offset(back);
         let code = match self.piece_at(to) {
-            // No own pawn could come straight here: behind the square stands the pawn that is captured.
+            // No own pawn can move straight to this square: the captured pawn is behind it.
             None if self.en_passant() == Some(to) => {
                 let victim = Piece::new(Kind::Pawn, side.other());
                 return self
@@ -324,7 +326,7 @@ impl Position {
         if self.is_king_safe_after(code) { Ok(code) } else { Err(SanError::Illegal) }
     }
 
-    /// The one legal move among those from the given squares.
+    /// The only legal move among those from the given squares.
     #[inline]
     fn one_legal(
         &self,
@@ -381,7 +383,8 @@ impl Position {
         text
     }
 
-    /// Adds as much of the origin as tells it from other pieces that could legally make the move.
+    /// Adds as much of the origin as is needed to distinguish the piece from others that could legally make
+    /// the move.
     fn push_origin(&self, text: &mut String, kind: Kind, code: MoveCode) {
         let (from, to) = (code.from(), code.to());
         let reach = ALL_MOVES[kind_index(kind)][usize::from(to.ordinal())];

@@ -1,23 +1,24 @@
-//! A move in 15 bits, for those who know the position.
+//! A move in 15 bits, for use with a known position.
 
 use super::{MoveCode, Position};
 
-/// A move in 15 bits: enough to tell the moves of one position apart, and to find the [`MoveCode`] again with the position at
-/// hand.
+/// A move in 15 bits: enough to distinguish the moves of one position, and to restore the [`MoveCode`] with
+/// the position.
 ///
-/// Bits 14..12 are the kind of move (promotions, castling, null move), 11..6 the square it starts from, 5..0 the one it ends
-/// on, as [ordinals](super::Square::ordinal).
+/// Bits 14..12 are the kind of move (promotions, castling, null move), 11..6 the origin square, 5..0 the
+/// target square, as [ordinals](super::Square::ordinal).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ShortMove(u16);
 
-/// The kind by the four SPECIAL bits: promotions to knight, bishop, rook and queen are 1 to 4, castling 5 and 6, a null move 7.
+/// The kind of move for each value of the four SPECIAL bits: 1 to 4 are promotions to knight, bishop, rook
+/// and queen, 5 and 6 castling, 7 a null move, and 0 all others.
 const KIND: [u16; 16] = [7, 5, 6, 0, 1, 1, 0, 0, 2, 2, 3, 3, 4, 4, 0, 0];
 
 impl ShortMove {
-    /// Bits that a short move may have set.
+    /// The bits that a short move can have set.
     pub const MASK: u16 = 0x7fff;
 
-    /// The move in short.
+    /// The short form of a move.
     #[inline]
     #[must_use]
     pub const fn new(code: MoveCode) -> Self {
@@ -39,8 +40,8 @@ impl ShortMove {
 }
 
 impl Position {
-    /// Makes the move meant by `short`. Gives back its code, check and mate told; `None`, and the position as it was, if there
-    /// is no such legal move.
+    /// Plays the move that `short` means. Returns its code with check and mate; `None`, with an unchanged
+    /// position, if there is no such legal move.
     pub fn make_short(&mut self, short: ShortMove) -> Option<MoveCode> {
         let mut moves = Vec::new();
         if short == ShortMove::new(MoveCode::NULL) {

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A square on the board, numbered `file + 16 * rank`: a1 = 0x00, h1 = 0x07, e2 = 0x14, d8 = 0x73, h8 = 0x77.
 ///
-/// An index is on the board exactly if `index & 0x88 == 0`; every `Square` is.
+/// An index is on the board if and only if `index & 0x88 == 0`; this holds for every `Square`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Square(u8);
 
@@ -27,7 +27,7 @@ impl Square {
         Self((file & 7) | (rank & 7) << 4)
     }
 
-    /// The square of its number 0..64, a1, b1 … h8; higher bits are ignored.
+    /// The square with this number from 0 to 63, in the order a1, b1 … h8; higher bits are ignored.
     #[must_use]
     pub const fn from_ordinal(ordinal: u8) -> Self {
         let ordinal = ordinal & 63;
@@ -40,7 +40,7 @@ impl Square {
         self.0
     }
 
-    /// The number 0..64 in the order a1, b1 … h8.
+    /// The number from 0 to 63 in the order a1, b1 … h8.
     #[must_use]
     pub const fn ordinal(self) -> u8 {
         (self.0 + (self.0 & 7)) >> 1
@@ -73,7 +73,7 @@ impl Square {
         }
     }
 
-    /// The two letters of its name.
+    /// The two characters of its name.
     #[must_use]
     pub const fn name(self) -> [u8; 2] {
         [b'a' + self.file(), b'1' + self.rank()]
@@ -104,15 +104,15 @@ pub const TO_X88: [u8; 64] = {
     table
 };
 
-/// A set of squares: bit `n` stands for the square with ordinal `n`.
+/// A set of squares: bit `n` is the square with ordinal `n`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SquareSet(pub u64);
 
 impl SquareSet {
-    /// No square.
+    /// The empty set.
     pub const EMPTY: Self = Self(0);
 
-    /// Just this square.
+    /// The set of one square.
     #[must_use]
     pub const fn of(square: Square) -> Self {
         Self(1 << square.ordinal())
@@ -130,13 +130,13 @@ impl SquareSet {
         Self(0xff << (8 * (rank & 7)))
     }
 
-    /// Whether the square is one of them.
+    /// Whether the square is in the set.
     #[must_use]
     pub const fn contains(self, square: Square) -> bool {
         self.0 >> square.ordinal() & 1 != 0
     }
 
-    /// These and that square.
+    /// The set with this square added.
     #[must_use]
     pub const fn with(self, square: Square) -> Self {
         Self(self.0 | 1 << square.ordinal())
@@ -154,25 +154,25 @@ impl SquareSet {
         Self(self.0 | other.0)
     }
 
-    /// The squares that these become when the first rank becomes the eighth, and so on.
+    /// The set after reversing the ranks: the first becomes the eighth, and so on.
     #[must_use]
     pub const fn with_ranks_reversed(self) -> Self {
         Self(self.0.swap_bytes())
     }
 
-    /// The squares that these become when the a-file becomes the h-file, and so on.
+    /// The set after reversing the files: a becomes h, and so on.
     #[must_use]
     pub const fn with_files_reversed(self) -> Self {
         Self(self.0.reverse_bits().swap_bytes())
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// How many there are.
+    /// The number of squares.
     #[must_use]
     pub const fn len(self) -> u32 {
         self.0.count_ones()
@@ -194,7 +194,7 @@ impl SquareSet {
 impl Iterator for SquareSet {
     type Item = Square;
 
-    /// Takes out the lowest square.
+    /// Removes the lowest square.
     fn next(&mut self) -> Option<Square> {
         let first = self.first()?;
         self.0 &= self.0 - 1;

@@ -1,6 +1,6 @@
-//! Tables of constants: where pieces could come from, which lines join two squares.
+//! Tables of constants: origins of pieces, and lines between squares.
 //!
-//! They are worked out by the compiler and held against the move generator by a test.
+//! They are computed at compile time, and a test compares them with the move generator.
 
 use super::{Color, Kind, Square, SquareSet};
 
@@ -9,8 +9,8 @@ const KING_STEPS: [i8; 8] = [-17, -16, -15, -1, 1, 15, 16, 17];
 const BISHOP_STEPS: [i8; 4] = [-17, -15, 15, 17];
 const ROOK_STEPS: [i8; 4] = [-16, -1, 1, 16];
 
-/// For each kind of piece (by [`kind_index`]) and square (by ordinal), the squares the piece could come from, or go
-/// to, on an empty board. Pawns have tables of their own; their row is empty.
+/// For each kind of piece (by [`kind_index`]) and square (by ordinal), the squares from which the piece could
+/// come, or to which it could go, on an empty board. Pawns have tables of their own; their row is empty.
 pub static ALL_MOVES: [[SquareSet; 64]; 7] = {
     let mut table = [[SquareSet::EMPTY; 64]; 7];
     let mut ordinal = 0;
@@ -34,10 +34,12 @@ pub const fn kind_index(kind: Kind) -> usize {
     kind as usize >> 1
 }
 
-/// For each square (by ordinal), the squares a white pawn could come from, by step, double step or capture.
+/// For each square (by ordinal), the squares from which a white pawn could come, by step, double step or
+/// capture.
 pub static WHITE_PAWN_FROM: [SquareSet; 64] = pawn_from(Color::White);
 
-/// For each square (by ordinal), the squares a black pawn could come from, by step, double step or capture.
+/// For each square (by ordinal), the squares from which a black pawn could come, by step, double step or
+/// capture.
 pub static BLACK_PAWN_FROM: [SquareSet; 64] = pawn_from(Color::Black);
 
 /// For each colour and square (by ordinal), the squares from which a pawn of that colour attacks it.
@@ -58,7 +60,7 @@ pub(super) static PAWN_ATTACKS_FROM: [[SquareSet; 64]; 2] = {
 pub(super) struct Line {
     /// 0: none; [`Line::ORTHOGONAL`] or [`Line::DIAGONAL`].
     pub(super) kind: u8,
-    /// What to add to a 0x88 index to go one square along the line.
+    /// The difference of 0x88 indexes between neighbouring squares of the line.
     pub(super) step: i8,
 }
 
@@ -66,7 +68,7 @@ impl Line {
     pub(super) const ORTHOGONAL: u8 = Kind::Rook as u8;
     pub(super) const DIAGONAL: u8 = Kind::Bishop as u8;
 
-    /// The line that leads from one square to another.
+    /// The line from one square to another.
     #[inline]
     pub(super) fn between(from: Square, to: Square) -> Self {
         LINES[usize::from((to.index() + 0x77).wrapping_sub(from.index()))]
@@ -91,7 +93,8 @@ static LINES: [Line; 256] = {
     table
 };
 
-/// The squares reached from `from` by the given steps, each taken once or, for a slider, as often as the board allows.
+/// The squares reached from `from` by the given steps, each once or, for a slider, up to the edge of the
+/// board.
 const fn reach(from: Square, steps: &[i8], slides: bool) -> SquareSet {
     let mut set = SquareSet::EMPTY;
     let mut index = 0;
@@ -122,7 +125,7 @@ const fn pawn_from(color: Color) -> [SquareSet; 64] {
         if to.rank() == double_rank {
             set = set.with(Square::at(to.file(), start_rank));
         }
-        // No pawn ever stands on the first or the eighth rank.
+        // There are no pawns on the first and the eighth rank.
         table[ordinal] = set.and(SquareSet(!(SquareSet::rank(0).0 | SquareSet::rank(7).0)));
         ordinal += 1;
     }

@@ -3,7 +3,7 @@
 use super::{Castling, Color, Kind, Position, Setup, Square, SquareSet};
 
 impl Position {
-    /// The other legal positions in which the same pieces stand on the same squares: with the other side to move, other
+    /// The other legal positions with the same pieces on the same squares: with the other side to move, other
     /// castling rights or another en-passant square.
     #[must_use]
     pub fn same_placement(&self) -> Vec<Self> {
@@ -14,7 +14,7 @@ impl Position {
         for side in [Color::White, Color::Black] {
             let setup = setup.clone().with_side(side);
             let Ok(plain) = Self::new(&setup) else { continue };
-            // Neither depends on the other, so that not all pairs need be tried.
+            // The two are independent, so that not all pairs need be tried.
             let make = |setup: &Setup, square| Self::new(&setup.clone().with_en_passant(square)).ok();
             let can_pass = |&square: &Square| {
                 make(&setup, Some(square)).is_some_and(|other| other.en_passant().is_some())
@@ -33,7 +33,7 @@ impl Position {
         found
     }
 
-    /// The squares that pawns of the side that has moved may just have passed over.
+    /// The squares that pawns of the side that has just moved may have skipped.
     fn squares_behind_pawns(&self) -> impl Iterator<Item = Square> {
         let (pawns, behind) = if self.side() == Color::White { (4, 5) } else { (3, 2) };
         let pawns = self.squares_of(Kind::Pawn, self.side().other()).and(SquareSet::rank(pawns));
@@ -42,8 +42,8 @@ impl Position {
 }
 
 impl Position {
-    /// Whether there is another position with this placement and this key: where a side has two rooks beside its king, the key does
-    /// not tell which of them can castle.
+    /// Whether another position with this placement has this key: if a side has two rooks beside its king,
+    /// the key does not say which of them can castle.
     #[must_use]
     pub fn shares_key(&self) -> bool {
         let is_open = |color, short| {
@@ -56,8 +56,8 @@ impl Position {
     }
 }
 
-/// The castling fields that these pieces can have, each once: all choices among the usual rights, and among those that a field
-/// names, which can be others in Chess960.
+/// The castling fields that are possible with these pieces, each once: all combinations of the usual rights,
+/// and of those in a given field, which can be others in Chess960.
 fn castling_choices(setup: &Setup, own: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut seen = vec![(Castling::default(), setup.castling_rooks())];

@@ -1,4 +1,4 @@
-//! What helps against arguments that are wrong, where clap says something else.
+//! Better advice than clap's on wrong arguments.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::cli::environment;
 use crate::cli::render::text::printable;
 use crate::cli::usage::formats;
 
-/// Says what helps against an error, where something else does than clap says.
+/// Adds advice to an error, if clap's own is not helpful.
 pub(super) fn advise(error: &mut clap::Error, command: &clap::Command, words: &[String]) {
     let subcommand = words.get(1).and_then(|name| command.find_subcommand(name));
     if error.kind() == ErrorKind::MissingRequiredArgument
@@ -38,7 +38,7 @@ pub(super) fn advise(error: &mut clap::Error, command: &clap::Command, words: &[
         (Some(tip), _) => tip.to_owned(),
         (None, Some(given)) => match subcommand.map(|command| (command, instead_of(given, command, words))) {
             Some((_, Some(instead))) => instead,
-            // An option that is much alike: clap names it.
+            // A very similar option: clap suggests it.
             _ if suggested(error).is_some_and(|option| is_like(given, option)) => return,
             Some((command, None)) => format!("'pgndex {} --help' lists the options", command.get_name()),
             None => return,
@@ -49,14 +49,14 @@ pub(super) fn advise(error: &mut clap::Error, command: &clap::Command, words: &[
 }
 
 fn tell(error: &mut clap::Error, tip: String) {
-    // What clap takes for alike was not meant; it stands in the usage, too.
+    // The option that clap suggests was not meant; it is also in the usage.
     if error.remove(ContextKind::SuggestedArg).is_some() {
         error.remove(ContextKind::Usage);
     }
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
 }
 
-/// The option that is not there, if this is what is wrong.
+/// The unknown option, if that is the error.
 fn unknown(error: &clap::Error) -> Option<&str> {
     match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(option)) if error.kind() == ErrorKind::UnknownArgument => Some(option),
@@ -64,7 +64,7 @@ fn unknown(error: &clap::Error) -> Option<&str> {
     }
 }
 
-/// The option that clap takes for alike.
+/// The option that clap suggests.
 fn suggested(error: &clap::Error) -> Option<&str> {
     match error.get(ContextKind::SuggestedArg) {
         Some(ContextValue::String(option)) => Some(option),
@@ -73,14 +73,14 @@ fn suggested(error: &clap::Error) -> Option<&str> {
     }
 }
 
-/// Whether one word may be the other, mistyped: clap takes much more for alike.
+/// Whether one word may be a mistyped form of the other; clap accepts much less similar words.
 fn is_like(given: &str, known: &str) -> bool {
     let [given, known] = [given, known].map(|word| word.trim_start_matches('-'));
     let most = given.chars().count().div_ceil(3);
     known.starts_with(given) || given.starts_with(known) || strsim::osa_distance(given, known) <= most.min(3)
 }
 
-/// Says what helps where arguments are missing.
+/// Adds advice if arguments are missing.
 fn advise_on_missing(error: &mut clap::Error, command: &str, words: &[String]) {
     let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return };
     let mut missing = missing.clone();
@@ -91,7 +91,7 @@ fn advise_on_missing(error: &mut clap::Error, command: &str, words: &[String]) {
         error.remove(ContextKind::Usage);
     }
     if missing.len() < all {
-        // Clap lists all filters twice.
+        // clap lists all filters twice.
         missing.push("a filter, such as --player NAME, --event NAME or --since DATE".to_owned());
         error.insert(ContextKind::InvalidArg, ContextValue::Strings(missing));
         return tell(error, "'pgndex remove --help' lists all filters".to_owned());
@@ -103,7 +103,7 @@ fn advise_on_missing(error: &mut clap::Error, command: &str, words: &[String]) {
             format!("'{command}' needs the database on the command line; it does not use {variable}"),
         );
     }
-    // With one value clap takes it for the database.
+    // clap takes a single value for the database.
     let given = words.get(2).filter(|word| !word.starts_with('-'));
     if let Some(given) = given.filter(|word| !lacks_database && cannot_be_database(command, word)) {
         let quote = if given.contains(' ') { "\"" } else { "" };
@@ -112,7 +112,7 @@ fn advise_on_missing(error: &mut clap::Error, command: &str, words: &[String]) {
     }
 }
 
-/// Whether the first argument of a command that reads a database is something else.
+/// Whether the first argument of a command that reads a database cannot be a database.
 fn cannot_be_database(command: &str, word: &str) -> bool {
     if Path::new(word).exists() {
         return word.to_lowercase().ends_with(".pgn");
@@ -120,7 +120,8 @@ fn cannot_be_database(command: &str, word: &str) -> bool {
     !word.ends_with(".db") && matches!(command, "game" | "player" | "repertoire")
 }
 
-/// The unknown option that was taken for the statement of `sql`, as a statement may begin with a comment.
+/// The unknown option that was taken for the statement of `sql`, because a statement may begin with a
+/// comment.
 fn option_as_query(error: &clap::Error, command: &clap::Command, words: &[String]) -> Option<String> {
     let is_after_query = unknown(error).is_some_and(|given| !given.starts_with('-'));
     let is_known = |option: &str| match option.strip_prefix("--") {
@@ -135,7 +136,7 @@ fn option_as_query(error: &clap::Error, command: &clap::Command, words: &[String
     found.filter(|_| command.get_name() == "sql" && is_after_query).cloned()
 }
 
-/// The command that other programs call by another name.
+/// The command for a name that other programs use.
 fn command_of(name: &str) -> Option<&'static str> {
     Some(match name {
         "add" | "build" | "create" | "import" | "load" => "index",
@@ -171,8 +172,8 @@ fn advice_on(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Options that other programs have: what they call them, an option of the commands that the tip is for, and the tip. VALUE in a tip is the
-/// value that was given.
+/// Options of other programs: their names, an option of the commands that the tip applies to, and the tip.
+/// VALUE in a tip is the given value.
 const OPTIONS: [(&[&str], &str, &str); 15] = [
     (&["--date", "--year"], "since", "use '--since VALUE --until VALUE'"),
     (&["--from", "--after"], "since", "use '--since VALUE'"),
@@ -210,7 +211,7 @@ const OPTIONS: [(&[&str], &str, &str); 15] = [
     (&["--output", "-o"], "param", "write '> VALUE' at the end, or '.output VALUE' before the statement"),
 ];
 
-/// What to write instead of something that a command does not know.
+/// What to write instead of an unknown word.
 fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<String> {
     let has = |name: &str| command.get_arguments().any(|arg| arg.get_long() == Some(name));
     if given.starts_with('-') {
@@ -223,7 +224,7 @@ fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<
     }
     let at = words.iter().position(|word| word == given)?;
     let option = at.checked_sub(2).and_then(|at| words.get(at)).map_or("", String::as_str);
-    // What a shell parted, with what the option before it took.
+    // Joins what the shell split, together with the value of the option before.
     let typed = |option_is: &[&str]| {
         let first = if option_is.contains(&option) { at - 1 } else { at };
         let typed = words[first..].iter().take_while(|word| *word == "-" || !word.starts_with('-'));
@@ -250,7 +251,7 @@ fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<
     }
 }
 
-/// What to write instead of an option that a command does not have.
+/// What to write instead of an unknown option.
 fn instead_of_option(given: &str, command: &clap::Command, words: &[String]) -> Option<String> {
     let name = command.get_name();
     let has = |name: &str| {
@@ -300,15 +301,15 @@ fn are_moves(text: &str) -> bool {
     })
 }
 
-/// Black to move.
+/// A position with Black to move.
 fn after_a_move() -> Position {
     let mut position = Position::start();
-    // What is there from the beginning, and blocks nothing.
+    // A move that is always possible and blocks nothing.
     let _ = position.play_san(b"a3");
     position
 }
 
-/// What was meant by arguments that often stand for others.
+/// The probable meaning of arguments that are often confused.
 fn meant(kind: ErrorKind, words: &[String]) -> Option<&'static str> {
     use ErrorKind::{ArgumentConflict, InvalidValue, UnknownArgument};
     let command = words.get(1).map(String::as_str);

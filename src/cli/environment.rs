@@ -1,34 +1,34 @@
-//! Values that the environment gives where the command line gives none.
+//! Environment variables as defaults for arguments.
 
 use std::ffi::OsString;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 
-/// The database of commands that only read.
+/// The database of read-only commands.
 pub(crate) const DATABASE: &str = "PGNDEX_DB";
 /// The number of threads of all commands that have `--threads`.
 pub(crate) const THREADS: &str = "PGNDEX_THREADS";
-/// No progress is shown if it is set.
+/// Disables the display of progress.
 pub(crate) const NO_PROGRESS: &str = "PGNDEX_NO_PROGRESS";
 
-/// Texts of CSV that a spreadsheet would take for formulas get an apostrophe in front if it is set.
+/// Prefixes CSV texts that a spreadsheet would take for formulas with an apostrophe.
 pub(crate) const SPREADSHEET: &str = "PGNDEX_SPREADSHEET";
 
-/// Commands that only read, and have no other argument without a name that could be meant by the first one.
+/// Read-only commands without another positional argument that could be confused with the database.
 const READING: [&str; 6] = ["info", "find", "explore", "export", "serve", "verify"];
 
-/// What a variable says; an empty one says nothing.
+/// The value of a variable; an empty one counts as unset.
 pub(crate) fn value(variable: &str) -> Option<OsString> {
     std::env::var_os(variable).filter(|value| !value.is_empty())
 }
 
-/// Whether a variable switches something on: an empty one and `0` do not.
+/// Whether a variable switches an option on: not if it is empty or `0`.
 pub(crate) fn is_on(variable: &str) -> bool {
     value(variable).is_some_and(|value| value != "0")
 }
 
-/// Lets variables stand in for arguments.
+/// Applies variables as defaults for arguments.
 pub(crate) fn apply(command: Command) -> Command {
     command.mut_subcommands(|command| {
         let reads = READING.contains(&command.get_name());
@@ -47,7 +47,7 @@ pub(crate) fn apply(command: Command) -> Command {
     })
 }
 
-/// Whether the database is the one that the variable names.
+/// Whether the database comes from the variable.
 pub(crate) fn gives_database(matches: &ArgMatches) -> bool {
     matches.subcommand().is_some_and(|(_, matches)| {
         let ids = ["database", "databases"];
@@ -58,7 +58,8 @@ pub(crate) fn gives_database(matches: &ArgMatches) -> bool {
     })
 }
 
-/// The variable that gives the value of an option that is not on the command line, as an error names the option.
+/// The variable that gives the value of an option that is not on the command line, by the option's name in an
+/// error.
 pub(crate) fn variable_of(option: &str, words: &[String]) -> Option<&'static str> {
     let is_given =
         |word: &String| word.starts_with("--threads") || (word.starts_with("-j") && !word.starts_with("--"));

@@ -1,4 +1,5 @@
-//! Notes on filters: names that nothing bears or that may be written otherwise in most games, and which filter keeps games out.
+//! Notes on filters: names that do not occur or may be written differently in most games, and the filter that
+//! excludes all games.
 
 use pgndex::board::Position;
 use pgndex::query::{
@@ -12,15 +13,15 @@ use crate::cli::render::board::sign;
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::text::printable;
 
-/// How many players are named who have a name that fits.
+/// How many players are listed for a name.
 const SHOWN: usize = 5;
 
-/// Tells of names that nothing bears, and of those that are like them.
+/// Prints names that do not occur, with similar ones.
 pub(super) fn tell_unknown_names(unknown: &[NearNames]) {
     tell_unknown(unknown, option);
 }
 
-/// The same where a filter's field is given in a way of its own.
+/// The same with another form of the filter's field.
 pub(super) fn tell_unknown(unknown: &[NearNames], option: impl Fn(&str) -> String) {
     for NearNames { field, named, wanted, near, elsewhere } in unknown {
         let of = match named {
@@ -33,7 +34,7 @@ pub(super) fn tell_unknown(unknown: &[NearNames], option: impl Fn(&str) -> Strin
         let other =
             elsewhere.map(|other| format!("; {} fits {}", option(other.field), counted(other.games, "game")));
         let option = option(field);
-        // A name that is given without an option is the option's text itself.
+        // A name given without an option is the option's text itself.
         let name = if option == name { name } else { format!("{name} ({option})") };
         let near: Vec<_> = near.iter().map(|name| format!("\"{}\"", printable(name))).collect();
         let hint = match near.split_last() {
@@ -45,13 +46,13 @@ pub(super) fn tell_unknown(unknown: &[NearNames], option: impl Fn(&str) -> Strin
     }
 }
 
-/// Tells of names that fit several players, and of players who may have many more games under another name.
+/// Prints names that match several players, and players who may have many more games under another name.
 pub(super) fn tell_players(database: &Database, selection: &Selection) -> anyhow::Result<()> {
     tell_several(database, selection, option)?;
     tell_near(database, selection, option)
 }
 
-/// Tells of names that fit several players, and whether there are any. A field is told as `option` says.
+/// Prints names that match several players, and returns whether there are any. `option` formats a field.
 pub(super) fn tell_several(
     database: &Database,
     selection: &Selection,
@@ -65,7 +66,8 @@ pub(super) fn tell_several(
     Ok(!several.is_empty())
 }
 
-/// Says that a name fits several names, perhaps of several players: how many, and those with the most games.
+/// Prints that a name matches several names, perhaps of several players: how many, and those with the most
+/// games.
 pub(super) fn tell_fitting(name: &str, players: u64, most: &[(&str, u64)]) {
     let shown = most.iter().take(SHOWN);
     let mut names: Vec<_> =
@@ -82,7 +84,7 @@ pub(super) fn tell_fitting(name: &str, players: u64, most: &[(&str, u64)]) {
     ));
 }
 
-/// Tells of players who may have many more games under another name. A field is told as `option` says.
+/// Prints players who may have many more games under another name. `option` formats a field.
 pub(super) fn tell_near(
     database: &Database,
     selection: &Selection,
@@ -103,8 +105,8 @@ pub(super) fn tell_near(
     Ok(())
 }
 
-/// Tells without which one of the filters there would be games, where no game passes all of them: games that reached a position, if one
-/// is given. Fields without an option are not told: nobody can leave them out.
+/// Prints filters without which there would be games, if no game passes all of them; with a position, only
+/// games that reached it. Fields without an option are omitted, because nobody can leave them out.
 pub(super) fn tell_without_one(
     database: &Database,
     filter: &GameFilter,
@@ -132,7 +134,8 @@ pub(super) fn tell_without_one(
     Ok(())
 }
 
-/// Prints what games have instead, if only one filter is given and no game passes it. Returns whether anything was printed.
+/// Prints the values that games have, if only one filter is given and no game passes it. Returns whether
+/// anything was printed.
 pub(super) fn tell_instead(
     database: &Database,
     filter: &GameFilter,
@@ -152,9 +155,9 @@ pub(super) fn tell_instead(
     Ok(true)
 }
 
-/// A filter in words, one a condition, but for `player`, whose record it is of.
+/// A filter in words, one per condition, except for `player`, whose record it is.
 pub(super) fn told_filters(filter: &GameFilter) -> Vec<String> {
-    /// Several texts of which one is enough.
+    /// Several texts, one of which is enough.
     fn either<T: ToString>(texts: &[T]) -> Option<String> {
         let texts: Vec<_> = texts.iter().map(T::to_string).collect();
         (!texts.is_empty()).then(|| texts.join(" or "))
@@ -200,7 +203,7 @@ pub(super) fn option(field: &str) -> String {
     }
 }
 
-/// A word as a shell takes it.
+/// A word quoted for a shell.
 fn shell_word(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
     match printable(word) {

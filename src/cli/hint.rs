@@ -1,4 +1,4 @@
-//! Messages of the library's errors, with the options of the command line that help.
+//! Adds command-line options to the library's error messages.
 
 use std::error::Error;
 use std::io;
@@ -12,7 +12,7 @@ use pgndex::verify::Error as VerifyError;
 use crate::cli::args::WrongValue;
 use crate::cli::store_error;
 
-/// What is told of an error to somebody who can give options.
+/// The message of an error for users of the command line.
 pub(super) fn message(error: &(dyn Error + 'static)) -> String {
     with_options(error).unwrap_or_else(|| error.to_string())
 }
@@ -52,7 +52,7 @@ fn with_options(error: &(dyn Error + 'static)) -> Option<String> {
     error.downcast_ref().and_then(of_index)
 }
 
-/// What to do if an address cannot be listened at.
+/// Advice if the server cannot listen on an address.
 #[cfg(feature = "serve")]
 const fn of_listening(kind: io::ErrorKind) -> &'static str {
     match kind {
@@ -111,7 +111,7 @@ fn of_store(error: &StoreError) -> Option<String> {
             )
         }
         StoreError::UnknownSource { .. } => format!("{error} (pgndex info)"),
-        // `pgndex sql` has words of its own for these.
+        // `pgndex sql` has its own messages for these.
         StoreError::Query { .. } | StoreError::NotReadOnly | StoreError::MultipleStatements => {
             format!("--sql: {error}")
         }
@@ -120,22 +120,22 @@ fn of_store(error: &StoreError) -> Option<String> {
     })
 }
 
-/// Whether it is the size of the file that is limited, not the room.
+/// Whether the limit is the file size, not the free space.
 fn is_file_too_large(error: &(dyn Error + 'static)) -> bool {
     anyhow::Chain::new(error)
         .filter_map(|error| error.downcast_ref::<io::Error>())
         .any(|error| error.kind() == io::ErrorKind::FileTooLarge)
 }
 
-/// The directory whose disk has no room for a path: it can be a mount point itself, a file can be a link to another disk, and directories
-/// that were made for a file may be gone.
+/// The directory on the disk that is full for a path: it can be a mount point itself, a file can be a link to
+/// another disk, and directories created for a file may have been removed.
 fn directory_written(path: &Path) -> PathBuf {
     let target = if path.is_symlink() { path.canonicalize().ok() } else { None };
     let path = target.as_deref().unwrap_or(path);
     path.ancestors().find(|directory| directory.is_dir()).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// How much room is needed, and how much is free in a directory, as far as anybody knows.
+/// The space needed, and the free space in a directory, if known.
 fn room(need: Option<Need>, directory: &Path) -> String {
     let need = need.map(|need| format!("{need} are needed"));
     let free =
@@ -144,7 +144,7 @@ fn room(need: Option<Need>, directory: &Path) -> String {
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", and ")) }
 }
 
-/// What the library says of temporary files.
+/// The library's wording about temporary files.
 const OTHER_PLACE: &str = "or choose another place for temporary files";
 
 fn of_index(error: &IndexError) -> Option<String> {
@@ -207,7 +207,7 @@ mod tests {
         "there".into()
     }
 
-    /// Errors whose way out is an option, each as it comes up and inside the errors of other modules.
+    /// Errors with an option as the solution, each on its own and wrapped in errors of other modules.
     fn errors() -> Vec<Box<dyn Error>> {
         let exists = || StoreError::TargetExists { path: directory() };
         let corrupt =

@@ -1,5 +1,5 @@
-//! What happens when the system gives no more memory: an error message, and no temporary files are left. Without this the process would
-//! abort.
+//! Handles a lack of memory: prints an error message, and removes temporary files. Otherwise the process
+//! would abort.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -10,16 +10,16 @@ use std::time::Duration;
 
 use crate::cli::terminal::log::{self, Event, Level};
 
-/// The allocator of the system, which ends the process when it has no more.
+/// The system's allocator; ends the process if there is no more memory.
 pub(crate) struct Allocator;
 
-/// Memory that is given back for the last steps.
+/// Memory that is freed for the last steps.
 static RESERVE: Mutex<Option<Vec<u8>>> = Mutex::new(None);
-/// Whether a thread is at the last steps.
+/// Whether a thread has started the last steps.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// Whether this thread is.
+    /// Whether this thread has.
     static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -28,9 +28,9 @@ const NO_MEMORY: &str = "out of memory: the system gives this process no more. U
 const NO_THREAD: &str = "the system gives this process no further thread, or no memory for one. Use fewer (-j), or raise the limit \
                          (ulimit -u, ulimit -v, TasksMax); what was not finished is undone";
 
-/// Sets memory aside for the last steps.
+/// Reserves memory for the last steps.
 pub(crate) fn set_reserve_aside() {
-    // A thread of a scope that cannot be started is a panic in the standard library.
+    // If a scoped thread cannot be started, the standard library panics.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if panic.payload_as_str().is_some_and(|text| text.starts_with("failed to spawn thread")) {
@@ -44,10 +44,11 @@ pub(crate) fn set_reserve_aside() {
     }
 }
 
-// SAFETY: all is done by the system's allocator, with what it is given; where it gives nothing, this does not return.
+// SAFETY: all calls go to the system's allocator with unchanged arguments; if it returns nothing, this does
+// not return.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps the contract of `alloc`, which is the same.
+        // SAFETY: the caller fulfils the contract of `alloc`, which is the same.
         checked(unsafe { System.alloc(layout) })
     }
 
@@ -57,7 +58,7 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above; the block is one of the system's.
+        // SAFETY: as above; the block comes from the system's allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
 
@@ -71,11 +72,11 @@ fn checked(pointer: *mut u8) -> *mut u8 {
     if pointer.is_null() { end(NO_MEMORY) } else { pointer }
 }
 
-/// Removes temporary files, says why, and ends the process with status 1.
+/// Removes temporary files, prints the reason, and ends the process with status 1.
 #[cold]
 fn end(message: &str) -> ! {
     const STATUS: u8 = 1;
-    // Even this takes too much, or another thread is doing it.
+    // Even this needs too much memory, or another thread is doing it.
     let is_first = !ENDS.get() && !IS_ENDING.swap(true, Ordering::Relaxed);
     if !is_first && !ENDS.get() {
         loop {
@@ -89,10 +90,10 @@ fn end(message: &str) -> ! {
         let text = format!("pgndex: error: {message}");
         let event = Event::Failed { causes: Vec::new(), exit_status: STATUS };
         let line = log::text(Level::Error, &text, message, event) + "\n";
-        // Another thread may have locked standard error, and sleep.
-        // SAFETY: the bytes are those of a text that lives.
+        // Another thread may have locked standard error, and be asleep.
+        // SAFETY: the bytes are those of a live text.
         let _ = unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
     }
-    // SAFETY: it takes nothing but a number, and ends the process at once.
+    // SAFETY: it takes only a number, and ends the process immediately.
     unsafe { libc::_exit(STATUS.into()) }
 }

@@ -1,6 +1,7 @@
-//! The command line: arguments, and what each command prints.
+//! The command line: parses arguments, and prints the output of each command.
 //!
-//! Answers go to standard output; notes, progress and errors to standard error. Only here is clap known.
+//! Answers go to standard output; notes, progress and errors to standard error. Only this module depends on
+//! clap.
 
 mod advice;
 mod args;
@@ -34,14 +35,14 @@ use terminal::log::{Event, Level};
 pub(crate) use terminal::sqlite::set_up as set_up_sqlite;
 pub(crate) use usage::parse;
 
-/// How a command that did not fail went.
+/// The result of a command that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
-    /// All is done.
+    /// Everything is done.
     Done,
-    /// All is done, but something was lost, of a game or of a file.
+    /// Everything is done, but a part of a game or of a file was lost.
     Lossy,
-    /// All is done, and it shows that a database is damaged.
+    /// Everything is done, and a database was found to be damaged.
     Unsound,
 }
 
@@ -58,7 +59,7 @@ impl From<Status> for ExitCode {
 /// Runs a command.
 ///
 /// # Errors
-/// Whatever keeps the command from being done; [`is_closed_pipe`] tells the one that is no failure.
+/// Any error that prevents the command; [`is_closed_pipe`] recognises the one that is not a failure.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
     terminal::signal::ignore_file_size_signal();
     if arguments.command.log_format() == LogFormat::Json {
@@ -90,12 +91,12 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
     Ok(Status::Done)
 }
 
-/// Whether the reader of our output has gone away, as in `pgndex sql … | head`.
+/// Whether the reader of the output has disconnected, as in `pgndex sql … | head`.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     io_errors(error).any(|kind| kind == io::ErrorKind::BrokenPipe)
 }
 
-/// What the system says, wherever an error has it.
+/// The kinds of system errors within an error.
 fn io_errors(error: &anyhow::Error) -> impl Iterator<Item = io::ErrorKind> {
     error.chain().flat_map(|cause| {
         let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
@@ -108,7 +109,7 @@ fn io_errors(error: &anyhow::Error) -> impl Iterator<Item = io::ErrorKind> {
     })
 }
 
-/// Writes an error and what caused it to standard error. Gives back the exit status for it.
+/// Writes an error and its causes to standard error. Returns the exit status.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     /// The same command may succeed later.
     const BUSY: u8 = 4;
@@ -132,12 +133,12 @@ fn is_busy(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| matches!(store_error(cause), Some(store::Error::Busy { .. })))
 }
 
-/// Somebody asked a command to stop that writes a file.
+/// A command that writes a file was stopped.
 #[derive(Debug, thiserror::Error)]
 #[error("stopped; nothing was written")]
 struct Stopped;
 
-/// Whether the work ended because somebody asked it to.
+/// Whether the work was stopped on request.
 fn is_stop(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         matches!(store_error(cause), Some(store::Error::Interrupted))
@@ -150,7 +151,7 @@ fn is_stop(error: &anyhow::Error) -> bool {
     })
 }
 
-/// What is wrong with Parquet files, if that is what an error is about.
+/// The error of Parquet files within an error, if there is one.
 #[cfg(feature = "parquet")]
 fn parquet_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e columnar::Error> {
     match error.downcast_ref() {
@@ -159,7 +160,7 @@ fn parquet_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e
     }
 }
 
-/// What is wrong with a database, if that is what an error is about.
+/// The error of a database within an error, if there is one.
 fn store_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e store::Error> {
     if let Some(index_job::Error::Store(error)) = error.downcast_ref() {
         return Some(error);
@@ -178,12 +179,12 @@ fn store_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e s
     error.downcast_ref()
 }
 
-/// Writes to standard error that something could not be done, though the rest could.
+/// Writes to standard error that a part failed.
 fn complain(text: &str) {
     terminal::log::write(Level::Error, &format!("pgndex: error: {text}"), text, Event::Note {});
 }
 
-/// Fails if a file that is to be written is the database or belongs to it.
+/// Fails if an output file is the database or belongs to it.
 fn refuse_file_of(database: &Path, path: &Path) -> anyhow::Result<()> {
     if store::is_file_of(database, path) {
         anyhow::bail!("{}: is the database, or belongs to it; name another file", path.display());
@@ -191,7 +192,7 @@ fn refuse_file_of(database: &Path, path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails if a file or directory that is to be written has the name that stands for standard output elsewhere.
+/// Fails if an output file or directory has the name that means standard output elsewhere.
 fn refuse_standard_output(path: &Path) -> anyhow::Result<()> {
     if path.as_os_str() == "-" {
         let wrong = anyhow::anyhow!(
@@ -202,29 +203,29 @@ fn refuse_standard_output(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes a remark to standard error.
+/// Writes a note to standard error.
 fn note(text: &str) {
     terminal::log::write(Level::Info, &format!("pgndex: note: {text}"), text, Event::Note {});
 }
 
-/// Says that what goes on will end soon.
+/// Prints that running work will end soon.
 fn note_stopping() {
     note("stopping; a second signal ends at once and leaves temporary files, which the next run removes");
 }
 
-/// An error with all its causes, one a line.
+/// An error with all its causes, one per line.
 fn describe(error: &anyhow::Error) -> String {
     let causes = causes(error).into_iter().map(|cause| format!("\n  because: {cause}"));
     format!("pgndex: error: {}{}", hint::message(error.as_ref()), causes.collect::<String>())
 }
 
-/// The causes of an error, without those that only say again what the one above says.
+/// The causes of an error, without those that only repeat the one above.
 fn causes(error: &anyhow::Error) -> Vec<String> {
     let mut causes = Vec::new();
     let mut above = hint::message(error.as_ref());
     for cause in error.chain().skip(1) {
         let message = hint::message(cause);
-        // SQLite's number for what its message has just told in words.
+        // SQLite's error code, which its message has just described.
         let is_code = cause.is::<rusqlite::ffi::Error>();
         if !is_code && !above.contains(&message) {
             causes.push(bounded(&message).into_owned());

@@ -1,4 +1,4 @@
-//! The page of all options, made from the definitions that arguments are read by.
+//! Generates the page of all options from the definitions of the arguments.
 
 use std::fmt::Write as _;
 
@@ -40,7 +40,7 @@ fn about(command: &Command) -> String {
     escaped(&command.get_about().map(ToString::to_string).unwrap_or_default())
 }
 
-/// What is told of a command.
+/// The section of a command.
 fn section(command: &mut Command) -> String {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).replacen('-', " ", 1);
     let usage = command.render_usage().to_string();
@@ -72,7 +72,7 @@ fn section(command: &mut Command) -> String {
     text
 }
 
-/// How an argument is written.
+/// The form of an argument.
 fn written(arg: &Arg) -> String {
     let long = arg.to_string();
     let text = match arg.get_short() {
@@ -82,7 +82,7 @@ fn written(arg: &Arg) -> String {
     format!("`{}`", text.replace('|', "\\|"))
 }
 
-/// What an argument means, and what its values can be.
+/// The meaning of an argument, and its possible values.
 fn meaning(arg: &Arg) -> String {
     let help = arg.get_long_help().or_else(|| arg.get_help()).map(ToString::to_string).unwrap_or_default();
     let mut text = escaped(&help.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -115,7 +115,7 @@ fn meaning(arg: &Arg) -> String {
     text
 }
 
-/// A text as Markdown shows it as it stands; what is code in it stays code.
+/// Escapes a text for Markdown; code in it stays code.
 fn escaped(text: &str) -> String {
     let escape = |(at, part): (usize, &str)| {
         let part = part.replace('|', "\\|");

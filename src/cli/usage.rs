@@ -1,4 +1,4 @@
-//! Arguments that cannot be read: what is said of them, and the exit status.
+//! Handles invalid arguments: messages, and the exit status.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,15 +13,15 @@ use crate::cli::render::output::of_stdout;
 use crate::cli::render::text::{brief, printable};
 use crate::cli::terminal::sqlite;
 
-/// Whether the database is the one that a variable names.
+/// Whether the database comes from an environment variable.
 static IS_DATABASE_OF_ENVIRONMENT: AtomicBool = AtomicBool::new(false);
 
-/// Whether the database is the one that a variable names.
+/// Whether the database comes from an environment variable.
 pub(crate) fn is_database_of_environment() -> bool {
     IS_DATABASE_OF_ENVIRONMENT.load(Ordering::Relaxed)
 }
 
-/// The command line, for reading it and for what is written about it.
+/// The definition of the command line, for parsing and for documentation.
 pub(crate) fn command() -> clap::Command {
     const VERBOSE: &str = "verbose";
     let verbose = Arg::new(VERBOSE)
@@ -34,7 +34,7 @@ pub(crate) fn command() -> clap::Command {
         .mut_subcommands(|command| with_json(command.mut_args(with_values)))
 }
 
-/// Gives each command that has JSON among its formats the option by which other commands ask for it.
+/// Adds the option `--json` to each command that has JSON among its formats.
 fn with_json(command: clap::Command) -> clap::Command {
     const JSON: &str = "json";
     if !formats(&command).iter().any(|format| format == JSON) {
@@ -51,9 +51,9 @@ fn with_json(command: clap::Command) -> clap::Command {
     command.arg(json).mut_arg(FORMAT, |format| format.default_value_if(JSON, "true", JSON))
 }
 
-/// The option for the form of an answer.
+/// The option for the format of an answer.
 const FORMAT: &str = "format";
-/// The options of a command that do something else than answer.
+/// The options of a command that do something other than answer.
 const CHANGE: &str = "change";
 
 /// The formats that a command has.
@@ -63,7 +63,7 @@ pub(super) fn formats(command: &clap::Command) -> Vec<String> {
     values.iter().map(|value| value.get_name().to_owned()).collect()
 }
 
-/// What holds for all arguments that have values.
+/// Settings of all arguments that have values.
 fn with_values(arg: Arg) -> Arg {
     let has_values = arg.get_num_args().is_none_or(|values| values.takes_values());
     if !has_values || !arg.get_action().takes_values() {
@@ -72,17 +72,17 @@ fn with_values(arg: Arg) -> Arg {
     let is_directory = arg.get_value_names().is_some_and(|names| names[0] == "DIR");
     let hint = match arg.get_value_hint() {
         ValueHint::AnyPath if is_directory => ValueHint::DirPath,
-        // Shells would offer files.
+        // Otherwise shells would offer files.
         ValueHint::Unknown if arg.get_possible_values().is_empty() => ValueHint::Other,
         hint => hint,
     };
-    // Else a number below zero would be taken for an option that is not there.
+    // Otherwise a negative number would be taken for an unknown option.
     arg.allow_negative_numbers(true).ignore_case(true).value_hint(hint)
 }
 
 /// The text below the options in a command's help.
 pub(crate) struct Notes {
-    /// Lines with a command each.
+    /// Lines with one command each.
     pub(crate) examples: Vec<String>,
     pub(crate) paragraphs: Vec<String>,
 }
@@ -99,7 +99,8 @@ impl Notes {
     }
 }
 
-/// Reads the arguments; ends the process if they are wrong, or with the help or the version that is asked for.
+/// Parses the arguments. Ends the process if they are invalid, or after printing the requested help or
+/// version.
 pub(crate) fn parse() -> Arguments {
     let mut command = command();
     let matches = command.try_get_matches_from_mut(std::env::args_os());
@@ -107,7 +108,7 @@ pub(crate) fn parse() -> Arguments {
         let name = matches.subcommand_name().map(str::to_owned);
         IS_DATABASE_OF_ENVIRONMENT.store(environment::gives_database(&matches), Ordering::Relaxed);
         Arguments::from_arg_matches_mut(&mut matches).map_err(|error| {
-            // With the usage of the command that was given.
+            // With the usage of the given command.
             match name.and_then(|name| command.find_subcommand_mut(name)) {
                 Some(command) => error.format(command),
                 None => error.format(&mut command),
@@ -138,9 +139,9 @@ pub(crate) fn parse() -> Arguments {
     })
 }
 
-/// Ends after something was printed that was all that was asked for.
+/// Ends the process after printing the requested text.
 fn end_after(printed: std::io::Result<()>) -> ! {
-    // A reader that has gone away is no failure.
+    // A reader that has disconnected is not a failure.
     let failure = printed.err().filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
     let is_failure = failure.is_some();
     if let Some(error) = failure {
@@ -149,7 +150,7 @@ fn end_after(printed: std::io::Result<()>) -> ! {
     std::process::exit(i32::from(is_failure))
 }
 
-/// Makes what is quoted in a message short and fit for a terminal.
+/// Makes texts quoted in a message short and safe for a terminal.
 fn make_fit(error: &mut clap::Error) {
     let fit = |text: &String| brief(&printable(text)).into_owned();
     let fitted: Vec<_> = error
@@ -165,7 +166,7 @@ fn make_fit(error: &mut clap::Error) {
             (is_quoted && fitted != *value).then_some((kind, fitted))
         })
         .collect();
-    // What is suggested quotes it again.
+    // Suggestions quote it again.
     if !fitted.is_empty() {
         error.insert(ContextKind::Suggested, ContextValue::None);
     }

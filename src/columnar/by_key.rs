@@ -1,4 +1,4 @@
-//! `position_game` and `continuation`: the positions of all games sorted by key.
+//! Writes `position_game` and `continuation`: the positions of all games sorted by key.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,23 +21,23 @@ use crate::store::row::ResultCounts;
 use crate::store::row::virtual_table::Cell;
 use crate::store::{Error, Result};
 
-/// One game's coming by at a position, and the move that it played there.
+/// One occurrence of a position in a game, and the move played there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Visit {
-    /// The key, biased, so that its order is that of signed numbers.
+    /// The key, biased, so that its order is that of signed integers.
     key: u64,
     game: u32,
-    /// The ply, and in the lowest bit whether the game starts at a set-up.
+    /// The ply, and in the lowest bit whether the game starts from a set-up.
     ply: u32,
     code: u32,
 }
 
-/// All of them.
+/// The visits of all games.
 pub(super) type Visits = Partitions<Visit>;
 
 impl Visit {
     const SIGN: u64 = 1 << 63;
-    /// No move: no code has all bits set.
+    /// No move: no move code has all bits set.
     const NOTHING: u32 = u32::MAX;
 
     #[inline]
@@ -97,23 +97,24 @@ impl Record for Visit {
     }
 }
 
-/// What is written, and how.
+/// What to write, and how.
 pub(super) struct ByKey<'k> {
     pub(super) output: &'k Output,
     pub(super) games: &'k Games,
     pub(super) moves: &'k MoveReader,
-    /// How many games reached a position whose moves are counted, at least.
+    /// The minimum number of games of a position whose moves are counted.
     pub(super) threshold: u32,
-    /// Visits that are sorted at once.
+    /// The number of visits to sort at once.
     pub(super) at_once: usize,
     pub(super) is_stopped: &'k (dyn Fn() -> bool + Sync),
 }
 
-/// Top bits of a key that choose its directory.
+/// The number of top bits of a key that choose its directory.
 pub(super) const PREFIX_BITS: u32 = 8;
 
 impl ByKey<'_> {
-    /// Writes both tables, a directory for each first byte of a key. Gives back how many distinct keys there are.
+    /// Writes both tables, with a directory for each first byte of a key. Returns the number of distinct
+    /// keys.
     pub(super) fn write(&self, visits: &Visits, pool: &ThreadPool) -> Result<u64> {
         let (by_position, by_move) = (Encoder::new(&POSITION_GAME), Encoder::new(&CONTINUATION));
         let start = (Position::start(), FenText::new(&Position::start()));
@@ -147,7 +148,7 @@ impl ByKey<'_> {
         Ok(parallel::map(Some(pool), visits.len(), write)?.into_iter().sum())
     }
 
-    /// Writes `position_game` into one file. Gives back how many distinct keys there are.
+    /// Writes `position_game` to one file. Returns the number of distinct keys.
     pub(super) fn write_together(&self, visits: &Visits) -> Result<u64> {
         let encoder = Encoder::new(&POSITION_GAME);
         let mut rows =
@@ -170,7 +171,7 @@ impl ByKey<'_> {
     }
 }
 
-/// A file of one directory, made when its first rows come.
+/// A file in a directory, created with its first rows.
 struct KeyFile<'f> {
     output: &'f Output,
     encoder: &'f Encoder,
@@ -192,7 +193,7 @@ impl KeyFile<'_> {
     }
 }
 
-/// Rows of `position_game` on their way into a file.
+/// Rows of `position_game` for a file.
 struct VisitRows<'r> {
     by_key: &'r ByKey<'r>,
     columns: VisitColumns,
@@ -211,7 +212,7 @@ struct VisitColumns {
 }
 
 impl VisitColumns {
-    /// In the order of the table.
+    /// The columns in the order of the table.
     fn finish(self) -> Vec<ArrayRef> {
         let [white, black] = self.elos;
         vec![
@@ -258,31 +259,31 @@ impl VisitRows<'_> {
     }
 }
 
-/// Counts what was played from positions that many games reached.
+/// Counts the moves played from positions that many games reached.
 struct Counter<'c> {
     by_key: &'c ByKey<'c>,
     start: &'c (Position, FenText),
-    /// The visits of the latest key, as long as they are fewer than the threshold.
+    /// The visits of the latest key, while they are fewer than the threshold.
     pending: Vec<Visit>,
-    /// What is counted of it, once they are that many.
+    /// The counts of the latest key, once it has that many visits.
     counts: Option<Counts>,
     key: Option<u64>,
     distinct: u64,
-    /// Rows of `continuation`, a row group each.
+    /// Rows of `continuation`, one set of columns per row group.
     columns: Vec<Columns>,
 }
 
-/// What is counted of a position.
+/// The counts of a position.
 struct Counts {
     moves: BTreeMap<u32, ResultCounts>,
     games: u64,
-    /// The visit by which the latest game counts, so far: the last one at which it played a move.
+    /// The visit by which the latest game counts so far: the last one at which it played a move.
     latest: Visit,
     /// A visit by a game from the standard start.
     standard: Option<Visit>,
-    /// The FEN that games from set-ups had there.
+    /// The FEN of the position in games from set-ups.
     fen: Option<String>,
-    /// Whether two positions share the key: then it is not told.
+    /// Whether two positions share the key, so that it is left out.
     is_shared: bool,
 }
 
@@ -327,13 +328,14 @@ impl<'c> Counter<'c> {
         if !visit.is_setup() {
             counts.standard.get_or_insert(visit);
         } else if !counts.is_shared {
-            // A key does not tell which of two rooks has a castling right, and a set-up can be chosen for its key.
+            // The key does not say which of two rooks has a castling right, and a set-up can be chosen for
+            // its key.
             let fen = self.by_key.moves.of(visit.game()).fen_at(visit.ply(), self.start);
             counts.is_shared = *counts.fen.get_or_insert_with(|| fen.clone()) != fen;
         }
     }
 
-    /// Takes down what was counted of the latest key.
+    /// Adds the counts of the latest key to the columns.
     fn end_key(&mut self) {
         self.pending.clear();
         let Some(mut counts) = self.counts.take() else { return };
@@ -371,7 +373,7 @@ impl<'c> Counter<'c> {
 }
 
 impl Counts {
-    /// Counts the game that came by last.
+    /// Counts the latest game.
     fn end_game(&mut self, by_key: &ByKey<'_>) {
         self.games += 1;
         let game = by_key.games.of(self.latest.game());

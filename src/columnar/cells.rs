@@ -1,4 +1,4 @@
-//! Rows of cells on their way into columns.
+//! Collects rows of cells into columns.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use arrow_array::{ArrayRef, ArrowPrimitiveType};
 use super::schema::{Kind, Table};
 use crate::store::row::virtual_table::Cell;
 
-/// The columns of a table, as they are filled.
+/// The columns of a table while they are filled.
 #[derive(Debug)]
 pub(super) struct Columns {
     builders: Vec<Builder>,
     rows: usize,
-    /// About how many bytes they take.
+    /// Their approximate size in bytes.
     bytes: usize,
 }
 
@@ -68,7 +68,7 @@ impl Columns {
         self.rows += 1;
     }
 
-    /// Takes the columns out.
+    /// Returns the columns, leaving them empty.
     pub(super) fn take(&mut self) -> Vec<ArrayRef> {
         (self.rows, self.bytes) = (0, 0);
         let finish = |builder: &mut Builder| -> ArrayRef {
@@ -82,7 +82,7 @@ impl Columns {
     }
 }
 
-/// Adds a number; one that the column cannot hold is NULL, as are texts.
+/// Adds a number. A number that does not fit the column becomes NULL, as do texts.
 fn push_number<T: ArrowPrimitiveType>(
     builder: &mut PrimitiveBuilder<T>,
     cell: Cell<'_>,

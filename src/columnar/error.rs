@@ -1,4 +1,4 @@
-//! What keeps Parquet files from being written or read.
+//! Errors of writing or reading Parquet files.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ pub enum Error {
     /// A file or the database could not be read or written.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// The directory has these files already.
+    /// The directory already contains these files.
     #[error(
         "{}: has the Parquet files of shard {shard} already; name another directory or shard, or have them replaced",
         directory.display()
@@ -23,23 +23,23 @@ pub enum Error {
         /// The shard.
         shard: u32,
     },
-    /// The directory has something else in it.
+    /// The directory contains something else.
     #[error(
         "{}: not made by pgndex, so nothing is written into {}; name another directory, or an empty one", path.display(), directory.display()
     )]
     Foreign {
         /// The directory.
         directory: PathBuf,
-        /// What is in it.
+        /// The unexpected file.
         path: PathBuf,
     },
-    /// The path leads to a file.
+    /// The path is that of a file.
     #[error("{}: not a directory; Parquet files are written into a directory", path.display())]
     NotADirectory {
         /// The path.
         path: PathBuf,
     },
-    /// There are no Parquet files of ours.
+    /// There are no Parquet files written by pgndex.
     #[error(
         "{}: there is no _manifest-*.json in it, so no run that writes Parquet files has come to its end here; run it again, \
          or name the directory it wrote into", directory.display()
@@ -48,17 +48,17 @@ pub enum Error {
         /// The directory.
         directory: PathBuf,
     },
-    /// The manifest cannot be understood.
+    /// The manifest is invalid.
     #[error("{}: not a manifest of this version of pgndex: {reason}; write the files again, or use the version that wrote them", path.display())]
     Manifest {
         /// The manifest.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }
 
-/// A result of this room.
+/// A result of this module.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl From<sort::Error> for store::Error {

@@ -1,4 +1,4 @@
-//! A database, or some of its games, as Parquet files.
+//! Exports a database, or some of its games, as Parquet files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,28 +25,28 @@ use crate::store::{self, Database, Error, GameSet, Need};
 
 const ACTION: &str = "read games";
 
-/// What is exported, and how.
+/// What to export, and how.
 #[derive(Clone, Debug)]
 pub struct ExportOptions<'e> {
     /// The directory.
     pub directory: PathBuf,
     /// The upper half of each `game_id`.
     pub shard: u32,
-    /// By what part of their date games are put into directories.
+    /// The part of the date by which games are partitioned into directories.
     pub partition_by: PartitionBy,
-    /// Whether files of this shard that are there are replaced.
+    /// Whether existing files of this shard may be replaced.
     pub overwrite: bool,
-    /// The games; `None` for all.
+    /// The games; `None`: all.
     pub games: Option<&'e GameSet>,
-    /// Worker threads; 0 for one for each processor.
+    /// The number of worker threads; 0: one per processor.
     pub threads: usize,
-    /// Bytes of memory for positions that are sorted.
+    /// Memory for sorting positions, in bytes.
     pub memory: u64,
-    /// Where temporary files go; `None`: into the directory.
+    /// The directory of temporary files; `None`: the output directory.
     pub temp_dir: Option<&'e Path>,
 }
 
-/// How far an export has come, for others to look at while it goes on, and a way to stop it.
+/// The progress of an export, for other threads to read, and a way to stop it.
 #[derive(Debug, Default)]
 pub struct ExportProgress {
     games: AtomicU64,
@@ -56,27 +56,27 @@ pub struct ExportProgress {
 }
 
 impl ExportProgress {
-    /// Games that were read.
+    /// Games read.
     pub fn games(&self) -> u64 {
         self.games.load(Ordering::Relaxed)
     }
 
-    /// Moves of these.
+    /// Moves of these games.
     pub fn plies(&self) -> u64 {
         self.plies.load(Ordering::Relaxed)
     }
 
-    /// Whether all games are read, and their positions are sorted and written.
+    /// Whether all games are read, and their positions are being sorted and written.
     pub fn is_sorting(&self) -> bool {
         self.is_sorting.load(Ordering::Relaxed)
     }
 
-    /// Asks the export to stop soon; it then leaves nothing behind.
+    /// Asks the export to stop soon. It then leaves no files behind.
     pub fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was asked to.
+    /// Whether it was asked to stop.
     pub fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
@@ -85,7 +85,8 @@ impl ExportProgress {
 /// Writes a database, or some of its games, as Parquet files.
 ///
 /// # Errors
-/// When the database cannot be read, the files cannot be written, or when it is [stopped](ExportProgress::stop).
+/// If the database cannot be read, the files cannot be written, or the export is
+/// [stopped](ExportProgress::stop).
 pub fn export(database: &Database, options: &ExportOptions<'_>, progress: &ExportProgress) -> Result<Totals> {
     write(database, options, progress).map_err(|error| match error {
         super::Error::Store(error) => super::Error::Store(error.needing(need(database, options.games))),
@@ -93,14 +94,14 @@ pub fn export(database: &Database, options: &ExportOptions<'_>, progress: &Expor
     })
 }
 
-/// How much room the files take, if it can be told.
+/// The space that the files need, if known.
 fn need(database: &Database, games: Option<&GameSet>) -> Option<Need> {
     const SQL: &str = "SELECT (SELECT count(*) FROM game), (SELECT sum(positions) FROM import)";
     let counts = database.connection().query_row(SQL, [], |row| Ok((row.get(0)?, row.get(1)?)));
     let (all, positions): (i64, i64) = counts.ok()?;
     let (all, positions) = (u64::try_from(all).ok()?, u64::try_from(positions).ok()?);
     let games = games.map_or(all, GameSet::len);
-    // As if they were as long as the others.
+    // Assuming that they have average length.
     let plies = u128::from(positions) * u128::from(games) / u128::from(all.max(1));
     Some(Need::About(file_bytes(games, u64::try_from(plies).unwrap_or(u64::MAX))))
 }
@@ -119,7 +120,7 @@ fn write(database: &Database, options: &ExportOptions<'_>, progress: &ExportProg
     let pool = ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|error| Error::io(temp_dir, "start threads", std::io::Error::other(error)))?;
     let mut writer = Writer::new(output, write, is_stopped)?;
-    // All tables are read in one state.
+    // All tables are read from one snapshot.
     let snapshot = database.connection().unchecked_transaction().map_err(failed(database))?;
     let last = database.last_game()?.unwrap_or_default();
     let mut export = Export { database, writer: &mut writer, pool: &pool, is_stopped };
@@ -144,7 +145,7 @@ fn failed(database: &Database) -> impl Fn(rusqlite::Error) -> Error {
     |source| Error::sqlite(database.path(), ACTION, source)
 }
 
-/// Ranges of numbers in which the chosen games stand close together.
+/// Ranges of numbers in which the chosen games are dense.
 struct Ranges<'r> {
     games: Option<&'r GameSet>,
     next: u32,
@@ -159,7 +160,7 @@ impl Iterator for Ranges<'_> {
         const GAP: u32 = 16;
         let is_chosen = |id: u32| self.games.is_none_or(|games| games.contains(GameId(id)));
         let end = |first: u32| self.last.min(first.saturating_add(MOST - 1));
-        // Whole stretches without a game are passed over.
+        // Long ranges without games are skipped.
         while self.next <= self.last
             && self.games.is_some_and(|games| !games.has_any(GameId(self.next)..=GameId(end(self.next))))
         {
@@ -185,11 +186,11 @@ struct Export<'x, 'w> {
     is_stopped: &'x (dyn Fn() -> bool + Sync),
 }
 
-/// The tables whose rows belong to games, but for the positions.
+/// The tables whose rows belong to games, except the positions.
 static OF_GAMES: [&Table; 7] = [&TAG, &MOVE_EVAL, &COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE];
 
 impl Export<'_, '_> {
-    /// Passes on the games of a range. Tells how many games and plies these are.
+    /// Passes on the games of a range. Returns the numbers of games and plies.
     fn range(&mut self, first: GameId, last: GameId, chosen: Option<&GameSet>) -> store::Result<(u64, u64)> {
         let is_chosen = |game: GameId| chosen.is_none_or(|games| games.contains(game));
         let starts = self.games(first, last, &is_chosen)?;
@@ -217,7 +218,7 @@ impl Export<'_, '_> {
         self.moves(starts, first, last)
     }
 
-    /// Passes on rows of `game`. Gives back the start positions.
+    /// Passes on rows of `game`. Returns the start positions.
     fn games(
         &mut self,
         first: GameId,
@@ -262,7 +263,7 @@ impl Export<'_, '_> {
         Ok(starts)
     }
 
-    /// Passes on the moves of games, each with its start position. Tells how many games and plies these are.
+    /// Passes on the moves of games, each with its start position. Returns the numbers of games and plies.
     fn moves(
         &mut self,
         mut starts: BTreeMap<GameId, Option<String>>,
@@ -297,7 +298,7 @@ impl Export<'_, '_> {
         Ok((counted, plies))
     }
 
-    /// Passes on a whole table, or the rows of it that belong to chosen games.
+    /// Passes on a whole table, or its rows that belong to chosen games.
     fn whole(&mut self, table: &'static Table, from: &str, chosen: Option<&GameSet>) -> store::Result<()> {
         let columns: Vec<String> = table.columns.iter().map(|column| Self::column(table, column)).collect();
         let sql = format!("SELECT {} FROM {from} ORDER BY {}_id", columns.join(", "), table.name);
@@ -340,7 +341,7 @@ impl Export<'_, '_> {
     }
 }
 
-/// Reads rows, each of which `pass` takes if `read` makes something of it.
+/// Reads rows, and passes on those for which `read` returns a value.
 fn for_each<T>(
     database: &Database,
     sql: &str,
@@ -367,12 +368,12 @@ fn game_of(row: &Row<'_>, column: usize) -> rusqlite::Result<GameId> {
     row.get(column).map(GameId)
 }
 
-/// Where a column of `game` stands.
+/// The index of a column of `game`.
 fn index_of(column: &str) -> usize {
     GAME.columns.iter().position(|known| known.name == column).expect("a column of the table")
 }
 
-/// A cell that was read.
+/// The value of a cell.
 enum Owned {
     Null,
     Integer(i64),
@@ -389,7 +390,7 @@ impl Owned {
     }
 }
 
-/// Reads the cells of a row; each must be what its column can hold.
+/// Reads the cells of a row; each must fit its column.
 fn cells(row: &Row<'_>, table: &Table) -> rusqlite::Result<Vec<Owned>> {
     let cell = |(index, column): (usize, &Column)| {
         let wrong = |error: FromSqlError| {
@@ -411,7 +412,7 @@ fn cells(row: &Row<'_>, table: &Table) -> rusqlite::Result<Vec<Owned>> {
     table.columns.iter().enumerate().map(cell).collect()
 }
 
-/// The moves of a game as a database has them.
+/// The moves of a game in a database.
 struct StoredMoves {
     game: GameId,
     start: Option<String>,
@@ -419,7 +420,7 @@ struct StoredMoves {
 }
 
 impl StoredMoves {
-    /// Replays the moves: one that is not legal would be written with a position that means nothing.
+    /// Replays the moves: an illegal one would be written with a meaningless position.
     fn block(&self, path: &Path) -> store::Result<MoveBlock> {
         let failed = || Error::UnsoundGame { path: path.to_owned(), game: self.game };
         let setup = match &self.start {

@@ -1,4 +1,4 @@
-//! What is known of games while files are written: where they belong, and what is said of them beside their positions.
+//! Data of games that is needed while files are written: their directories, and the data for their positions.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use crate::board::GameResult;
 use crate::id::GameId;
 use crate::store::row::{day_number, month_of, year_of};
 
-/// By what part of their date games are put into directories.
+/// The part of the date by which games are partitioned into directories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PartitionBy {
-    /// Not at all: few games of many years.
+    /// No partitions: for few games of many years.
     Nothing,
     /// By year.
     Year,
-    /// By year and month, as the monthly dumps are.
+    /// By year and month, like the monthly dumps.
     #[default]
     Month,
 }
@@ -29,12 +29,12 @@ impl PartitionBy {
         }
     }
 
-    /// Where games of an unknown date belong.
+    /// The directory of games with an unknown date.
     pub(super) fn unknown(self) -> DatePartition {
         self.of(Game::new(GameResult::Unknown, [None; 2], None))
     }
 
-    /// Where a game belongs.
+    /// The directory of a game.
     pub(super) fn of(self, game: Game) -> DatePartition {
         let (year, month) = game.year_and_month();
         match self {
@@ -45,12 +45,12 @@ impl PartitionBy {
     }
 }
 
-/// Where games belong; 0 is what is unknown of the date.
+/// A directory of games; 0 is an unknown part of the date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct DatePartition(Option<(u16, Option<u8>)>);
 
 impl fmt::Display for DatePartition {
-    /// As directories, each with a `/` behind it.
+    /// As directories, each followed by `/`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((year, month)) = self.0 else { return Ok(()) };
         write!(f, "year={year}/")?;
@@ -60,8 +60,8 @@ impl fmt::Display for DatePartition {
 
 /// Result, ratings and date of a game.
 ///
-/// Bits 1..0 are the result, 18..2 White's rating and one more (0: unknown), 35..19 Black's, 58..36 the date; a game that is not there is 0
-/// in all and has bit 63.
+/// Bits 1..0 are the result, 18..2 White's rating plus one (0: unknown), 35..19 Black's, 58..36 the date. For
+/// a missing game, bit 63 is set and all others are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Game(u64);
 
@@ -102,14 +102,14 @@ impl Game {
         year_of(self.day())
     }
 
-    /// Of a game of an unknown year the month is not told.
+    /// If the year is unknown, the month is unknown too.
     fn year_and_month(self) -> (u16, u8) {
         let year = self.year().unwrap_or(0);
         (year, month_of(self.day()).filter(|_| year > 0).unwrap_or(0))
     }
 }
 
-/// All games of a run by their numbers, which may have gaps.
+/// All games of a run, indexed by number. Numbers may be missing.
 #[derive(Debug, Default)]
 pub(super) struct Games(Vec<Game>);
 
@@ -122,7 +122,7 @@ impl Games {
         self.0[index] = game;
     }
 
-    /// One of the games; one that is not there has no result, ratings or date.
+    /// One of the games; a missing one has no result, ratings or date.
     pub(super) fn of(&self, id: GameId) -> Game {
         let found = self.0.get(id.0 as usize).copied().filter(|&game| game != Game::NONE);
         found.unwrap_or_else(|| Game::new(GameResult::Unknown, [None; 2], None))

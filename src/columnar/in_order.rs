@@ -1,12 +1,12 @@
-//! Work side by side whose results are taken in order.
+//! Runs jobs in parallel and processes their results in order.
 
 use std::sync::Mutex;
 
 use crate::parallel::lock;
 use crate::turnstile::Turnstile;
 
-/// Works on jobs with so many threads and has the results taken one after the other, in the order of the jobs. As many results wait as
-/// there are threads.
+/// Runs jobs on `threads` threads and passes the results to the caller in the order of the jobs. At most as
+/// many results wait as there are threads.
 pub(super) fn in_order<J: Send, R, E: Send>(
     threads: usize,
     jobs: impl Iterator<Item = Result<J, E>> + Send,

@@ -1,10 +1,11 @@
 //! The same tables as Parquet files, for engines that run on many machines and for data frames.
 //!
-//! Games come with their rows and their moves, from a run or from a database. Rows of small tables are written as they come; moves wait
-//! in a temporary file. When all are there, the games are replayed side by side, which gives `game_position` in the order of games,
-//! and what is sorted then gives `position_game` and `continuation` in the order of keys.
+//! Games with their rows and moves come from a run or from a database. Rows of small tables are written
+//! immediately; moves are stored in a temporary file. After the last game, all games are replayed in
+//! parallel. This gives `game_position` in the order of games. Sorting then gives `position_game` and
+//! `continuation` in the order of keys.
 //!
-//! The layout is told in `docs/parquet.md`.
+//! `docs/parquet.md` describes the layout.
 
 mod by_key;
 mod cells;

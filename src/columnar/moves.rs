@@ -1,4 +1,4 @@
-//! The moves of all games, in a temporary file until their positions are made of them.
+//! Stores the moves of all games in a temporary file until their positions are written.
 
 use std::fs::File;
 use std::io;
@@ -11,12 +11,12 @@ use crate::id::{GameId, Ply};
 use crate::positioned::write_at;
 use crate::store::{Error, Result};
 
-/// Games as bytes, one after the other: each with its number, its start position and the codes of its moves.
+/// Games as consecutive bytes: each with its number, its start position and its move codes.
 #[derive(Debug, Default)]
 pub(crate) struct MoveBlock(Vec<u8>);
 
 impl MoveBlock {
-    /// Bytes before the start position: the game, how many bytes of FEN, how many moves.
+    /// Bytes before the start position: the game, the length of the FEN, the number of moves.
     const HEADER: usize = 12;
 
     /// Adds a game, with its start position unless it is the standard one.
@@ -37,14 +37,14 @@ impl MoveBlock {
     }
 }
 
-/// The same of all games.
+/// The moves of all games.
 #[derive(Debug)]
 pub(super) struct MoveFile {
     directory: PathBuf,
-    /// Has no name and vanishes with the process.
+    /// Has no name, so the system removes it when the process ends.
     file: File,
     bytes: u64,
-    /// Where each game begins, and 1 more; 0: it has no positions.
+    /// The place of each game plus 1; 0: it has no positions.
     places: Vec<u64>,
 }
 
@@ -77,7 +77,7 @@ impl MoveFile {
         Ok(())
     }
 
-    /// Begins to read.
+    /// Starts reading.
     #[allow(unsafe_code)]
     pub(super) fn read(self) -> Result<MoveReader> {
         // SAFETY: nobody else has this file, which has no name, and nobody writes to it any more.
@@ -90,7 +90,7 @@ fn failed(directory: &Path, source: io::Error) -> Error {
     Error::io(directory, "use a temporary file there", source)
 }
 
-/// The moves of all games, once all have come.
+/// The moves of all games, after the last one was added.
 #[derive(Debug)]
 pub(super) struct MoveReader {
     bytes: Mmap,
@@ -98,7 +98,7 @@ pub(super) struct MoveReader {
 }
 
 impl MoveReader {
-    /// How many bytes they take.
+    /// The total size in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes.len() as u64
     }
@@ -108,7 +108,7 @@ impl MoveReader {
         (0..).zip(&self.places).filter(|(_, place)| **place > 0).map(|(id, _)| GameId(id))
     }
 
-    /// One of them.
+    /// The moves of a game.
     pub(super) fn of(&self, game: GameId) -> Moves<'_> {
         let place = self.places[game.0 as usize] - 1;
         let bytes = usize::try_from(place).ok().and_then(|place| self.bytes.get(place..));
@@ -117,7 +117,7 @@ impl MoveReader {
 }
 
 impl<'m> Moves<'m> {
-    /// Reads a game, and tells how many bytes it has.
+    /// Reads a game, and returns its length in bytes.
     fn read(bytes: &'m [u8]) -> Option<(Self, usize)> {
         let (header, rest) = bytes.split_at_checked(MoveBlock::HEADER)?;
         let number = |index: usize| u32::from_le_bytes(*header.as_chunks().0.get(index).expect("three"));
@@ -126,7 +126,7 @@ impl<'m> Moves<'m> {
         Some((Self { game: GameId(number(0)), fen, codes }, MoveBlock::HEADER + fen.len() + codes.len()))
     }
 
-    /// How many positions it has.
+    /// The number of its positions.
     pub(super) const fn positions(self) -> usize {
         self.codes.len() / 4 + 1
     }
@@ -135,7 +135,7 @@ impl<'m> Moves<'m> {
         !self.fen.is_empty()
     }
 
-    /// Shows all positions, with the move played from each.
+    /// Visits all positions, with the move played from each.
     #[inline]
     pub(super) fn replay(
         self,

@@ -1,4 +1,5 @@
-//! The directory that files are written into: under other names until all of them are there, and then a manifest that lists them.
+//! The output directory: files have temporary names until all of them are complete, and then a manifest lists
+//! them.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -13,20 +14,20 @@ use super::part::{Encoder, Part, WrittenPart};
 use super::schema::{LAYOUT_VERSION, Placed, TABLES, Table};
 use crate::store::{self, WriterLock, directory_of, sync_directory};
 
-/// The end of the name of a file that is not complete.
+/// The suffix of incomplete files.
 pub(super) const PARTIAL: &str = ".partial";
 
-/// What a manifest says.
+/// The contents of a manifest.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     pub(super) layout_version: u32,
     pub(super) program_version: String,
     pub(super) shard: u32,
-    /// By what games are put into directories.
+    /// How games are partitioned into directories.
     pub(super) partition_by: String,
-    /// How many games reached a position whose moves are counted, at least.
+    /// The minimum number of games of a position whose moves are counted.
     pub(super) continuation_threshold: u32,
-    /// Who writes the tables that are sorted by key.
+    /// Whether the run or a job writes the tables that are sorted by key.
     #[serde(default)]
     pub(super) by_key: WrittenBy,
     pub(super) tables: Vec<TableTotals>,
@@ -34,19 +35,20 @@ pub(super) struct Manifest {
     pub(super) files: Vec<ListedFile>,
 }
 
-/// Who writes the tables that are sorted by key.
+/// Whether the run or a job writes the tables that are sorted by key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WrittenBy {
-    /// The run: they have the rows of its shard.
+    /// The run: the tables have the rows of its shard.
     #[default]
     Run,
-    /// A job of many runs: one table has the rows of all shards. For that each run writes its rows of `position_game` into one file, sorted,
-    /// and none of `continuation`; the job takes these files out of the directory and the manifest.
+    /// A job after many runs: one table has the rows of all shards. Each run writes its rows of
+    /// `position_game` to one sorted file, and no `continuation`. The job removes these files from the
+    /// directory and the manifest.
     Job,
 }
 
-/// What a table has.
+/// The totals of a table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct TableTotals {
     pub(super) table: String,
@@ -57,7 +59,7 @@ pub(super) struct TableTotals {
 /// One file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ListedFile {
-    /// From the directory, with `/`.
+    /// Relative to the directory, with `/`.
     pub(super) path: String,
     pub(super) table: String,
     pub(super) rows: u64,
@@ -66,7 +68,7 @@ pub(super) struct ListedFile {
 }
 
 impl Manifest {
-    /// How the name of a manifest begins; engines pass over files that begin with `_`.
+    /// The prefix of a manifest's name. Engines ignore files that begin with `_`.
     const PREFIX: &str = "_manifest-";
 
     fn path(directory: &Path, shard: u32) -> PathBuf {
@@ -107,23 +109,24 @@ fn is_manifest(name: &str) -> bool {
     name.starts_with(Manifest::PREFIX) && name.ends_with(".json")
 }
 
-/// A directory with the right to write one shard.
+/// A directory with the lock for writing one shard.
 #[derive(Debug)]
 pub(crate) struct Output {
     directory: PathBuf,
     shard: u32,
-    /// Until the end.
+    /// Released at the end.
     lock: Option<WriterLock>,
-    /// Files that are complete, under their names to be.
+    /// The complete files, by their final names.
     files: Mutex<Vec<ListedFile>>,
     is_finished: bool,
 }
 
 impl Output {
-    /// Takes the right to write a shard of a directory, which is made if it is not there. What an earlier run left unfinished is removed.
+    /// Locks a shard of a directory, which is created if it does not exist. Removes incomplete files of an
+    /// earlier run.
     ///
     /// # Errors
-    /// If it has this shard already and it is not to be replaced, or if it has something else in it.
+    /// If the directory already has this shard, which must not be replaced, or contains something else.
     pub(crate) fn create(directory: &Path, shard: u32, overwrite: bool) -> Result<Self> {
         if directory.exists() && !directory.is_dir() {
             return Err(Error::NotADirectory { path: directory.to_owned() });
@@ -147,7 +150,7 @@ impl Output {
             if !overwrite {
                 return Err(Error::Exists { directory: directory.to_owned(), shard });
             }
-            // What is there stays until the new files are complete.
+            // Existing files stay until the new ones are complete.
             output.remove_parts(true)?;
         } else {
             output.remove_parts(false)?;
@@ -164,7 +167,7 @@ impl Output {
         self.shard
     }
 
-    /// Begins a file: the `number`th of this shard in a directory, such as `game/year=2026/month=10/`.
+    /// Begins file number `number` of this shard in a directory, such as `game/year=2026/month=10/`.
     pub(super) fn part(&self, encoder: &Encoder, directories: &str, number: u32) -> store::Result<OpenPart> {
         let path = format!("{}/{directories}part-{:05}-{number:05}.parquet", encoder.table.name, self.shard);
         let partial = self.directory.join(format!("{path}{PARTIAL}"));
@@ -183,7 +186,7 @@ impl Output {
         Ok(())
     }
 
-    /// Gives each table without rows a file without rows: else engines could not tell its columns.
+    /// Writes a file without rows for each empty table: otherwise engines would not know its columns.
     pub(super) fn complete_empty_tables(&self, partition_by: PartitionBy) -> store::Result<()> {
         for table in TABLES {
             let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
@@ -201,7 +204,7 @@ impl Output {
         Ok(())
     }
 
-    /// Gives all files their names and writes the manifest.
+    /// Renames all files to their final names and writes the manifest.
     pub(super) fn finish(
         &mut self,
         partition_by: &str,
@@ -228,7 +231,7 @@ impl Output {
             tables: TABLES.iter().map(of_table).collect(),
             files,
         };
-        // All that takes space is written before an earlier shard is replaced.
+        // Everything that takes space is written before an earlier shard is replaced.
         let text = serde_json::to_string_pretty(&written).map_err(|error| failed(error.into()))?;
         let temporary = self.temporary_manifest();
         let write = || {
@@ -267,12 +270,12 @@ impl Output {
         })
     }
 
-    /// The manifest's name until it is put into place.
+    /// The temporary name of the manifest.
     fn temporary_manifest(&self) -> PathBuf {
         self.lock.as_ref().expect("until the end").temporary("manifest")
     }
 
-    /// Removes files of this shard, only those that are not complete if `partial`.
+    /// Removes files of this shard; only incomplete ones if `partial`.
     fn remove_parts(&self, partial: bool) -> store::Result<()> {
         self.remove_parts_but(|name| partial && !name.ends_with(PARTIAL))
     }
@@ -291,7 +294,8 @@ impl Output {
 impl Drop for Output {
     fn drop(&mut self) {
         if !self.is_finished {
-            // The next run removes what cannot be removed now. Without a manifest, complete files are of no use either.
+            // The next run removes what cannot be removed now. Without a manifest, complete files are useless
+            // too.
             let _ = fs::remove_file(self.temporary_manifest());
             let _ = self.remove_parts(Manifest::path(&self.directory, self.shard).exists());
             self.lock = None;
@@ -307,7 +311,7 @@ pub(super) struct OpenPart {
     table: &'static Table,
 }
 
-/// What was written.
+/// The totals of the written files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Rows of `game`.
@@ -320,7 +324,7 @@ pub struct Totals {
     pub bytes: u64,
 }
 
-/// Fails if a directory has something in it that is not of this layout.
+/// Fails if a directory contains anything that is not of this layout.
 fn refuse_foreign(directory: &Path) -> Result<()> {
     let failed = |source| store::Error::io(directory, "read", source);
     for entry in fs::read_dir(directory).map_err(failed)? {
@@ -336,7 +340,7 @@ fn refuse_foreign(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes files from a directory and those below it, and then those directories that are empty.
+/// Removes files from a directory and those below it, and then empty directories.
 fn remove_files(directory: &Path, is_removed: &dyn Fn(&str) -> bool) -> io::Result<()> {
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -350,22 +354,22 @@ fn remove_files(directory: &Path, is_removed: &dyn Fn(&str) -> bool) -> io::Resu
             fs::remove_file(entry.path())?;
         }
     }
-    // One that is not empty stays.
+    // A directory that is not empty stays.
     let _ = fs::remove_dir(directory);
     Ok(())
 }
 
-/// Has all files last. There can be thousands: one by one that takes many times as long as all at once.
+/// Syncs all files to disk. There can be thousands: syncing them one by one takes many times as long.
 #[cfg(target_os = "linux")]
 fn sync_files(directory: &Path, _: &[ListedFile]) -> io::Result<()> {
     Ok(rustix::fs::syncfs(fs::File::open(directory)?)?)
 }
 
-/// Has all files last.
+/// Syncs all files to disk.
 #[cfg(not(target_os = "linux"))]
 fn sync_files(directory: &Path, files: &[ListedFile]) -> io::Result<()> {
     let sync = |file: &ListedFile| {
-        // Windows syncs only what is open for writing.
+        // Windows can sync only files that are open for writing.
         let path = directory.join(format!("{}{PARTIAL}", file.path));
         fs::OpenOptions::new().write(true).open(path)?.sync_all()
     };

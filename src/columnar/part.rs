@@ -1,4 +1,4 @@
-//! One file: row groups that were encoded elsewhere, one after the other.
+//! Writes one file from row groups that were encoded before.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ pub(super) struct Encoder {
     factory: ArrowRowGroupWriterFactory,
 }
 
-/// Rows that are ready to be written.
+/// Encoded rows.
 pub(super) struct RowGroup {
     columns: Vec<ArrowColumnChunk>,
     rows: usize,
@@ -34,7 +34,7 @@ impl Encoder {
     pub(super) fn new(table: &'static Table) -> Self {
         let schema = table.schema();
         let mut properties = table.properties();
-        // What Arrow's own readers tell the types by.
+        // From this metadata, Arrow's own readers get the types.
         add_encoded_arrow_schema_to_metadata(&schema, &mut properties);
         let properties = Arc::new(properties);
         let nothing = file_writer(&schema, &properties, io::sink()).expect("writing to nothing");
@@ -42,7 +42,7 @@ impl Encoder {
         Self { table, schema, properties, factory }
     }
 
-    /// Encodes a row group: a column each.
+    /// Encodes a row group from its columns.
     pub(super) fn encode(&self, columns: &[ArrayRef]) -> RowGroup {
         let rows = columns.first().map_or(0, |column| column.len());
         let encode = || {
@@ -73,7 +73,7 @@ pub(super) struct Part {
     rows: u64,
 }
 
-/// What became of it.
+/// The result of writing the file.
 #[derive(Debug)]
 pub(super) struct WrittenPart {
     pub(super) rows: u64,
@@ -110,7 +110,7 @@ impl Part {
         Ok(())
     }
 
-    /// Completes the file. It is not yet made to last.
+    /// Completes the file. It is not yet synced.
     pub(super) fn finish(self) -> Result<WrittenPart> {
         let path = self.writer.inner().path.clone();
         let finish = || {
@@ -131,7 +131,7 @@ fn failed(path: &Path, source: io::Error) -> Error {
     Error::io(path, "write", source)
 }
 
-/// What the system said, if it said something.
+/// The system's error, if there is one.
 pub(super) fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => cause.downcast().map_or_else(io::Error::other, |cause| *cause),
@@ -139,7 +139,7 @@ pub(super) fn io_error(error: ParquetError) -> io::Error {
     }
 }
 
-/// Appends to a file, which is open only while that is done: there can be thousands of files.
+/// Appends to a file, which is open only meanwhile, because there can be thousands of files.
 struct Appending {
     path: PathBuf,
     pending: Vec<u8>,

@@ -1,4 +1,5 @@
-//! `game_position`: all games are replayed once more, side by side, and their positions written in the order of the games.
+//! Writes `game_position`: replays all games again in parallel, and writes their positions in the order of
+//! the games.
 
 use std::sync::Arc;
 
@@ -17,10 +18,10 @@ use crate::id::{GameId, Ply};
 use crate::sort::Scatter;
 use crate::store::{Error, Result};
 
-/// Rows of a file: about 250 MB.
+/// The number of rows per file: about 250 MB.
 const FILE_ROWS: u64 = 256 * GROUP_ROWS as u64;
 
-/// What is written, and how.
+/// What to write, and how.
 pub(super) struct Positions<'p> {
     pub(super) output: &'p Output,
     pub(super) games: &'p Games,
@@ -30,14 +31,14 @@ pub(super) struct Positions<'p> {
     pub(super) is_stopped: &'p (dyn Fn() -> bool + Sync),
 }
 
-/// Games of one directory that fit into a row group.
+/// Games of one directory that fit in a row group.
 struct Job {
     date: DatePartition,
     games: Vec<GameId>,
 }
 
 impl Positions<'_> {
-    /// Writes all positions, and notes down where each of them came by.
+    /// Writes all positions, and records their visits.
     pub(super) fn write(&self, visits: &Visits) -> Result<()> {
         let encoder = Encoder::new(&GAME_POSITION);
         let start = (Position::start(), FenText::new(&Position::start()));
@@ -76,7 +77,7 @@ impl Positions<'_> {
         files.finish()
     }
 
-    /// All games: directory by directory, and in each of them in order.
+    /// All games, by directory, in order within each.
     fn jobs(&self) -> impl Iterator<Item = Job> + Send {
         let date = |game: &GameId| self.partition_by.of(self.games.of(*game));
         let mut games: Vec<GameId> = self.moves.games().collect();
@@ -99,10 +100,10 @@ impl Positions<'_> {
     }
 }
 
-/// Memory for positions on their way to be sorted, for each row group that is made.
+/// Memory for positions to be sorted, per row group being built.
 const SCATTER_BYTES: usize = 4 << 20;
 
-/// The number of a game among those of all shards.
+/// The number of a game across all shards.
 pub(super) fn game_id(shard: u32, game: GameId) -> i64 {
     i64::from(shard) << 32 | i64::from(game.0)
 }
@@ -155,11 +156,11 @@ impl Rows {
     }
 }
 
-/// Files, one after the other.
+/// Writes files one after the other.
 struct Files<'f> {
     output: &'f Output,
     encoder: &'f Encoder,
-    /// The one that is written, its directory and its number there.
+    /// The current file, its directory and its number there.
     open: Option<(DatePartition, u32, OpenPart)>,
 }
 

@@ -1,6 +1,6 @@
-//! The tables as Parquet has them: their columns, how they are sorted, and how they are written.
+//! The tables as Parquet files: their columns, their sort order, and how they are written.
 //!
-//! All numbers are signed: Spark makes decimals of unsigned 64-bit ones, and Athena has none.
+//! All integers are signed: Spark reads unsigned 64-bit ones as decimals, and Athena does not support them.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
-/// Rows of a row group. DuckDB skips whole row groups only.
+/// Rows per row group. DuckDB can skip only whole row groups.
 pub(super) const GROUP_ROWS: usize = 122_880;
 
-/// Rows of a page. Spark, Trino and ClickHouse skip pages too.
+/// Rows per page. Spark, Trino and ClickHouse also skip pages.
 const PAGE_ROWS: usize = 4096;
 
 /// The version of the layout: of tables, columns and directories.
 pub(super) const LAYOUT_VERSION: u32 = 1;
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Int64,
@@ -36,24 +36,25 @@ pub(super) struct Column {
     encoding: Encoded,
 }
 
-/// How the values of a column are written. `DELTA_BYTE_ARRAY` is never taken: Spark 4.1 to 4.3 read wrong values of it.
+/// The encoding of a column's values. `DELTA_BYTE_ARRAY` is never used: Spark 4.1 to 4.3 read wrong values
+/// from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoded {
-    /// As numbers of a list of values; plain where that grows too long.
+    /// As indexes into a dictionary; plain if that grows too large.
     Dictionary,
     Plain,
-    /// By how much each is greater than the one before: `DELTA_BINARY_PACKED`.
+    /// As differences between consecutive values: `DELTA_BINARY_PACKED`.
     Delta,
 }
 
-/// Where the files of a table stand.
+/// The directories of a table's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placed {
-    /// In a directory for the date of their games.
+    /// One directory per date of the games.
     ByDate,
-    /// In a directory for the first byte of their keys.
+    /// One directory per first byte of the keys.
     ByKey,
-    /// In that of the table.
+    /// The directory of the table.
     Together,
 }
 
@@ -62,7 +63,7 @@ pub(super) enum Placed {
 pub(super) struct Table {
     pub(super) name: &'static str,
     pub(super) placed: Placed,
-    /// How many of the first columns each file is sorted by.
+    /// The number of leading columns by which each file is sorted.
     pub(super) sorted_by: usize,
     pub(super) columns: &'static [Column],
 }
@@ -109,7 +110,7 @@ macro_rules! tables {
 }
 
 tables! {
-    /// `game` of SQLite with names in place of their numbers.
+    /// `game` of SQLite, with names instead of their numbers.
     GAME: "game", ByDate, sorted by 1 [
         int64("game_id").delta(),
         int32("source_id"),
@@ -249,7 +250,7 @@ tables! {
 }
 
 impl Table {
-    /// The columns as Arrow has them.
+    /// The columns as an Arrow schema.
     pub(super) fn schema(&self) -> SchemaRef {
         let field = |column: &Column| {
             let kind = match column.kind {
@@ -262,7 +263,7 @@ impl Table {
         Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()))
     }
 
-    /// How the files are written.
+    /// The writer options.
     pub(super) fn properties(&self) -> WriterProperties {
         let zstd = Compression::ZSTD(ZstdLevel::try_new(1).expect("a level that zstd has"));
         let sorted = (0..self.sorted_by as i32).map(|column_idx| SortingColumn {
@@ -294,7 +295,7 @@ impl Table {
                     .set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED),
             };
             if column.name == "fen" {
-                // Nobody looks for FENs by range, and they are long.
+                // Nobody searches FENs by range, and they are long.
                 properties = properties.set_column_statistics_enabled(path(), EnabledStatistics::None);
             }
         }
@@ -302,7 +303,7 @@ impl Table {
     }
 }
 
-/// What the bits of a move code are.
+/// The meaning of the bits of a move code.
 const MOVE_CODE: &str = "bits 0-3 captured piece, 4-7 piece, 8-15 to, 16-23 from (file + 16 * rank), 24-27 special, 28 check, 29 mate; \
                          pieces: 2 P, 4 N, 6 K, 8 B, 10 R, 12 Q, black one more; 0 is a null move, NULL no move";
 

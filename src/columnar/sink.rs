@@ -1,4 +1,4 @@
-//! A run that writes Parquet files.
+//! The sink that writes Parquet files.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -21,28 +21,28 @@ use crate::store::sink::{
     SortedOccurrences, UnsortedOccurrences as _,
 };
 
-/// Writes the games of a run, and what is told of them, into files.
+/// Writes the games of a run, and their data, to files.
 pub(crate) struct ParquetFiles<'w> {
     writer: Option<Writer<'w>>,
-    /// What stands in each column of `game`.
+    /// The source of each column of `game`.
     game_columns: Vec<GameColumn>,
     openings: OpeningNames,
-    /// The path of each source, and the byte from which it is read.
+    /// The path of each source, and the byte at which reading starts.
     sources: HashMap<SourceId, (String, u64)>,
     totals: &'w mut FileTotals,
 }
 
-/// What a run wrote.
+/// The totals of a run.
 #[derive(Debug, Default)]
 pub(crate) struct FileTotals {
     pub(crate) totals: Totals,
     pub(crate) distinct_positions: u64,
-    /// Bytes that went through temporary files.
+    /// Bytes written to temporary files.
     pub(crate) spilled_bytes: u64,
 }
 
 impl<'w> ParquetFiles<'w> {
-    /// Writes through `writer`, and says in `totals` what was written.
+    /// Writes through `writer`, and stores the totals in `totals`.
     pub(crate) fn new(writer: Writer<'w>, openings: &OpeningBook, totals: &'w mut FileTotals) -> Self {
         let game_columns = GAME.columns.iter().filter_map(|column| GameColumn::of(column.name)).collect();
         let openings = OpeningNames::of(openings);
@@ -54,10 +54,10 @@ impl<'w> ParquetFiles<'w> {
     }
 }
 
-/// The side tables that are written: those of SQLite with the same columns.
+/// The side tables: those of SQLite with the same columns.
 static SIDE_TABLES: [&Table; 7] = [&TAG, &MOVE_EVAL, &COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE];
 
-/// Gathers the moves of games.
+/// Collects the moves of games.
 #[derive(Debug, Default)]
 pub(crate) struct MoveEncoder(MoveBlock);
 

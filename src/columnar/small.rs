@@ -1,4 +1,4 @@
-//! The tables whose rows come while games are read.
+//! Writes the tables whose rows arrive while games are read.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,19 @@ use super::schema::{GAME, GROUP_ROWS, Placed, Table};
 use crate::store::Result;
 use crate::store::row::virtual_table::Cell;
 
-/// Bytes of rows of a table in memory. Each table is counted for itself: where its row groups end must not depend on how the rows of
-/// several tables come by. Games of an old collection are of a thousand months, each with a file: with less memory, their row groups would
-/// be of a few dozen games, and most of the time would go into beginning them.
+/// The maximum size of a table's buffered rows. Each table is counted separately: the ends of its row groups
+/// must not depend on the order in which rows of several tables arrive. Games of an old collection are spread
+/// over a thousand months, each with its own file. With less memory, their row groups would have a few dozen
+/// games, and most of the time would be spent on starting them.
 fn most_bytes(table: &Table) -> usize {
     if table.name == GAME.name { 128 << 20 } else { 32 << 20 }
 }
 
-/// Rows on their way into files.
+/// Buffered rows.
 #[derive(Default)]
 pub(super) struct SmallTables(BTreeMap<&'static str, SmallTable>);
 
-/// The rows of one table: a file for each directory.
+/// The rows of one table: one file per directory.
 struct SmallTable {
     encoder: Encoder,
     files: BTreeMap<Option<DatePartition>, SmallFile>,
@@ -34,7 +35,7 @@ struct SmallFile {
 }
 
 impl SmallTables {
-    /// Adds a row, of a game of such a date.
+    /// Adds a row of a game with this date.
     pub(super) fn push<'c>(
         &mut self,
         output: &Output,
@@ -81,7 +82,7 @@ impl SmallTable {
         if self.bytes > most_bytes(table) { self.flush(output) } else { Ok(()) }
     }
 
-    /// Writes what is in memory.
+    /// Writes the buffered rows.
     fn flush(&mut self, output: &Output) -> Result<()> {
         self.bytes = 0;
         self.files.iter_mut().try_for_each(|(date, file)| file.flush(output, &self.encoder, *date))
@@ -89,7 +90,7 @@ impl SmallTable {
 }
 
 impl SmallFile {
-    /// Writes what is in memory.
+    /// Writes the buffered rows.
     fn flush(&mut self, output: &Output, encoder: &Encoder, date: Option<DatePartition>) -> Result<()> {
         if self.columns.rows() == 0 {
             return Ok(());

@@ -1,4 +1,5 @@
-//! Are Parquet files whole? They are held against their manifest, the order of keys against that of games, and games against the rules.
+//! Checks Parquet files: compares them with their manifest, the order of keys with that of games, and games
+//! with the rules.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -22,21 +23,21 @@ use crate::board::{MoveCode, Position};
 use crate::parallel;
 use crate::store::{self, Error};
 
-/// How closely files are checked.
+/// Options of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct VerifyOptions {
-    /// About how many games are replayed; `None` for all.
+    /// The approximate number of games to replay; `None`: all.
     pub sample: Option<u32>,
-    /// How many findings are kept; all are counted.
+    /// The maximum number of findings to keep; all are counted.
     pub limit: usize,
-    /// Worker threads; 0 for one for each processor.
+    /// The number of worker threads; 0: one per processor.
     pub threads: usize,
 }
 
-/// What came of checking.
+/// The result of a check.
 #[derive(Clone, Debug, Default)]
 pub struct VerifyReport {
-    /// Files that were checked.
+    /// Files checked.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -44,15 +45,15 @@ pub struct VerifyReport {
     pub games: u64,
     /// Rows of `game_position`.
     pub positions: u64,
-    /// Games that were replayed.
+    /// Games replayed.
     pub replayed_games: u64,
-    /// The first things that are wrong: a sentence each.
+    /// The first findings: a sentence each.
     pub findings: Vec<String>,
-    /// How many there are.
+    /// The number of all findings.
     pub found: u64,
 }
 
-/// How far it has come.
+/// The progress of a check.
 #[derive(Debug, Default)]
 pub struct VerifyProgress {
     bytes: AtomicU64,
@@ -61,7 +62,7 @@ pub struct VerifyProgress {
 }
 
 impl VerifyProgress {
-    /// Bytes that were read.
+    /// Bytes read.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -71,16 +72,17 @@ impl VerifyProgress {
         self.total_bytes.load(Ordering::Relaxed)
     }
 
-    /// Games that were replayed.
+    /// Games replayed.
     pub fn games(&self) -> u64 {
         self.games.load(Ordering::Relaxed)
     }
 }
 
-/// Checks the Parquet files of a directory, of all shards. Nothing is written.
+/// Checks the Parquet files of all shards in a directory. Writes nothing.
 ///
 /// # Errors
-/// When there is no manifest, or one that cannot be read, or when `is_stopped` says so. What is wrong with files is no error but a finding.
+/// If there is no manifest, or a manifest cannot be read, or `is_stopped` returns true. Problems of the files
+/// are findings, not errors.
 pub fn verify(
     directory: &Path,
     options: VerifyOptions,
@@ -103,10 +105,10 @@ pub fn verify(
     Ok(VerifyReport { findings: first, found, bytes, ..report })
 }
 
-/// What is wrong.
+/// Collects findings.
 struct Findings {
     limit: usize,
-    /// The first ones, and how many there are.
+    /// The first findings, and the number of all.
     found: Mutex<(Vec<String>, u64)>,
 }
 
@@ -120,7 +122,7 @@ impl Findings {
     }
 }
 
-/// One shard.
+/// The check of one shard.
 struct Check<'c> {
     directory: &'c Path,
     manifest: &'c Manifest,
@@ -130,10 +132,10 @@ struct Check<'c> {
     findings: &'c Findings,
 }
 
-/// 2^64 divided by the golden ratio: its multiples lie evenly spread among all numbers.
+/// 2^64 divided by the golden ratio: its multiples are evenly spread.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A number that tells rows apart, added up over the rows of a table: it does not depend on their order.
+/// A hash of a row. The sum over the rows of a table does not depend on their order.
 fn row_sum(key: i64, game_id: i64, ply: i32, move_code: Option<i32>) -> u64 {
     let code = move_code.map_or(u64::MAX, |code| u64::from(code.cast_unsigned()));
     [key.cast_unsigned(), game_id.cast_unsigned(), u64::from(ply.cast_unsigned()), code].iter().fold(
@@ -154,7 +156,7 @@ impl Check<'_> {
         self.totals(report);
         report.files += files.len() as u64;
         if sound.len() < files.len() {
-            // What follows would be about the same damage.
+            // Further findings would be about the same damage.
             return Ok(());
         }
         let of = |table: &str| sound.iter().copied().filter(|file| file.table == table).collect::<Vec<_>>();
@@ -182,7 +184,7 @@ impl Check<'_> {
         if (self.is_stopped)() { Err(Error::Interrupted.into()) } else { Ok(()) }
     }
 
-    /// Whether the bytes of a file are those that were written.
+    /// Whether the bytes of a file are unchanged.
     fn content(&self, file: &ListedFile) -> Result<bool> {
         self.check_stop()?;
         let path = self.path(file);
@@ -224,7 +226,7 @@ impl Check<'_> {
         Ok(Arc::clone(reader.metadata()))
     }
 
-    /// Holds the totals of the tables against the files.
+    /// Compares the totals of the tables with the files.
     fn totals(&self, report: &mut VerifyReport) {
         for totals in &self.manifest.tables {
             let files = self.manifest.files.iter().filter(|file| file.table == totals.table);
@@ -272,7 +274,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// How many rows there are, and their sum.
+    /// The number of rows, and the sum of their hashes.
     fn rows(&self, files: &[&ListedFile]) -> Result<(u64, u64)> {
         let of_file = |index: usize| -> Result<(u64, u64)> {
             let (mut rows, mut sum) = (0, 0_u64);
@@ -294,7 +296,7 @@ impl Check<'_> {
         Ok(parts.into_iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1.wrapping_add(part.1))))
     }
 
-    /// The start positions of games that have one of their own.
+    /// The start positions of games with a set-up.
     fn starts(&self, files: &[&ListedFile]) -> Result<HashMap<i64, String>> {
         let mut starts = HashMap::new();
         for file in files {
@@ -309,7 +311,7 @@ impl Check<'_> {
         Ok(starts)
     }
 
-    /// Replays the games of some row groups, or of all `games`. Gives back how many games these are.
+    /// Replays the games of some row groups, or of all `games`. Returns the number of games.
     fn replay(&self, files: &[&ListedFile], games: u64, starts: &HashMap<i64, String>) -> Result<u64> {
         let mut groups = Vec::new();
         let mut all_rows = 0;
@@ -324,7 +326,7 @@ impl Check<'_> {
             let rows = u128::from(all_rows) * u128::from(sample) / u128::from(games.max(1));
             u64::try_from(rows).unwrap_or(u64::MAX)
         });
-        // From all places evenly, the same ones each time: a month may have few games.
+        // Evenly from all places, and the same ones each time: a month may have few games.
         let mut order: Vec<_> = (0_u64..).zip(groups).collect();
         order.sort_by_key(|(index, _)| index.wrapping_mul(GOLDEN));
         let mut rows_before = 0;
@@ -359,7 +361,7 @@ impl Check<'_> {
                 let place = |what: &str| format!("game {id}, ply {number}: {what}");
                 let mut position = match at.take() {
                     Some((of, next, position)) if of == id && next == number => position,
-                    // The rest of a game that begins in an earlier group, or that was found wrong.
+                    // The rest of a game that begins in an earlier group, or that has a finding already.
                     _ if number != 0 => continue,
                     _ => {
                         games += 1;
@@ -400,8 +402,8 @@ impl Check<'_> {
     }
 }
 
-/// Finds files that no manifest lists, in a directory of `root` and those below it. Names that engines pass over are left out, and the
-/// tables of all shards that a job wrote.
+/// Finds files that no manifest lists, in a directory of `root` and those below it. Ignores names that
+/// engines ignore, and the tables of all shards that a job wrote.
 fn unlisted(root: &Path, directory: &Path, manifests: &[Manifest], findings: &Findings) -> Result<()> {
     let failed = |source| store::Error::io(directory, "read", source);
     for entry in fs::read_dir(directory).map_err(failed)? {

@@ -1,4 +1,4 @@
-//! Games in, files out: what the sink of a run and the export of a database have in common.
+//! Writes games to files; used by the sink of a run and by the export of a database.
 
 use std::path::PathBuf;
 
@@ -15,35 +15,35 @@ use crate::id::GameId;
 use crate::store::Result;
 use crate::store::row::virtual_table::Cell;
 
-/// How many bytes the files of some games take, about: as measured on collections with short and long headers.
+/// The approximate size of the files of some games, as measured on collections with short and long headers.
 pub(crate) fn file_bytes(games: u64, plies: u64) -> u64 {
     const BYTES_A_PLY: u64 = 30;
     const BYTES_A_GAME: u64 = 60;
     plies.saturating_mul(BYTES_A_PLY).saturating_add(games.saturating_mul(BYTES_A_GAME))
 }
 
-/// How files are written.
+/// Options for writing files.
 #[derive(Clone, Debug)]
 pub(crate) struct WriteOptions {
     pub(crate) partition_by: PartitionBy,
     pub(crate) continuation_threshold: u32,
-    /// Who writes what is sorted by key.
+    /// Whether the run or a job writes the tables that are sorted by key.
     pub(crate) by_key: WrittenBy,
-    /// Bytes of memory for positions that are sorted.
+    /// Memory for sorting positions, in bytes.
     pub(crate) memory: u64,
-    /// Where temporary files go.
+    /// The directory of temporary files.
     pub(crate) temp_dir: PathBuf,
 }
 
-/// What sorting positions told.
+/// The result of sorting positions.
 pub(super) struct Sorted {
-    /// How many distinct keys there are.
+    /// The number of distinct keys.
     pub(super) distinct: u64,
-    /// Bytes that went through temporary files.
+    /// Bytes written to temporary files.
     pub(super) spilled_bytes: u64,
 }
 
-/// Takes games and their rows, and in the end writes what is told by their moves.
+/// Receives games and their rows, and at the end writes the tables that follow from their moves.
 pub(crate) struct Writer<'w> {
     output: Output,
     options: WriteOptions,
@@ -54,7 +54,7 @@ pub(crate) struct Writer<'w> {
 }
 
 impl<'w> Writer<'w> {
-    /// Begins to write.
+    /// Starts writing.
     pub(crate) fn new(
         output: Output,
         options: WriteOptions,
@@ -65,12 +65,12 @@ impl<'w> Writer<'w> {
         Ok(Self { output, options, is_stopped, small, games: Games::default(), moves })
     }
 
-    /// Says what is known of a game, before its rows come.
+    /// Adds the data of a game, before its rows.
     pub(super) fn add_game(&mut self, id: GameId, game: Game) {
         self.games.insert(id, game);
     }
 
-    /// Adds a row of a table. The columns `game_id` take the number of the shard.
+    /// Adds a row of a table. The columns `game_id` get the number of the shard.
     pub(super) fn add_row<'c>(
         &mut self,
         table: &'static Table,
@@ -94,7 +94,7 @@ impl<'w> Writer<'w> {
         self.moves.as_mut().expect("until the end").append(block)
     }
 
-    /// Writes all positions, once all games have come.
+    /// Writes all positions, after the last game.
     pub(super) fn write_positions(&mut self, pool: &ThreadPool) -> Result<Sorted> {
         let moves = self.moves.take().expect("until the end").read()?;
         let (memory, directory) = (self.options.memory, self.options.temp_dir.clone());

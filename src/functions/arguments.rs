@@ -1,4 +1,4 @@
-//! What a function is given, and what can be wrong with it.
+//! Arguments of functions, and their errors.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -61,13 +61,14 @@ impl Problem {
             }
             _ => {}
         }
-        // SQLite takes no message with a NUL in it.
+        // SQLite does not accept a message that contains a NUL.
         let message = format!("{function}: {self}").replace('\0', "\\0");
         rusqlite::Error::UserFunctionError(Box::new(FunctionError(message)))
     }
 }
 
-/// The arguments of a call; none is NULL once a function's body runs, if NULL gives NULL.
+/// The arguments of a call. None is NULL when the body of a function runs, if the function returns NULL for
+/// NULL.
 pub(super) struct Arguments<'a, 'c> {
     context: &'a Context<'c>,
 }
@@ -85,7 +86,7 @@ impl<'a, 'c> Arguments<'a, 'c> {
         text(self.context.get_raw(index), index)
     }
 
-    /// The text that SQLite takes a value for: numbers are written out.
+    /// The value as text, as SQLite converts it: numbers are written out.
     pub(super) fn as_text(&self, index: usize) -> Result<Cow<'_, str>, Problem> {
         Ok(match self.context.get_raw(index) {
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
@@ -105,12 +106,12 @@ impl<'a, 'c> Arguments<'a, 'c> {
         }
     }
 
-    /// How many there are.
+    /// The number of arguments.
     pub(super) fn count(&self) -> usize {
         self.context.len()
     }
 
-    /// A number, whole or not; `None` for NULL.
+    /// A number, integer or not; `None` for NULL.
     pub(super) fn number(&self, index: usize) -> Result<Option<f64>, Problem> {
         match self.context.get_raw(index) {
             ValueRef::Null => Ok(None),
@@ -136,7 +137,7 @@ impl<'a, 'c> Arguments<'a, 'c> {
         bits.and_then(MoveCode::from_bits).ok_or(Problem::Code(number))
     }
 
-    /// What is compiled from a text; as long as the argument is a constant of the statement, only once.
+    /// A value compiled from a text; only once if the argument is a constant of the statement.
     pub(super) fn compiled<T: Send + Sync + 'static, E: Into<Problem>>(
         &self,
         index: usize,
@@ -150,8 +151,8 @@ impl<'a, 'c> Arguments<'a, 'c> {
         Ok(self.context.set_aux(number, parse(&text).map_err(Into::into)?)?)
     }
 
-    /// Fails if the statement is to end: between the calls of functions in one row SQLite does not look. An older SQLite, which the
-    /// extension may be loaded into, cannot be asked.
+    /// Fails if the statement should stop: SQLite does not check this between function calls within one row.
+    /// An older SQLite, into which the extension may be loaded, does not support this.
     #[cfg_attr(not(feature = "bundled"), allow(clippy::unused_self, clippy::unnecessary_wraps))]
     pub(super) fn check_interrupt(&self) -> Result<(), Problem> {
         #[cfg(feature = "bundled")]
@@ -165,7 +166,7 @@ impl<'a, 'c> Arguments<'a, 'c> {
     /// The connection that the statement runs on.
     #[allow(unsafe_code)]
     pub(super) fn connection(&self) -> Result<ConnectionRef<'_>, Problem> {
-        // SAFETY: the reference cannot leave the call, which SQLite makes on the connection's own thread.
+        // SAFETY: the reference cannot outlive the call, which SQLite makes on the connection's own thread.
         Ok(unsafe { self.context.get_connection() }?)
     }
 }

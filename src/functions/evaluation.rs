@@ -1,4 +1,4 @@
-//! Functions of evaluations.
+//! SQL functions on evaluations.
 
 use super::arguments::{Arguments, Problem};
 use crate::pgn::winning_chances;
@@ -8,9 +8,9 @@ pub(super) fn chances(arguments: &Arguments<'_, '_>) -> Result<Option<f64>, Prob
     let cp = arguments.number(0)?;
     let mate = if arguments.count() > 1 { arguments.number(1)? } else { None };
     Ok(match mate {
-        // Who is mated cannot be told.
+        // It is unknown who is mated.
         Some(0.0) => None,
-        // As many centipawns as count at most.
+        // The maximum number of centipawns that counts.
         Some(mate) => Some(winning_chances(f64::INFINITY.copysign(mate))),
         None => cp.map(winning_chances),
     })

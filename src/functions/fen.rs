@@ -1,4 +1,4 @@
-//! Functions of positions.
+//! SQL functions on positions.
 
 use super::arguments::{Arguments, Problem, lossy, no_position};
 use crate::board::{Material, MaterialSignature, Pattern, Phase, PositionKey, Setup, Square};

@@ -1,4 +1,4 @@
-//! Functions of games.
+//! SQL functions on games.
 
 use super::arguments::{Arguments, Problem};
 use crate::query::write_pgn;

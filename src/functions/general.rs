@@ -1,5 +1,6 @@
-//! Functions that have nothing to do with chess, and that other programs' SQLite has too: mathematics, `regexp`, `median`, `percentile` and the
-//! table `generate_series`. The built-in SQLite is compiled without them. Its `trim` with two arguments is replaced by a faster one.
+//! General SQL functions that other programs' SQLite also has: mathematics, `regexp`, `median`, `percentile`
+//! and the table `generate_series`. The bundled SQLite is compiled without them. Its `trim` with two
+//! arguments is replaced by a faster one.
 
 use std::collections::HashSet;
 
@@ -38,7 +39,7 @@ const OF_ONE: [(&str, OfOne); 19] = [
     ("tanh", f64::tanh),
 ];
 
-/// Those that leave a whole number as it is.
+/// Functions that leave integers unchanged.
 const ROUNDING: [(&str, OfOne); 4] =
     [("ceil", f64::ceil), ("ceiling", f64::ceil), ("floor", f64::floor), ("trunc", f64::trunc)];
 
@@ -51,7 +52,7 @@ const OF_TWO: [(&str, OfTwo); 5] = [
     ("power", f64::powf),
 ];
 
-/// Makes them known to a connection.
+/// Registers the functions on a connection.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -84,7 +85,7 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     vtab::series::load_module(connection)
 }
 
-/// Adds a function whose value is NULL where it is no number.
+/// Adds a function whose value is NULL if it is not a number.
 fn mathematics(
     connection: &Connection,
     name: &str,
@@ -106,14 +107,15 @@ fn number(context: &Context<'_>, index: usize) -> Option<f64> {
     }
 }
 
-/// SQLite cannot interrupt a match. Its time grows with the size of the compiled pattern times the length of the text: with this product, in
-/// bytes times bytes, half a second at most.
+/// SQLite cannot interrupt a match. Its time grows with the size of the compiled pattern multiplied by the
+/// length of the text: with this product (bytes times bytes), it takes at most half a second.
 const MATCH_WORK: usize = 1 << 29;
-/// The size of a compiled pattern is rounded up to a power of two between these: a MiB at most, and a KiB for all smaller ones.
+/// The size of a compiled pattern is rounded up to a power of two in this range: at most a MiB, and a KiB for
+/// all smaller ones.
 const LARGEST: u32 = 20;
 const SMALLEST: u32 = 10;
 
-/// A regular expression, and how many bytes the texts have at most that it is matched with.
+/// A regular expression, and the maximum length of texts to match, in bytes.
 struct Pattern {
     regex: Regex,
     longest: usize,
@@ -140,12 +142,12 @@ fn regexp(arguments: &Arguments<'_, '_>) -> Result<bool, Problem> {
     Ok(pattern.regex.is_match(&String::from_utf8_lossy(text)))
 }
 
-/// A text without certain characters at its ends. SQLite's own function compares each character with all of these, so that two long texts
-/// take minutes.
+/// Removes certain characters from the ends of a text. SQLite's own function compares each character with all
+/// of these, which takes minutes for two long texts.
 fn trimmed(arguments: &Arguments<'_, '_>, at_start: bool, at_end: bool) -> Result<String, Problem> {
     arguments.check_interrupt()?;
     let (text, characters) = (arguments.as_text(0)?, arguments.as_text(1)?);
-    // A few characters are found sooner without a set.
+    // A few characters are found faster without a set.
     let many = if characters.len() > 64 { characters.chars().collect() } else { HashSet::new() };
     let is_removed = |letter: char| many.contains(&letter) || many.is_empty() && characters.contains(letter);
     let mut rest = text.as_ref();
@@ -158,10 +160,11 @@ fn trimmed(arguments: &Arguments<'_, '_>, at_start: bool, at_end: bool) -> Resul
     Ok(rest.to_owned())
 }
 
-/// The value below which so many of a hundred numbers are; between two numbers it lies on the line between them. NULL does not count.
+/// The value below which a given percentage of numbers are, interpolated linearly between two numbers. NULL
+/// is ignored.
 struct Percentile;
 
-/// The numbers that came by, and how many of a hundred are to be below.
+/// The numbers, and the percentage.
 struct Numbers {
     numbers: Vec<f64>,
     percent: f64,
@@ -236,7 +239,7 @@ mod tests {
         assert_eq!(value::<Option<bool>>("NULL REGEXP 'a'").unwrap(), None);
         let error = value::<bool>("'a' REGEXP '('").unwrap_err().to_string();
         assert!(error.starts_with("regexp: "), "{error}");
-        // What takes long is refused.
+        // Slow matches are refused.
         for (sql, expected) in [
             ("printf('%.*c', 290000, 'a') REGEXP '((a?){100}){500}b'", "regexp: no regular expression: "),
             ("printf('%.*c', 290000, 'a') REGEXP '((a?){100}){50}b'", "regexp: the text has 290000 bytes"),
@@ -248,7 +251,7 @@ mod tests {
         assert!(!value::<bool>("'Carlsen,M' REGEXP '((a?){100}){50}b'").unwrap());
     }
 
-    /// The built-in functions with one argument and SQLite's own rules for what is a text say what is right.
+    /// Compares with the built-in functions with one argument and SQLite's own rules for converting to text.
     #[test]
     fn characters_are_trimmed_as_by_sqlite() {
         let own = Connection::open_in_memory().unwrap();
@@ -275,7 +278,7 @@ mod tests {
         assert_eq!(value::<i64>(long).unwrap(), 0);
     }
 
-    /// The values of `percentile` of Python's `numpy`, which takes the line between two numbers, too.
+    /// The values of Python's `numpy.percentile`, which also interpolates linearly.
     #[test]
     fn percentiles_lie_between_numbers() {
         let of = |call: &str| {

@@ -1,7 +1,7 @@
 //! `fen_legal_moves(fen)`: the legal moves of a position as a table.
 //!
-//! What makes the unsafe code here sound: [`Table`] and [`Moves`] begin with SQLite's own parts, which `repr(C)` and
-//! the order of their fields keep.
+//! Why the unsafe code is sound: [`Table`] and [`Moves`] begin with SQLite's own parts, which `repr(C)` and
+//! the order of their fields guarantee.
 #![allow(unsafe_code)]
 
 use std::borrow::Cow;
@@ -32,7 +32,7 @@ struct Table {
     base: ffi::sqlite3_vtab,
 }
 
-/// A walk through the moves of one position.
+/// A cursor over the moves of one position.
 #[repr(C)]
 struct Moves<'t> {
     base: ffi::sqlite3_vtab_cursor,
@@ -74,7 +74,7 @@ unsafe impl<'t> VTab<'t> for Table {
         if !is_given {
             return Err(Error::ModuleError("fen_legal_moves: needs a position: fen_legal_moves(fen)".into()));
         }
-        // Not in this order of the join.
+        // Not possible in this order of the join.
         let Some(index) = usable else { return Ok(false) };
         let mut usage = info.constraint_usage(index);
         usage.set_argv_index(1);
@@ -97,7 +97,7 @@ unsafe impl<'t> VTab<'t> for Table {
 }
 
 impl Moves<'_> {
-    /// The move of this row, check and mate told, and the position after it.
+    /// The move of this row with check and mate, and the position after it.
     fn play(&self) -> Option<(MoveCode, Position)> {
         let mut after = self.position.clone()?;
         let code = after.make(*self.moves.get(self.row)?).ok()?;

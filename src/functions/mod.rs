@@ -1,11 +1,13 @@
 //! SQL functions for positions, moves and games.
 //!
-//! [`register`] makes them known to a connection; [`Database`](crate::store::Database) does so for its own, and the loadable
-//! extension for those of other programs. `docs/sql.md` describes each.
+//! [`register`] registers them on a connection. [`Database`](crate::store::Database) does this for its own
+//! connections, and the loadable extension for those of other programs. `docs/sql.md` describes each
+//! function.
 //!
-//! NULL for any argument gives NULL, but for `winning_chances`; an argument that is of the wrong type or means nothing is an error that names the function
-//! and says what is wrong. All but `game_pgn` are deterministic and innocuous: they can stand in expression indexes,
-//! generated columns and views.
+//! NULL for any argument gives NULL, except in `winning_chances`. An argument of a wrong type or without a
+//! meaning is an error; the message contains the function's name and the reason. All functions except
+//! `game_pgn` are deterministic and innocuous: they can be used in expression indexes, generated columns and
+//! views.
 
 mod arguments;
 mod connection;
@@ -23,7 +25,7 @@ use rusqlite::types::ToSql;
 use crate::store::provide_exp;
 use arguments::{Arguments, Problem};
 
-/// Makes the functions known to a connection.
+/// Registers the functions on a connection.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -56,19 +58,19 @@ pub fn register(connection: &Connection) -> rusqlite::Result<()> {
     legal_moves::register(connection)
 }
 
-/// The flags of functions that depend on their arguments alone.
+/// The flags of functions that depend only on their arguments.
 fn pure() -> FunctionFlags {
     FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS
 }
 
-/// What all functions of a kind have in common.
+/// The common properties of a group of functions.
 struct Registrar<'c> {
     connection: &'c Connection,
     flags: FunctionFlags,
 }
 
 impl Registrar<'_> {
-    /// Adds a function that has no value where an argument is NULL.
+    /// Adds a function that returns NULL if an argument is NULL.
     fn add<T: ToSql + 'static>(
         &self,
         name: &'static str,
@@ -84,7 +86,7 @@ impl Registrar<'_> {
         })
     }
 
-    /// Adds a function that is asked where an argument is NULL, too.
+    /// Adds a function that is also called if an argument is NULL.
     fn add_for_nulls<T: ToSql + 'static>(
         &self,
         name: &'static str,

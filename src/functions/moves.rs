@@ -1,4 +1,4 @@
-//! Functions of moves: what the view `moves` shows of a code.
+//! SQL functions on moves, for the columns of the view `moves`.
 
 use super::arguments::{Arguments, Problem, lossy};
 use crate::board::{MoveCode, Piece, Position, Square};
@@ -63,7 +63,7 @@ fn square(
     Ok((!code.is_null()).then(|| square(code).to_string()))
 }
 
-/// A position and a move that is legal in it.
+/// A position and a legal move in it.
 fn legal(arguments: &Arguments<'_, '_>) -> Result<(Position, MoveCode), Problem> {
     let (position, code) = (arguments.position(0)?, arguments.code(1)?);
     match position.clone().make(code) {

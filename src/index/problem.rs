@@ -137,7 +137,8 @@ mod tests {
         assert_eq!(Kind::parse("no-kind"), None);
     }
 
-    /// The documentation has each kind in a table, with the errors before the warnings; its words are read as kinds of that severity.
+    /// The documentation lists each kind in a table, the errors before the warnings; each name is parsed as a
+    /// kind of that severity.
     #[test]
     fn all_kinds_are_documented_and_read() {
         let document = include_str!("../../docs/indexing.md");

@@ -1,4 +1,4 @@
-//! Named positions, and the look-up among them.
+//! Named positions, and look-ups of them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -35,7 +35,7 @@ pub struct NamedPosition {
     pub key: PositionKey,
     /// The canonical FEN of the position.
     pub fen: Cow<'static, str>,
-    /// The board, made from the FEN when it is first needed: most runs ask for few of the thousands.
+    /// The board, built from the FEN when first needed: most runs need few of the thousands.
     position: OnceLock<Box<Position>>,
 }
 
@@ -44,7 +44,7 @@ impl NamedPosition {
         Self::from_parts(opening, position.key(), position.canonical_fen().into())
     }
 
-    /// `key` and `fen` are those of one legal position, and `fen` is canonical.
+    /// `key` and `fen` must be those of one legal position, and `fen` canonical.
     pub(super) const fn from_parts(opening: Opening, key: PositionKey, fen: Cow<'static, str>) -> Self {
         Self { opening, key, fen, position: OnceLock::new() }
     }
@@ -60,8 +60,9 @@ impl NamedPosition {
 
 /// A list of openings, for looking up the name of a position.
 ///
-/// A look-up of a position without a name costs a nanosecond or two: it ends at a bit table of two bytes an opening. A position found by
-/// its key is compared as a whole, so that two positions with one key are never confused.
+/// Looking up a position without a name takes one or two nanoseconds: it ends at a bit table with two bytes
+/// per opening. A position found by its key is compared completely, so that two positions with the same key
+/// are never confused.
 #[derive(Clone, Debug)]
 pub struct OpeningBook {
     openings: Vec<NamedPosition>,
@@ -79,14 +80,15 @@ struct Slot {
 }
 
 impl OpeningBook {
-    /// A book of openings and their positions, numbered as they come, as far as no position has two.
+    /// A book of openings and their positions, numbered in the given order, if no position has two openings.
     pub(crate) fn from_positions(openings: Vec<(Opening, Position)>) -> Self {
         Self::new(
             openings.into_iter().map(|(opening, position)| NamedPosition::new(opening, &position)).collect(),
         )
     }
 
-    /// A book of these openings, numbered as the positions first appear; the last name of a position counts.
+    /// A book of these openings, numbered in the order in which positions first appear. The last name of a
+    /// position counts.
     pub(super) fn new(openings: Vec<NamedPosition>) -> Self {
         let capacity = openings.len().max(8);
         let mut book = Self {
@@ -103,7 +105,7 @@ impl OpeningBook {
         book
     }
 
-    /// Adds a position that is not there yet.
+    /// Adds a position that is not in the book.
     fn insert(&mut self, named: NamedPosition) {
         let key = named.key;
         self.filter[self.word(key)] |= bit(key);
@@ -116,13 +118,13 @@ impl OpeningBook {
         self.slots[at] = Slot { key, opening: Some(OpeningId(id)) };
     }
 
-    /// How many positions have a name.
+    /// The number of named positions.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.openings.len()
     }
 
-    /// Whether there is no opening.
+    /// Whether there are no openings.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.openings.is_empty()
@@ -133,7 +135,7 @@ impl OpeningBook {
         (1..).map(OpeningId).zip(&self.openings)
     }
 
-    /// The number of the opening whose position this is.
+    /// The number of the opening with this position.
     #[inline]
     #[must_use]
     pub fn find(&self, position: &Position) -> Option<OpeningId> {
@@ -141,7 +143,7 @@ impl OpeningBook {
         if self.filter[self.word(key)] & bit(key) == 0 { None } else { self.look_up(position) }
     }
 
-    /// The opening whose position this is.
+    /// The opening with this position.
     #[must_use]
     pub fn get(&self, position: &Position) -> Option<&Opening> {
         self.find(position).map(|id| &self.openings[id.0 as usize - 1].opening)
@@ -152,7 +154,7 @@ impl OpeningBook {
         self.search(position.key(), |known| known.is_of(position))
     }
 
-    /// The number of the opening with this key that `is_it` tells to be the one.
+    /// The number of the opening with this key for which `is_it` returns true.
     fn search(&self, key: PositionKey, is_it: impl Fn(&NamedPosition) -> bool) -> Option<OpeningId> {
         let mut at = self.home(key);
         loop {
@@ -165,11 +167,12 @@ impl OpeningBook {
         }
     }
 
-    /// A digest of all codes, names and positions, in hexadecimal: equal lists have equal digests, whatever their form.
+    /// A digest of all codes, names and positions, in hexadecimal: equal lists have equal digests, whatever
+    /// their format.
     #[cfg(feature = "index")]
     #[must_use]
     pub fn digest(&self) -> String {
-        // One long text takes a quarter of the time of many short ones.
+        // Hashing one long text takes a quarter of the time of many short ones.
         let fields =
             self.openings.iter().flat_map(|named| [&named.opening.eco, &named.opening.name, &*named.fen]);
         let mut text = String::new();
@@ -182,7 +185,7 @@ impl OpeningBook {
         (key.0 >> 6) as usize & (self.filter.len() - 1)
     }
 
-    /// Where the search for a key begins; the filter uses other bits of it.
+    /// The slot at which the search for a key begins; the filter uses other bits of the key.
     fn home(&self, key: PositionKey) -> usize {
         (key.0 >> 32) as usize & (self.slots.len() - 1)
     }
@@ -230,7 +233,7 @@ mod tests {
         let (position, _) = Position::from_fen(KINGS.as_bytes()).unwrap();
         let key = position.key();
         let home = book.home(key);
-        // As if the start position had the same key and stood in the slot before.
+        // As if the start position had the same key and were in the slot before.
         book.openings.push(wrong);
         let after = book.after(home);
         book.slots[after] = book.slots[home];

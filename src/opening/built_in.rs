@@ -1,7 +1,7 @@
-//! The list that comes with the program.
+//! The built-in list of openings.
 //!
-//! `examples/openings.rs` made `eco.tsv`. It has the key and the FEN of each position beside its moves, as to replay
-//! thousands of lines takes longer than to add some games.
+//! `examples/openings.rs` generates `eco.tsv`. It contains the key and the FEN of each position in addition
+//! to its moves, because replaying thousands of lines takes longer than adding some games.
 
 use std::sync::{Arc, LazyLock};
 
@@ -18,7 +18,7 @@ static BUILT_IN: LazyLock<Arc<OpeningBook>> = LazyLock::new(|| {
     Arc::new(OpeningBook::new(openings))
 });
 
-/// Takes a line off the text.
+/// Removes a line from the text.
 fn take_line(lines: &mut &'static str) -> Option<NamedPosition> {
     let mut field = |end| {
         let at = memchr::memchr(end, lines.as_bytes())?;
@@ -33,7 +33,7 @@ fn take_line(lines: &mut &'static str) -> Option<NamedPosition> {
 }
 
 impl OpeningBook {
-    /// The list that comes with the program: the names of Lichess's `chess-openings`, more than 3,000.
+    /// The built-in list: the names of Lichess's `chess-openings`, more than 3,000.
     #[must_use]
     pub fn built_in() -> Arc<Self> {
         Arc::clone(&BUILT_IN)

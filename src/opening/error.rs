@@ -1,4 +1,4 @@
-//! What can be wrong with a list of openings.
+//! Errors of lists of openings.
 
 use std::io;
 use std::path::PathBuf;
@@ -17,10 +17,10 @@ pub enum Error {
     Unreadable {
         /// The path.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// A directory without any list.
+    /// A directory without lists.
     #[error("{}: no list of openings in this directory; it takes files ending in .tsv, .eco or .pgn", path.display())]
     NoFile {
         /// The directory.
@@ -31,10 +31,10 @@ pub enum Error {
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// The most that is read, in bytes.
+        /// The maximum size, in bytes.
         most: u64,
     },
-    /// A file in none of the forms.
+    /// A file in none of the formats.
     #[error(
         "{}: no list of openings; give a TSV file with the columns eco, name and pgn, an .eco file of Scid, or a PGN file \
          with the tags ECO and Opening",
@@ -44,44 +44,44 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// A file in which there is no opening.
+    /// A file without openings.
     #[error("{}: no opening in this file", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
     },
-    /// An opening that cannot be used.
+    /// An invalid opening.
     #[error("{}:{line}: {source}; correct it, or leave this opening out", path.display())]
     Line {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// What is wrong.
+        /// The error.
         #[source]
         source: LineError,
     },
 }
 
-/// What is wrong with an opening.
+/// Why an opening is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineError {
     /// A line of a TSV file has fewer columns than its header.
     #[error("{found} columns, fewer than the header's {expected}")]
     Columns {
-        /// How many there are.
+        /// The number of columns.
         found: usize,
-        /// How many the header has.
+        /// The number of columns of the header.
         expected: usize,
     },
     /// There is no ECO code.
     #[error("no ECO code")]
     NoCode,
-    /// The ECO code is none.
+    /// The ECO code is invalid.
     #[error("\"{0}\" is not an ECO code; write B90 (or B90a, as Scid does)")]
     Code(String),
-    /// A game of a PGN file has no name of an opening.
+    /// A game of a PGN file has no opening name.
     #[error("this game has no tag Opening, so this may not be a list of openings")]
     NoOpening,
     /// There is no name.
@@ -90,7 +90,7 @@ pub enum LineError {
     /// A quote or the `*` that ends an entry is missing.
     #[error("no {0} before the end of the file")]
     Unclosed(&'static str),
-    /// Text that belongs to no entry.
+    /// Text outside entries.
     #[error("text that belongs to no opening")]
     Outside,
     /// A tag pair is not closed.
@@ -99,19 +99,19 @@ pub enum LineError {
     /// The opening has a start position of its own.
     #[error("openings must begin at the standard start position; this one has a FEN tag")]
     StartPosition,
-    /// A move that cannot be made.
+    /// A move that cannot be played.
     #[error("{number}{token}: {error} in {fen}")]
     Move {
         /// The move number with its dots.
         number: String,
-        /// The move as it stands there.
+        /// The move as written.
         token: String,
-        /// Why not.
+        /// The reason.
         error: SanError,
         /// The position, as a FEN.
         fen: String,
     },
-    /// Something among the moves that is no move.
+    /// Text among the moves that is not a move.
     #[error("{0} among the moves")]
     Token(String),
 }

@@ -1,7 +1,7 @@
-//! Names of openings: lists of named positions, read from files, and the look-up of a position's name.
+//! Opening names: reads lists of named positions from files, and looks up the name of a position.
 //!
-//! An opening is a position, not an order of moves: whoever reaches it by transposition has played it. An [`OpeningBook`] is
-//! read from a file or a directory of files in any of these forms, told by their content:
+//! An opening is a position, not a sequence of moves: transpositions count. An [`OpeningBook`] is read from a
+//! file or a directory of files in any of these formats, which are detected by content:
 //!
 //! | form | an opening is |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Openings as games of a PGN file: the tags tell code and name, the moves lead to the position.
+//! Openings as games of a PGN file: the tags contain code and name, the moves lead to the position.
 
 use super::book::NamedPosition;
 use super::entry::{Found, named, play};
@@ -37,13 +37,13 @@ pub(super) fn read(text: &[u8]) -> Found<Vec<NamedPosition>> {
     }
 }
 
-/// The value of a tag; empty if there is none.
+/// The value of a tag; empty if it is missing.
 fn value(tags: &[TagPair<'_>], name: &str) -> String {
     let tag = tags.iter().rfind(|tag| tag.name.eq_ignore_ascii_case(name.as_bytes()));
     tag.map_or_else(String::new, |tag| tag.text().trim().to_owned())
 }
 
-/// `Opening: Variation, SubVariation`, as far as there are such tags.
+/// `Opening: Variation, SubVariation`, as far as these tags exist.
 fn name(tags: &[TagPair<'_>]) -> String {
     let mut name = value(tags, "Opening");
     let mut joint = ": ";

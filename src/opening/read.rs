@@ -1,4 +1,4 @@
-//! Files to openings, whatever their form.
+//! Reads openings from files in any format.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -8,17 +8,18 @@ use super::book::{NamedPosition, OpeningBook};
 use super::error::{Error, Result};
 use super::{pgn, scid, tsv};
 
-/// The most that is read of one file, in bytes; the largest lists have about one MiB.
+/// The maximum size of a file, in bytes; the largest lists have about one MiB.
 const MOST_BYTES: u64 = 16 << 20;
 
 impl OpeningBook {
-    /// Reads a file, or all files ending in `.tsv`, `.eco` and `.pgn` of a directory, in the order of their names.
+    /// Reads a file, or all files ending in `.tsv`, `.eco` and `.pgn` of a directory, in the order of their
+    /// names.
     ///
-    /// Where a position stands in the list more than once, the last one counts.
+    /// If a position occurs more than once, the last entry counts.
     ///
     /// # Errors
-    /// When a file cannot be read or has none of the forms, and when any opening of it cannot be used; the error names the
-    /// line.
+    /// If a file cannot be read or has none of the formats, or if an opening in it is invalid; the error
+    /// contains the line.
     pub fn read(path: &Path) -> Result<Self> {
         let mut openings = Vec::new();
         for file in files(path)? {
@@ -29,7 +30,7 @@ impl OpeningBook {
     }
 }
 
-/// A file itself, or the lists in a directory by name.
+/// The file itself, or the lists in a directory by name.
 fn files(path: &Path) -> Result<Vec<PathBuf>> {
     let failed = |source| Error::Unreadable { path: path.to_owned(), source };
     if !fs::metadata(path).map_err(failed)?.is_dir() {
@@ -74,7 +75,7 @@ fn parse(path: &Path, text: &[u8]) -> Result<Vec<NamedPosition>> {
     if openings.is_empty() { Err(Error::Empty { path: path.to_owned() }) } else { Ok(openings) }
 }
 
-/// A form that lists of openings come in.
+/// A format of lists of openings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Tsv,
@@ -82,7 +83,7 @@ enum Form {
     Pgn,
 }
 
-/// The form of a file, told by the first line that is neither blank nor a comment of Scid's.
+/// The format of a file, detected by the first line that is neither blank nor a Scid comment.
 fn form(text: &[u8]) -> Option<Form> {
     let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let first = lines.filter(|line| !line.is_empty()).find(|line| !line.starts_with(b"#"))?;

@@ -1,6 +1,7 @@
 //! Scid's `.eco` files: `B90a "Sicilian: Najdorf"  1.e4 c5 … *`.
 //!
-//! An entry may go over several lines; between entries, `#` begins a comment that goes to the end of its line.
+//! An entry may extend over several lines. Between entries, `#` begins a comment that extends to the end of
+//! its line.
 
 use super::book::NamedPosition;
 use super::entry::{Found, named, play};
@@ -43,7 +44,7 @@ fn skip_to_entry(text: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// Reads the entry that begins at the offset `start`. Gives back also the offset after it.
+/// Parses the entry that begins at the offset `start`. Also returns the offset after it.
 fn read_entry(text: &[u8], start: usize, position: &Position) -> Found<(NamedPosition, usize)> {
     let find = |byte, from: usize, what| {
         let found = memchr::memchr(byte, &text[from..]).map(|length| from + length);

@@ -1,10 +1,10 @@
-//! What brackets in movetext hold that is no variation.
+//! Brackets in movetext that are not variations.
 
 use super::lex::{IN_WORD, has_blank_line};
 use crate::board::GameResult;
 
-/// Whether a text in brackets begins as moves do: with the number of a move, a move, or something said about moves. A word in prose that
-/// could be a move (`Nf3 is better`) begins none.
+/// Whether a text in brackets begins like moves: with a move number, a move, or an annotation. A word in
+/// prose that could be a move (`Nf3 is better`) does not count.
 #[cold]
 pub(super) fn begins_moves(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
@@ -17,22 +17,22 @@ pub(super) fn begins_moves(text: &[u8]) -> bool {
     }
 }
 
-/// Whether what follows a word is a word in small letters that no move begins with, such as `is`.
+/// Whether the next word is in small letters and cannot begin a move, such as `is`.
 fn goes_on_as_prose(text: &[u8]) -> bool {
     let word = text.strip_prefix(b" ").unwrap_or_default();
     let word = &word[..word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count()];
     word.len() > 1 && word.iter().all(u8::is_ascii_lowercase) && !super::word::is_remark(word)
 }
 
-/// The comment that square brackets hold, and the length of both. It goes over two lines at most. A command, such as `[%clk 0:01:00]`,
-/// keeps the brackets.
+/// The comment in square brackets, and the length including the brackets. It extends over at most two lines.
+/// A command, such as `[%clk 0:01:00]`, keeps its brackets.
 #[cold]
 pub(super) fn bracketed_comment(text: &[u8]) -> Option<(&[u8], usize)> {
     const LONGEST: usize = 200;
     let rest = &text[1..];
     let end = rest.iter().take(LONGEST).position(|byte| matches!(byte, b'[' | b']' | b'{' | b'}'))?;
     let comment = &rest[..end];
-    // What begins with a slash is the end of something in a forum's mark-up, with a dollar sign a glyph.
+    // A text that begins with a slash is a closing tag of a forum's markup; one with a dollar sign is a NAG.
     let is_comment = rest[end] == b']'
         && comment.iter().any(u8::is_ascii_alphanumeric)
         && !comment.starts_with(b"/")

@@ -1,6 +1,6 @@
-//! Comments to what they say: numbers of a move's time and value, commands, text.
+//! Parses comments: clock times and evaluations, commands, text.
 //!
-//! | written as | by | says |
+//! | written as | by | meaning |
 //! |---|---|---|
 //! | `[%clk 0:02:59.9]` | Lichess, chess.com | time left |
 //! | `[%emt 0:00:03]`, `[%emt 3.2]` | ChessBase, FICS | time used, the second form in seconds |
@@ -17,26 +17,27 @@ use super::move_numbers::{MoveNumbers, eval, is_usual};
 use super::text::decode;
 use crate::board::Color;
 
-/// Reads the comments of games.
+/// Parses the comments of games.
 #[derive(Clone, Debug, Default)]
 pub struct CommentReader {
     text: String,
-    /// The present game has values in the manner of ChessBase.
+    /// Whether the current game has evaluations in ChessBase's form.
     is_chessbase: bool,
-    /// The last value is White's view as it is written.
+    /// Whether the last evaluation is given from White's view.
     is_own_view: bool,
 }
 
 impl CommentReader {
-    /// Goes on with the comments of another game.
+    /// Continues with the comments of another game.
     pub const fn begin_game(&mut self) {
         self.is_chessbase = false;
     }
 
-    /// Reads a comment. `numbers`, if numbers are wanted, are those that are known already at its place, and are added to; `mover` is
-    /// the side that has just moved. `command` is given the name and the value of each command that does not follow from the numbers:
-    /// of those with a number, only if it is written in another way than [`MoveNumbers::commands`] writes it. Returns the text without
-    /// commands: each run of blanks is one, and none stand around it.
+    /// Parses a comment. `numbers` are the numbers already known at this place; new ones are added, if
+    /// numbers are wanted at all. `mover` is the side that has just moved. `command` is called with the name
+    /// and the value of each command that does not follow from the numbers; a command with a number only if
+    /// it is not written as [`MoveNumbers::commands`] writes it. Returns the text without commands, with
+    /// single blanks between words and none at the ends.
     pub fn read(
         &mut self,
         comment: &[u8],
@@ -46,11 +47,11 @@ impl CommentReader {
     ) -> &str {
         self.text.clear();
         let comment = decode(comment);
-        // No command ends behind the last bracket, however many seem to begin there.
+        // No command ends after the last bracket, however many seem to begin there.
         let end = memchr::memrchr(b']', comment.as_bytes()).map_or(0, |last| last + 1);
         let (mut rest, tail) = comment.split_at(end);
         let mut has_taken_out = false;
-        // Commands begin there; what looks like one and is not stays text.
+        // Commands begin with this. Text that only looks like a command is kept.
         while let Some(found) = memchr::memmem::find(rest.as_bytes(), b"[%") {
             let Some(read) = Command::read(&rest[found + 2..]) else {
                 self.push(&rest[..found + 2]);
@@ -59,7 +60,7 @@ impl CommentReader {
             };
             self.push(&rest[..found]);
             rest = &rest[found + 2 + read.length..];
-            // Where a command stood, words are apart.
+            // A removed command separates words.
             self.push(" ");
             has_taken_out = true;
             self.is_own_view = true;
@@ -90,7 +91,7 @@ impl CommentReader {
         &self.text
     }
 
-    /// Reads the value of a command `eval`.
+    /// Parses the value of a command `eval`.
     fn eval(&mut self, value: &[u8], mover: Option<Color>) -> Option<(Eval, Option<u32>)> {
         let plain = eval(value, None, &mut self.is_chessbase);
         let read = eval(value, mover, &mut self.is_chessbase);
@@ -98,7 +99,8 @@ impl CommentReader {
         read
     }
 
-    /// Parts the brackets of what is a command only since another was taken out of it, as in `[%a[%b] c]`: read again, it is text.
+    /// Separates brackets that would form a command only because another one was removed between them, as in
+    /// `[%a[%b] c]`. When the text is parsed again, it must stay text.
     fn part_brackets(&mut self) {
         if memchr::memmem::find(self.text.as_bytes(), b"[%").is_none() {
             return;
@@ -134,7 +136,7 @@ const fn is_blank(letter: char) -> bool {
     letter == ' ' || letter.is_ascii_control()
 }
 
-/// A value with each run of blanks as one; `None` if it is so already.
+/// A value with single blanks; `None` if it is unchanged.
 fn joined(value: &str) -> Option<String> {
     let is_joined = !value.contains(|letter| letter != ' ' && is_blank(letter)) && !value.contains("  ");
     if is_joined {
@@ -150,12 +152,12 @@ fn joined(value: &str) -> Option<String> {
 struct Command<'t> {
     name: &'t str,
     value: &'t str,
-    /// Bytes, with the closing bracket.
+    /// The length in bytes, including the closing bracket.
     length: usize,
 }
 
 impl<'t> Command<'t> {
-    /// How long the name is that stands first; `None` if no command begins so.
+    /// The length of the name at the start; `None` if no command begins like this.
     fn name_length(text: &str) -> Option<usize> {
         let length = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
         let is_followed = text[length..].starts_with(|next: char| next == ']' || is_blank(next));
@@ -174,7 +176,7 @@ impl<'t> Command<'t> {
 mod tests {
     use super::*;
 
-    /// What a comment says after a move of White or Black: numbers, commands, text.
+    /// The contents of a comment after a move of White or Black: numbers, commands, text.
     fn read(comment: &str, mover: Color) -> (MoveNumbers, Vec<String>, String) {
         let (mut numbers, mut commands) = (MoveNumbers::default(), Vec::new());
         let mut reader = CommentReader::default();

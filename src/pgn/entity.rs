@@ -1,6 +1,6 @@
-//! Characters as HTML writes them.
+//! HTML character references.
 
-/// Names of characters that moves, results and quotes are written with.
+/// Names of characters that occur in moves, results and quotes.
 const NAMES: [(&[u8], char); 27] = [
     (b"excl", '!'),
     (b"quest", '?'),
@@ -31,8 +31,8 @@ const NAMES: [(&[u8], char); 27] = [
     (b"half", '\u{bd}'),
 ];
 
-/// The character that is written here as `&name;`, `&#33;` or `&#x21;`, and the length of that. Of a name that is not known the
-/// replacement character.
+/// The character written here as `&name;`, `&#33;` or `&#x21;`, and the length of the reference. An unknown
+/// name gives the replacement character.
 #[must_use]
 pub(super) fn entity(text: &[u8]) -> Option<(char, usize)> {
     const LONGEST: usize = 12;

@@ -1,22 +1,22 @@
-//! The value of a position.
+//! Evaluations of positions.
 
-/// The value of a position, from White's view.
+/// The evaluation of a position, from White's view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eval {
     /// Centipawns.
     Centipawns(i32),
-    /// Moves to mate; a negative number if Black gives it.
+    /// Moves to mate; negative if Black mates.
     Mate(i32),
 }
 
 impl Eval {
-    /// The value that two columns hold, centipawns and moves to mate. One of them has it, or none.
+    /// The evaluation in two columns, centipawns and moves to mate, of which at most one has a value.
     #[must_use]
     pub(crate) fn of(centipawns: Option<i32>, mate: Option<i32>) -> Option<Self> {
         centipawns.map(Self::Centipawns).or(mate.map(Self::Mate))
     }
 
-    /// What these columns hold of a value.
+    /// The columns for an evaluation.
     #[must_use]
     pub(crate) const fn columns(value: Option<Self>) -> (Option<i32>, Option<i32>) {
         match value {
@@ -26,7 +26,7 @@ impl Eval {
         }
     }
 
-    /// The same from the other side's view.
+    /// The evaluation from the other side's view.
     pub(super) const fn turned(self) -> Self {
         match self {
             Self::Centipawns(value) => Self::Centipawns(value.saturating_neg()),
@@ -34,7 +34,8 @@ impl Eval {
         }
     }
 
-    /// White's [winning chances](winning_chances); a mate counts as 1000 centipawns, and of a mate in 0 it cannot be told who is mated.
+    /// White's [winning chances](winning_chances). A mate counts as 1000 centipawns; for a mate in 0 it is
+    /// unknown who is mated.
     #[must_use]
     pub fn winning_chances(self) -> Option<f64> {
         match self {
@@ -45,11 +46,11 @@ impl Eval {
     }
 }
 
-/// Centipawns beyond which nothing changes.
+/// The maximum number of centipawns that has an effect.
 const CEILING: f64 = 1000.0;
 
-/// White's chances, from -1, Black wins, to 1, White wins, by Lichess's formula (<https://lichess.org/page/accuracy>; ceiling and
-/// mates as in scalachess's `WinPercent`).
+/// White's chances, from -1 (Black wins) to 1 (White wins), by Lichess's formula
+/// (<https://lichess.org/page/accuracy>; ceiling and mates as in scalachess's `WinPercent`).
 #[must_use]
 pub fn winning_chances(centipawns: f64) -> f64 {
     const MULTIPLIER: f64 = -0.003_682_08;

@@ -5,26 +5,26 @@ use crate::board::{Color, GameResult};
 /// Lines have fewer than 80 columns.
 const MAX_LINE: usize = 79;
 
-/// Writes one game in export format: each tag pair, then each move with what is said about it, then the result.
+/// Writes one game in export format: each tag pair, then each move with its annotations, then the result.
 #[derive(Debug)]
 pub struct GameWriter<'a> {
     text: &'a mut String,
     /// Columns of the last line of the movetext; `None` before the movetext.
     width: Option<usize>,
-    /// Black's move needs a number: it is the first one, or something else stands before it.
+    /// Whether Black's move needs a number: it is the first one, or something precedes it.
     needs_number: bool,
-    /// Brackets that the next word follows without a space.
+    /// The number of opening brackets that the next word follows without a space.
     opened: usize,
-    /// The line ends here: a comment goes to its end.
+    /// Whether the line must end here, because it ends in a `;` comment.
     is_line_full: bool,
-    /// Columns of a line, at most.
+    /// The maximum number of columns of a line.
     most: usize,
-    /// Glyphs are written as signs where there is one.
+    /// Whether NAGs are written as signs where possible.
     has_signs: bool,
 }
 
 impl<'a> GameWriter<'a> {
-    /// Writes to the end of `text`.
+    /// Appends to `text`.
     pub const fn new(text: &'a mut String) -> Self {
         Self {
             text,
@@ -37,12 +37,13 @@ impl<'a> GameWriter<'a> {
         }
     }
 
-    /// The same for people to read, in lines of at most so many columns, with `!?` for `$5`. Programs cannot read all of it.
+    /// The same for people, in lines of at most `columns` columns, with `!?` for `$5`. Programs cannot read
+    /// all of it.
     pub const fn for_reading(text: &'a mut String, columns: usize) -> Self {
         Self { most: columns, has_signs: true, ..Self::new(text) }
     }
 
-    /// A tag pair: on one line, quotes and backslashes escaped.
+    /// Writes a tag pair on one line, with quotes and backslashes escaped.
     pub fn tag(&mut self, name: &str, value: &str) {
         self.text.extend(["[", name, " \""]);
         for letter in value.chars() {
@@ -56,7 +57,7 @@ impl<'a> GameWriter<'a> {
         self.text.push_str("\"]\n");
     }
 
-    /// A move in SAN, its number before it where there must be one.
+    /// Writes a move in SAN, with its number if necessary.
     pub fn play(&mut self, number: u32, side: Color, san: &str) {
         if side == Color::White {
             self.token(&format!("{number}."));
@@ -67,7 +68,7 @@ impl<'a> GameWriter<'a> {
         self.token(san);
     }
 
-    /// A glyph.
+    /// Writes a NAG.
     pub fn nag(&mut self, nag: u32) {
         match (nag_sign(nag), &mut self.width) {
             (Some(sign), Some(width)) if self.has_signs && self.opened == 0 => {
@@ -78,11 +79,11 @@ impl<'a> GameWriter<'a> {
         }
     }
 
-    /// A comment, whose words stand one space apart.
+    /// Writes a comment with single spaces between words.
     pub fn comment(&mut self, text: &str) {
         self.needs_number = true;
         if text.contains(['{', '}']) && !self.has_signs {
-            // A brace would end it, or move its end: it goes to the end of the line.
+            // A brace would end the comment early, so it is written as a comment to the end of the line.
             self.token(&format!("; {text}"));
             self.is_line_full = true;
             return;
@@ -99,13 +100,13 @@ impl<'a> GameWriter<'a> {
         }
     }
 
-    /// A variation begins.
+    /// Begins a variation.
     pub fn open(&mut self) {
         self.needs_number = true;
         self.opened += 1;
     }
 
-    /// A variation ends.
+    /// Ends a variation.
     pub fn close(&mut self) {
         self.needs_number = true;
         match &mut self.width {
@@ -117,13 +118,13 @@ impl<'a> GameWriter<'a> {
         }
     }
 
-    /// The result and the blank line after the game.
+    /// Writes the result and the blank line after the game.
     pub fn finish(mut self, result: GameResult) {
         self.token(result.as_str());
         self.text.push_str("\n\n");
     }
 
-    /// A word of the movetext, which is broken into lines between words.
+    /// Writes a word of the movetext; lines are broken between words.
     fn token(&mut self, token: &str) {
         let length = std::mem::take(&mut self.opened);
         let columns = length + token.len();
@@ -144,7 +145,8 @@ impl<'a> GameWriter<'a> {
     }
 }
 
-/// How long the word is that a comment begins with, in bytes. A command is one word: many programs look for it on one line.
+/// The length in bytes of the word at the start of a comment. A command is one word, because many programs
+/// expect it on one line.
 fn word_length(text: &str) -> usize {
     let length = |text: &str| text.find(' ').unwrap_or(text.len());
     if text.starts_with("[%")
@@ -155,7 +157,7 @@ fn word_length(text: &str) -> usize {
     length(text)
 }
 
-/// The sign of a glyph, such as `!?` for 5, if it has one.
+/// The sign of a NAG, such as `!?` for 5, if it has one.
 #[must_use]
 pub const fn nag_sign(nag: u32) -> Option<&'static str> {
     Some(match nag {

@@ -1,4 +1,4 @@
-//! Movetext to tokens.
+//! Splits movetext into tokens.
 
 use memchr::{memchr, memchr2};
 
@@ -8,48 +8,49 @@ use super::tags::{BOM, is_blank, starts_tag_pair};
 use super::word::is_numeric_move;
 use crate::board::GameResult;
 
-/// What stands in movetext. Move numbers are passed over; [annotations](Lexer::next_annotated) are, too, unless they are asked for.
+/// A token of movetext. Move numbers are skipped, and so are annotations unless they are
+/// [requested](Lexer::next_annotated).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token<'a> {
-    /// Something that may be a move.
+    /// A word that may be a move.
     Move(&'a [u8]),
-    /// Something that is said about the moves, if it is [asked for](Lexer::next_annotated).
+    /// An annotation, if [requested](Lexer::next_annotated).
     Annotation(Annotation<'a>),
     /// A result: the game ends.
     Result(GameResult),
-    /// A word that is no part of movetext.
+    /// A word that does not belong in movetext.
     Junk(&'a [u8]),
-    /// A comment that has no end before the game's.
+    /// A comment that is not closed within the game.
     UnclosedComment,
-    /// A variation that has no end before the game's.
+    /// A variation that is not closed within the game.
     UnclosedVariation,
-    /// A `(` before any move that is not closed: as there is nothing to vary, the bracket alone is passed over.
+    /// A `(` before any move that is not closed. There is no move to vary, so only the bracket is skipped.
     StrayOpening,
-    /// A `)` or `}` that closes nothing.
+    /// A `)` or `}` without an opening bracket.
     StrayClosing,
-    /// Another game begins, and this one has no result: with a tag pair at the start of a line or, after a move, anywhere;
-    /// or, after a move and a blank line, with White's move 1.
+    /// Another game begins without a result of this one: with a tag pair at the start of a line or, after a
+    /// move, anywhere; or, after a move and a blank line, with White's move 1.
     NextGame,
     /// The end of the text.
     End,
 }
 
-/// Something that is said about the moves.
+/// An annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Annotation<'a> {
-    /// A comment without its braces, or what follows a `;` on its line.
+    /// A comment without its braces, or the text after a `;` up to the end of the line.
     Comment(&'a [u8]),
-    /// A glyph, `$14` or a sign such as `!?`, as its number.
+    /// A NAG, `$14` or a sign such as `!?`, as its number.
     Nag(u32),
-    /// A variation that is closed. The lexer stands behind it.
+    /// A closed variation. The lexer is positioned after it.
     Variation(Variation),
-    /// A variation begins within the one that is read.
+    /// A nested variation begins.
     Opening,
-    /// A variation ends within the one that is read.
+    /// The nested variation ends.
     Closing,
 }
 
-/// Where a variation with all that is nested in it stands, without its brackets.
+/// The range of a variation, including nested ones, without its brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variation {
     start: usize,
@@ -57,7 +58,7 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// How long its text is, in bytes.
+    /// The length of its text, in bytes.
     #[must_use]
     pub const fn length(self) -> usize {
         self.end - self.start
@@ -69,8 +70,8 @@ impl Variation {
         &text[self.start..self.end]
     }
 
-    /// A lexer for the variation, which stands in `text`. Its tokens are [annotated](Lexer::next_annotated); brackets are
-    /// [`Annotation::Opening`] and [`Annotation::Closing`], as many of these as of those.
+    /// A lexer for the variation in `text`. Its tokens are [annotated](Lexer::next_annotated). Brackets are
+    /// [`Annotation::Opening`] and [`Annotation::Closing`], in equal numbers.
     #[must_use]
     pub fn lexer(self, text: &[u8]) -> Lexer<'_> {
         let text = &text[..self.end];
@@ -78,7 +79,7 @@ impl Variation {
     }
 }
 
-/// What a byte can begin.
+/// The kinds of tokens that a byte can begin.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Blank,
@@ -128,7 +129,7 @@ static CLASSES: [Class; 256] = {
     table
 };
 
-/// Whether a byte goes on with a word that a move's first byte began.
+/// Whether a byte continues a word that began with the first byte of a move.
 pub(super) static IN_WORD: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -141,35 +142,36 @@ pub(super) static IN_WORD: [bool; 256] = {
     table
 };
 
-/// Reads the tokens of one game's movetext.
+/// Splits one game's movetext into tokens.
 #[derive(Clone, Debug)]
 pub struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
     odd: usize,
-    /// A move has been read.
+    /// Whether a move has been read.
     moved: bool,
-    /// How far the end of a [stray opening bracket](Token::StrayOpening) was looked for: up to there it is not looked for again.
+    /// How far the search for the end of a [stray opening bracket](Token::StrayOpening) went: it is not
+    /// repeated up to there.
     searched: usize,
-    /// The text is that of a variation.
+    /// Whether the text is that of a variation.
     inner: bool,
-    /// How many square brackets are open in it that begin variations.
+    /// The number of open square brackets that began variations.
     square: u32,
 }
 
 impl<'a> Lexer<'a> {
-    /// A lexer for `text` from byte `at` on. The text before is looked at only to tell whether a line begins.
+    /// A lexer for `text` from byte `at` on. The text before is used only to find out whether a line begins.
     #[must_use]
     pub const fn new(text: &'a [u8], at: usize) -> Self {
         Self { text, at, odd: at, moved: false, searched: 0, inner: false, square: 0 }
     }
 
-    /// The same, after another lexer has read what stands before.
+    /// The same, after another lexer has read the text before.
     pub(super) const fn after(other: &Self, text: &'a [u8], at: usize) -> Self {
         Self { text, at, odd: at, moved: false, searched: other.searched, inner: false, square: 0 }
     }
 
-    /// The same lexer `bytes` bytes before, within the word just read.
+    /// Moves the lexer `bytes` bytes back, within the word just read.
     pub(crate) const fn unread(&mut self, bytes: usize) {
         self.at -= bytes;
     }
@@ -180,20 +182,21 @@ impl<'a> Lexer<'a> {
         self.at
     }
 
-    /// Where the last token that was no [`Move`](Token::Move) began: a result, junk, or something that is not closed or not opened.
+    /// The start of the last token other than a [`Move`](Token::Move): a result, junk, or an unbalanced
+    /// bracket.
     #[must_use]
     pub const fn token_start(&self) -> usize {
         self.odd
     }
 
-    /// The next token; annotations are passed over.
-    // Where it is not part of the one loop that reads games, replaying takes 4 % longer.
+    /// The next token; annotations are skipped.
+    // Unless it is inlined into the one loop that reads games, replaying takes 4 % longer.
     #[inline(always)]
     pub fn next_token(&mut self) -> Token<'a> {
         self.next::<false>()
     }
 
-    /// The next token; annotations are tokens too.
+    /// The next token, including annotations.
     #[inline(always)]
     pub fn next_annotated(&mut self) -> Token<'a> {
         self.next::<true>()
@@ -242,7 +245,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// One or two of `!` and `?`.
+    /// Reads one or two of `!` and `?`.
     fn mark(&mut self) -> Token<'a> {
         let rest = &self.text[self.at..];
         let second = rest.get(1).filter(|byte| matches!(byte, b'!' | b'?')).copied().map(char::from);
@@ -250,7 +253,8 @@ impl<'a> Lexer<'a> {
         Token::Annotation(Annotation::Nag(nag_of(char::from(rest[0]), second)))
     }
 
-    /// Looks at the start of a line: passes over a `%` line and a byte order mark, tells whether a tag pair begins.
+    /// Handles the start of a line: skips a `%` line and a byte order mark, and returns whether a tag pair
+    /// begins.
     #[inline]
     fn starts_line(&mut self) -> bool {
         match self.text.get(self.at) {
@@ -276,7 +280,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Whether White's move 1 stands at the start of a line, after a move of this game and a blank line.
+    /// Whether White's move 1 is at the start of a line, after a move of this game and a blank line.
     #[inline]
     fn starts_again(&self) -> bool {
         matches!(self.text.get(self.at), Some(b'1' | b' ' | b'\t'))
@@ -351,7 +355,7 @@ impl<'a> Lexer<'a> {
             Class::Other if byte == b'&' => return self.entity::<ANNOTATED>(),
             Class::Dash => return self.dashes(),
             Class::High => return self.high::<ANNOTATED>(),
-            // `+:-`: the sign before has been passed over.
+            // `+:-`: the first sign has been skipped.
             Class::Other if byte == b':' && self.at > 0 => {
                 return Some(self.scores(self.at - 1).unwrap_or_else(|| Token::Junk(self.word())));
             }
@@ -363,7 +367,7 @@ impl<'a> Lexer<'a> {
         None
     }
 
-    /// A character in HTML, such as `&excl;`: a sign, a result, or junk.
+    /// Reads an HTML character reference, such as `&excl;`: a sign, a result, or junk.
     #[cold]
     fn entity<const ANNOTATED: bool>(&mut self) -> Option<Token<'a>> {
         let text = self.text;
@@ -395,7 +399,7 @@ impl<'a> Lexer<'a> {
             '+' | '#' | '=' | '-' | '.' | ',' | '/' | '<' | '>' | '"' | '\'' | '\u{2013}' | '\u{2014}'
             | '\u{2026}' => None,
             letter if letter.is_whitespace() => None,
-            // A piece, perhaps: what follows is another move without it.
+            // Perhaps a piece: the rest without it would be a different move.
             _ if text.get(self.at).is_some_and(u8::is_ascii_alphanumeric) => {
                 let word = length + self.word().len();
                 Some(Token::Move(&rest[..word]))
@@ -404,7 +408,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// One dash means nothing, two are a null move, and three that do not fill their line. More are a line drawn in some text.
+    /// One dash has no meaning, two are a null move, and so are three that do not fill their line. More are a
+    /// drawn line.
     fn dashes(&mut self) -> Option<Token<'a>> {
         let (before, rest) = self.text.split_at(self.at);
         let dashes = &rest[..rest.iter().take_while(|&&byte| byte == b'-').count()];
@@ -416,7 +421,7 @@ impl<'a> Lexer<'a> {
             is_line_end(after.next()) && is_line_end(before.next())
         };
         match dashes.len() {
-            // `=-=`: the sign before was skipped.
+            // `=-=`: the first sign was skipped.
             1 if before.ends_with(b"=") && rest.starts_with(b"-=") => self.scores(before.len() - 1),
             1 => None,
             2 => Some(Token::Move(dashes)),
@@ -425,7 +430,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// A word that begins with a byte above 127: a figurine move, a sign, a result with a half sign, or junk.
+    /// Reads a word that begins with a byte above 127: a figurine move, a sign, a result with a half sign, or
+    /// junk.
     fn high<const ANNOTATED: bool>(&mut self) -> Option<Token<'a>> {
         let rest = &self.text[self.at..];
         match rest {
@@ -441,8 +447,9 @@ impl<'a> Lexer<'a> {
                 Some(Token::Annotation(Annotation::Nag(nag)))
             }
             [0xe2, 0x99, 0x94..=0x9f, ..] => Some(Token::Move(self.wide_word())),
-            // A no-break space, a byte order mark, an ellipsis, an en dash, signs such as U+2049. Of a character that is cut
-            // short nothing behind it may be taken. In 8-bit character sets a no-break space is a single byte.
+            // A no-break space, a byte order mark, an ellipsis, an en dash, signs such as U+2049. If a
+            // character is incomplete, the bytes after it must not be skipped. In 8-bit character sets, a
+            // no-break space is a single byte.
             [0xc2, 0xa0, ..] => self.pass(2),
             [0xa0, ..] => self.pass(1),
             [0xef, 0xbb, 0xbf, ..] => {
@@ -478,7 +485,7 @@ impl<'a> Lexer<'a> {
         token
     }
 
-    /// Takes the word that begins here, bytes above 127 included.
+    /// Takes the word at this place, including bytes above 127.
     fn wide_word(&mut self) -> &'a [u8] {
         let rest = &self.text[self.at..];
         let in_word = |byte: &&u8| IN_WORD[usize::from(**byte)] || !byte.is_ascii();
@@ -487,7 +494,7 @@ impl<'a> Lexer<'a> {
         word
     }
 
-    /// Takes the word that begins here, at least one byte.
+    /// Takes the word at this place, at least one byte.
     #[inline]
     fn word(&mut self) -> &'a [u8] {
         let start = self.at;
@@ -504,7 +511,7 @@ impl<'a> Lexer<'a> {
         &self.text[start..self.at]
     }
 
-    /// A number: of a move (passed over), or a result, castling with zeros, or a null move.
+    /// Reads a number: a move number (skipped), a result, castling with zeros, or a null move.
     #[inline]
     fn number(&mut self) -> Option<Token<'a>> {
         let start = self.at;
@@ -534,7 +541,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The scores of both players that begin here: the game's result, or none if they are too much together.
+    /// The scores of both players at this place: the game's result, or nothing if their sum is too high.
     #[cold]
     fn scores(&mut self, start: usize) -> Option<Token<'a>> {
         let rest = &self.text[start..];
@@ -552,7 +559,7 @@ impl<'a> Lexer<'a> {
     #[inline(never)]
     fn number_word(&mut self, start: usize, end: usize) -> Option<Token<'a>> {
         self.odd = start;
-        // Results and castling are short: what is longer is neither, and need not be looked at to its end.
+        // Results and castling are short. A longer text is neither, and need not be read to its end.
         const LONGEST: usize = 24;
         let text = self.text;
         self.text = &text[..text.len().min(start + LONGEST)];
@@ -568,12 +575,12 @@ impl<'a> Lexer<'a> {
         if let Some(result) = GameResult::parse(word) {
             return Some(Token::Result(result));
         }
-        // A move number with something after it that is none of these.
+        // A move number followed by something else.
         self.at = end.max(start + 1);
         None
     }
 
-    /// A variation, or a bracket that opens none.
+    /// Reads a variation, or a bracket that does not begin one.
     fn variation<const ANNOTATED: bool>(&mut self) -> Option<Token<'a>> {
         let open = self.at;
         if (self.moved || open >= self.searched) && self.skip_variation() {
@@ -591,7 +598,7 @@ impl<'a> Lexer<'a> {
         Some(Token::StrayOpening)
     }
 
-    /// The result that brackets hold, such as `(1-0)`, if no more of the game follows.
+    /// The result in brackets, such as `(1-0)`, if nothing of the game follows.
     #[inline]
     fn bracketed_result(&self, variation: Variation) -> Option<GameResult> {
         const LONGEST: usize = 12;
@@ -602,7 +609,7 @@ impl<'a> Lexer<'a> {
         matches!(self.text.get(skip_blanks(self.text, self.at)), None | Some(b'[')).then_some(result)
     }
 
-    /// Passes over a variation with all that is nested in it. Gives back whether it is closed.
+    /// Skips a variation, including nested ones. Returns whether it is closed.
     fn skip_variation(&mut self) -> bool {
         let mut depth = 0_usize;
         let (open, close) = if self.text[self.at] == b'(' { (b'(', b')') } else { (b'[', b']') };
@@ -620,7 +627,8 @@ impl<'a> Lexer<'a> {
                 b'&' => self.at = offset + entity(&self.text[offset..]).map_or(1, |(_, length)| length),
                 b';' => self.skip_line(),
                 b'\n' | b'\r' if self.starts_line() => {
-                    // The game ends here; the line, with its byte order mark, is read again as the start of one.
+                    // The game ends here. The line, including its byte order mark, is read again as the start
+                    // of a line.
                     self.at = offset;
                     return false;
                 }
@@ -631,8 +639,9 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// How long the comment is that begins here, after its opening brace; `None` if nothing closes it. It ends at the first closing brace, but
-/// if others are opened in it that are closed right after that one, at the last of these.
+/// The length of the comment at this place, after its opening brace; `None` if it is not closed. It ends at
+/// the first closing brace. If braces are opened in it that are closed right after that one, it ends at the
+/// last of these.
 #[inline]
 fn comment_length(text: &[u8]) -> Option<usize> {
     let brace = memchr2(b'{', b'}', text)?;
@@ -652,7 +661,7 @@ fn nested_comment_length(text: &[u8]) -> Option<usize> {
     Some(end)
 }
 
-/// The glyph of one or two of `!` and `?`.
+/// The NAG for one or two of `!` and `?`.
 const fn nag_of(first: char, second: Option<char>) -> u32 {
     match (first, second) {
         ('!', None) => 1,
@@ -664,13 +673,13 @@ const fn nag_of(first: char, second: Option<char>) -> u32 {
     }
 }
 
-/// Whether the last line with anything on it is followed by a blank one.
+/// Whether the last non-blank line is followed by a blank one.
 #[cold]
 fn follows_blank_line(before: &[u8]) -> bool {
     has_blank_line(&before[before.iter().rposition(|&byte| !is_blank(byte)).map_or(0, |last| last + 1)..])
 }
 
-/// Whether blanks that follow the end of some line have a whole line among them.
+/// Whether blanks after the end of a line contain a whole blank line.
 pub(super) fn has_blank_line(blanks: &[u8]) -> bool {
     let count = |end| blanks.iter().filter(|&&byte| byte == end).count();
     count(b'\n').max(count(b'\r')) > 1
@@ -684,7 +693,8 @@ fn starts_first_move(line: &[u8]) -> bool {
     matches!(rest.trim_ascii_start(), [letter, ..] if matches!(CLASSES[usize::from(*letter)], Class::Move))
 }
 
-/// How many bytes after a word still belong to it: the rest of `e8(Q)`, of `exd6e.p.`, of castling with Unicode dashes.
+/// The number of bytes after a word that still belong to it: the rest of `e8(Q)`, of `exd6e.p.`, of castling
+/// with Unicode dashes.
 #[cold]
 fn word_tail(word: &[u8], rest: &[u8]) -> usize {
     let in_word = |&byte: &u8| IN_WORD[usize::from(byte)];

@@ -1,6 +1,7 @@
-//! PGN text to games: splitting, movetext tokens, tag pairs; and games to PGN text.
+//! Parses PGN text into games (splitting, movetext tokens, tag pairs), and writes games as PGN text.
 //!
-//! Parsing works on bytes; nothing here knows of files or of the rules of chess beyond the form of a move.
+//! Parsing works on bytes. This module does not depend on files, nor on the rules of chess except for the
+//! form of a move.
 
 mod bracket;
 mod comment;

@@ -1,23 +1,23 @@
-//! Numbers that comments say of a move: its time and value. [`comment`](super::comment) lists the notations.
+//! Clock times and evaluations in comments. [`comment`](super::comment) lists the notations.
 
 use super::eval::Eval;
 use crate::board::Color;
 
-/// What a PGN says of a move's time and value.
+/// Clock time and evaluation of a move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MoveNumbers {
     /// Centiseconds left on the clock of the player who has just moved.
     pub clock: Option<u32>,
     /// Centiseconds used for the move.
     pub elapsed: Option<u32>,
-    /// The value of the position after the move.
+    /// The evaluation of the position after the move.
     pub eval: Option<Eval>,
-    /// How deep it was looked for, in plies. Only with a value.
+    /// The search depth of the evaluation, in plies. Only with an evaluation.
     pub depth: Option<u32>,
 }
 
 impl MoveNumbers {
-    /// Takes the number that a command tells. Gives back whether it did: not if it is known already, or cannot be read.
+    /// Stores the number in a command. Returns whether it did: not if it is already known, or invalid.
     pub(super) fn take(&mut self, name: &str, value: &[u8]) -> bool {
         match name {
             "clk" => fill(&mut self.clock, clock(value)),
@@ -33,14 +33,14 @@ impl MoveNumbers {
         true
     }
 
-    /// Takes what a comment in the manner of Cutechess, XBoard or Arena says: a score, a depth, and perhaps a time, nodes, and words after
-    /// a comma. Returns whether it is such a comment.
+    /// Parses a comment in the form of Cutechess, XBoard or Arena: a score, a depth, and perhaps a time,
+    /// nodes, and words after a comma. Returns whether it has this form.
     pub(super) fn take_score(&mut self, text: &str, mover: Option<Color>) -> bool {
         self.read_score(text, mover).is_some()
     }
 
     fn read_score(&mut self, text: &str, mover: Option<Color>) -> Option<()> {
-        // The moves that were expected, or a move before it.
+        // The expected moves, or a move before the score.
         let text = match text.strip_prefix('(') {
             Some(moves) => moves.split_once(") ")?.1,
             None => text,
@@ -59,7 +59,7 @@ impl MoveNumbers {
         let mut items = time.split(' ');
         let first = items.next().unwrap_or_default();
         let elapsed = time_used(first);
-        // Words stand after a comma, and after a time there are only numbers.
+        // Words come after a comma; after a time there are only numbers.
         let is_numbers = items.all(|item| number(item.as_bytes()).is_some());
         let fits = rest.is_empty() || elapsed.is_some() && is_numbers || rest.starts_with(", ");
         let repeats = elapsed.is_some() && self.elapsed.is_some();
@@ -74,7 +74,8 @@ impl MoveNumbers {
         Some(())
     }
 
-    /// Takes what a comment in the manner of TCEC says and is not known: `ev`, the mover's view, only without `wv`, White's.
+    /// Stores values from a comment in TCEC's form that are not yet known; `ev`, the mover's view, only
+    /// without `wv`, White's.
     pub(super) fn take_tcec(&mut self, text: &str, mover: Option<Color>) {
         fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
             let pairs = text.split(',').filter_map(|pair| pair.trim_ascii().split_once('='));
@@ -103,13 +104,14 @@ impl MoveNumbers {
         self.take_eval(value.or(own).map(|value| (value, depth)));
     }
 
-    /// Whether nothing is said.
+    /// Whether there are no numbers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// These numbers without those that are also in others; a value goes with its depth.
+    /// These numbers without those that are also in `others`. An evaluation is removed together with its
+    /// depth.
     #[must_use]
     pub fn without(self, others: Self) -> Self {
         let eval = if (self.eval, self.depth) == (others.eval, others.depth) {
@@ -125,7 +127,7 @@ impl MoveNumbers {
         }
     }
 
-    /// The commands that say the same, each with its name and value.
+    /// Equivalent commands, each with its name and value.
     pub fn commands(&self) -> impl Iterator<Item = (&'static str, String)> {
         let eval = self.eval.map(|eval| {
             let value = match eval {
@@ -145,7 +147,7 @@ impl MoveNumbers {
     }
 }
 
-/// Centiseconds as `0:02:59.9`: hours, minutes, seconds.
+/// Formats centiseconds as `0:02:59.9`: hours, minutes, seconds.
 #[must_use]
 pub fn time(centiseconds: u32) -> String {
     let (seconds, part) = (centiseconds / 100, centiseconds % 100);
@@ -157,7 +159,7 @@ pub fn time(centiseconds: u32) -> String {
     }
 }
 
-/// Sets what is not known yet. Gives back whether it did.
+/// Sets a value that is not known yet. Returns whether it did.
 fn fill(known: &mut Option<u32>, value: Option<u32>) -> bool {
     let takes = known.is_none() && value.is_some();
     *known = known.or(value);
@@ -177,7 +179,8 @@ pub(crate) fn clock(text: &[u8]) -> Option<u32> {
     unsigned(minutes.checked_mul(6000)?.checked_add(decimal(seconds, 2)?))
 }
 
-/// `0.35`, `#-3` or `35,22`, with its depth. Whether the game has values in the manner of ChessBase is looked at and noted.
+/// Parses `0.35`, `#-3` or `35,22`, with its depth. Reads and records whether the game has evaluations in
+/// ChessBase's form.
 pub(super) fn eval(
     text: &[u8],
     mover: Option<Color>,
@@ -264,7 +267,7 @@ pub(super) fn is_usual(name: &str, value: &str) -> bool {
     is_number(&value[..hours]) && is_sixty(*m, *n) && is_sixty(*s, *t) && is_part
 }
 
-/// A whole number without a sign.
+/// An integer without a sign.
 fn number(text: &[u8]) -> Option<i64> {
     const MOST: usize = 18;
     let is_number = (1..=MOST).contains(&text.len()) && text.iter().all(u8::is_ascii_digit);
@@ -297,7 +300,7 @@ fn decimal(text: &[u8], places: i32) -> Option<i64> {
     for _ in 0..kept.max(0) {
         value = value * 10 + digits.next().map_or(0, |digit| i64::from(digit - b'0'));
     }
-    // The first digit that is left out rounds; of one before the first there is nothing to round.
+    // The first omitted digit decides rounding; if it is before the first digit, there is nothing to round.
     let rounds = kept >= 0 && digits.next().is_some_and(|digit| *digit >= b'5');
     Some(sign * (value + i64::from(rounds)))
 }

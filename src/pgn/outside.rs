@@ -1,4 +1,5 @@
-//! Comments, glyphs and variations outside the movetext: before the first move, behind the result, between games.
+//! Comments, NAGs and variations outside the movetext: before the first move, after the result, between
+//! games.
 
 use super::bracket::begins_moves;
 use super::lex::{Annotation, Lexer, Token, has_blank_line, skip_blanks};
@@ -6,8 +7,8 @@ use super::reader::line_length;
 use super::tags::is_blank;
 use crate::board::GameResult;
 
-/// The next comment, glyph or closed variation outside the movetext, before which only blanks, lines of `%` and results come. What is in
-/// parentheses and is not a variation is a comment.
+/// The next comment, NAG or closed variation outside the movetext, with only blanks, `%` lines and results
+/// before it. Text in parentheses that is not a variation is a comment.
 pub(super) fn next_annotation<'a>(
     text: &'a [u8],
     lexer: &mut Lexer<'a>,
@@ -41,8 +42,8 @@ pub(super) fn next_annotation<'a>(
     })
 }
 
-/// Where annotations end that follow one without a blank line between, after `lexer` has read that one, and whether something else
-/// follows in the same way.
+/// The end of the annotations that follow one without a blank line in between, after `lexer` has read that
+/// one, and whether something else follows in the same way.
 pub(super) fn annotations_end(text: &[u8], lexer: &Lexer<'_>) -> (usize, bool) {
     let mut lexer = Lexer::after(lexer, text, lexer.offset());
     loop {

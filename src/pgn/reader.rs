@@ -1,4 +1,4 @@
-//! Text to games, one after the other.
+//! Reads the games of a text, one after the other.
 
 use super::bracket::begins_moves;
 use super::lex::{Annotation, Lexer, Token, has_blank_line, skip_blanks};
@@ -8,40 +8,40 @@ use super::tags::{ReadTag, TagPair, damaged_tag, read_tag, starts_tag_pair, unqu
 use super::untagged::{begins_untagged_game, is_in_movetext};
 use crate::board::GameResult;
 
-/// Something wrong in a game's frame; the game goes on.
+/// A problem outside a game's movetext; the game continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameProblem {
-    /// A tag pair's line ended before it was closed.
+    /// The line of a tag pair ended before it was closed.
     UnclosedTag {
-        /// Where the tag pair begins.
+        /// The start of the tag pair.
         offset: usize,
     },
     /// A tag pair has no quotes.
     UnquotedTag {
-        /// Where the tag pair begins.
+        /// The start of the tag pair.
         offset: usize,
     },
-    /// A line among the tag pairs that is damaged beyond reading.
+    /// A line among the tag pairs that is too damaged to parse.
     DamagedTag {
-        /// Where it begins.
+        /// The start of the line.
         offset: usize,
     },
-    /// Text that belongs to no game.
+    /// Text outside games.
     Outside {
-        /// Where it begins.
+        /// The start of the text.
         offset: usize,
     },
-    /// The first tag pair beyond [`MOST_TAGS`]: it and those after it are passed over.
+    /// The first tag pair beyond [`MOST_TAGS`], which is ignored, as are those after it.
     TooManyTags {
-        /// Where it begins.
+        /// The start of the tag pair.
         offset: usize,
     },
 }
 
-/// The most tag pairs of a game that are given out.
+/// The maximum number of tag pairs of a game.
 pub const MOST_TAGS: usize = 1000;
 
-/// Adds a problem, unless there are very many: garbage must not fill the memory.
+/// Adds a problem, unless there are already very many: garbage must not fill the memory.
 fn note(problems: &mut Vec<FrameProblem>, problem: FrameProblem) {
     const MOST: usize = 1000;
     if problems.len() < MOST {
@@ -51,24 +51,24 @@ fn note(problems: &mut Vec<FrameProblem>, problem: FrameProblem) {
 
 /// Reads the games of a text that begins with a game (a whole file, or a chunk of one).
 ///
-/// [`next_game`](Self::next_game) goes to the next game and reads its tags; [`leading`](Self::leading) has the comments that come before
-/// and between these. [`next_token`](Self::next_token) then gives its movetext, and [`trailing`](Self::trailing) what is said after its
-/// result. What is not read of a game is passed over.
+/// [`next_game`](Self::next_game) moves to the next game and reads its tags; [`leading`](Self::leading)
+/// returns the comments before and between these. [`next_token`](Self::next_token) then reads its movetext,
+/// and [`trailing`](Self::trailing) the annotations after its result. Unread parts of a game are skipped.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     text: &'a [u8],
     lexer: Lexer<'a>,
-    /// The next boundary that can be told locally: no game goes beyond it.
+    /// The next boundary that can be found locally: no game extends beyond it.
     limit: usize,
     /// There are no boundaries from here on.
     boundaries_end: usize,
     boundaries: Boundaries,
     in_game: bool,
-    /// A result ended the game that was read last.
+    /// Whether a result ended the last game.
     has_result: bool,
     start: usize,
     leading: Vec<Annotation<'a>>,
-    /// Up to here annotations belong to the game that was read last.
+    /// Annotations up to here belong to the last game.
     trailing_end: usize,
 }
 
@@ -79,11 +79,11 @@ impl<'a> Reader<'a> {
         Self::of_chunk(text, text.len())
     }
 
-    /// A reader at the start of a chunk that was cut at the first boundary `size` bytes or more from its start: what is beyond is one
-    /// game, however long, and need not be searched for boundaries.
+    /// A reader at the start of a chunk that was cut at the first boundary at least `size` bytes from its
+    /// start. The text beyond belongs to one game, however long, and need not be searched for boundaries.
     #[must_use]
     pub fn of_chunk(text: &'a [u8], size: usize) -> Self {
-        // Of a boundary's line a few bytes are looked at.
+        // Finding a boundary needs a few bytes of its line.
         let boundaries_end = size.saturating_add(8).min(text.len());
         let mut boundaries = Boundaries::default();
         let limit = boundaries.next_in(text, 0..boundaries_end).unwrap_or(text.len());
@@ -101,26 +101,26 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where the present game's text begins, in bytes.
+    /// The start of the current game's text, in bytes.
     #[must_use]
     pub const fn game_start(&self) -> usize {
         self.start
     }
 
-    /// How far the text has been read, in bytes.
+    /// The number of bytes read so far.
     #[must_use]
     pub const fn offset(&self) -> usize {
         self.lexer.offset()
     }
 
-    /// Where the last token that was no move began, in bytes.
+    /// The start of the last token other than a move, in bytes.
     #[must_use]
     pub const fn token_start(&self) -> usize {
         self.lexer.token_start()
     }
 
-    /// Goes to the next game and puts its tag pairs into `tags`, emptied first, in the order of the text.
-    /// Gives back `false` at the end of the text.
+    /// Moves to the next game and stores its tag pairs in `tags`, which is cleared first, in the order of the
+    /// text. Returns `false` at the end of the text.
     pub fn next_game(&mut self, tags: &mut Vec<TagPair<'a>>, problems: &mut Vec<FrameProblem>) -> bool {
         while self.in_game {
             self.next_token();
@@ -152,14 +152,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What is said before and between the tag pairs of the present game.
+    /// The annotations before and between the tag pairs of the current game.
     #[must_use]
     pub fn leading(&self) -> &[Annotation<'a>] {
         &self.leading
     }
 
-    /// The next comment, glyph or variation after the result of the present game. Those after a blank line that the next game follows
-    /// without one belong to that.
+    /// The next comment, NAG or variation after the result of the current game. Annotations after a blank
+    /// line that the next game follows without one belong to the next game.
     #[inline]
     pub fn trailing(&mut self) -> Option<Annotation<'a>> {
         if !self.has_result {
@@ -190,7 +190,8 @@ impl<'a> Reader<'a> {
         Some(annotation)
     }
 
-    /// Reads tag pairs, with the comments before and between them, until something else is there. Gives back whether there was one.
+    /// Reads tag pairs, with comments before and between them, up to other text. Returns whether there was a
+    /// tag pair.
     fn read_tags(&mut self, tags: &mut Vec<TagPair<'a>>, problems: &mut Vec<FrameProblem>) -> bool {
         let text = &self.text[..self.limit];
         self.start = self.lexer.offset();
@@ -243,7 +244,7 @@ impl<'a> Reader<'a> {
         !tags.is_empty()
     }
 
-    /// Reads the tag pair that begins here, and what is wrong with it.
+    /// Reads the tag pair at this place, and its problems.
     fn tag_at(
         &self,
         text: &'a [u8],
@@ -256,15 +257,15 @@ impl<'a> Reader<'a> {
             return Some((tag, problem));
         }
         let tag = unquoted_tag(text, at).filter(|_| starts_line)?;
-        // Only a tag that each game has may come after a blank line, or be the first if another follows it.
+        // After a blank line, or as the first tag followed by another one, only a tag of the roster counts.
         let is_tag = follows_tags
             || is_of_roster(tag.pair.name)
                 && (has_tags || text.get(skip_blanks(text, tag.end)) == Some(&b'['));
         is_tag.then_some((tag, Some(FrameProblem::UnquotedTag { offset: at })))
     }
 
-    /// Takes the comments and glyphs that begin at `at`, if another tag pair of the same game follows them. Gives back where they end.
-    /// `before` is where the last tag pair ends.
+    /// Reads the comments and NAGs from `at` on, if another tag pair of the same game follows them. Returns
+    /// their end. `before` is the end of the last tag pair.
     #[cold]
     fn comments_before_tag(
         &mut self,
@@ -298,7 +299,8 @@ impl<'a> Reader<'a> {
         belongs.then_some(end)
     }
 
-    /// Whether no moves follow these tags but, after a blank line, comments that stand right before the tags of the next game.
+    /// Whether these tags are followed not by moves but, after a blank line, by comments right before the
+    /// tags of the next game.
     #[inline]
     fn is_at_next_game(&self, tags: &[TagPair<'a>]) -> bool {
         let text = &self.text[..self.limit];
@@ -311,11 +313,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Looks for moves before the next tag pair. Gives back whether there are any: then a game without tags begins.
+    /// Searches for moves before the next tag pair. Returns whether there are any: then a game without tags
+    /// begins.
     fn find_untagged_game(&mut self, problems: &mut Vec<FrameProblem>) -> bool {
         let offset = self.lexer.offset();
         let mut outside = false;
-        // Where the comments begin that come right before.
+        // The start of the comments right before.
         let mut comments = None;
         loop {
             let before = self.lexer.clone();
@@ -334,7 +337,8 @@ impl<'a> Reader<'a> {
                     }
                     let text = &self.text[..self.limit];
                     self.start = skip_blanks(text, comments.unwrap_or(before.offset()));
-                    // Cut out, the game must not begin with what would be a tag pair at the start of a line. A line of '%' is no part of it.
+                    // When the game is cut out, it must not begin with a tag pair at the start of a line. A
+                    // `%` line is not part of it.
                     loop {
                         let passed = match text.get(self.start) {
                             Some(b'[') => 1,
@@ -354,7 +358,7 @@ impl<'a> Reader<'a> {
                     }
                     return false;
                 }
-                // A game that begins with a square bracket would be read otherwise by itself.
+                // A game that begins with a square bracket would be parsed differently on its own.
                 Token::Annotation(_)
                     if self.text.get(skip_blanks(self.text, before.offset())) != Some(&b'[') =>
                 {
@@ -369,17 +373,17 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Gives back the last `bytes` bytes of the token just read: the next one begins with them.
+    /// Returns the last `bytes` bytes of the token just read; the next one begins with them.
     pub fn unread(&mut self, bytes: usize) {
         self.lexer.unread(bytes);
     }
 
-    /// Ends the present game: the word just read is its result.
+    /// Ends the current game: the word just read is its result.
     pub(crate) const fn end_game(&mut self) {
         (self.in_game, self.has_result) = (false, true);
     }
 
-    /// Whether nothing but annotations follows in the present game, or a `*` if it may.
+    /// Whether only annotations follow in the current game, or a `*` if allowed.
     #[cold]
     pub(crate) fn is_at_last_token(&self, star_may_follow: bool) -> bool {
         match self.lexer.clone().next_token() {
@@ -388,13 +392,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next token of the present game, without annotations; `End` after its last.
+    /// The next token of the current game, without annotations; `End` after its last.
     #[inline]
     pub fn next_token(&mut self) -> Token<'a> {
         self.next::<false>()
     }
 
-    /// The next token of the present game; with annotations if they are asked for; `End` after its last.
+    /// The next token of the current game, with annotations if requested; `End` after its last.
     #[inline]
     pub(crate) fn next<const ANNOTATED: bool>(&mut self) -> Token<'a> {
         if !self.in_game {
@@ -412,8 +416,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How long the damaged tag pair is that begins here. One that no bracket closes holds no result: the text could be cut after it, and
-/// what stood behind it would then decide what the game is.
+/// The length of the damaged tag pair at this place. One without a closing bracket contains no result: the
+/// text could be cut after it, and then the text after it would decide what the game is.
 fn damaged_line(text: &[u8], after_tags: bool) -> Option<usize> {
     let holds_result = |tag: &[u8]| {
         let mut lexer = Lexer::new(tag, 0);
@@ -429,19 +433,19 @@ fn damaged_line(text: &[u8], after_tags: bool) -> Option<usize> {
         .filter(|&length| text[..length].ends_with(b"]") || !holds_result(&text[..length]))
 }
 
-/// How many bytes come before the line's end.
+/// The number of bytes before the end of the line.
 pub(super) fn line_length(text: &[u8]) -> usize {
     memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len())
 }
 
-/// Whether a tag pair begins another game right after the tags of one without moves: a second `Event` tag, or after a blank line any
-/// that there has been.
+/// Whether a tag pair begins another game right after the tags of one without moves: a second `Event` tag, or
+/// after a blank line any repeated tag.
 fn is_next_game(tags: &[TagPair<'_>], tag: &TagPair<'_>, after_blank_line: bool) -> bool {
     (after_blank_line || tag.name.eq_ignore_ascii_case(b"Event"))
         && tags.iter().any(|other| other.name.eq_ignore_ascii_case(tag.name))
 }
 
-/// Whether any of the tag pairs that begin here, up to a blank line, begins another game after these tags.
+/// Whether any of the tag pairs from this place up to a blank line begins another game after these tags.
 #[cold]
 fn begins_next_game(tags: &[TagPair<'_>], text: &[u8], mut at: usize) -> bool {
     while let Some(tag) = read_tag(text, at) {
@@ -456,7 +460,7 @@ fn begins_next_game(tags: &[TagPair<'_>], text: &[u8], mut at: usize) -> bool {
     false
 }
 
-/// Whether a name is one of the seven tags that each game has.
+/// Whether a name is one of the Seven Tag Roster.
 fn is_of_roster(name: &[u8]) -> bool {
     const ROSTER: [&[u8]; 7] = [b"Event", b"Site", b"Date", b"Round", b"White", b"Black", b"Result"];
     ROSTER.iter().any(|known| known.eq_ignore_ascii_case(name))

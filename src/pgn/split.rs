@@ -1,4 +1,4 @@
-//! Where one game ends and the next begins, told locally.
+//! Finds the boundaries between games locally.
 
 use std::ops::Range;
 
@@ -6,22 +6,24 @@ use memchr::{memchr2, memmem, memrchr2};
 
 use super::tags::{BOM, LOOK_AHEAD, is_blank, read_tag, starts_tag_pair};
 
-/// How many bytes before a place are looked at to tell whether a game begins there. A longer line is taken for no tag pair.
+/// The number of bytes before a place that are read to decide whether a game begins there. A longer line is
+/// not taken for a tag pair.
 pub const LOOK_BACK: usize = 64 << 10;
 
 /// The first game boundary after `from`, or the end of the text.
 ///
-/// A boundary is a tag-pair line after a blank line that does not follow another tag pair, be it with comments between, nor
-/// comments alone from the start of the text on, and is not within a comment of up to [`LOOK_AHEAD`] bytes. It depends on the text
-/// around it alone, so cutting anywhere gives the same games as reading from the start.
+/// A boundary is a tag-pair line after a blank line. It does not follow another tag pair, even with comments
+/// in between, and does not follow only comments from the start of the text. It is not within a comment of up
+/// to [`LOOK_AHEAD`] bytes. It depends only on the text around it, so cutting anywhere gives the same games
+/// as reading from the start.
 #[must_use]
 pub fn next_boundary(text: &[u8], from: usize) -> usize {
     boundary_in(text, from..text.len()).unwrap_or(text.len())
 }
 
-/// The first game boundary after `range.start` and a few bytes before `range.end`.
+/// The first game boundary after `range.start` and at least a few bytes before `range.end`.
 ///
-/// It depends on nothing but the text from [`LOOK_BACK`] bytes before it to [`LOOK_AHEAD`] bytes after its start.
+/// It depends only on the text from [`LOOK_BACK`] bytes before it to [`LOOK_AHEAD`] bytes after its start.
 #[must_use]
 pub fn boundary_in(text: &[u8], range: Range<usize>) -> Option<usize> {
     Boundaries::default().next_in(text, range)
@@ -30,12 +32,12 @@ pub fn boundary_in(text: &[u8], range: Range<usize>) -> Option<usize> {
 /// Finds the boundaries of a text one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Boundaries {
-    /// There is no brace in this part of the text.
+    /// A part of the text without braces.
     without_braces: Range<usize>,
 }
 
 impl Boundaries {
-    /// The same as [`boundary_in`].
+    /// Like [`boundary_in`].
     pub(super) fn next_in(&mut self, text: &[u8], range: Range<usize>) -> Option<usize> {
         let mut find = |range: Range<usize>, line: &[u8]| {
             let window = text.get(range.start..range.end.min(text.len()))?;
@@ -47,12 +49,12 @@ impl Boundaries {
             })
         };
         let plain = find(range.clone(), b"\n[");
-        // Files were put together: one with a byte order mark may follow another.
+        // Files were concatenated: one with a byte order mark may follow another.
         find(range.start..plain.unwrap_or(range.end), b"\n\xef\xbb\xbf[").or(plain)
     }
 
-    /// Whether the last brace before a place opens and the next one closes a comment of at most [`LOOK_AHEAD`] bytes. All places between
-    /// two braces are told alike.
+    /// Whether the last brace before a place opens a comment of at most [`LOOK_AHEAD`] bytes, and the next
+    /// one closes it. The result is the same for all places between two braces.
     fn is_in_comment(&mut self, text: &[u8], at: usize) -> bool {
         let most = text.len().min(at + LOOK_AHEAD);
         let known = &mut self.without_braces;
@@ -71,7 +73,8 @@ impl Boundaries {
     }
 }
 
-/// Whether the text before a tag pair ends in a blank line, and neither in a tag pair nor in comments that belong to the tags after it.
+/// Whether the text before a tag pair ends in a blank line, and not in a tag pair or in comments that belong
+/// to the following tags.
 fn follows_a_game(before: &[u8]) -> bool {
     let seen = &before[before.len().saturating_sub(LOOK_BACK)..];
     let is_cut = seen.len() < before.len();
@@ -91,7 +94,8 @@ fn follows_a_game(before: &[u8]) -> bool {
     }
 }
 
-/// Where the last line of a text begins, after its byte order mark if it has one; `None` if the text is cut off before.
+/// The start of the last line of a text, after its byte order mark if it has one; `None` if the text is cut
+/// off before.
 fn line_start(text: &[u8], is_cut: bool) -> Option<usize> {
     let start = match memrchr2(b'\n', b'\r', text) {
         Some(line_break) => line_break + 1,
@@ -101,7 +105,7 @@ fn line_start(text: &[u8], is_cut: bool) -> Option<usize> {
     Some(if text[start..].starts_with(BOM) { start + BOM.len() } else { start })
 }
 
-/// Whether the comments that a text ends with follow a tag pair, or nothing but comments.
+/// Whether the comments at the end of a text follow a tag pair, or only comments.
 #[cold]
 fn belongs_to_tags(mut text: &[u8], is_cut: bool) -> bool {
     loop {
@@ -135,11 +139,11 @@ fn without_blanks(mut text: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether a text, of which the last line begins at `start`, ends in a tag pair, or in a line that begins with one and that nothing
-/// closes. What comes before the tag pair on its line does not count: a whole game, or the end of one, may be there. A tag pair may go
-/// over some lines.
+/// Whether a text, whose last line begins at `start`, ends in a tag pair, or in a line that begins with an
+/// unclosed one. Text before the tag pair on its line is ignored: it can be a whole game, or the end of one.
+/// A tag pair may extend over several lines.
 fn ends_in_tag_pair(text: &[u8], mut start: usize, is_cut: bool) -> bool {
-    /// The most lines of one tag pair.
+    /// The maximum number of lines of one tag pair.
     const LINES: usize = 4;
     let ends_with_tag = |start: usize| {
         let line = text[start..].trim_ascii_start();
@@ -155,7 +159,7 @@ fn ends_in_tag_pair(text: &[u8], mut start: usize, is_cut: bool) -> bool {
         if memchr::memchr(b'[', &text[start..]).is_some() {
             return ends_with_tag(start);
         }
-        // The bracket that is closed may be in a line before, if that is not blank.
+        // The closed bracket may be in a line before, if that is not blank.
         let before = text[..start].strip_suffix(b"\n").unwrap_or(&text[..start]);
         let before = before.strip_suffix(b"\r").unwrap_or(before);
         match line_start(before, is_cut) {
@@ -168,7 +172,7 @@ fn ends_in_tag_pair(text: &[u8], mut start: usize, is_cut: bool) -> bool {
 
 /// Cuts a text into chunks of whole games, each of about `size` bytes or one game, whichever is longer.
 ///
-/// Gives byte ranges that follow each other from the start of the text to its end.
+/// Returns consecutive byte ranges from the start of the text to its end.
 pub fn chunks(text: &[u8], size: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -231,7 +235,8 @@ mod tests {
         assert_eq!(next_boundary(text, 23), 48);
     }
 
-    /// A boundary is the same one in the text around it as in the whole, however long the lines and the blanks.
+    /// A boundary in the surrounding text is the same as in the whole text, however long the lines and the
+    /// blanks.
     #[test]
     fn boundaries_are_told_from_the_text_around_them() {
         let long = |byte: u8, length: usize| vec![byte; length];

@@ -5,26 +5,27 @@ use std::ops::Range;
 
 use super::text::decode;
 
-/// A byte order mark, which stands where files were put together too.
+/// A byte order mark. It also occurs within files that were concatenated.
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Whether a byte is white space or another control character: between tokens, these mean nothing.
+/// Whether a byte is white space or another control character, which has no meaning between tokens.
 #[inline]
 pub(super) const fn is_blank(byte: u8) -> bool {
     byte <= b' '
 }
 
-/// How many bytes from a place on are looked at to decide whether a game begins there.
+/// The number of bytes after a place that are read to decide whether a game begins there.
 pub const LOOK_AHEAD: usize = 16 << 10;
 
-/// The longest beginning of a tag pair, up to its value's quote, in bytes. The same limits a damaged tag pair.
+/// The maximum length of the beginning of a tag pair, up to its value's quote, in bytes; also of a damaged
+/// tag pair.
 const MOST_HEAD: usize = 1 << 10;
 
-/// How many brackets may open a tag pair.
+/// The maximum number of brackets that open a tag pair.
 const MOST_OPEN: usize = 2;
 
-/// Whether a tag pair begins here: `[Name "`, within [`LOOK_AHEAD`] bytes. The bracket may be doubled; a name that begins with a capital
-/// letter may be followed by another kind of quote.
+/// Whether a tag pair begins here: `[Name "`, within [`LOOK_AHEAD`] bytes. The bracket may be doubled. After
+/// a name that begins with a capital letter, other kinds of quotes are accepted.
 #[must_use]
 pub fn starts_tag_pair(text: &[u8]) -> bool {
     text.first() == Some(&b'[') && read_head(text).is_some()
@@ -33,12 +34,12 @@ pub fn starts_tag_pair(text: &[u8]) -> bool {
 /// The first part of a tag pair.
 struct Head {
     name: Range<usize>,
-    /// Where the value begins.
+    /// The start of the value.
     value: usize,
     quote: Quote,
 }
 
-/// What encloses a value.
+/// The quotes around a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Quote {
     Plain,
@@ -46,10 +47,10 @@ enum Quote {
     Other,
 }
 
-/// Reads `[Name "`. Between name and quote may be one line end.
+/// Parses `[Name "`. One line end may be between name and quote.
 fn read_head(text: &[u8]) -> Option<Head> {
     let head = &text[..text.len().min(MOST_HEAD - BOM.len())];
-    // Of a long row of brackets, each is looked at as the first: no more than these are counted.
+    // In a long row of brackets, each one is tried as the first: no more than these are counted.
     let open = head.iter().take(MOST_OPEN + 1).take_while(|&&byte| byte == b'[').count();
     if !(1..=MOST_OPEN).contains(&open) {
         return None;
@@ -70,7 +71,7 @@ fn read_head(text: &[u8]) -> Option<Head> {
     Some(Head { name, value: at + length, quote: Quote::Other })
 }
 
-/// How many blanks there are, of which one line end may be a part.
+/// The number of blanks, including at most one line end.
 fn blanks_over_line(text: &[u8]) -> usize {
     let blanks =
         |from: usize| from + text[from..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
@@ -78,7 +79,7 @@ fn blanks_over_line(text: &[u8]) -> usize {
     blanks(end + line_end_length(&text[end..]))
 }
 
-/// The length of the line end that is here; 0 if there is none.
+/// The length of the line end at this place; 0 if there is none.
 fn line_end_length(text: &[u8]) -> usize {
     match text {
         [b'\r', b'\n', ..] => 2,
@@ -110,7 +111,7 @@ const ODD_QUOTES: [&[u8]; 19] = [
     b"\x94",
 ];
 
-/// The length of the odd quote that is here.
+/// The length of the odd quote at this place.
 #[cold]
 fn odd_quote(text: &[u8]) -> Option<usize> {
     ODD_QUOTES.iter().find(|quote| text.starts_with(quote)).map(|quote| quote.len())
@@ -118,7 +119,7 @@ fn odd_quote(text: &[u8]) -> Option<usize> {
 
 /// A text without the quote at its end, if there is one.
 fn without_quote(text: &[u8]) -> Option<&[u8]> {
-    // The byte of a quote in Windows-1252 can be the last one of a character in UTF-8.
+    // The byte of a quote in Windows-1252 can be the last byte of a UTF-8 character.
     let is_whole = |quote: &[u8], rest: &[u8]| {
         let lead = rest.iter().rposition(|byte| !matches!(byte, 0x80..=0xbf)).unwrap_or(0);
         quote.len() > 1 || quote.is_ascii() || std::str::from_utf8(&text[lead..]).is_err()
@@ -127,14 +128,14 @@ fn without_quote(text: &[u8]) -> Option<&[u8]> {
     ODD_QUOTES.iter().chain(&[&b"\""[..]]).find_map(without)
 }
 
-/// A tag pair as it stands in the text.
+/// A tag pair as written in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagPair<'a> {
     /// Its name.
     pub name: &'a [u8],
-    /// Its value, backslashes included.
+    /// Its value, including backslashes.
     pub value: &'a [u8],
-    /// Where it begins, in bytes from the start of the text.
+    /// Its offset from the start of the text, in bytes.
     pub offset: usize,
 }
 
@@ -151,7 +152,7 @@ impl<'a> TagPair<'a> {
         while let Some(letter) = letters.next() {
             match letter {
                 '\n' | '\r' => {
-                    // The value goes on in the next line.
+                    // The value continues in the next line.
                     out.truncate(out.trim_end().len());
                     out.push(' ');
                     letters = letters.as_str().trim_start().chars();
@@ -168,17 +169,17 @@ impl<'a> TagPair<'a> {
     }
 }
 
-/// What was read of a tag pair, and what was wrong with it.
+/// A parsed tag pair, and its problems.
 pub(super) struct ReadTag<'a> {
     pub(super) pair: TagPair<'a>,
     /// The offset after it.
     pub(super) end: usize,
-    /// Its line ended before a quote and a bracket closed it.
+    /// Whether its line ended before a quote and a bracket closed it.
     pub(super) unclosed: bool,
 }
 
-/// Reads the tag pair that begins at `offset`, if one does. Its value ends at a quote before `]`, which may be on the next line, or with
-/// the line.
+/// Parses the tag pair that begins at `offset`, if there is one. Its value ends at a quote before `]`, which
+/// may be on the next line, or at the end of the line.
 pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     if text.get(offset) != Some(&b'[') {
         return None;
@@ -198,7 +199,8 @@ pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
                 let blanks = blanks_over_line(rest);
                 let escaped =
                     text[start..quote].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1;
-                // An escaped quote before a bracket is part of the value if the line goes on to another of these pairs.
+                // An escaped quote before a bracket is part of the value if another such pair follows on the
+                // line.
                 let mut goes_on = || {
                     let end = *line_end.get_or_insert_with(|| {
                         memchr::memchr2(b'\n', b'\r', &text[start..])
@@ -224,11 +226,11 @@ pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     }
 }
 
-/// The most bytes of a value that goes on after the end of its line, without those before that.
+/// The maximum number of bytes of a value after the end of its line.
 const MOST_CONTINUED: usize = 512;
 
-/// Where a value goes on that is not closed before its line ends: in the next line, if the first quote there closes it and the value
-/// does not go over more than two lines.
+/// The end of a value that continues after its line: in the next line, if the first quote there closes it and
+/// the value does not extend over more than two lines.
 #[cold]
 fn goes_on_after(text: &[u8], start: usize, line_end: usize) -> Option<usize> {
     let next = line_end + line_end_length(&text[line_end..]);
@@ -240,7 +242,8 @@ fn goes_on_after(text: &[u8], start: usize, line_end: usize) -> Option<usize> {
     (is_second && is_closed && line.trim_ascii_start().first() != Some(&b'[')).then_some(next)
 }
 
-/// The offset after the closing bracket that is here and stray signs that follow it, among them those that double it.
+/// The offset after the closing bracket at this place and following stray signs, including those that double
+/// it.
 fn after_brackets(text: &[u8], at: usize) -> usize {
     let in_line =
         |byte: &&u8| matches!(byte, b']' | b',' | b'.' | b'"' | b'\'' | b'|' | b'\\' | b' ' | b'\t');
@@ -257,7 +260,7 @@ fn unclosed<'a>(text: &'a [u8], offset: usize, name: &'a [u8], value: Range<usiz
     ReadTag { pair: TagPair { name, value, offset }, end, unclosed: true }
 }
 
-/// A value in other quotes than `"`, on one line: it ends at any quote before `]`.
+/// Parses a value in other quotes than `"`, on one line: it ends at any quote before `]`.
 #[cold]
 fn read_odd_value<'a>(text: &'a [u8], offset: usize, name: &'a [u8], start: usize) -> ReadTag<'a> {
     let length = memchr::memchr2(b'\n', b'\r', &text[start..]).unwrap_or(text.len() - start);
@@ -273,7 +276,8 @@ fn read_odd_value<'a>(text: &'a [u8], offset: usize, name: &'a [u8], start: usiz
     }
 }
 
-/// Reads a tag pair without quotes, `[White Carlsen, Magnus]`, that is all of a line but for blanks. Its name begins with a capital letter.
+/// Parses a tag pair without quotes, `[White Carlsen, Magnus]`, that fills a line except for blanks. Its name
+/// begins with a capital letter.
 #[cold]
 pub(super) fn unquoted_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     let line = &text[offset..text.len().min(offset + MOST_HEAD)];
@@ -291,9 +295,10 @@ pub(super) fn unquoted_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     (is_one && !crate::board::Position::is_san(name)).then_some(ReadTag { pair, end, unclosed: true })
 }
 
-/// How long the tag pair is that begins here and has lost a part: it opens a bracket before a name, or ends as a tag pair does
-/// (`Site "Paris"]`). Nothing follows it on its line but another tag pair; a move is none, whatever follows it. If no tags were read
-/// before, another tag pair must follow, on its line or on the next. What goes on for more than [`MOST_HEAD`] bytes is none.
+/// The length of the damaged tag pair at this place, which lacks a part: it opens a bracket before a name, or
+/// ends like a tag pair (`Site "Paris"]`). Only another tag pair may follow on its line. A move is never a
+/// tag pair. If no tags came before, another tag pair must follow, on its line or on the next. Text of more
+/// than [`MOST_HEAD`] bytes is not a damaged tag pair.
 pub(super) fn damaged_tag(text: &[u8], after_tags: bool) -> Option<usize> {
     if !matches!(text.first(), Some(b'[' | b'A'..=b'Z' | b'a'..=b'z')) {
         return None;
@@ -320,7 +325,7 @@ pub(super) fn damaged_tag(text: &[u8], after_tags: bool) -> Option<usize> {
     is_told.then_some(length)
 }
 
-/// How much of a line is a damaged tag pair, told by nothing but these bytes.
+/// The length of a damaged tag pair at the start of a line, based on these bytes alone.
 fn damaged_length(line: &[u8]) -> Option<usize> {
     let open = usize::from(line[0] == b'[');
     let blanks = |from: usize| line[from..].iter().take_while(|&&byte| is_blank(byte)).count();
@@ -338,7 +343,7 @@ fn damaged_length(line: &[u8]) -> Option<usize> {
     }
     let mut value = start + word.len();
     if !is_name {
-        // What may be a move is a name only if its value stands in quotes.
+        // A word that may be a move is a name only if its value is in quotes.
         value += blanks(value);
         value += own.get(value).filter(|&&byte| byte == b'"').map(|_| 1)?;
     }
@@ -437,7 +442,7 @@ mod tests {
         assert_eq!(damaged_tag(b"[pgn]\n[A \"b\"]", false), None);
         let long = format!("[Round {}", "x".repeat(2 * LOOK_AHEAD));
         assert_eq!(damaged_tag(long.as_bytes(), true), None);
-        // What follows on the line is told apart, and does not change what stands before it.
+        // The rest of the line is parsed separately, and does not change the result for the part before.
         for (tag, after_tags) in
             [("[Round 1]", true), ("[Round", true), ("Round \"1\"]", true), ("Round \"1\"]", false)]
         {

@@ -1,10 +1,11 @@
-//! Bytes as text.
+//! Decodes bytes as text.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// Bytes as text: UTF-8, with each other byte as in Windows-1252, whose five unassigned bytes are the control characters of Latin-1. In
-/// a text with characters in UTF-8, one that is cut short is U+FFFD.
+/// Decodes bytes as UTF-8, and other bytes as Windows-1252, whose five unassigned bytes become the control
+/// characters of Latin-1. In a text that contains multi-byte UTF-8 characters, an incomplete one becomes
+/// U+FFFD.
 #[must_use]
 pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
@@ -27,7 +28,7 @@ fn decode_mixed(bytes: &[u8]) -> String {
     text
 }
 
-/// Whether there are characters of several bytes in UTF-8.
+/// Whether there are multi-byte UTF-8 characters.
 fn has_utf8(bytes: &[u8]) -> bool {
     bytes.utf8_chunks().any(|chunk| !chunk.valid().is_ascii())
 }
@@ -48,23 +49,23 @@ fn windows_1252(byte: u8) -> char {
 /// Bytes that are not text in a known encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextFlaw {
-    /// Where the first of them is.
+    /// The offset of the first one.
     pub offset: usize,
-    /// The whole text seems to be in an unknown encoding, rather than some bytes of a text in UTF-8.
+    /// Whether the whole text seems to be in an unknown encoding, not only some bytes of a UTF-8 text.
     pub is_encoding: bool,
     byte: u8,
     is_cut: bool,
 }
 
 impl TextFlaw {
-    /// What is wrong with a text that is neither in UTF-8 nor in Windows-1252, as far as can be told.
+    /// The problem with a text that is neither UTF-8 nor Windows-1252, as far as it can be detected.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
         if bytes.is_ascii() {
             return None;
         }
         if std::str::from_utf8(bytes).is_ok() {
-            // So are bytes that the encoding of the file has no character for.
+            // The same holds for bytes that have no character in the file's encoding.
             let offset = memchr::memmem::find(bytes, "\u{fffd}".as_bytes())?;
             return Some(Self { offset, is_encoding: false, byte: bytes[offset], is_cut: true });
         }
@@ -98,8 +99,8 @@ impl fmt::Display for TextFlaw {
     }
 }
 
-/// Whether a byte of a text in Windows-1252 may be there. In Western languages no three letters beyond ASCII follow each other,
-/// and signs such as `\u{201e}` are not between letters.
+/// Whether a byte is plausible in Windows-1252. In Western languages there are no three consecutive non-ASCII
+/// letters, and signs such as `\u{201e}` are not between letters.
 fn is_plausible(bytes: &[u8], at: usize) -> bool {
     let is_letter = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphabetic);
     let is_any_letter = |at: Option<usize>| {
@@ -111,7 +112,7 @@ fn is_plausible(bytes: &[u8], at: usize) -> bool {
         // Letters, apostrophes and dashes.
         0x83 | 0x8a | 0x8c | 0x8e | 0x91 | 0x92 | 0x96 | 0x97 | 0x9a | 0x9c | 0x9e | 0x9f => true,
         0x80..=0x9f => !(is_letter(at.checked_sub(1)) && is_letter(Some(at + 1))),
-        // Signs of currencies and the like; `\u{a1}` and `\u{bf}` begin sentences in Spanish.
+        // Currency signs and the like; `\u{a1}` and `\u{bf}` begin sentences in Spanish.
         0xa1..=0xa9 | 0xac | 0xae | 0xaf | 0xb1..=0xb3 | 0xb6 | 0xb8 | 0xb9 | 0xbf => {
             let (before, after) = (at.checked_sub(1), Some(at + 1));
             let is_lower = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
@@ -155,7 +156,7 @@ mod tests {
         ] {
             assert_eq!(flaw(bytes), None, "{}", bytes.escape_ascii());
         }
-        // Windows-1251, code page 850, bytes that Windows-1252 has not.
+        // Windows-1251, code page 850, bytes that Windows-1252 does not assign.
         assert_eq!(flaw(b"\xca\xe0\xf0\xef\xee\xe2"), Some((1, true)));
         assert_eq!(flaw(b"Sp\x84tlese"), Some((2, true)));
         assert_eq!(flaw(b"M\x81ller"), Some((1, true)));

@@ -1,23 +1,24 @@
-//! Where a game without tags begins: which words in other text are moves of one.
+//! Finds the start of a game without tags: decides which words in other text are its moves.
 
 use super::lex::{Lexer, Token, skip_blanks};
 use super::tags::{is_blank, starts_tag_pair};
 use super::word::{is_descriptive_move, is_foreign_move, is_remark};
 
-/// Whether a word outside any game is the first move of one. Castling and null moves, which prose and its dashes may look like,
-/// are not played from the start position.
+/// Whether a word outside games is the first move of one. Castling and null moves, which can resemble prose
+/// and its dashes, are not possible in the start position.
 pub(super) fn begins_untagged_game(word: &[u8]) -> bool {
     is_move(word) && !matches!(word[0], b'-' | b'0' | b'O' | b'o' | b'Z' | b'@')
 }
 
-/// Whether a word has the form of a move, in whatever notation.
+/// Whether a word has the form of a move, in any notation.
 fn is_move(word: &[u8]) -> bool {
     crate::board::Position::is_san(word) || is_foreign_move(word) || is_descriptive_move(word)
 }
 
-/// Whether the word just read, which could be a move outside any game, is part of movetext: not glued to other text, as in mark-up
-/// (`<h1>`) or between quotes, and after a move number with its dot, or before another move, a result, or the end of the text. `from`
-/// is where the token before it ends: the answer must be the same for the game alone. If it is none, `lexer` passes over what follows.
+/// Whether the word just read, which could be a move outside games, is part of movetext. It must not be glued
+/// to other text, as in markup (`<h1>`) or between quotes. It must follow a move number with its dot, or
+/// precede another move, a result, or the end of the text. `from` is the end of the token before: the result
+/// must be the same for the game alone. If it is not a move, `lexer` skips the text after it.
 #[cold]
 pub(super) fn is_in_movetext<'a>(text: &'a [u8], lexer: &mut Lexer<'a>, word: &[u8], from: usize) -> bool {
     let end = lexer.offset();
@@ -40,7 +41,7 @@ pub(super) fn is_in_movetext<'a>(text: &'a [u8], lexer: &mut Lexer<'a>, word: &[
             }
         };
     if !goes_on {
-        // No game has begun, and what was searched once is not searched again.
+        // No game has begun; text that was searched once is not searched again.
         *lexer = Lexer::after(&ahead, text, end);
     }
     goes_on

@@ -1,11 +1,11 @@
-//! What the values of some tags mean.
+//! Interprets the values of some tags.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use super::time_control::TimeControl;
 
-/// How fast a game is, in the classes of Lichess.
+/// The speed of a game, in the classes of Lichess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Speed {
     /// Less than half a minute for each player.
@@ -27,7 +27,7 @@ impl Speed {
     pub const ALL: [Self; 6] =
         [Self::UltraBullet, Self::Bullet, Self::Blitz, Self::Rapid, Self::Classical, Self::Correspondence];
 
-    /// The word for it.
+    /// The word for this speed.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -40,14 +40,14 @@ impl Speed {
         }
     }
 
-    /// The speed that a word names, whatever the case of its letters.
+    /// The speed with this name, ignoring case.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|speed| speed.as_str().eq_ignore_ascii_case(word))
     }
 
-    /// The class of a game in which each player has so many seconds for 40 moves
-    /// ([Lichess's time controls](https://lichess.org/faq#time-controls)).
+    /// The class of a game with this many seconds for 40 moves per player ([Lichess's time
+    /// controls](https://lichess.org/faq#time-controls)).
     pub(super) fn of_seconds(seconds: f64) -> Self {
         match seconds {
             ..30.0 => Self::UltraBullet,
@@ -65,26 +65,26 @@ impl fmt::Display for Speed {
     }
 }
 
-/// What a game's tags say that has columns of its own beside them.
+/// Facts in a game's tags that are stored in columns in addition to the tags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameFacts {
     /// The game is at `https://lichess.org/` and this id.
     pub lichess_id: Option<String>,
-    /// When it began, in UTC: `YYYY-MM-DDTHH:MM:SSZ`.
+    /// Start of the game in UTC: `YYYY-MM-DDTHH:MM:SSZ`.
     pub started_at: Option<String>,
     /// Its time control.
     pub time: TimeControl,
-    /// How it ended, in the words of its site.
+    /// How the game ended, in the words of its site.
     pub termination: Option<String>,
-    /// What the game changed of White's rating, then of Black's.
+    /// The change of White's rating by the game, then of Black's.
     pub rating_diffs: [Option<i32>; 2],
-    /// The players' numbers with FIDE, White's first.
+    /// The players' FIDE IDs, White's first.
     pub fide_ids: [Option<u32>; 2],
 }
 
 impl GameFacts {
-    /// The facts in a game's site, its time control, and its other tag pairs; its first clock, in centiseconds, is read only if it
-    /// is needed.
+    /// The facts in a game's site, its time control, and its other tag pairs. Its first clock, in
+    /// centiseconds, is read only if needed.
     #[must_use]
     pub fn of<'t>(
         site: Option<&str>,
@@ -125,8 +125,8 @@ impl GameFacts {
     }
 }
 
-/// Whether a site or an address is that of a server whose time controls are in seconds. Lichess also has games of others, which have no
-/// id there.
+/// Whether a site or a URL is that of a server whose time controls are in seconds. Lichess also hosts games
+/// from elsewhere, which have no id there.
 fn is_site_of_seconds(site: &str) -> bool {
     let site = site.to_ascii_lowercase();
     ["chess.com", "freechess.org", "fics", "chessclub.com", "internet chess club"]
@@ -134,12 +134,12 @@ fn is_site_of_seconds(site: &str) -> bool {
         .any(|name| site.contains(name))
 }
 
-/// A player's number with FIDE; 0 is nobody's.
+/// A player's FIDE ID; 0 is not valid.
 fn fide_id(value: &str) -> Option<u32> {
     value.trim().parse().ok().filter(|&id| id > 0)
 }
 
-/// The id of the game that an address leads to: `https://lichess.org/q7ZvsdUF`, with a side or a ply behind it or not.
+/// The id of the game at a URL: `https://lichess.org/q7ZvsdUF`, with or without a side or a ply after it.
 fn lichess_id_of_address(address: &str) -> Option<&str> {
     let address = address.trim();
     let path =
@@ -155,15 +155,16 @@ fn lichess_id_of_address(address: &str) -> Option<&str> {
 
 /// The id of a game on Lichess: eight letters or digits.
 fn lichess_id(text: &str) -> Option<&str> {
-    /// What else has eight letters on Lichess's site.
+    /// Other pages with eight letters on Lichess's site.
     const PAGES: [&str; 3] = ["training", "analysis", "practice"];
     let text = text.trim();
     let is_id = text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     (is_id && !PAGES.contains(&text)).then_some(text)
 }
 
-/// Whether a tag `Variant` names standard chess or Chess960, in whatever letters, with or without the word chess: so do servers, other
-/// programs and books. Some write how fast the game was, or that it began from a set-up.
+/// Whether a tag `Variant` names standard chess or Chess960, ignoring case, with or without the word chess,
+/// as servers, other programs and books write them. Some also write the speed of the game, or that it began
+/// from a set-up.
 pub(crate) fn is_known_variant(name: &str) -> bool {
     const SPEEDS: [&str; 4] = ["rapid", "blitz", "bullet", "classical"];
     const NAMES: [&str; 41] = [
@@ -221,7 +222,8 @@ const NO_DATE: &str = "no date that can be read (YYYY.MM.DD)";
 const IMPOSSIBLE_DATE: &str = "there is no such day: only what can be right of the date is kept";
 const AMBIGUOUS_DATE: &str = "it may begin with the day or the month: only the year is kept";
 
-/// A date as `YYYY.MM.DD` with `?` for what is not known, `None` if nothing is; and what is wrong with it.
+/// A date as `YYYY.MM.DD` with `?` for unknown parts, `None` if nothing is known; and the problem with it, if
+/// any.
 pub(crate) fn date(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static str>) {
     let value = value.trim();
     let day =
@@ -254,7 +256,7 @@ pub(crate) fn date(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static st
     (date, read)
 }
 
-/// The year that a text begins with which is no date, if it has no other.
+/// The year at the start of a text that is not a date, if it contains no other year.
 #[cold]
 fn year_alone(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static str>) {
     let is_year =
@@ -270,7 +272,7 @@ fn year_alone(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static str>) {
     }
 }
 
-/// Year, month and day of a date; a month `/`: it cannot be told from the day.
+/// Year, month and day of a date; a month `/`: it cannot be distinguished from the day.
 fn date_fields(value: &str) -> Option<[&str; 3]> {
     if value.len() == 8 && value.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some([&value[..4], &value[4..6], &value[6..]]);
@@ -288,7 +290,7 @@ fn date_fields(value: &str) -> Option<[&str; 3]> {
     match (is_month(first), is_month(second)) {
         _ if third.is_empty() && is_year(second) => Some([second, first, ""]),
         (true, false) if !second.trim_matches('?').is_empty() => Some([third, first, second]),
-        // With slashes, half of the world writes the month first.
+        // With slashes, month and day are in either order, depending on the country.
         (true, true) if value.contains('/') && first.parse() != second.parse::<u32>() => {
             Some([third, "/", ""])
         }
@@ -296,12 +298,12 @@ fn date_fields(value: &str) -> Option<[&str; 3]> {
     }
 }
 
-/// Whether it has the form of a year, of which not all digits need be known.
+/// Whether it has the form of a year, with digits that may be unknown.
 fn is_year(text: &str) -> bool {
     text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'?')
 }
 
-/// A month or a day, `Some(None)` if it is not known; `None` if it is neither.
+/// A month or a day, `Some(None)` if unknown; `None` if it is neither.
 fn part(text: &str) -> Option<Option<u32>> {
     if text.len() > 2 || !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'?') {
         return None;
@@ -309,7 +311,7 @@ fn part(text: &str) -> Option<Option<u32>> {
     Some(text.parse().ok().filter(|&number| number > 0))
 }
 
-/// How many days a month has, at most.
+/// The maximum number of days of a month.
 fn days(year: Option<u32>, month: Option<u32>) -> u32 {
     match month {
         Some(2) if year.is_some_and(|year| year % 4 != 0 || (year % 100 == 0 && year % 400 != 0)) => 28,
@@ -319,9 +321,10 @@ fn days(year: Option<u32>, month: Option<u32>) -> u32 {
     }
 }
 
-/// A point in time as SQL has it, `YYYY-MM-DDTHH:MM:SSZ`, from the values of `UTCDate` and `UTCTime`; `None` if not all of it is known.
+/// A point in time in SQL's format, `YYYY-MM-DDTHH:MM:SSZ`, from the values of `UTCDate` and `UTCTime`;
+/// `None` if it is not completely known.
 fn utc_time(day: &str, time: &str) -> Option<String> {
-    // A year below 1000 is a slip.
+    // A year below 1000 is a typo.
     let day = date(day).0.filter(|day| !day.contains('?') && **day >= *"1000")?;
     let mut fields = time.trim().trim_end_matches('Z').split(':');
     let mut field = |end: u32| {
@@ -409,7 +412,7 @@ mod tests {
             ("1988.1?.??", "1988.??.??"),
             ("2024.02.29", "2024.02.29"),
             ("2000.02.29", "2000.02.29"),
-            // Where dots or dashes part them, the day comes first, unless it cannot.
+            // With dots or dashes, the day comes first, unless that is impossible.
             ("31.12.1999", "1999.12.31"),
             ("01.02.1992", "1992.02.01"),
             ("??.02.1992", "1992.02.??"),
@@ -432,7 +435,7 @@ mod tests {
             ("1992.01.32", "1992.01.??"),
             ("1992.13.01", "1992.??.??"),
             ("05/06/1999", "1999.??.??"),
-            // Of what is no date, the year.
+            // From text that is not a date, only the year.
             ("1992.+1.01", "1992.??.??"),
             ("1992.01.01.01", "1992.??.??"),
             ("1992.001.01", "1992.??.??"),

@@ -1,9 +1,10 @@
-//! Words of movetext that are no moves as they stand.
+//! Words of movetext that cannot be parsed as moves.
 
 use super::text::decode;
 
-/// Whether a word that cannot be read as a move seems to be meant as one: it names a square, has no other letters than moves
-/// have, or is as short as a move and has a digit (`Qh9`). Anything else is a remark and may be passed over.
+/// Whether a word that cannot be parsed as a move was probably meant as one: it names a square, has only
+/// letters that occur in moves, or is as short as a move and has a digit (`Qh9`). Anything else is a remark
+/// and may be ignored.
 #[must_use]
 pub fn looks_like_move(word: &[u8]) -> bool {
     const LONGEST: usize = 7;
@@ -16,8 +17,9 @@ pub fn looks_like_move(word: &[u8]) -> bool {
         || (word.len() <= LONGEST && begins() && has_digit())
 }
 
-/// Whether a word that the lexer takes for junk has the form of a piece's move with a letter of another language, such as
-/// `Sf3`, `Txd1+` or `Крe2`. To pass over it would be to play the rest of the game from a wrong position.
+/// Whether a word that the lexer takes for junk has the form of a piece's move with a letter of another
+/// language, such as `Sf3`, `Txd1+` or `Крe2`. If it were ignored, the rest of the game would be played from
+/// a wrong position.
 #[must_use]
 pub fn is_foreign_move(word: &[u8]) -> bool {
     const LONGEST: usize = 24;
@@ -53,8 +55,8 @@ pub fn is_descriptive_move(word: &[u8]) -> bool {
     }
 }
 
-/// Whether a word that cannot be read as a move has the form of one but for its letters: capital ones (`E4`, `NF3`), a small one for
-/// the piece (`nf3`), or those of another alphabet (`е4`).
+/// Whether a word that cannot be parsed as a move has the form of one except for its letters: capital ones
+/// (`E4`, `NF3`), a small one for the piece (`nf3`), or those of another alphabet (`е4`).
 #[must_use]
 pub fn is_misspelt_move(word: &[u8]) -> bool {
     const LONGEST: usize = 24;
@@ -67,7 +69,7 @@ pub fn is_misspelt_move(word: &[u8]) -> bool {
         let is_letter = matches!(letters[at], 'A'..='H' | 'a'..='h') || is_foreign(letters[at]);
         is_letter && matches!(letters.get(at + 1), Some('1'..='8'))
     };
-    // The name of a piece, which can have several letters in another alphabet.
+    // The name of a piece can have several letters in another alphabet.
     let foreign = (0..letters.len()).take_while(|&at| is_foreign(letters[at]) && !is_file(at)).count();
     let piece = if foreign == 0 && !is_file(0) && letters[0].is_ascii_alphabetic() { 1 } else { foreign };
     let plain = letters.iter().enumerate().skip(piece).map(|(at, &letter)| match letter {
@@ -77,21 +79,21 @@ pub fn is_misspelt_move(word: &[u8]) -> bool {
             letter.to_ascii_lowercase()
         }
         'a'..='h' => letter,
-        // What is left is what a pawn becomes.
+        // The rest is the promotion piece.
         letter => letter.to_ascii_uppercase(),
     });
     let plain: String = (piece > 0).then_some('N').into_iter().chain(plain).collect();
     crate::board::Position::is_san(plain.as_bytes())
 }
 
-/// Whether a number has the form of a move in the notation of correspondence chess, such as `5254`.
+/// Whether a number has the form of a move in correspondence notation, such as `5254`.
 #[cold]
 pub(super) fn is_numeric_move(number: &[u8]) -> bool {
     matches!(number.len(), 4 | 5) && number.iter().all(|byte| matches!(byte, b'1'..=b'8'))
 }
 
-/// Words that annotators write in movetext and that say nothing about which moves were played: novelties (`N`), editorial remarks (`RR`),
-/// diagrams (`D`), checks in old books (`dbl ch`), en passant.
+/// Words that annotators write in movetext and that do not say which moves were played: novelties (`N`),
+/// editorial remarks (`RR`), diagrams (`D`), checks in old books (`dbl ch`), en passant.
 #[must_use]
 pub fn is_remark(word: &[u8]) -> bool {
     matches!(

@@ -6,36 +6,37 @@ use crate::picture::words::escaped;
 use crate::query::Explored;
 
 const FILL: &str = "#0f5c8c";
-/// Parts an arrow from others below it, and from dark pieces.
+/// Separates an arrow from others below it, and from dark pieces.
 const EDGE: &str = "#fff";
 
-/// How wide the shaft of an arrow of no weight is, and how much wider that of one of full weight.
+/// The width of the shaft of an arrow with weight 0, and the additional width for weight 1.
 const WIDTH: [f64; 2] = [7.0, 17.0];
 /// The same for the opacity.
 const OPACITY: [f64; 2] = [0.6, 0.3];
-/// How far from the centre of its first square a shaft begins.
+/// The distance of the shaft's start from the centre of its first square.
 const TAIL: f64 = 22.0;
-/// How far before the centre of its last square an arrow ends.
+/// The distance of the arrow's tip from the centre of its last square.
 const TIP: f64 = 4.0;
 
-/// The least share of the games of a move that gets an arrow.
+/// The minimum share of games of a move that gets an arrow.
 const LEAST_SHARE: f64 = 0.01;
 
 /// An arrow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrow {
-    /// Where it begins.
+    /// Its start.
     pub from: Square,
-    /// Where it points to. An arrow to the square it begins at is not drawn.
+    /// Its target. An arrow whose start and target are equal is not drawn.
     pub to: Square,
-    /// How wide and dark it is: from 0, the least, to 1. What is beyond is taken as the nearer of these, and what is no number as 0.
+    /// Width and opacity: from 0 (minimum) to 1. Other values are clamped; NaN counts as 0.
     pub weight: f64,
-    /// What it stands for, in words: viewers show it when the arrow is pointed at. Any text.
+    /// A description that viewers show when the pointer is on the arrow. Any text.
     pub label: String,
 }
 
-/// Arrows for the moves played from a position: the first `most` of the answer's moves, weighted by their share of the games. A move
-/// of less than one game in a hundred gets none. Promotions of a pawn on the same squares make one arrow.
+/// Arrows for the moves played from a position: the first `most` moves of the answer, weighted by their share
+/// of games. Moves of less than one percent of games get none. Promotions of a pawn on the same squares share
+/// one arrow.
 #[must_use]
 pub fn continuation_arrows(explored: &Explored, most: usize) -> Vec<Arrow> {
     let games = explored.results.games();
@@ -67,7 +68,7 @@ fn squares(uci: &str) -> Option<(Square, Square)> {
     Some((Square::parse(uci.get(..2)?)?, Square::parse(uci.get(2..4)?)?))
 }
 
-/// Draws arrows, the longest first: a shorter one in the same direction stays visible.
+/// Draws arrows, the longest first, so that a shorter one in the same direction stays visible.
 pub(super) fn draw(svg: &mut String, arrows: &[Arrow], orientation: Color) {
     let mut drawn: Vec<&Arrow> = arrows.iter().filter(|arrow| arrow.from != arrow.to).collect();
     if drawn.is_empty() {
@@ -96,11 +97,11 @@ fn square_of_length(arrow: &Arrow) -> u16 {
     apart(arrow.from.file(), arrow.to.file()) + apart(arrow.from.rank(), arrow.to.rank())
 }
 
-/// The path around an arrow whose shaft is so wide.
+/// The path around an arrow whose shaft has this width.
 fn outline(arrow: &Arrow, orientation: Color, width: f64) -> String {
     let [from, to] = [arrow.from, arrow.to].map(|square| centre(square, orientation));
     let along = [to[0] - from[0], to[1] - from[1]];
-    // A square root is the same on every machine, as `hypot` need not be.
+    // A square root is the same on every machine; `hypot` may differ.
     let length = (along[0] * along[0] + along[1] * along[1]).sqrt();
     let along = along.map(|part| part / length);
     let at = |forward: f64, aside: f64| {
@@ -134,7 +135,7 @@ mod tests {
         Arrow { from, to, weight, label: label.to_owned() }
     }
 
-    /// An answer with these moves and how many games White won with each.
+    /// An answer with these moves, each with the number of games that White won.
     fn explored(games: u32, moves: &[(&str, u32)]) -> Explored {
         let results = |white_wins| ResultCounts { white_wins, ..ResultCounts::default() };
         let moves = moves.iter().map(|&(uci, games)| ExploredMove {
@@ -193,7 +194,7 @@ mod tests {
             continuation_arrows(&explored(1, &[("e2e4", 1)]), 6),
             [arrow("e2", "e4", 1.0, "E2E4: 1 game, 100.0 %")]
         );
-        // Moves of variations only.
+        // Moves that occur only in variations.
         assert_eq!(continuation_arrows(&explored(0, &[("e2e4", 0)]), 6), []);
     }
 }

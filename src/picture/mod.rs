@@ -1,8 +1,9 @@
 //! Pictures of boards, as SVG.
 //!
-//! A picture needs nothing but itself: no font, no script, no style sheet, no other file. Pieces, coordinates and signs are paths of our
-//! own. So browsers and other programs that draw SVG show the same, and a picture can stand in a file or within a page. It is
-//! readable without colours too. What it shows is also told in words, in its `title` and `desc`.
+//! A picture is self-contained: it needs no font, script, style sheet or other file. Pieces, coordinates and
+//! signs are this program's own paths. So browsers and other programs that draw SVG show the same, and a
+//! picture can be a file or a part of a page. It is readable without colours. Its `title` and `desc` describe
+//! it in words.
 //!
 //! ```
 //! use pgndex::board::{Color, Position};
@@ -39,36 +40,36 @@ use place::{BOARD, MARGIN, SIDE, SQUARE, place};
 const SQUARES: [&str; 2] = ["#f0f1ec", "#a3b5c0"];
 /// The same for the squares of the last move.
 const LAST_MOVE: [&str; 2] = ["#f8e795", "#d9c35f"];
-/// What frames the squares of the last move: tells them without colours.
+/// The frame around the squares of the last move, which makes them visible without colours.
 const LAST_MOVE_FRAME: &str = "#7d6608";
 /// The same for the square of a king in check.
 const CHECK: [&str; 2] = ["#f5b7ae", "#dc8f86"];
 /// The badge of a king in check.
 const BADGE: &str = "#b71c1c";
-/// Around the board.
+/// The area around the board.
 const PAPER: &str = "#fbfbf8";
 /// Coordinates and the board's edge.
 const INK: &str = "#3c444a";
 
-/// How wide and high a picture is shown where nothing else is asked for, in pixels.
+/// The default width and height of a picture, in pixels.
 const SHOWN: u16 = 450;
 
-/// A board with what is to be seen on it.
+/// A board with marks and arrows.
 #[derive(Clone, Copy, Debug)]
 pub struct BoardPicture<'a> {
     /// The position. A king in check is marked with `+`, or with `#` if it is mate.
     pub position: &'a Position,
-    /// Whose side is at the bottom.
+    /// The side at the bottom.
     pub orientation: Color,
-    /// The move that led to the position: its two squares are marked. A null move has none.
+    /// The last move: its two squares are marked. A null move has none.
     pub last_move: Option<MoveCode>,
     /// Arrows, drawn over the pieces, short ones over long ones.
     pub arrows: &'a [Arrow],
 }
 
 impl BoardPicture<'_> {
-    /// The picture as an `svg` element: a file of its own, or a part of an HTML page. Several can stand in one page: the names in them
-    /// mean the same shapes in each. The same board always gives the same text.
+    /// The picture as an `svg` element: a file of its own, or a part of an HTML page. Several can be in one
+    /// page, because the names in them mean the same shapes. The same board always gives the same text.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let shown = format!("xmlns=\"http://www.w3.org/2000/svg\" width=\"{SHOWN}\" height=\"{SHOWN}\"");
@@ -76,7 +77,8 @@ impl BoardPicture<'_> {
         self.drawn(&shown, &piece::definitions(is_there))
     }
 
-    /// The picture as a part of an HTML page that has the [shapes of the pieces](piece_shapes) and says how large it is.
+    /// The picture as a part of an HTML page that contains the [shapes of the pieces](piece_shapes) and sets
+    /// its size.
     #[must_use]
     pub fn to_svg_in_page(&self) -> String {
         self.drawn("class=\"board\"", "")
@@ -119,7 +121,7 @@ impl BoardPicture<'_> {
         *svg += "\"/>\n";
     }
 
-    /// The edge of the board, the coordinates, and a disc at the side that is to move.
+    /// Draws the edge of the board, the coordinates, and a disc for the side to move.
     fn draw_edge(&self, svg: &mut String) {
         *svg += &format!(
             "<rect x=\"{MARGIN}\" y=\"{MARGIN}\" width=\"{BOARD}\" height=\"{BOARD}\" fill=\"none\" stroke=\"{INK}\" \
@@ -151,7 +153,7 @@ impl BoardPicture<'_> {
         );
     }
 
-    /// The squares of the last move and that of a king in check.
+    /// Draws the squares of the last move and that of a king in check.
     fn draw_marks(&self, svg: &mut String) {
         for square in
             self.last_move.filter(|code| !code.is_null()).iter().flat_map(|code| [code.from(), code.to()])
@@ -185,7 +187,7 @@ impl BoardPicture<'_> {
         *svg += "</g>\n";
     }
 
-    /// The sign of check or mate, at the upper right of the king.
+    /// Draws the sign of check or mate, at the upper right of the king.
     fn draw_badge(&self, svg: &mut String) {
         let Some(square) = self.king_in_check() else { return };
         let (x, y) = place(square, self.orientation);
@@ -206,7 +208,7 @@ impl BoardPicture<'_> {
     }
 }
 
-/// The shapes of all pieces, as an `svg` element that shows nothing: a page has it once, before its pictures.
+/// The shapes of all pieces, as an invisible `svg` element: a page contains it once, before its pictures.
 #[must_use]
 pub fn piece_shapes() -> String {
     format!("<svg width=\"0\" height=\"0\" aria-hidden=\"true\">\n{}</svg>\n", piece::definitions(|_| true))

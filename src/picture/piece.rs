@@ -65,7 +65,7 @@ const fn shape(kind: Kind) -> &'static Shape {
     }
 }
 
-/// What pieces of a colour are filled with.
+/// The fill colour of pieces.
 pub(super) const fn fill(color: Color) -> &'static str {
     match color {
         Color::White => "#fff",
@@ -73,10 +73,10 @@ pub(super) const fn fill(color: Color) -> &'static str {
     }
 }
 
-/// Around a piece.
+/// The outline colour.
 const EDGE: &str = "#161616";
 
-/// What the lines on pieces of a colour are drawn in.
+/// The colour of lines on pieces.
 const fn ink(color: Color) -> &'static str {
     match color {
         Color::White => EDGE,
@@ -96,19 +96,19 @@ pub(super) const fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
-/// What a piece is called within a picture.
+/// The name of a piece within a picture.
 pub(super) fn name(piece: Piece) -> String {
     let color = if piece.color() == Color::White { "white" } else { "black" };
     format!("{color}-{}", kind_name(piece.kind()))
 }
 
-/// The shapes of those pieces of which `is_drawn` says so.
+/// The shapes of the pieces for which `is_drawn` returns true.
 pub(super) fn definitions(is_drawn: impl Fn(Piece) -> bool) -> String {
     let pieces = (2..=13).filter_map(Piece::from_code).filter(|&piece| is_drawn(piece));
     format!("<defs>\n{}</defs>\n", pieces.map(definition).collect::<String>())
 }
 
-/// The shape of a piece, under its name.
+/// The shape of a piece, with its name.
 fn definition(piece: Piece) -> String {
     let Shape { outline, lines, dots } = shape(piece.kind());
     let (fill, ink) = (fill(piece.color()), ink(piece.color()));

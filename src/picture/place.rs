@@ -1,14 +1,14 @@
-//! Where things are in a picture.
+//! Sizes and places in a picture.
 
 use crate::board::{Color, Square};
 
-/// How wide and high a square is.
+/// The width and height of a square.
 pub(super) const SQUARE: u16 = 100;
-/// How wide the margin around the board is.
+/// The width of the margin around the board.
 pub(super) const MARGIN: u16 = 50;
-/// How wide and high the board is.
+/// The width and height of the board.
 pub(super) const BOARD: u16 = 8 * SQUARE;
-/// How wide and high the whole is.
+/// The width and height of the picture.
 pub(super) const SIDE: u16 = BOARD + 2 * MARGIN;
 
 /// The upper left corner of a square.

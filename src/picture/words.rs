@@ -1,18 +1,18 @@
-//! What a picture shows, in words.
+//! Describes a picture in words.
 
 use crate::board::{Color, Kind, MoveCode, Special};
 use crate::picture::BoardPicture;
 use crate::picture::piece::kind_name;
 
-/// The pieces in the order in which they are told.
+/// The order in which pieces are listed.
 const ORDER: [Kind; 6] = [Kind::King, Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight, Kind::Pawn];
 
-/// A few words.
+/// A short title.
 pub(super) fn title(picture: &BoardPicture<'_>) -> String {
     format!("Chess board, {}", state(picture))
 }
 
-/// All that is to be seen.
+/// A complete description.
 pub(super) fn description(picture: &BoardPicture<'_>) -> String {
     let BoardPicture { position, orientation, last_move, arrows } = picture;
     let mut words = format!("{}. ", state(picture));
@@ -36,7 +36,7 @@ pub(super) fn description(picture: &BoardPicture<'_>) -> String {
     words + &format!("FEN: {}", position.fen())
 }
 
-/// Who is to move, or how the game ended.
+/// The side to move, or how the game ended.
 fn state(picture: &BoardPicture<'_>) -> String {
     let position = picture.position;
     let side = position.side().name();
@@ -59,7 +59,7 @@ fn pieces(picture: &BoardPicture<'_>, color: Color) -> String {
     kinds.collect::<Vec<_>>().join(", ")
 }
 
-/// A move; a null move is none.
+/// A move in words; `None` for a null move.
 fn told(code: MoveCode) -> Option<String> {
     let piece = code.piece().filter(|_| !code.is_null())?;
     let color = piece.color().name();
@@ -78,7 +78,8 @@ fn told(code: MoveCode) -> Option<String> {
     Some(format!("{color}'s {kind} {step}{words}"))
 }
 
-/// A text as it can stand in XML or HTML, not in an attribute: marks as entities, and what XML has no place for replaced.
+/// Escapes a text for XML or HTML, outside attributes: markup as entities, and characters that XML does not
+/// allow replaced.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! A packed file beside the plain one that it is unpacked to.
+//! Compares a compressed file with the plain file beside it.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -7,21 +7,22 @@ use super::decode::{DecodeOptions, Opened, open};
 use super::file::SourceFile;
 use super::watch::Watch;
 
-/// What two such files have in common.
+/// How two such files are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beside {
-    /// The plain one begins with all the text of the packed one.
+    /// The plain file begins with the whole text of the compressed one.
     Unpacked,
-    /// The packed one goes on where the plain one ends: unpacking was interrupted, or goes on still.
+    /// The compressed file continues where the plain one ends: decompression was interrupted, or is still
+    /// running.
     Cut,
-    /// Neither, or one of them cannot be read to its end.
+    /// Neither, or one of them cannot be completely read.
     Other,
 }
 
-/// Text that is compared at once, in bytes.
+/// The amount of text compared at once, in bytes.
 const BLOCK: usize = 1 << 20;
 
-/// Compares the texts of two files, byte by byte, up to where they differ or one of them ends.
+/// Compares the texts of two files, byte by byte, up to the first difference or the end of one of them.
 pub(super) fn compare(
     plain: &SourceFile,
     packed: &SourceFile,
@@ -38,7 +39,7 @@ pub(super) fn compare(
         };
         let common = plain.left().len().min(packed.left().len());
         if common == 0 {
-            // A packed file that ends here may be as long.
+            // A compressed file that ends here may have the same length.
             let is_unpacked = packed.left().is_empty();
             return ControlFlow::Continue(if is_unpacked { Beside::Unpacked } else { Beside::Cut });
         }
@@ -51,10 +52,10 @@ pub(super) fn compare(
     }
 }
 
-/// Adds more of a text, and tells how much.
+/// Appends more of a text, and returns how much.
 type Next = Box<dyn FnMut(&mut Vec<u8>) -> io::Result<usize>>;
 
-/// A text that comes by.
+/// A text that is read in pieces.
 struct Text {
     next: Next,
     text: Vec<u8>,
@@ -83,12 +84,12 @@ impl Text {
         Some(Self { next, text: Vec::new(), given: 0 })
     }
 
-    /// What has come and was not compared.
+    /// Text that was read but not yet compared.
     fn left(&self) -> &[u8] {
         &self.text[self.given..]
     }
 
-    /// Lets more come if nothing is left.
+    /// Reads more if nothing is left.
     fn fill(&mut self) -> io::Result<()> {
         if self.left().is_empty() {
             self.text.clear();

@@ -1,4 +1,4 @@
-//! Opening a source: a plain file is mapped, anything else becomes a stream of text.
+//! Opens sources: a plain file is memory-mapped, anything else becomes a stream of text.
 
 use std::io::{self, BufRead, Cursor, Read};
 use std::ops::Range;
@@ -16,35 +16,35 @@ use super::part::{FramesOfPart, PartEnd};
 use super::zip::{Checked, Member, Method};
 use super::{Error, Mapped, Result};
 
-/// How archives are to be decoded.
+/// Options for decoding archives.
 #[derive(Clone, Copy, Debug)]
 pub struct DecodeOptions {
-    /// Threads for an archive that several can work on.
+    /// Threads for an archive that can be decoded in parallel.
     pub threads: usize,
-    /// Memory that there is for a run, in bytes: decoding takes a part of it.
+    /// The memory limit of a run, in bytes: decoding takes a part of it.
     pub memory: u64,
 }
 
 impl DecodeOptions {
     fn frames(self) -> FrameOptions {
         const AHEAD: u64 = 64 << 20;
-        // Decoding takes about a twentieth of the time that the games take.
+        // Decoding takes about a twentieth of the time of processing the games.
         let threads = (self.threads / 4).clamp(2, 8).min(self.threads.max(1));
         FrameOptions { threads, ahead: (self.memory / 16).min(AHEAD), window: self.window() }
     }
 
-    /// The largest window that is allowed.
+    /// The largest window allowed.
     const fn window(self) -> u64 {
         if self.memory / 2 > frames::USUAL_WINDOW { self.memory / 2 } else { frames::USUAL_WINDOW }
     }
 }
 
-/// A source that has been opened.
+/// An opened source.
 #[derive(Debug)]
 pub enum Opened {
     /// A plain file: its bytes are its text.
     Mapped(Mapped),
-    /// Something that has to be read from its start to its end.
+    /// A source that must be read from start to end.
     Packed(Packed),
 }
 
@@ -63,14 +63,14 @@ enum Kind {
     Part(Mapped, Range<u64>),
     Member(Mapped, Member),
     Stream,
-    /// None of its games are to be read.
+    /// None of its games are read.
     Nothing,
 }
 
-/// Opens a source. A stream is not touched yet.
+/// Opens a source. Does not read from a stream yet.
 ///
 /// # Errors
-/// When it cannot be opened, or is of a form that is not read.
+/// If it cannot be opened, or has an unsupported format.
 pub fn open(file: &SourceFile) -> Result<Opened> {
     let packed = |kind| Opened::Packed(Packed { path: file.path.clone(), kind, encoding: file.encoding });
     if file.range().is_some_and(|range| range.is_empty()) {
@@ -101,9 +101,10 @@ fn refused(path: &std::path::Path, form: Form) -> Error {
 }
 
 impl Packed {
-    /// Whether it is decoded in little time and memory: of few bytes, and in a form in which these cannot become very many.
+    /// Whether it can be decoded quickly in little memory: it is short, in a format that cannot expand very
+    /// much.
     pub(crate) fn is_small(&self) -> bool {
-        /// Deflated, at most 1,032 times as many bytes of text.
+        /// Deflated text expands by a factor of at most 1,032.
         const SMALL: u64 = 16 << 10;
         match &self.kind {
             Kind::File(map, Form::Text | Form::Utf16(_) | Form::Gzip) => map.bytes().len() as u64 <= SMALL,
@@ -115,7 +116,7 @@ impl Packed {
         }
     }
 
-    /// Whether the text of an archive is what it is taken for: UTF-8, or an 8-bit character set.
+    /// Whether the text of an archive has the assumed encoding: UTF-8, or an 8-bit character set.
     pub(super) fn has_text(self) -> Result<bool> {
         let Self { path, kind, .. } = self;
         let Kind::File(map, _) = kind else { return Ok(false) };
@@ -123,7 +124,7 @@ impl Packed {
         let input = Input::mapped(Arc::new(map), range, Position::default());
         let io = |error| Error::io(&path, error);
         let mut decoder = frames::decoder(input, frames::USUAL_WINDOW).map_err(io)?;
-        // What is damaged is told when it is read.
+        // Damage is reported when the archive is read.
         let (head, error) = read_head(&mut decoder);
         Ok(error.is_some() || Form::of(&head) == Form::Text)
     }
@@ -131,7 +132,7 @@ impl Packed {
     /// Begins to decode.
     ///
     /// # Errors
-    /// When a stream cannot be opened, or what is in an archive is of a form that is not read.
+    /// If a stream cannot be opened, or the contents of an archive have an unsupported format.
     pub fn decode(self, options: DecodeOptions) -> Result<Decoded> {
         let Self { path, kind, encoding } = self;
         let io = |error| Error::io(&path, error);
@@ -173,12 +174,12 @@ impl Packed {
     }
 }
 
-/// Reads in pieces of one size, whatever size is asked for. What a decoder gives before it meets with damage depends on how much
-/// it is asked for: the same archive is always to give the same text.
+/// Reads in pieces of one size, whatever size is requested. The amount that a decoder returns before damage
+/// depends on the requested size, but the same archive must always give the same text.
 struct Evenly<R> {
     reader: R,
     piece: Box<[u8]>,
-    /// What of the piece is still to be given.
+    /// The rest of the current piece.
     left: std::ops::Range<usize>,
 }
 
@@ -200,7 +201,7 @@ impl<R: Read> Read for Evenly<R> {
     }
 }
 
-/// The text of an input of this form. `None`: it cannot be read.
+/// The text of an input in this format. `None`: the format is not supported.
 fn unpack(input: Input, form: Form, options: DecodeOptions) -> io::Result<Option<Box<dyn Read + Send>>> {
     Ok(Some(match form {
         Form::Text => Box::new(input),
@@ -227,7 +228,7 @@ fn zstd_text(input: Input, options: DecodeOptions) -> io::Result<zstd::Decoder<'
     frames::decoder(input, options.window())
 }
 
-/// A decoder of one member of an archive that may have several, one after the other.
+/// A decoder of one member of an archive that may have several consecutive ones.
 trait OneMember: Read + Sized {
     const FIRST_BYTE: u8;
     fn new(input: Input) -> Self;
@@ -258,7 +259,8 @@ impl OneMember for bzip2::bufread::BzDecoder<Input> {
     }
 }
 
-/// The text of all members of a gzip or bzip2 archive. Zeros after the last one are left out, as tapes and block devices add them.
+/// The text of all members of a gzip or bzip2 archive. Zeros after the last one are ignored, because tapes
+/// and block devices add them.
 struct Members<D> {
     member: Option<D>,
 }
@@ -268,7 +270,7 @@ impl<D: OneMember> Members<D> {
         Self { member: Some(D::new(input)) }
     }
 
-    /// Goes on to the next member. Gives back whether there is one.
+    /// Moves to the next member. Returns whether there is one.
     fn next_member(&mut self) -> io::Result<bool> {
         let Some(member) = self.member.take() else { return Ok(false) };
         let mut input = member.into_input();
@@ -300,22 +302,22 @@ impl<D: OneMember> Read for Members<D> {
     }
 }
 
-/// Text that comes piece by piece.
+/// Decoded text, in pieces.
 pub struct Decoded {
     reader: Box<dyn Read + Send>,
-    /// What was read to tell the text's form, and the error that came with it.
+    /// The data read to detect the text's format, and the error that came with it.
     head: Vec<u8>,
     error: Option<io::Error>,
     position: Position,
     start: u64,
-    /// After how many more errors nothing follows.
+    /// The number of further errors after which reading stops.
     errors_left: u32,
     part: Option<Part>,
 }
 
-/// What is known of a part of an archive.
+/// The state of a part of an archive.
 struct Part {
-    /// Where its first frame begins, in bytes of the archive.
+    /// The offset of its first frame in the archive.
     first: u64,
     end: PartEnd,
 }
@@ -327,7 +329,8 @@ impl std::fmt::Debug for Decoded {
 }
 
 impl Decoded {
-    /// Damaged places of an archive that can be read after each: garbage must not fill the database.
+    /// The maximum number of damaged places after which reading continues: garbage must not fill the
+    /// database.
     const MOST_ERRORS: u32 = 100;
 
     fn new(
@@ -373,26 +376,27 @@ impl Decoded {
         self.part.is_some()
     }
 
-    /// Whether it is a part of an archive that begins within it: the text's beginning then belongs to the part before.
+    /// Whether it is a part that begins within an archive: the beginning of its text then belongs to the part
+    /// before.
     #[must_use]
     pub fn begins_within(&self) -> bool {
         self.part.as_ref().is_some_and(|part| part.first > 0)
     }
 
-    /// Of a part: where the text of its own frames ends, in bytes of text, if that has been reached. What follows is there to complete
-    /// the last game.
+    /// For a part: where the text of its own frames ends, in bytes of text, once reached. The text after that
+    /// only completes the last game.
     #[must_use]
     pub fn end_of_part(&self) -> Option<u64> {
         self.part.as_ref().and_then(|part| part.end.get())
     }
 
-    /// Adds up to about `most` bytes of text to `text`. Gives back how many; 0 is the end.
+    /// Appends about `most` bytes of text at most to `text`. Returns how many; 0 is the end.
     ///
-    /// After an error, too, what could be read stands in `text`. What follows an error, if anything does, does not go on where
-    /// the text before it ended.
+    /// After an error, `text` also contains the text read so far. Text after an error, if there is any, does
+    /// not continue the text before it.
     ///
     /// # Errors
-    /// When the source is damaged or cannot be read further.
+    /// If the source is damaged or cannot be read further.
     pub fn read(&mut self, text: &mut Vec<u8>, most: usize) -> io::Result<usize> {
         let before = text.len();
         text.append(&mut self.head);
@@ -410,28 +414,28 @@ impl Decoded {
         }
     }
 
-    /// How far the file has been read, in bytes from its start; of an archive, packed bytes.
+    /// The read position in the file, in bytes from its start; for an archive, of compressed data.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.position.get()
     }
 
-    /// How many bytes of the source have been read; of an archive, packed bytes.
+    /// The number of bytes read from the source; for an archive, of compressed data.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.position().saturating_sub(self.start)
     }
 
-    /// An error of [`read`](Self::read) in words, after `text` bytes of text.
+    /// Describes an error of [`read`](Self::read), after `text` bytes of text.
     #[must_use]
     pub fn describe(&self, error: &io::Error, text: u64) -> String {
         let reason = match error.kind() {
             io::ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
-            // As zstd says it.
+            // zstd's message.
             _ => error.to_string().replace("Data corruption detected", "its data is damaged"),
         };
         let at = self.position();
-        // As zstd says it, and as Rust does; a thread that cannot be started would block.
+        // The messages of zstd and of Rust; starting a thread without resources would block.
         let is_memory = reason.contains("not enough memory") || error.kind() == io::ErrorKind::OutOfMemory;
         if is_memory || error.kind() == io::ErrorKind::WouldBlock {
             let what = if is_memory { "more memory" } else { "further thread" };

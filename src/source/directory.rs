@@ -1,11 +1,12 @@
-//! What a zip archive has in it, told by its table of contents or, where that is missing, by the headers of its files.
+//! Lists the contents of a zip archive, from its central directory or, if that is missing, from the headers
+//! of its files.
 
-/// What an archive has in it.
+/// The contents of an archive.
 #[derive(Debug, Default)]
 pub(super) struct Directory {
     /// In the order of the archive.
     pub(super) entries: Vec<Entry>,
-    /// What is wrong with it.
+    /// The damage, if there is any.
     pub(super) damage: Option<&'static str>,
 }
 
@@ -16,11 +17,11 @@ pub(super) struct Entry {
     pub(super) is_encrypted: bool,
     pub(super) is_link: bool,
     pub(super) method: u16,
-    /// How many bytes it has packed; `None`: nobody knows, as the archive is cut off within it.
+    /// The compressed size in bytes; `None`: unknown, because the archive is cut off within the file.
     pub(super) packed: Option<u64>,
-    /// Its size in bytes and its sum (CRC-32), if they are told.
+    /// The size in bytes and the checksum (CRC-32), if given.
     pub(super) told: Option<(u64, u32)>,
-    /// Where its header stands.
+    /// The offset of its header.
     pub(super) header: u64,
 }
 
@@ -31,11 +32,11 @@ const END: &[u8] = b"PK\x05\x06";
 const END_64: &[u8] = b"PK\x06\x06";
 const LOCATOR_64: &[u8] = b"PK\x06\x07";
 
-/// What 32 bits cannot hold stands in an extra field.
+/// Values that do not fit in 32 bits are in an extra field.
 const LARGE: u64 = u32::MAX as u64;
 
 impl Directory {
-    /// Reads it from the bytes of an archive.
+    /// Reads the list from the bytes of an archive.
     pub(super) fn of(bytes: &[u8]) -> Self {
         match Table::find(bytes) {
             Some(table) => table.read(bytes),
@@ -48,7 +49,7 @@ impl Directory {
 }
 
 impl Entry {
-    /// Where its packed bytes begin, if its header is there.
+    /// The start of its compressed data, if its header exists.
     pub(super) fn data_start(&self, bytes: &[u8]) -> Option<u64> {
         let header = bytes.get(usize::try_from(self.header).ok()?..)?;
         let lengths = number(header, 26, 2)? + number(header, 28, 2)?;
@@ -56,16 +57,16 @@ impl Entry {
     }
 }
 
-/// Where the table of contents is.
+/// The place of the central directory.
 struct Table {
     start: usize,
-    /// By how much the archive begins later in its file than it was written to.
+    /// How much later the archive begins in its file than it was written for.
     shift: u64,
     entries: u64,
 }
 
 impl Table {
-    /// Finds the end record, which may have a comment behind it, and with it the table.
+    /// Finds the end record, which may be followed by a comment, and with it the central directory.
     fn find(bytes: &[u8]) -> Option<Self> {
         const MOST_COMMENT: usize = 0xffff + 22;
         let from = bytes.len().saturating_sub(MOST_COMMENT);
@@ -96,7 +97,8 @@ impl Table {
         Some(Self { start, shift: start.saturating_sub(told) as u64, entries })
     }
 
-    /// Reads the table, up to where it ends: of more files than 16 bits can number some programs tell too few.
+    /// Reads the central directory up to its end: some programs write too small a number for more files than
+    /// 16 bits can count.
     fn read(&self, bytes: &[u8]) -> Directory {
         let mut directory = Directory::default();
         let mut rest = bytes.get(self.start..).unwrap_or_default();
@@ -121,7 +123,7 @@ fn end_64(bytes: &[u8], end: usize) -> Option<usize> {
     is_there.then_some(at)
 }
 
-/// An entry of the table, and how long it is.
+/// An entry of the central directory, and its length.
 fn central(record: &[u8]) -> Option<(Entry, usize)> {
     const LINK: u64 = 0o120_000;
     const UNIX: u64 = 3;
@@ -145,7 +147,7 @@ fn central(record: &[u8]) -> Option<(Entry, usize)> {
     record.get(..length).map(|_| (entry, length))
 }
 
-/// Takes the numbers that 32 bits cannot hold from the extra field that has them.
+/// Replaces numbers that do not fit in 32 bits by those in the extra field.
 fn widen(numbers: &mut [u64], mut extra: &[u8]) {
     while let (Some(id), Some(length)) = (number(extra, 0, 2), number(extra, 2, 2)) {
         let end = extra.len().min(4 + length as usize);
@@ -176,9 +178,9 @@ fn scan(bytes: &[u8]) -> Vec<Entry> {
     entries
 }
 
-/// The file whose header is here, and where it ends.
+/// The file whose header is at this place, and its end.
 fn local(bytes: &[u8], header: usize) -> Option<(Entry, usize)> {
-    /// The sizes may stand behind the file.
+    /// The sizes may come after the file.
     const HAS_DESCRIPTOR: u64 = 8;
     let record = &bytes[header..];
     let (name, extra) = (number(record, 26, 2)? as usize, number(record, 28, 2)? as usize);
@@ -207,10 +209,11 @@ fn local(bytes: &[u8], header: usize) -> Option<(Entry, usize)> {
     Some((entry, end))
 }
 
-/// Finds what is told of a file behind its packed bytes, which begin at `start`: it tells how many these are, and so is known.
+/// Finds the descriptor after the compressed data of a file, which begins at `start`. It is recognised
+/// because it contains the length of that data.
 fn descriptor(bytes: &[u8], start: usize) -> Option<((u64, u32), usize, usize)> {
     let data = bytes.get(start..)?;
-    // Packed bytes and the file's own, of 4 or of 8 bytes each.
+    // Compressed size and original size, of 4 or of 8 bytes each.
     let read = |from: usize, packed: usize| {
         let record = data.get(from..)?;
         let crc = number(record, 0, 4)? as u32;
@@ -222,7 +225,7 @@ fn descriptor(bytes: &[u8], start: usize) -> Option<((u64, u32), usize, usize)> 
     };
     memchr::memmem::find_iter(data, b"PK").find_map(|at| match data.get(at..at + FILE.len()) {
         Some(DESCRIPTOR) => read(at + DESCRIPTOR.len(), at),
-        // Some programs leave the mark out; then the next header stands behind it.
+        // Some programs omit the signature; then the next header follows directly.
         Some(FILE) => [12, 20].into_iter().find_map(|length| {
             let from = at.checked_sub(length)?;
             read(from, from).filter(|&(.., end)| end == start + at)
@@ -231,7 +234,7 @@ fn descriptor(bytes: &[u8], start: usize) -> Option<((u64, u32), usize, usize)> 
     })
 }
 
-/// The number of so many bytes, little end first, that stands here.
+/// The little-endian number of `length` bytes at this place.
 fn number(bytes: &[u8], at: usize, length: usize) -> Option<u64> {
     let bytes = bytes.get(at..at.checked_add(length)?)?;
     Some(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))

@@ -1,4 +1,4 @@
-//! Text in other encodings as UTF-8.
+//! Converts text in other encodings to UTF-8.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -13,12 +13,12 @@ impl TextEncoding {
     pub(super) const UTF_16LE: Self = Self(encoding_rs::UTF_16LE);
     pub(super) const UTF_16BE: Self = Self(encoding_rs::UTF_16BE);
 
-    /// The row of `setting` with the encoding that a database is made with.
+    /// The row of `setting` with the encoding for a database.
     pub const SETTING: &str = "encoding";
-    /// What this row has where each file is UTF-8 or Windows-1252.
+    /// The value of this row if each file is UTF-8 or Windows-1252.
     pub const AUTO: &str = "auto";
 
-    /// The encoding that a label names, such as `windows-1251`, `cp1251` or `latin1`.
+    /// The encoding with a label, such as `windows-1251`, `cp1251` or `latin1`.
     #[must_use]
     pub fn parse(label: &str) -> Option<Self> {
         Encoding::for_label_no_replacement(label.as_bytes()).map(Self)
@@ -37,16 +37,16 @@ impl fmt::Display for TextEncoding {
     }
 }
 
-/// Reads text in some encoding as UTF-8. A byte order mark at its beginning is left out, and counts for more than the encoding; what is
-/// no character becomes U+FFFD.
+/// Converts text to UTF-8. A byte order mark at its beginning is removed, and overrides the encoding. Invalid
+/// bytes become U+FFFD.
 pub(super) struct Transcoder<R> {
     reader: R,
     decoder: Decoder,
-    /// Bytes that have been read, and how many of them have been decoded.
+    /// Bytes read, and how many of them have been decoded.
     input: Vec<u8>,
     decoded: usize,
     is_input_at_end: bool,
-    /// Text that has been decoded, and what of it is still to be given.
+    /// Decoded text, and the part of it not yet returned.
     text: Box<[u8]>,
     left: std::ops::Range<usize>,
     has_ended: bool,
@@ -103,7 +103,7 @@ mod tests {
     use crate::properties::cases;
     use proptest::prelude::*;
 
-    /// Gives its bytes a few at a time.
+    /// Returns its bytes a few at a time.
     struct Few<'a>(&'a [u8], usize);
 
     impl Read for Few<'_> {

@@ -1,4 +1,4 @@
-//! What can be wrong with a source.
+//! Errors of sources.
 
 use std::io;
 use std::path::PathBuf;
@@ -24,10 +24,10 @@ pub enum Error {
     Unreadable {
         /// The path.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// There is too little memory to read it.
+    /// There is not enough memory to read it.
     #[error("{}: cannot be read: the system gives this process no more memory", shown_path(path))]
     Memory {
         /// The path.
@@ -39,7 +39,7 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// A named pipe that nobody named.
+    /// A named pipe that was not given by name.
     #[error(
         "{}: a named pipe, which patterns leave out; give it by its own name to read it",
         shown_path(path)
@@ -48,12 +48,12 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// A list of paths that is not one.
+    /// An invalid list of paths.
     #[error("{}: {reason}", shown_path(path))]
     List {
         /// The path of the list.
         path: PathBuf,
-        /// What is wrong, and what to do.
+        /// The problem, and what to do.
         reason: String,
     },
     /// A file that a list names.
@@ -63,10 +63,10 @@ pub enum Error {
         list: PathBuf,
         /// The line of the list, from 1.
         line: u64,
-        /// What is wrong with the file.
+        /// The error of the file.
         source: Box<Error>,
     },
-    /// No file fits a pattern.
+    /// No file matches a pattern.
     #[error("{}: no file fits this pattern; check the pattern", shown_path(path))]
     NoMatch {
         /// The pattern as given.
@@ -77,15 +77,15 @@ pub enum Error {
     Damaged {
         /// The path.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// A file in a form that is not read.
+    /// A file in an unsupported format.
     #[error("{}: {form}, no PGN text; {remedy}", shown_path(path))]
     Form {
         /// The path.
         path: PathBuf,
-        /// What it is.
+        /// The format.
         form: &'static str,
         /// What to do.
         remedy: &'static str,
@@ -93,7 +93,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The error for what the system said about a path.
+    /// The error for a system error about a path.
     pub(super) fn io(path: &std::path::Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
@@ -120,7 +120,7 @@ impl Error {
         }
     }
 
-    /// The message with its causes, in one line.
+    /// The message with its causes, on one line.
     #[must_use]
     pub fn full_message(&self) -> String {
         match self {

@@ -1,4 +1,4 @@
-//! A file to be read, and where its bytes are.
+//! A file to read, and the place of its bytes.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -10,24 +10,25 @@ use super::form::Form;
 use super::frames;
 use super::zip::Member;
 
-/// A file to be read, or a stream.
+/// A file to read, or a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
-    /// Its path, as given or as found in a given directory; of a file in a zip archive, the archive's path, a slash and the file's
-    /// path in it; `-` is standard input.
+    /// Its path, as given or as found in a given directory. For a file in a zip archive: the archive's path,
+    /// a slash and the file's path in it. `-` is standard input.
     pub path: PathBuf,
-    /// Its size when it was listed, packed if it is: in bytes. `None`: nobody knows, it is a stream.
+    /// Its size when it was listed, in (compressed) bytes. `None`: unknown, because it is a stream.
     pub bytes: Option<u64>,
-    /// Where reading begins, in bytes of its text: what is before it was read in an earlier run.
+    /// The start of reading, in bytes of its text: an earlier run read the text before.
     pub first_byte: u64,
-    /// The games that are read: those that begin in this range of the bytes of the file, packed if it is. `None`: all.
+    /// Restricts reading to games that begin in this range of the file's (compressed) bytes. `None`: all
+    /// games.
     pub(super) range: Option<Range<u64>>,
     pub(super) place: Place,
-    /// What its first bytes say, as far as they could be read.
+    /// The format according to its first bytes, as far as they could be read.
     pub(super) form: Form,
-    /// The encoding of its text, if somebody said so.
+    /// The encoding of its text, if given.
     pub(super) encoding: Option<TextEncoding>,
-    /// Memory that decoding takes, in bytes, if it is much.
+    /// Memory for decoding, in bytes, if it is much.
     window: u64,
 }
 
@@ -45,7 +46,7 @@ impl SourceFile {
         }
     }
 
-    /// A file, which may be an archive of one.
+    /// A file, which may be an archive of one file.
     pub(super) fn of_file(path: &Path, bytes: u64) -> Self {
         let head = head(path);
         let form = Form::of(&head);
@@ -58,15 +59,15 @@ impl SourceFile {
         Self::new(path, Some(bytes), Place::Member(member))
     }
 
-    /// The same file, whose text is in this encoding unless it begins with a byte order mark. `None`: UTF-8 or Windows-1252.
+    /// Sets the encoding of the text, unless it begins with a byte order mark. `None`: UTF-8 or Windows-1252.
     #[must_use]
     pub const fn in_encoding(mut self, encoding: Option<TextEncoding>) -> Self {
         self.encoding = encoding;
         self
     }
 
-    /// Chooses those games alone that begin in this range of the bytes of the file. Of one that cannot be read from the middle, whoever has
-    /// its first byte reads all games, and others none.
+    /// Restricts reading to games that begin in this range of the file's bytes. For a file that cannot be
+    /// read from the middle, the range with its first byte contains all games, and others none.
     pub fn restrict(&mut self, range: &Range<u64>) {
         let length = self.bytes.unwrap_or(u64::MAX);
         let can_be_cut = self.place == Place::File
@@ -83,13 +84,13 @@ impl SourceFile {
         }
     }
 
-    /// The range of its bytes in which the games begin that are read, if these are not all.
+    /// The range of its bytes in which the games to read begin, if these are not all games.
     #[must_use]
     pub fn range(&self) -> Option<Range<u64>> {
         self.range.clone()
     }
 
-    /// The file that its bytes are in: of a file in an archive, that. `None`: it is a stream.
+    /// The file that contains its bytes: for a file in an archive, the archive. `None`: it is a stream.
     #[must_use]
     pub fn file_path(&self) -> Option<&Path> {
         match &self.place {
@@ -99,21 +100,21 @@ impl SourceFile {
         }
     }
 
-    /// Whether its bytes are its text and all of it is read: it is mapped.
+    /// Whether its bytes are its text and all of it is read, so that it is memory-mapped.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let is_text = (&self.place, self.form) == (&Place::File, Form::Text);
         is_text && self.range.is_none() && self.encoding.is_none()
     }
 
-    /// The memory that decoding takes beyond what it always may, in bytes: of an archive that was packed with a long window.
+    /// Additional memory for decoding, in bytes, for an archive that was compressed with a long window.
     #[must_use]
     pub fn extra_memory(&self) -> u64 {
         self.window.saturating_sub(frames::USUAL_WINDOW)
     }
 }
 
-/// Where a source's bytes are.
+/// The place of a source's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// In the file at its path.
@@ -124,12 +125,13 @@ pub(super) enum Place {
     Stream,
 }
 
-/// The path of a source as people know it.
+/// The path of a source, for people.
 pub(crate) fn shown_path(path: &Path) -> String {
     if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }
 }
 
-/// A file's first bytes, enough for its form and for the header of a zstd frame; none if they cannot be read, which will be told when the file is.
+/// The first bytes of a file, enough for its format and for the header of a zstd frame. Empty if they cannot
+/// be read; that is reported when the file is read.
 pub(super) fn head(path: &Path) -> Vec<u8> {
     let mut head = Vec::with_capacity(Form::HEAD);
     let _ = File::open(path).and_then(|file| file.take(Form::HEAD as u64).read_to_end(&mut head));

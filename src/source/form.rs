@@ -1,14 +1,14 @@
-//! What a file is, told by its first bytes and not by its name.
+//! Detects the format of a file by its first bytes, not by its name.
 
 use super::encoding::TextEncoding;
 
 /// The byte order mark of UTF-8.
 pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Where a tar archive says that it is one.
+/// The offset of the signature of a tar archive.
 const TAR: usize = 257;
 
-/// What a text without a game is, if its beginning shows that it is no PGN, and what to do.
+/// The kind of a text without games, if its beginning shows that it is not PGN, with advice.
 pub(crate) fn other_text(text: &[u8]) -> Option<&'static str> {
     const SEEN: usize = 64;
     let nuls = |first: usize| {
@@ -43,26 +43,26 @@ pub(crate) fn other_text(text: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// What the first bytes of a file say that it is.
+/// The format of a file according to its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// PGN text in UTF-8 or an 8-bit character set, as far as can be told.
+    /// PGN text in UTF-8 or an 8-bit character set, as far as can be detected.
     Text,
-    /// Text in UTF-16, as its byte order mark says.
+    /// UTF-16 text, according to its byte order mark.
     Utf16(TextEncoding),
     Zstd,
     Gzip,
     Bzip2,
     Zip,
-    /// Something that is not read: what it is, and what to do.
+    /// An unsupported format: its name, and what to do.
     Other(&'static str, &'static str),
 }
 
 impl Form {
-    /// How many first bytes tell the form.
+    /// The number of bytes needed to detect the format.
     pub(super) const HEAD: usize = 264;
 
-    /// The form of a file that begins so.
+    /// The format of a file that begins with these bytes.
     pub(super) fn of(head: &[u8]) -> Self {
         const OTHERS: [(&[u8], &str, &str); 6] = [
             (b"SQLite format 3\0", "an SQLite database", "give PGN files"),

@@ -1,4 +1,4 @@
-//! Zstandard archives, decoded by several threads if they have several frames.
+//! Decodes Zstandard archives, in parallel if they have several frames.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -9,24 +9,24 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use super::Mapped;
 use super::input::{Input, Position};
 
-/// The bytes that a frame begins with.
+/// The magic number of a frame.
 pub(super) const FRAME: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 
-/// The largest window that is always allowed: what `zstd --long` makes.
+/// The largest window that is always allowed, as written by `zstd --long`.
 pub(super) const USUAL_WINDOW: u64 = 128 << 20;
 
-/// How an archive may be decoded.
+/// Options for decoding an archive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FrameOptions {
-    /// Threads for it.
+    /// The number of threads.
     pub(super) threads: usize,
-    /// Memory for text that is decoded ahead, in bytes.
+    /// Memory for text decoded ahead, in bytes.
     pub(super) ahead: u64,
     /// The largest window that is allowed, in bytes.
     pub(super) window: u64,
 }
 
-/// Reads the text of all frames in order. A decoding error does not end it: what follows goes on with a later frame.
+/// Reads the text of all frames in order. After a decoding error, reading continues with a later frame.
 pub(super) struct Frames {
     runs: Receiver<Receiver<Block>>,
     run: Option<Receiver<Block>>,
@@ -35,22 +35,22 @@ pub(super) struct Frames {
     position: Position,
 }
 
-/// What the decoder of a run of frames hands on.
+/// The output of the decoder of a run of frames.
 enum Block {
-    /// Text, and how far the archive has been read.
+    /// Text, and the read position in the archive.
     Text(Vec<u8>, u64),
-    /// What is wrong with a frame, and where.
+    /// The damage of a frame, and its place.
     Damage(io::Error, u64),
     /// The end of the run.
     End,
 }
 
-/// Text that is decoded at once.
+/// The amount of text decoded at once.
 const BLOCK: usize = 256 << 10;
 
 impl Frames {
     pub(super) fn new(map: Arc<Mapped>, position: Position, options: FrameOptions) -> Self {
-        // Windows of several decoders together are to take no more than one of the usual size.
+        // The windows of several decoders together must take no more memory than one of the usual size.
         let window = Header::read(first_frame(map.bytes())).map_or(0, |header| header.window);
         let threads = options.threads.min((USUAL_WINDOW / window.max(1)).max(1) as usize).max(1);
         let blocks = options.ahead / BLOCK as u64 / (2 * threads as u64 + 1);
@@ -65,7 +65,7 @@ impl Frames {
                 }
             };
             let thread = std::thread::Builder::new().name(format!("decode-{number}"));
-            // The first one must be there; what others would do it does too.
+            // The first thread must start; it can do the work of the others.
             if let Err(error) = thread.spawn(decode)
                 && number == 0
             {
@@ -108,18 +108,19 @@ impl Read for Frames {
     }
 }
 
-/// Where the next run of frames begins, and where the decoders' text goes.
+/// The start of the next run of frames, and the receiver of the decoders' text.
 struct Walk {
     map: Arc<Mapped>,
     at: usize,
     runs: Sender<Receiver<Block>>,
 }
 
-/// Takes the next run of frames, and a way for its text. `None`: there is no more, or nobody wants it.
+/// Takes the next run of frames, and a channel for its text. `None`: there are no more, or the receiver is
+/// closed.
 fn next_run(walk: &Mutex<Walk>, blocks: usize) -> Option<(Range<usize>, Sender<Block>)> {
-    /// Long enough for a thread of its own, in bytes of the archive.
+    /// The minimum size of a run for a separate thread, in bytes of the archive.
     const RUN: usize = 1 << 20;
-    /// To look for the end of a longer frame would take longer than to begin with it.
+    /// Finding the end of a longer frame would take longer than starting to decode it.
     const LONG: usize = 32 << 20;
     let mut walk = walk.lock().unwrap_or_else(PoisonError::into_inner);
     let start = walk.at;
@@ -130,7 +131,7 @@ fn next_run(walk: &Mutex<Walk>, blocks: usize) -> Option<(Range<usize>, Sender<B
     while end - start < RUN && end < walk.map.bytes().len() {
         match frame_length(&walk.map.bytes()[end..], LONG) {
             Some(length) => end += length,
-            // One that is very long, or damaged: whoever decodes it goes on to the end of the archive.
+            // A very long or damaged frame: its decoder continues to the end of the archive.
             None if end == start => end = walk.map.bytes().len(),
             None => break,
         }
@@ -141,9 +142,9 @@ fn next_run(walk: &Mutex<Walk>, blocks: usize) -> Option<(Range<usize>, Sender<B
     Some((start..end, sender))
 }
 
-/// Decodes a run of frames; after a damaged one it goes on with the next that can be found.
+/// Decodes a run of frames. After a damaged one, continues with the next that can be found.
 fn decode_run(map: &Arc<Mapped>, range: Range<usize>, blocks: &Sender<Block>, window: u64) {
-    /// Frames of a run that may be damaged: garbage must not fill the database.
+    /// The maximum number of damaged frames of a run: garbage must not fill the database.
     const MOST_DAMAGED: usize = 20;
     let mut start = range.start;
     for _ in 0..MOST_DAMAGED {
@@ -168,7 +169,7 @@ fn decode_all(input: Input, position: &Position, window: u64, blocks: &Sender<Bl
         let read = (&mut decoder).take(BLOCK as u64).read_to_end(&mut text);
         let is_empty = text.is_empty();
         if !is_empty && blocks.send(Block::Text(text, position.get())).is_err() {
-            // Nobody wants it any more.
+            // The receiver is closed.
             return Ok(());
         }
         read?;
@@ -185,7 +186,7 @@ pub(super) fn decoder(input: Input, window: u64) -> io::Result<zstd::Decoder<'st
     Ok(decoder)
 }
 
-/// An error of the decoder in words that say what to do.
+/// An error of the decoder, with advice.
 pub(super) fn explain(error: io::Error) -> io::Error {
     if !error.to_string().contains("too much memory") {
         return error;
@@ -193,7 +194,7 @@ pub(super) fn explain(error: io::Error) -> io::Error {
     io::Error::other(MORE_MEMORY)
 }
 
-/// What is told of an archive that is not damaged, but packed in a way that takes much memory.
+/// The message for an intact archive that needs much memory to decompress.
 pub(super) const MORE_MEMORY: &str = "unpacking it takes more memory than is allowed (it was packed with zstd --long): allow more \
      memory, or unpack it first (zstd -d --long=31)";
 
@@ -246,12 +247,13 @@ impl Header {
     }
 }
 
-/// Whether a frame begins that decoders pass over.
+/// Whether a skippable frame begins here.
 pub(super) fn is_skippable(bytes: &[u8]) -> bool {
     matches!(bytes, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
-/// The length of the frame at the start of `bytes`, told from the headers of its blocks. `None`: it is damaged, or longer than `most`.
+/// The length of the frame at the start of `bytes`, from the headers of its blocks. `None`: it is damaged, or
+/// longer than `most`.
 pub(super) fn frame_length(bytes: &[u8], most: usize) -> Option<usize> {
     if let [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d, ..] = bytes {
         let length = 8 + u32::from_le_bytes([*a, *b, *c, *d]) as usize;

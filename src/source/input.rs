@@ -1,4 +1,4 @@
-//! The bytes of an archive on their way into a decoder.
+//! Reads the bytes of an archive for a decoder.
 
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::Mapped;
 use super::form::Form;
 
-/// How far an archive has been read, in bytes from its start.
+/// The read position in an archive, in bytes from its start.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Position(Arc<AtomicU64>);
 
@@ -22,7 +22,7 @@ impl Position {
     }
 }
 
-/// Bytes from a file or a stream, whose position others can see.
+/// Bytes from a file or a stream, whose position others can read.
 pub(super) struct Input {
     bytes: Bytes,
     position: Position,
@@ -34,14 +34,14 @@ enum Bytes {
 }
 
 impl Input {
-    /// A piece of a file.
+    /// A part of a file.
     pub(super) fn mapped(map: Arc<Mapped>, range: Range<usize>, position: Position) -> Self {
         position.set(range.start as u64);
         let released = range.start;
         Self { bytes: Bytes::Mapped { map, range, released }, position }
     }
 
-    /// A stream. Gives back its form, too.
+    /// A stream. Returns its format, too.
     pub(super) fn stream(mut reader: Box<dyn Read + Send>, position: Position) -> io::Result<(Self, Form)> {
         const BUFFER: usize = 256 << 10;
         let (head, error) = read_head(&mut reader);
@@ -52,7 +52,7 @@ impl Input {
     }
 }
 
-/// The first bytes of a stream, enough to tell its form, and the error that comes after them if there are fewer.
+/// The first bytes of a stream, enough to detect its format, and the error after them if there are fewer.
 pub(super) fn read_head(reader: &mut impl Read) -> (Vec<u8>, Option<io::Error>) {
     let mut head = Vec::with_capacity(Form::HEAD);
     let error = reader.take(Form::HEAD as u64).read_to_end(&mut head).err();

@@ -1,4 +1,4 @@
-//! Which files to read.
+//! Lists the files to read.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -17,21 +17,22 @@ use super::zip;
 use super::{Error, Result};
 use crate::path_bytes::path_of_bytes;
 
-/// The files to be read, in order, and what cannot be.
+/// The files to read, in order, with errors.
 #[derive(Debug, Default)]
 pub struct Sources {
-    /// Files that are there, and in their places errors for those that are not.
+    /// Existing files, and errors in place of missing ones.
     pub files: Vec<Result<SourceFile>>,
-    /// What was left out, and why: a sentence each.
+    /// The ignored files, with reasons: a sentence each.
     pub notes: Vec<String>,
 }
 
 impl Sources {
-    /// How much is to be read of all files together, in bytes, archives packed. `None`: there is a stream among them.
+    /// The number of bytes to read of all files together, compressed for archives. `None`: one of them is a
+    /// stream.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         let left = |file: &SourceFile| {
-            // An archive has to be decoded from its start.
+            // An archive must be decoded from its start.
             let passed = if file.is_plain() { file.first_byte } else { 0 };
             Some(file.bytes?.saturating_sub(passed))
         };
@@ -39,15 +40,17 @@ impl Sources {
     }
 }
 
-/// Lists files in the order given, each once. `None`: whoever watches ended it.
+/// Lists files in the given order, each once. `None`: the watcher stopped the search.
 ///
-/// - A directory stands for all PGN files below it, packed or not, in the order of their paths: names that end in `.pgn`,
-///   `.pgn.zst`, `.pgn.gz`, `.pgn.bz2` or `.zip`. A packed file is left out if the unpacked one beside it begins with all its
-///   text, and the unpacked one if the packed one goes on where it ends; else both are listed.
-/// - A zip archive stands for its `.pgn` files.
+/// - A directory represents all PGN files below it, compressed or not, in the order of their paths: names
+///   that end in `.pgn`, `.pgn.zst`, `.pgn.gz`, `.pgn.bz2` or `.zip`. A compressed file is ignored if the
+///   plain one beside it begins with its whole text, and the plain one if the compressed one continues where
+///   it ends; otherwise both are listed.
+/// - A zip archive represents its `.pgn` files.
 /// - `-` is standard input.
-/// - A path that does not exist stands for all paths that fit it, if it has one of `*?[`, and for those listed in a file, one a
-///   line, if it is `@` and the path of that file; blank lines and lines that begin with `#` say nothing.
+/// - A path that does not exist represents all matching paths, if it contains one of `*?[`. If it is `@` and
+///   the path of a file, it represents the paths in that file, one per line; blank lines and lines that begin
+///   with `#` are ignored.
 #[must_use]
 pub fn list<P: AsRef<Path>>(paths: &[P], decode: DecodeOptions, watch: &dyn Watch) -> Option<Sources> {
     let mut lister = Lister { sources: Sources::default(), listed: HashSet::new(), decode, watch };
@@ -55,17 +58,18 @@ pub fn list<P: AsRef<Path>>(paths: &[P], decode: DecodeOptions, watch: &dyn Watc
     listed.is_continue().then_some(lister.sources)
 }
 
-/// Finds single files that were listed, by the paths that they were listed with. What is in a zip archive is looked up once.
+/// Finds single listed files by the paths with which they were listed. The contents of a zip archive are read
+/// once.
 #[derive(Debug, Default)]
 pub struct Finder {
     archives: Mutex<HashMap<PathBuf, Arc<OnceLock<zip::Members>>>>,
 }
 
 impl Finder {
-    /// Finds a file; a stream is not found again.
+    /// Finds a file; a stream cannot be found again.
     ///
     /// # Errors
-    /// When it is not there, or cannot be read.
+    /// If it does not exist, or cannot be read.
     pub fn find(&self, path: &Path) -> Result<SourceFile> {
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_file() => Ok(SourceFile::of_file(path, metadata.len())),
@@ -93,17 +97,17 @@ impl Finder {
 
 struct Lister<'w> {
     sources: Sources,
-    /// What has been listed: real paths of files.
+    /// The real paths of the files listed so far.
     listed: HashSet<PathBuf>,
     decode: DecodeOptions,
     watch: &'w dyn Watch,
 }
 
-/// Breaks if whoever watches ends the search.
+/// Breaks if the watcher stops the search.
 type Flow = ControlFlow<()>;
 
 impl Lister<'_> {
-    /// Lists what a path stands for. `is_argument`: whether it may be a list of paths.
+    /// Lists the files that a path represents. `is_argument`: whether it may be a list of paths.
     fn add(&mut self, path: &Path, is_argument: bool) -> Flow {
         self.watch.looked_at(1, 0)?;
         if path.as_os_str() == "-" {
@@ -131,7 +135,7 @@ impl Lister<'_> {
         Flow::Continue(())
     }
 
-    /// Whether a file is new; if not, this is noted.
+    /// Whether a file is new. If not, this is noted.
     fn is_new(&mut self, path: &Path) -> bool {
         let is_new = self.listed.insert(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()));
         if !is_new {
@@ -175,7 +179,8 @@ impl Lister<'_> {
         }));
     }
 
-    /// Adds the PGN files of a directory and those below it. Links to directories are not followed, so there is no circle.
+    /// Adds the PGN files of a directory and those below it. Links to directories are not followed, so there
+    /// are no cycles.
     fn add_directory(&mut self, directory: &Path) -> Flow {
         let mut entries = Vec::new();
         match fs::read_dir(directory) {
@@ -211,7 +216,7 @@ impl Lister<'_> {
     /// Adds a file that was found in a directory.
     fn add_found(&mut self, path: &Path) -> Flow {
         match fs::metadata(path) {
-            // Any archive may lie there; one that was given must have games.
+            // A directory may contain other archives; an archive that was given must contain games.
             Ok(metadata) if metadata.is_file() && wanted(path) == Wanted::Zip => {
                 if let Err(error) = fs::File::open(path) {
                     return self.fail(Error::io(path, error));
@@ -234,8 +239,8 @@ impl Lister<'_> {
         }
     }
 
-    /// The files of a directory that are left out because all their text is in another one of it, each with a note on that.
-    /// Files of which no more than the names are alike are noted at once.
+    /// The files of a directory that are ignored because another one contains their whole text, each with a
+    /// note. For files with only similar names, a note is added immediately.
     fn left_out(&mut self, entries: &[fs::DirEntry]) -> ControlFlow<(), HashMap<PathBuf, String>> {
         let names: HashSet<_> = entries.iter().map(fs::DirEntry::file_name).collect();
         let mut left_out = HashMap::new();
@@ -274,7 +279,7 @@ impl Lister<'_> {
         if let Some(pattern) = Pattern::new(pattern) {
             let watch = self.watch;
             pattern.find(watch, &mut |path| match path {
-                // Nobody may be writing to it.
+                // Perhaps nobody writes to it.
                 Ok(path) if fs::metadata(&path).is_ok_and(|metadata| is_pipe(&metadata)) => {
                     self.fail(Error::Pipe { path })
                 }
@@ -308,7 +313,7 @@ impl Lister<'_> {
     }
 }
 
-/// Whether a file in a directory is to be read.
+/// Whether a file in a directory should be read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     No,
@@ -318,7 +323,7 @@ enum Wanted {
     Zip,
 }
 
-/// Whether a file in a directory is taken for games, or for an archive that may have some, by its name.
+/// Whether the name of a file in a directory is that of games, or of an archive that may contain some.
 #[must_use]
 pub fn has_name_of_games(path: &Path) -> bool {
     wanted(path) != Wanted::No
@@ -368,7 +373,7 @@ mod tests {
         directory
     }
 
-    /// The paths or messages, and then the notes, without the directory.
+    /// The paths or messages, then the notes, without the directory.
     fn listed<P: AsRef<Path>>(directory: &Path, paths: &[P]) -> Vec<String> {
         let sources = list(paths, DECODE, &()).unwrap();
         let files = sources.files.iter().map(|file| match file {
@@ -490,7 +495,7 @@ mod tests {
         }
     }
 
-    /// Ends a search when so many files were looked at.
+    /// Stops a search after this many files.
     struct Most(std::cell::Cell<u64>);
 
     impl Watch for Most {
@@ -515,7 +520,7 @@ mod tests {
         }
     }
 
-    /// Ends a search soon.
+    /// Stops a search soon.
     struct Soon(std::time::Instant);
 
     impl Watch for Soon {
@@ -533,11 +538,11 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let list_pipe = [format!("@{}", pipe.display())];
         assert!(list(&list_pipe, DECODE, &Soon(std::time::Instant::now())).is_none());
-        // Which would wait for as long as nobody opens the pipe.
+        // This would block until somebody opens the pipe.
         fs::write(&pipe, "").unwrap();
     }
 
-    /// To look one up takes no longer when there are more.
+    /// Look-up takes constant time.
     #[test]
     fn files_in_a_large_zip_archive_are_found() {
         use std::io::Write as _;
@@ -558,7 +563,7 @@ mod tests {
         for file in sources.files.iter().flatten() {
             assert_eq!(&finder.find(&file.path).unwrap(), file);
         }
-        // Read anew for each, its table of contents would take minutes.
+        // If it were read again for each file, the central directory would take minutes.
         assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
     }
 }

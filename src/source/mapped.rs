@@ -1,4 +1,4 @@
-//! A file mapped into memory.
+//! Memory-mapped files.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -14,7 +14,7 @@ use memmap2::Mmap;
 
 use super::{Error, Result};
 
-/// Tells the operating system that a file is read from its beginning to its end.
+/// Tells the operating system that a file is read sequentially.
 #[cfg(unix)]
 fn read_in_order(map: &Mmap) {
     let _ = map.advise(memmap2::Advice::Sequential);
@@ -24,19 +24,19 @@ fn read_in_order(map: &Mmap) {
 #[cfg(unix)]
 fn drop_pages(map: &Mmap, range: Range<usize>) {
     let advice = memmap2::UncheckedAdvice::DontNeed;
-    // SAFETY: the map is shared, read only and backed by the file: dropped pages are read from it again.
+    // SAFETY: the map is shared, read-only and backed by the file: dropped pages are read from it again.
     let _ = unsafe { map.unchecked_advise_range(advice, range.start, range.len()) };
 }
 
-/// Windows takes no such advice.
+/// Windows has no such advice.
 #[cfg(not(unix))]
 fn read_in_order(_: &Mmap) {}
 
-/// Windows takes pages of a file out of memory by itself when others need it.
+/// Windows drops pages of a file by itself when it needs memory.
 #[cfg(not(unix))]
 fn drop_pages(_: &Mmap, _: Range<usize>) {}
 
-/// The bytes of a file, read by the operating system as they are needed.
+/// The bytes of a file, which the operating system reads as needed.
 #[derive(Debug)]
 pub struct Mapped {
     map: Option<Mmap>,
@@ -46,7 +46,7 @@ impl Mapped {
     /// Maps a file.
     ///
     /// # Errors
-    /// When the file cannot be opened or mapped.
+    /// If the file cannot be opened or mapped.
     pub fn open(path: &Path) -> Result<Self> {
         let io = |error| Error::io(path, error);
         Self::of(&File::open(path).map_err(io)?).map_err(io)
@@ -55,14 +55,14 @@ impl Mapped {
     /// Maps an open file.
     ///
     /// # Errors
-    /// Of the operating system.
+    /// Errors of the operating system.
     pub fn of(file: &File) -> io::Result<Self> {
         if file.metadata()?.len() == 0 {
             return Ok(Self { map: None });
         }
-        // SAFETY: the map is read only. A file that another program changes meanwhile may show other bytes: parsing makes no
-        // assumption on them that a change could break. One that is cut shorter ends the process with SIGBUS, which is
-        // documented for users.
+        // SAFETY: the map is read-only. If another program changes the file meanwhile, other bytes may
+        // appear: parsing makes no assumption on them that a change could break. If the file is truncated,
+        // the process ends with SIGBUS, which is documented for users.
         let map = unsafe { Mmap::map(file) }?;
         read_in_order(&map);
         Ok(Self { map: Some(map) })
@@ -74,22 +74,24 @@ impl Mapped {
         self.map.as_deref().unwrap_or_default()
     }
 
-    /// Tells the operating system that these bytes will not be read again soon, so that they need not stay in memory.
+    /// Tells the operating system that these bytes will not be read again soon, so that they need not stay in
+    /// memory.
     pub fn release(&self, range: Range<usize>) {
         const PAGE: usize = 4096;
-        // Of the last page more may be read; the first one then has been read before.
+        // The last page may still be read; the first one has been read completely.
         let (start, end) = (range.start / PAGE * PAGE, range.end / PAGE * PAGE);
         if let Some(map) = self.map.as_ref().filter(|_| start < end) {
             drop_pages(map, start..end);
         }
     }
 
-    /// Keeps a long piece of the file from piling up in memory while it is read in whatever way: until the value given back is
-    /// dropped, all of the piece is [released](Self::release) again and again. `None`: the piece is too short for that.
+    /// Prevents a long part of the file from accumulating in memory while it is read in any way: until the
+    /// returned value is dropped, the whole part is [released](Self::release) repeatedly. `None`: the part is
+    /// too short for that.
     #[must_use]
     pub fn keep_small(self: &Arc<Self>, range: Range<usize>) -> Option<KeptSmall> {
         const LONG: usize = 16 << 20;
-        /// In which no more than some 50 MiB can be read.
+        /// At most about 50 MiB can be read in this time.
         const PAUSE: Duration = Duration::from_millis(10);
         if range.len() < LONG {
             return None;
@@ -104,7 +106,7 @@ impl Mapped {
     }
 }
 
-/// While this lives, a piece of a file takes little memory, as [`Mapped::keep_small`] says.
+/// While this exists, a part of a file takes little memory, see [`Mapped::keep_small`].
 #[derive(Debug)]
 pub struct KeptSmall {
     /// Dropped to wake the thread, which then ends.

@@ -1,4 +1,4 @@
-//! Where PGN text comes from: files, mapped into memory; archives and streams, decoded piece by piece.
+//! Input of PGN text: files are memory-mapped; archives and streams are decoded in pieces.
 
 mod beside;
 mod decode;

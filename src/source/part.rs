@@ -1,7 +1,8 @@
-//! Parts of a file that several machines can read side by side.
+//! Splits a file into parts that several machines can read in parallel.
 //!
-//! A part of a zstd archive is a range of its packed bytes. It has the frames that begin there, and its games are those that begin in the text of
-//! these frames, a little later than they do: where a game begins is told by the text before it, and so no earlier frame is needed.
+//! A part of a zstd archive is a range of its compressed bytes. It contains the frames that begin there. Its
+//! games are those that begin in the text of these frames, from a little after the start: whether a game
+//! begins depends on the text before it, so no earlier frame is needed.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -18,18 +19,18 @@ use super::{Mapped, Result, decode};
 /// How a file can be read in parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// Bytes of the file, in order; all of the file, if it is to be read as one.
+    /// Ranges of the file's bytes, in order; the whole file, if it cannot be split.
     pub ranges: Vec<Range<u64>>,
-    /// Why it cannot be read in several parts, if that is so.
+    /// Why it cannot be split, if that is the case.
     pub undivided: Option<&'static str>,
 }
 
-/// Tells how a file can be read in parts of about `size` bytes, packed if it is. Those of a zstd archive begin with frames.
+/// Splits a file into parts of about `size` (compressed) bytes. Those of a zstd archive begin with frames.
 ///
-/// Of an archive the headers of frames and blocks are read, and where it was made by `pzstd`, of frames alone.
+/// For an archive, reads the headers of frames and blocks; for one written by `pzstd`, only those of frames.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// If the file cannot be read.
 pub fn parts(path: &Path, size: u64) -> Result<Parts> {
     let map = Mapped::open(path)?;
     let length = map.bytes().len() as u64;
@@ -66,7 +67,7 @@ pub fn parts(path: &Path, size: u64) -> Result<Parts> {
     Ok(Parts { ranges, undivided: None })
 }
 
-/// Whether the text of an archive is UTF-8, as far as its first bytes tell.
+/// Whether the text of an archive is UTF-8, according to its first bytes.
 fn has_text(path: &Path) -> Result<bool> {
     match decode::open(&SourceFile::of_file(path, 0))? {
         decode::Opened::Packed(packed) => packed.has_text(),
@@ -74,7 +75,7 @@ fn has_text(path: &Path) -> Result<bool> {
     }
 }
 
-/// Where frames with content begin, one after the other from the start; a frame behind a skippable one begins with that.
+/// The starts of consecutive frames with content; a frame after a skippable one begins with that.
 fn frame_starts(bytes: &[u8]) -> Vec<u64> {
     let (mut starts, mut at) = (Vec::new(), 0);
     while at < bytes.len() {
@@ -91,14 +92,15 @@ fn frame_starts(bytes: &[u8]) -> Vec<u64> {
         starts.push(start as u64);
         match hinted_length(bytes, start, at).or_else(|| frames::frame_length(&bytes[at..], usize::MAX)) {
             Some(length) => at += length,
-            // What follows damage is read with what is before it.
+            // Frames after damage are read together with those before it.
             None => break,
         }
     }
     starts
 }
 
-/// The length of the frame at `at`, if pzstd wrote it into a skippable frame of four bytes before, and another one or the end follows.
+/// The length of the frame at `at`, if pzstd wrote it into a preceding skippable frame of four bytes, and
+/// another one or the end follows.
 fn hinted_length(bytes: &[u8], start: usize, at: usize) -> Option<usize> {
     const HINT: usize = 12;
     let hint = bytes.get(start..at)?.strip_prefix(b"\x50\x2a\x4d\x18\x04\0\0\0")?;
@@ -108,12 +110,12 @@ fn hinted_length(bytes: &[u8], start: usize, at: usize) -> Option<usize> {
     (at - start == HINT && length > 0 && is_next).then_some(length)
 }
 
-/// Where the first frame of a part begins, if one does.
+/// The start of the first frame of a part, if there is one.
 fn first_frame(bytes: &[u8], part: &Range<usize>) -> Option<usize> {
     if part.start == 0 {
         return Some(0);
     }
-    // A frame may begin with its last byte.
+    // A frame may begin with the last byte of the part.
     let window = &bytes[part.start..bytes.len().min(part.end.saturating_add(3))];
     let plain = memchr::memmem::find_iter(window, &FRAME);
     let skippable = memchr::memmem::find_iter(window, b"\x2a\x4d\x18").filter_map(|at| at.checked_sub(1));
@@ -123,8 +125,8 @@ fn first_frame(bytes: &[u8], part: &Range<usize>) -> Option<usize> {
     found.into_iter().find(|&at| begins_frame(bytes, at))
 }
 
-/// Whether a frame begins here: it and those that follow it are whole, as far as their headers tell. A few are looked at, as the
-/// bytes that frames begin with may also stand within one.
+/// Whether a frame begins here: it and the following ones are complete according to their headers. Several
+/// frames are checked, because the magic number can also occur within a frame.
 fn begins_frame(bytes: &[u8], at: usize) -> bool {
     const FRAMES: usize = 4;
     let mut rest = &bytes[at..];
@@ -140,7 +142,7 @@ fn begins_frame(bytes: &[u8], at: usize) -> bool {
     rest.is_empty() || rest.starts_with(&FRAME) || frames::is_skippable(rest)
 }
 
-/// Where in its text the frames of a part end, once they have been read.
+/// The end of the text of a part's frames, once they have been read.
 #[derive(Clone, Debug)]
 pub(super) struct PartEnd(Arc<AtomicU64>);
 
@@ -156,17 +158,18 @@ impl PartEnd {
     }
 
     fn set(&self, end: u64) {
-        // The first one.
+        // Only the first value is kept.
         let _ = self.0.compare_exchange(Self::UNKNOWN, end, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
 
-/// Reads the text of the frames of a part, and goes on with those that follow. A decoding error does not end it.
+/// Reads the text of the frames of a part, and continues with the following ones. After a decoding error,
+/// reading continues.
 pub(super) struct FramesOfPart {
     map: Arc<Mapped>,
-    /// Where the part ends, in bytes of the archive.
+    /// The end of the part, in bytes of the archive.
     end: usize,
-    /// Where the next frame is looked for.
+    /// The place of the next search for a frame.
     at: usize,
     window: u64,
     position: Position,
@@ -178,10 +181,10 @@ pub(super) struct FramesOfPart {
 }
 
 impl FramesOfPart {
-    /// Frames of a part that may be damaged: garbage must not fill the database.
+    /// The maximum number of damaged frames of a part: garbage must not fill the database.
     const MOST_DAMAGED: u32 = 20;
 
-    /// Begins with the first frame of a part. Tells where that is, too.
+    /// Begins with the first frame of a part. Returns its place, too.
     pub(super) fn new(
         map: Arc<Mapped>,
         part: &Range<u64>,
@@ -212,7 +215,7 @@ impl FramesOfPart {
         (of_part, text_end)
     }
 
-    /// Opens the next frame. `None`: there is no more.
+    /// Opens the next frame. `None`: there are no more.
     fn open_next(&mut self) -> io::Result<Option<zstd::Decoder<'static, Input>>> {
         let bytes = self.map.bytes();
         if self.at >= self.end && begins_frame(bytes, self.at) {
@@ -234,7 +237,7 @@ impl FramesOfPart {
         frames::decoder(input, self.window).map(|decoder| Some(decoder.single_frame()))
     }
 
-    /// Goes on behind a damaged place with the next frame that can be found.
+    /// Continues after a damaged place with the next frame that can be found.
     fn pass_damage(&mut self) {
         self.open = None;
         self.damaged += 1;
@@ -283,7 +286,7 @@ impl Read for FramesOfPart {
 mod tests {
     use super::*;
 
-    /// A frame with the text as it is, in one raw block (RFC 8878, 3.1.1).
+    /// A frame with uncompressed text, in one raw block (RFC 8878, 3.1.1).
     fn stored(text: &[u8]) -> Vec<u8> {
         let length = text.len() as u32;
         [&FRAME[..], &[0xa0], &length.to_le_bytes(), &(length << 3 | 1).to_le_bytes()[..3], text].concat()
@@ -298,7 +301,7 @@ mod tests {
             archive.extend(SKIPPABLE);
             begins.push(archive.len());
             let mut text = Vec::new();
-            // The mark of a frame stands in it again and again.
+            // It contains the magic number of a frame repeatedly.
             for at in 0..length {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 text.push((state >> 26) as u8 + b' ');
@@ -313,7 +316,7 @@ mod tests {
             let expected = begins.iter().copied().find(|&begin| begin >= from);
             assert_eq!(first_frame(&archive, &(from..archive.len())), expected, "{from}");
         }
-        // Damage has no mark.
+        // Damaged data has no magic number.
         assert_eq!(first_frame(&archive[..archive.len() - 1], &(begins[10] + 1..begins[11])), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Lists of paths: the file of an argument `@FILE`.
+//! Reads lists of paths: the file of an argument `@FILE`.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -14,7 +14,7 @@ use super::error::{Error, Result};
 use super::form::{Form, MARK};
 use super::watch::Watch;
 
-/// The text of a list, which has one path a line. `watch` can end the search while a pipe is read.
+/// The text of a list, which has one path per line. `watch` can stop the search while a pipe is read.
 pub(super) fn read_list(list: &Path, watch: &dyn Watch) -> ControlFlow<(), Result<Vec<u8>>> {
     /// In bytes. A list may be a pipe that never ends.
     const MOST: u64 = 64 << 20;
@@ -28,13 +28,13 @@ pub(super) fn read_list(list: &Path, watch: &dyn Watch) -> ControlFlow<(), Resul
     ControlFlow::Continue(text.map_err(|error| Error::io(list, error)).and_then(|text| check(list, text)))
 }
 
-/// The paths of a list, each with its line, from 1. Empty lines and those that begin with `#` have none.
+/// The paths of a list, each with its line, from 1. Empty lines and those that begin with `#` are skipped.
 pub(super) fn listed_paths(text: &[u8]) -> impl Iterator<Item = (&[u8], u64)> {
     let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).zip(1..);
     lines.filter(|(line, _)| !line.is_empty() && !line.starts_with(b"#"))
 }
 
-/// Fails if a text is no list.
+/// Fails if a text is not a list.
 fn check(list: &Path, text: Vec<u8>) -> Result<Vec<u8>> {
     /// Of a path, in bytes.
     const LONGEST: usize = 4096;
@@ -56,8 +56,8 @@ fn wrong(list: &Path, what: &str, remedy: &str) -> Error {
     Error::List { path: list.to_owned(), reason }
 }
 
-/// Reads at most so many bytes of a file, which may be a pipe that nobody writes to: a thread of its own waits for that, and goes on
-/// waiting if `watch` ends the search.
+/// Reads at most `most` bytes of a file, which may be a pipe without a writer: a separate thread waits for
+/// that, and continues to wait if `watch` stops the search.
 fn read(path: &Path, most: u64, watch: &dyn Watch) -> ControlFlow<(), io::Result<Vec<u8>>> {
     const PATIENCE: Duration = Duration::from_millis(50);
     let (sender, receiver) = bounded(1);
@@ -80,7 +80,7 @@ fn read(path: &Path, most: u64, watch: &dyn Watch) -> ControlFlow<(), io::Result
     }
 }
 
-/// A text without its byte order mark, and as UTF-8 if that says that it is UTF-16.
+/// A text without its byte order mark, converted if that is of UTF-16.
 fn utf_8(text: Vec<u8>) -> io::Result<Vec<u8>> {
     match Form::of(&text) {
         Form::Utf16(encoding) => {

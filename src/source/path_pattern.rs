@@ -1,4 +1,4 @@
-//! Paths that fit a pattern such as `twic/**/*.pgn`.
+//! Finds paths that match a pattern such as `twic/**/*.pgn`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::path_bytes::ends_in_separator;
 
 /// A pattern, part by part.
 pub(super) struct Pattern {
-    /// What stands before its first part.
+    /// The path before its first part.
     start: PathBuf,
     parts: Vec<Part>,
     only_directories: bool,
@@ -20,22 +20,22 @@ pub(super) struct Pattern {
 
 enum Part {
     Name(OsString),
-    /// One name of many.
+    /// A pattern for one name.
     Fits(glob::Pattern),
-    /// `**`: any number of directories, also none. It is never the last part.
+    /// `**`: any number of directories, including none. It is never the last part.
     AnyDepth,
 }
 
-/// Takes what fits, and errors for directories that cannot be read.
+/// Receives matching paths, and errors of directories that cannot be read.
 type Found<'f> = dyn FnMut(Result<PathBuf, Error>) -> ControlFlow<()> + 'f;
 
 impl Pattern {
-    /// Whether a path is a pattern, if nothing has it as its name.
+    /// Whether a path is a pattern, if nothing exists with its name.
     pub(super) fn is_one(path: &Path) -> bool {
         path.as_os_str().as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte))
     }
 
-    /// Reads a pattern. `None`: it is wrong, so that nothing can fit it.
+    /// Parses a pattern. `None`: it is invalid, so nothing can match.
     pub(super) fn new(path: &Path) -> Option<Self> {
         let (mut start, mut parts) = (PathBuf::new(), Vec::new());
         for component in path.components() {
@@ -55,7 +55,7 @@ impl Pattern {
             }
         }
         let mut only_directories = ends_in_separator(path);
-        // A directory stands for all below it.
+        // A directory represents everything below it.
         if matches!(parts.last(), Some(Part::AnyDepth)) {
             parts.pop();
             only_directories = true;
@@ -63,8 +63,8 @@ impl Pattern {
         Some(Self { start, parts, only_directories })
     }
 
-    /// Shows all paths that fit, in order. Each directory is read once, however many ways the pattern has to reach it; `**` does
-    /// not follow links, and nothing follows them in circles.
+    /// Passes all matching paths to `found`, in order. Each directory is read once, however many ways the
+    /// pattern has to reach it. `**` does not follow links, and cycles are not followed.
     pub(super) fn find(&self, watch: &dyn Watch, found: &mut Found<'_>) -> ControlFlow<()> {
         if self.parts.is_empty() {
             return found(Ok(real(&self.start).to_owned()));
@@ -72,7 +72,7 @@ impl Pattern {
         self.walk(&self.start, &[0], watch, found)
     }
 
-    /// Looks into a directory for the parts with these numbers, which ascend.
+    /// Searches a directory for the parts with these indexes, which are in ascending order.
     fn walk(
         &self,
         directory: &Path,
@@ -81,7 +81,7 @@ impl Pattern {
         found: &mut Found<'_>,
     ) -> ControlFlow<()> {
         let mut parts = wanted.to_vec();
-        // None of the directories that `**` stands for.
+        // Zero directories for `**`.
         parts.extend(
             wanted.iter().filter(|&&part| matches!(self.parts[part], Part::AnyDepth)).map(|part| part + 1),
         );
@@ -90,7 +90,7 @@ impl Pattern {
         if let [part] = parts[..]
             && let Part::Name(name) = &self.parts[part]
         {
-            // A directory need not be readable to have a file in it whose name is known.
+            // A file with a known name can be found in a directory that is not readable.
             watch.looked_at(1, 0)?;
             let path = directory.join(name);
             return match fs::symlink_metadata(&path) {
@@ -121,7 +121,7 @@ impl Pattern {
         ControlFlow::Continue(())
     }
 
-    /// Shows a path of a directory if it fits, and looks into it for the parts that are left.
+    /// Reports a path of a directory if it matches, and searches it for the remaining parts.
     fn enter(
         &self,
         directory: &Path,
@@ -145,7 +145,7 @@ impl Pattern {
         if is_entered { self.walk(path, &next, watch, found) } else { ControlFlow::Continue(()) }
     }
 
-    /// Whether a link in a directory leads to that, or to one that was passed on the way to it.
+    /// Whether a link in a directory leads to that directory, or to one on the path to it.
     fn is_circle(&self, directory: &Path, link: &Path) -> bool {
         let target = fs::canonicalize(link).ok();
         let passed = directory.ancestors().take_while(|passed| passed.starts_with(&self.start));
@@ -153,12 +153,12 @@ impl Pattern {
     }
 }
 
-/// The directory that an empty path stands for.
+/// The directory that an empty path represents.
 fn real(directory: &Path) -> &Path {
     if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }
 
-/// Names and types of what is in a directory, by name.
+/// Names and types of the entries of a directory, sorted by name.
 fn entries(
     directory: &Path,
     watch: &dyn Watch,
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    /// Counts what is looked at, and stops after so much.
+    /// Counts entries, and stops after a number.
     struct Count(Cell<u64>, u64);
 
     impl Watch for Count {
@@ -238,7 +238,7 @@ mod tests {
         assert!(Pattern::new(Path::new("a**b")).is_none());
     }
 
-    /// As the crate whose patterns they are finds them.
+    /// Compares the results with those of the crate whose patterns they are.
     #[test]
     fn what_fits_is_what_glob_finds() {
         let tree = tree(&FILES);
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(found(place, "**/*/**/*.pgn", &count), ["a/b/c/x.pgn", "d/y.pgn"]);
         assert_eq!(found(place, "**/nothing", &count), [""; 0]);
         assert_eq!(found(place, "a/*/*/*/*/*/*/x.pgn", &count), [""; 0]);
-        // A link that is no circle is followed where a part of the pattern stands for it.
+        // A link that is not a cycle is followed if a part of the pattern matches it.
         assert_eq!(found(place, "d/l1/b/c/x.pgn*", &count), ["d/l1/b/c/x.pgn"]);
         assert_eq!(found(place, "**/l1/b/*/x.pgn", &count), ["d/l1/b/c/x.pgn"]);
         assert!(count.0.get() < 500, "{} looked at", count.0.get());

@@ -1,14 +1,15 @@
-//! Whoever follows a search for sources.
+//! Watches a search for sources.
 
 use std::ops::ControlFlow;
 
-/// Follows a search for sources, which can take long.
+/// Watches a search for sources, which can take long.
 pub trait Watch {
-    /// Takes note of how many more files and directories, and bytes of text, were looked at, and tells whether to go on.
+    /// Reports how many more files and directories, and bytes of text, were examined. Returns whether to
+    /// continue.
     fn looked_at(&self, entries: u64, bytes: u64) -> ControlFlow<()>;
 }
 
-/// Nobody watches.
+/// No watcher.
 impl Watch for () {
     fn looked_at(&self, _: u64, _: u64) -> ControlFlow<()> {
         ControlFlow::Continue(())

@@ -15,14 +15,14 @@ use crate::path_bytes::path_of_bytes;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Member {
     pub(super) archive: PathBuf,
-    /// Where its packed bytes stand.
+    /// The range of its compressed data.
     pub(super) range: Range<u64>,
     pub(super) method: Method,
-    /// Size of its text, in bytes, and the sum over it, if the archive tells them.
+    /// Size of its text, in bytes, and its checksum, if the archive contains them.
     told: Option<(u64, u32)>,
 }
 
-/// How a file is packed.
+/// The compression method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Stored,
@@ -34,7 +34,7 @@ pub(super) enum Method {
 /// Why a file cannot be read.
 #[derive(Clone, Debug)]
 enum Fault {
-    /// It is of this form.
+    /// It has this format.
     Form(&'static str),
     /// It, or the archive, is damaged in this way.
     Damage(String),
@@ -56,12 +56,12 @@ pub(super) struct Members {
     members: Vec<(PathBuf, std::result::Result<Member, Fault>)>,
     /// By path.
     places: HashMap<PathBuf, usize>,
-    /// What is wrong with the archive as a whole.
+    /// The damage of the archive as a whole.
     damage: Option<Error>,
 }
 
 impl Members {
-    /// Lists them. Of several with one name all but the first get a number.
+    /// Lists them. If several have the same name, all but the first get a number.
     pub(super) fn of(archive: &Path) -> Self {
         let map = match Mapped::open(archive) {
             Ok(map) => map,
@@ -81,17 +81,17 @@ impl Members {
         Self { members, places, damage }
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// What is wrong with the archive as a whole.
+    /// The damage of the archive as a whole.
     pub(super) const fn damage(&self) -> Option<&Error> {
         self.damage.as_ref()
     }
 
-    /// All of them, each with its path for people, and then what is wrong with the archive.
+    /// All of them, each with its path for people, followed by the damage of the archive.
     pub(super) fn into_all(self) -> impl Iterator<Item = Result<(PathBuf, Member)>> {
         let members = self.members.into_iter().map(|(path, member)| match member {
             Ok(member) => Ok((path, member)),
@@ -100,7 +100,7 @@ impl Members {
         members.chain(self.damage.map(Err))
     }
 
-    /// The one that has this path for people.
+    /// The file with this path for people.
     pub(super) fn find(&self, path: &Path) -> Result<Member> {
         match self.places.get(path).map(|&place| &self.members[place].1) {
             Some(Ok(member)) => Ok(member.clone()),
@@ -110,8 +110,8 @@ impl Members {
     }
 }
 
-/// Drops the entries whose packed bytes reach into those of another one: a small archive could stand for any amount of text. Gives back
-/// what is wrong then.
+/// Drops the entries whose compressed data overlaps that of another one: otherwise a small archive could
+/// represent any amount of text. Returns a description of the problem.
 fn drop_overlapping(bytes: &[u8], entries: &mut Vec<Entry>) -> Option<String> {
     let mut order: Vec<usize> =
         (0..entries.len()).filter(|&index| entries[index].data_start(bytes).is_some()).collect();
@@ -138,9 +138,9 @@ fn path_of(archive: &Path, name: &[u8]) -> PathBuf {
     PathBuf::from(path)
 }
 
-/// Makes names differ: the second `a.pgn` becomes `a.pgn#2`.
+/// Makes names unique: the second `a.pgn` becomes `a.pgn#2`.
 fn number(entries: &mut [Entry]) {
-    // The last number given; 0 if the name was not met yet.
+    // The last number given; 0 for a new name.
     let mut numbers: HashMap<Vec<u8>, u32> = entries.iter().map(|entry| (entry.name.clone(), 0)).collect();
     for entry in entries {
         let mut last = numbers[&entry.name] + 1;
@@ -155,7 +155,7 @@ fn number(entries: &mut [Entry]) {
     }
 }
 
-/// Whether a name is that of a PGN file. What macOS keeps beside each file (`._name`) is none.
+/// Whether a name is that of a PGN file. The files that macOS adds (`._name`) are not.
 fn is_pgn(name: &[u8]) -> bool {
     let name = name.rsplit(|&byte| byte == b'/').next().unwrap_or(name);
     let end = name.len().checked_sub(4).map(|at| &name[at..]);
@@ -182,7 +182,7 @@ fn member(bytes: &[u8], archive: &Path, entry: &Entry) -> std::result::Result<Me
     Ok(Member { archive: archive.to_owned(), range, method, told: entry.told })
 }
 
-/// Reads a member's text and holds it, at its end, to the size and the sum that the archive tells.
+/// Reads a member's text and checks, at its end, the size and the checksum in the archive.
 pub(super) struct Checked<R> {
     reader: R,
     crc: Crc,

@@ -3,8 +3,8 @@
 
 use rusqlite::Connection;
 
-/// A common table expression (after `WITH RECURSIVE`) of all first values of the indexes of hashes: `game_id
-/// >> 18`.
+/// A common table expression (after `WITH RECURSIVE`) of all first values of the indexes of hashes:
+/// `game_id >> 18`.
 ///
 /// With it SQLite looks a hash up in each block, even without statistics of the indexes.
 pub(crate) const HASH_BLOCKS: &str = "hash_block (number) AS (

@@ -36,7 +36,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The word for it.
+    /// The word for this kind.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

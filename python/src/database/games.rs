@@ -1,4 +1,4 @@
-//! Games, and the positions that they reached.
+//! Queries for games, and for positions that they reached.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::cells::{Columns, Kind};
 use crate::error::QuestionError;
 use crate::rows::{Failure, Producer, Rows};
 
-/// Games that are read at a time.
+/// The number of games to read at a time.
 const AT_A_TIME: usize = 1024;
 
 pub(super) fn order(word: &str) -> PyResult<HitOrder> {
@@ -23,7 +23,7 @@ pub(super) fn order(word: &str) -> PyResult<HitOrder> {
     })
 }
 
-/// Which positions are looked for.
+/// The target of a search for positions.
 #[derive(Debug)]
 pub(super) struct FindQuestion {
     pub(super) query: Option<PositionQuery>,
@@ -90,7 +90,7 @@ pub(super) fn find(py: Python<'_>, path: PathBuf, question: FindQuestion) -> PyR
     })
 }
 
-/// The cells of a hit, as they are serialised.
+/// The cells of a hit, in serialised form.
 fn cells(found: &FoundPosition<'_>, schema: &arrow_schema::Schema) -> Result<Vec<Value>, Failure> {
     let fields = serde_json::to_value(found).map_err(|error| Failure::Other(error.to_string()))?;
     let cell = |name: &String| match &fields[name] {
@@ -101,7 +101,7 @@ fn cells(found: &FoundPosition<'_>, schema: &arrow_schema::Schema) -> Result<Vec
     Ok(schema.fields().iter().map(|field| cell(field.name())).collect())
 }
 
-/// The rows of the view `games`, of the games that fit.
+/// The rows of the view `games` for matching games.
 pub(super) fn games(
     py: Python<'_>,
     path: PathBuf,
@@ -132,7 +132,7 @@ pub(super) fn games(
 /// Reads rows for some numbers at a time.
 pub(super) struct GameReader<'r> {
     pub(super) database: &'r Database,
-    /// Takes the numbers as a JSON array.
+    /// The SQL statement, with the numbers as a JSON array.
     pub(super) sql: &'r str,
     pub(super) columns: Option<Columns>,
     pub(super) producer: &'r mut Producer,
@@ -160,7 +160,7 @@ impl GameReader<'_> {
     }
 }
 
-/// What a column of games and positions holds: in every answer the same, also where the first rows have nothing in it.
+/// The type of a column of games and positions: always the same, even if the first rows are empty.
 fn kind(column: &str) -> Kind {
     const NUMBERS: [&str; 27] = [
         "game_id",

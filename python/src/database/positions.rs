@@ -1,4 +1,4 @@
-//! Positions of the games of a database.
+//! Queries for positions of the games of a database.
 
 use std::path::PathBuf;
 
@@ -12,10 +12,10 @@ use super::games::GameReader;
 use crate::error::QuestionError;
 use crate::rows::{Failure, Rows};
 
-/// Positions that are read at a time.
+/// The number of positions to read at a time.
 const AT_A_TIME: usize = 8192;
 
-/// The columns that there are, and what they are in SQL; those first that are given unless others are asked for.
+/// The available columns with their SQL; the default columns come first.
 const COLUMNS: [(&str, &str); 33] = [
     ("game_id", "p.game_id"),
     ("ply", "p.ply"),
@@ -89,7 +89,7 @@ pub(super) fn positions(
     })
 }
 
-/// The query that gives the rows of positions by their places.
+/// The query for the rows of positions at given places.
 fn sql(columns: Option<Vec<String>>) -> PyResult<String> {
     let usual = || COLUMNS[..USUAL].iter().map(|(name, _)| (*name).to_owned()).collect();
     let mut chosen = Vec::new();
@@ -115,7 +115,7 @@ fn sql(columns: Option<Vec<String>>) -> PyResult<String> {
     ))
 }
 
-/// How many positions each game has, by its number.
+/// The number of positions of each game, indexed by game number.
 fn counts(database: &Database) -> Result<Vec<u32>, Failure> {
     let last = database.last_game()?.map_or(0, |game| game.0 as usize);
     let mut counts = vec![0; last + 1];
@@ -133,7 +133,7 @@ fn counts(database: &Database) -> Result<Vec<u32>, Failure> {
     Ok(counts)
 }
 
-/// Where the wanted positions stand.
+/// Finds the places of the wanted positions.
 struct Places<'p> {
     database: &'p Database,
     choice: &'p PositionChoice,
@@ -141,7 +141,7 @@ struct Places<'p> {
 }
 
 impl Places<'_> {
-    /// All that are wanted of a game, in order.
+    /// All wanted positions of a game, in order.
     fn of(&self, game: GameId) -> Result<Vec<Ply>, Failure> {
         let positions = self.positions.get(game.0 as usize).copied().unwrap_or(0);
         let (first, last) = (*self.choice.plies.start(), *self.choice.plies.end());
@@ -160,7 +160,7 @@ impl Places<'_> {
         Ok(plies)
     }
 
-    /// Those that are drawn, in the order of the games.
+    /// A random sample, in the order of the games.
     fn draw(&mut self, games: &GameSet) -> Result<Vec<(GameId, Ply)>, Failure> {
         let Some(sample) = self.choice.sample else { return Ok(Vec::new()) };
         let mut drawn = Vec::new();

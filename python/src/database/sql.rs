@@ -1,4 +1,4 @@
-//! The rows of queries.
+//! Runs SQL queries.
 
 use std::path::PathBuf;
 
@@ -12,9 +12,9 @@ use rusqlite::types::Value;
 use crate::cells::{Columns, Kind};
 use crate::rows::{Failure, Producer, Rows};
 
-/// Rows by which the types of columns are told.
+/// The number of rows from which the types of columns are inferred.
 const LOOKED_AT: usize = 4096;
-/// Rows of a batch.
+/// The number of rows per batch.
 const BATCH_ROWS: usize = 16_384;
 
 /// Values for the parameters of a query.
@@ -26,7 +26,7 @@ pub(crate) enum Parameters {
     Named(Vec<(String, Value)>),
 }
 
-/// Reads a sequence of values, or values by name.
+/// Parses a sequence of values, or values by name.
 pub(crate) fn parameters(given: Option<Bound<'_, PyAny>>) -> PyResult<Parameters> {
     let Some(given) = given.filter(|given| !given.is_none()) else { return Ok(Parameters::None) };
     if let Ok(named) = given.cast::<PyDict>() {
@@ -52,7 +52,7 @@ fn value(cell: &Bound<'_, PyAny>) -> PyResult<Value> {
     value.map_err(|_| PyTypeError::new_err(format!("SQLite has no such value: {cell:?}")))
 }
 
-/// Runs one statement that reads.
+/// Runs one read-only statement.
 pub(crate) fn rows(py: Python<'_>, path: PathBuf, sql: String, parameters: Parameters) -> PyResult<Rows> {
     Rows::produce(py, move |producer| {
         let database = super::open(&path, producer.is_stopped())?;

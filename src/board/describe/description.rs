@@ -3,26 +3,27 @@
 use super::{Ending, MaterialSignature, MovePattern, Pattern, PawnStructure};
 use crate::board::MoveCode;
 
-/// What is asked of a position, all of it at once. What is `None` is not asked.
+/// Conditions on a position, all of which must hold. `None` is no condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
-    /// The pieces that are left.
+    /// The material.
     pub material: Option<MaterialSignature>,
     /// The kind of ending.
     pub ending: Option<Ending>,
-    /// What stands on the squares.
+    /// The pieces on the squares.
     pub pattern: Option<Pattern>,
-    /// Where the pawns stand.
+    /// The squares of the pawns.
     pub structure: Option<PawnStructure>,
-    /// What is played there.
+    /// The move played from it.
     pub played: Option<MovePattern>,
 }
 
 impl Description {
-    /// Whether a position fits, given as a canonical FEN with the move that was played there. Allocates nothing.
+    /// Whether a position matches, given as a canonical FEN with the move that was played there. Allocates
+    /// nothing.
     #[must_use]
     pub fn matches(&self, fen: &[u8], played: Option<MoveCode>) -> bool {
-        // What is told quickly comes first.
+        // Fast conditions come first.
         self.played.is_none_or(|asked| played.is_some_and(|code| asked.matches(code)))
             && self.material.is_none_or(|asked| asked.matches(fen))
             && self.pattern.as_ref().is_none_or(|asked| asked.matches(fen))
@@ -30,7 +31,7 @@ impl Description {
             && self.structure.is_none_or(|asked| asked == PawnStructure::of(fen))
     }
 
-    /// The same for the other side: colours and ranks are reversed.
+    /// The same description for the other side: colours and ranks are reversed.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self {
@@ -42,7 +43,7 @@ impl Description {
         }
     }
 
-    /// The same with left and right changed round.
+    /// The same description with left and right swapped.
     #[must_use]
     pub fn mirrored(&self) -> Self {
         Self {

@@ -1,9 +1,9 @@
-//! Kinds of endings, told by the pieces that are left.
+//! Kinds of endings, by material.
 
 use super::material::Material;
 use crate::board::{Color, Kind, Piece};
 
-/// A kind of ending. Each side has its king and any number of pawns, and of other pieces only those that are named.
+/// A kind of ending. Each side has its king and any number of pawns, and no other pieces than those named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ending {
     /// No other pieces, and at least one pawn.
@@ -12,9 +12,9 @@ pub enum Ending {
     Knight,
     /// One or more bishops on both sides.
     Bishop,
-    /// One bishop on either side, both on squares of the same colour.
+    /// One bishop on each side, both on squares of the same colour.
     SameBishops,
-    /// One bishop on either side, on squares of different colours.
+    /// One bishop on each side, on squares of different colours.
     OppositeBishops,
     /// One or more bishops on one side, one or more knights on the other.
     BishopKnight,
@@ -32,7 +32,7 @@ pub enum Ending {
 
 const MOST: u32 = u32::MAX;
 
-/// How many queens, rooks, bishops and knights a side has.
+/// The numbers of queens, rooks, bishops and knights of a side.
 type Officers = [u32; 4];
 
 impl Ending {
@@ -80,7 +80,7 @@ impl Ending {
             }
     }
 
-    /// Whether the pieces that are left tell that a position is of this kind.
+    /// Whether the material alone decides if a position is of this kind.
     #[must_use]
     pub const fn is_told_by_material(self) -> bool {
         !matches!(self, Self::SameBishops | Self::OppositeBishops)
@@ -122,37 +122,37 @@ impl Ending {
     }
 }
 
-/// Some kinds of endings.
+/// A set of kinds of endings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Endings(u16);
 
 impl Endings {
-    /// Those of which `is_in` says so.
+    /// The kinds for which `is_in` returns true.
     pub fn where_each(is_in: impl Fn(Ending) -> bool) -> Self {
         let kinds = Ending::ALL.into_iter().filter(|&kind| is_in(kind));
         Self(kinds.fold(0, |all, kind| all | 1 << kind as u16))
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether a kind is among them.
+    /// Whether the set contains a kind.
     #[must_use]
     pub const fn contains(self, kind: Ending) -> bool {
         self.0 >> kind as u16 & 1 == 1
     }
 
-    /// These and some others.
+    /// The union of two sets.
     #[must_use]
     pub const fn and(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }
 }
 
-/// Whether the bishops of a position stand on squares of both colours.
+/// Whether the bishops of a position are on squares of both colours.
 fn stand_on_both_colors(fen: &[u8]) -> bool {
     let bishops = super::structure::pieces(fen).filter(|(_, letter)| matches!(letter, b'B' | b'b'));
     let (mut light, mut dark) = (false, false);

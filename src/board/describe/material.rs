@@ -1,4 +1,4 @@
-//! Material: how many pieces of each kind each side has.
+//! Material: the number of pieces of each kind and side.
 
 use std::fmt;
 
@@ -7,12 +7,13 @@ use crate::board::{Color, Kind, Piece, Setup, SetupError};
 
 /// The order in which material is written.
 const ORDER: [Kind; 6] = [Kind::King, Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight, Kind::Pawn];
-/// Bits of a piece's count: four and a guard above them, as no side has more than 16 pieces and one of them is its king.
+/// Bits per count: four and a guard bit, because no side has more than 16 pieces, one of which is its king.
 const BITS: u32 = 5;
 const MAX: u64 = 15;
-/// The guard belongs to the count of a set-up with more pieces than a game can have; signatures do not fit all of these.
+/// The guard bit is part of the count of a set-up with more pieces than a game can have. Signatures do not
+/// match all of these.
 const WITH_GUARD: u64 = 31;
-/// The guards of all counts.
+/// The guard bits of all counts.
 const GUARDS: u64 = {
     let (mut guards, mut code) = (0, 2);
     while code < 14 {
@@ -22,12 +23,12 @@ const GUARDS: u64 = {
     guards
 };
 
-/// The count of one piece of this code.
+/// A count of one piece with this code.
 const fn one(code: u8) -> u64 {
     1 << (BITS * (code as u32 - 2))
 }
 
-/// What to add for each letter of a placement.
+/// The count to add for each letter of a placement.
 static COUNTS: [u64; 256] = {
     let mut table = [0; 256];
     let mut code = 2;
@@ -52,7 +53,7 @@ const PACKED: [u8; 10] = [
     Kind::Pawn as u8 + 1,
 ];
 
-/// By piece code: what a piece adds to a packed number.
+/// By piece code: the number to add to a packed number per piece.
 static PACKED_PIECES: [u64; 16] = {
     let mut table = [0; 16];
     let mut place = 0;
@@ -63,15 +64,16 @@ static PACKED_PIECES: [u64; 16] = {
     table
 };
 
-/// How many pieces of each kind each side has. Shown as White's pieces, `v`, Black's pieces: `KRPPvKRP`.
+/// The number of pieces of each kind and side. Formatted as White's pieces, `v`, Black's pieces: `KRPPvKRP`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Material(u64);
 
 impl Material {
-    /// Counts the pieces of a FEN, of which only the placement is read.
+    /// Counts the pieces of a FEN; only the placement is read.
     ///
     /// # Errors
-    /// When the placement cannot be read; when a side has not exactly one king or more than 16 pieces.
+    /// If the placement cannot be parsed; if a side does not have exactly one king or has more than 16
+    /// pieces.
     pub fn from_fen(fen: &[u8]) -> Result<Self, SetupError> {
         Setup::parse_placement(fen)?;
         let fen = fen.trim_ascii_start();
@@ -93,27 +95,28 @@ impl Material {
         Ok(material)
     }
 
-    /// Counts the pieces of a legal position, given as a FEN or as its placement alone. Allocates nothing, checks nothing.
+    /// Counts the pieces of a legal position, given as a FEN or as its placement alone. Allocates nothing and
+    /// checks nothing.
     #[must_use]
     pub fn of(fen: &[u8]) -> Self {
         let placement = fen.iter().take_while(|byte| !byte.is_ascii_whitespace());
         Self(placement.fold(0, |all, &letter| all.wrapping_add(COUNTS[usize::from(letter)])))
     }
 
-    /// With the piece of a letter of a placement.
+    /// Adds the piece of a letter of a placement.
     #[inline]
     pub(super) fn and(self, letter: u8) -> Self {
         Self(self.0.wrapping_add(COUNTS[usize::from(letter)]))
     }
 
-    /// How many of these pieces there are.
+    /// The number of these pieces.
     #[must_use]
     pub const fn count(self, piece: Piece) -> u32 {
         (self.0 >> (BITS * (piece.code() as u32 - 2)) & WITH_GUARD) as u32
     }
 
-    /// The counts of all pieces but the kings in a number, four bits each: as hexadecimal digits White's queens, rooks, bishops and
-    /// knights, Black's, White's pawns, Black's.
+    /// The counts of all pieces except kings in one number, four bits each: hexadecimal digits for White's
+    /// queens, rooks, bishops and knights, Black's, White's pawns, Black's.
     #[must_use]
     pub fn packed(self) -> u64 {
         PACKED.iter().fold(0, |all, &code| {
@@ -122,7 +125,7 @@ impl Material {
         })
     }
 
-    /// The counts of a [packed](Self::packed) number, and a king of each side.
+    /// The counts of a [packed](Self::packed) number, plus a king of each side.
     #[must_use]
     pub fn from_packed(packed: u64) -> Self {
         let kings = one(Kind::King as u8) + one(Kind::King as u8 + 1);
@@ -130,14 +133,14 @@ impl Material {
         Self(counts.fold(kings, |all, (&code, shift)| all + (packed >> shift & MAX) * one(code)))
     }
 
-    /// What a piece adds to a [packed](Self::packed) number; 0 for a king.
+    /// The number to add to a [packed](Self::packed) number per piece; 0 for a king.
     #[must_use]
     #[inline]
     pub fn packed_piece(piece: Piece) -> u64 {
         PACKED_PIECES[piece.code() as usize & 15]
     }
 
-    /// By how many pawns White has more ([`Kind::value`]).
+    /// White's material advantage in pawns ([`Kind::value`]).
     #[must_use]
     pub fn balance(self) -> i32 {
         let side = |color| -> i32 {
@@ -166,13 +169,15 @@ impl fmt::Display for Material {
     }
 }
 
-/// What material is asked for, compiled once to be compared with many positions.
+/// A condition on material, compiled once to be compared with many positions.
 ///
-/// White's pieces and then Black's, parted by `v` or `-`, or by nothing: then the second king is the first of Black's pieces. `KRPvKR`,
-/// `KRP-KR` and `KRPKR` are the same. Where something parts them, a side's pieces may stand in any order.
+/// White's pieces, then Black's, separated by `v` or `-`, or by nothing: then the second king is the first of
+/// Black's pieces. `KRPvKR`, `KRP-KR` and `KRPKR` are equivalent. With a separator, a side's pieces may be in
+/// any order.
 ///
-/// After a letter, `*` stands for any number of this piece, none too, `+` for one or more, `?` for one or none. `..` after a side's
-/// pieces lets it have any others as well: `KR..vKQ..` asks for a white rook and a black queen at least.
+/// After a letter, `*` means any number of this piece including none, `+` one or more, `?` one or none. `..`
+/// after a side's pieces allows any others as well: `KR..vKQ..` matches at least a white rook and a black
+/// queen.
 ///
 /// ```
 /// use pgndex::board::MaterialSignature;
@@ -188,16 +193,16 @@ pub struct MaterialSignature {
     most: u64,
 }
 
-/// Why a text is no material signature.
+/// Why a text is not a material signature.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MaterialError {
-    /// Not two sides.
+    /// The text does not have two sides.
     #[error(
         "material is White's pieces and Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR, not '{0}'"
     )]
     Sides(String),
-    /// A letter that is no piece, or a sign in the wrong place.
+    /// A letter that is not a piece, or a sign in the wrong place.
     #[error("'{0}' is no piece (K Q R B N P) and no sign after one ('*' '+' '?', or '..' at the end)")]
     Sign(char),
     /// A side without exactly one king.
@@ -208,7 +213,7 @@ pub enum MaterialError {
     TooMany(String),
 }
 
-/// As much of a text as a message quotes.
+/// The part of a text that a message quotes.
 fn quoted(text: &str) -> String {
     const MOST: usize = 100;
     let more = if text.chars().nth(MOST).is_some() { "…" } else { "" };
@@ -225,10 +230,10 @@ fn sides(text: &str) -> Option<(&str, &str)> {
 }
 
 impl MaterialSignature {
-    /// Reads a signature, in letters of either case.
+    /// Parses a signature, in letters of either case.
     ///
     /// # Errors
-    /// When the text is none.
+    /// If the text is invalid.
     pub fn parse(text: &str) -> Result<Self, MaterialError> {
         let (white, black) = sides(text.trim()).ok_or_else(|| MaterialError::Sides(quoted(text)))?;
         let mut signature = Self { least: 0, most: 0 };
@@ -273,7 +278,7 @@ impl MaterialSignature {
         Ok(())
     }
 
-    /// The same material with the colours changed.
+    /// The same material with the colours swapped.
     #[must_use]
     pub fn reversed(self) -> Self {
         let turned = |counts: u64| {
@@ -287,22 +292,23 @@ impl MaterialSignature {
         Self { least: turned(self.least), most: turned(self.most) }
     }
 
-    /// Whether a position fits, given as a FEN or as its placement alone. Allocates nothing.
+    /// Whether a position matches, given as a FEN or as its placement alone. Allocates nothing.
     #[must_use]
     pub fn matches(&self, fen: &[u8]) -> bool {
         self.includes(Material::of(fen))
     }
 
-    /// The least and the greatest [packed](Material::packed) number of a material that fits; not all between them fit.
+    /// The least and the greatest [packed](Material::packed) number of a matching material; not all numbers
+    /// in between match.
     #[must_use]
     pub fn packed_range(&self) -> std::ops::RangeInclusive<u64> {
         Material(self.least).packed()..=Material(self.most).packed()
     }
 
-    /// Whether this material fits.
+    /// Whether this material matches.
     #[must_use]
     pub const fn includes(&self, material: Material) -> bool {
-        // A guard is borrowed from where a count is less than the least, or more than the most.
+        // A guard bit is borrowed if a count is less than the minimum, or more than the maximum.
         let enough = (material.0 | GUARDS).wrapping_sub(self.least);
         let no_more = (self.most | GUARDS).wrapping_sub(material.0);
         enough & no_more & GUARDS == GUARDS

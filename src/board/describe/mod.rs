@@ -1,5 +1,5 @@
-//! What a position is like: its material, what stands on some squares, its pawns, its phase; what is played there; and how far
-//! others are from it.
+//! Descriptions of positions: material, patterns of pieces, pawns, phase; patterns of moves; and the distance
+//! between positions.
 
 mod description;
 mod ending;

@@ -5,20 +5,20 @@ use crate::board::{Color, Piece, Square, SquareSet};
 
 /// A pattern of positions, compiled once to be matched with many.
 ///
-/// It is written as the placement of a FEN, eight ranks from the eighth to the first, in which stand, beside FEN's letters and
-/// numbers of empty squares:
+/// It is written like the placement of a FEN, eight ranks from the eighth to the first. In addition to FEN's
+/// letters and numbers of empty squares, it may contain:
 ///
-/// | sign | squares | what may stand there |
+/// | sign | squares | matches |
 /// |---|---|---|
 /// | `.` | 1 | nothing, as with FEN's `1` |
 /// | `?` | 1 | a piece or nothing |
 /// | `!` | 1 | any piece |
 /// | `A`, `a` | 1 | any white, any black piece |
-/// | `[Qr.]` | 1 | one of these: a white queen, a black rook or nothing; `A`, `a`, `?`, `!` may be among them |
-/// | `[^Pp]` | 1 | anything else, also nothing |
-/// | `*` | 0 to 8 | whatever: a rank of just `*` can be any, `*R*` has a white rook somewhere |
+/// | `[Qr.]` | 1 | one of these: a white queen, a black rook or nothing; may include `A`, `a`, `?`, `!` |
+/// | `[^Pp]` | 1 | anything else, including nothing |
+/// | `*` | 0 to 8 | anything: a rank of just `*` matches any rank, `*R*` one with a white rook somewhere |
 ///
-/// A second field, `w` or `b`, asks for this side to move.
+/// A second field, `w` or `b`, requires this side to move.
 ///
 /// ```
 /// use pgndex::board::Pattern;
@@ -32,36 +32,36 @@ use crate::board::{Color, Piece, Square, SquareSet};
 pub struct Pattern {
     /// From the eighth rank to the first, as in a FEN.
     ranks: [Rank; 8],
-    /// How many ranks must be read: after them any will do.
+    /// The number of ranks to read: the following ones match anything.
     needed: usize,
     side: Option<Color>,
 }
 
-/// Something that a pattern asks for.
+/// A condition of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternPart {
-    /// On one of these squares
+    /// On one of these squares ...
     pub squares: SquareSet,
-    /// stands one of these pieces.
+    /// ... there is one of these pieces.
     pub pieces: Vec<Piece>,
 }
 
-/// Why a text is no pattern.
+/// Why a text is not a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PatternError {
     /// Not eight ranks.
     #[error("the number of ranks in the pattern is {0}, not 8; '*' means any whole rank")]
     Ranks(usize),
-    /// A rank without `*` that has not eight squares, or one with `*` that has more.
+    /// A rank without `*` that does not have eight squares, or one with `*` that has more.
     #[error("rank {rank} of the pattern has {squares} squares, not 8; '*' means any number of squares")]
     RankLength {
         /// 8 for the first in the text.
         rank: u8,
-        /// How many it has, stars left out.
+        /// The number of its squares, without stars.
         squares: usize,
     },
-    /// A letter that means nothing in a pattern.
+    /// A letter without a meaning in a pattern.
     #[error(
         "'{0}' means nothing in a pattern; use FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'"
     )]
@@ -69,10 +69,10 @@ pub enum PatternError {
     /// A `[` without `]`.
     #[error("a '[' in rank {0} of the pattern is not closed")]
     Unclosed(u8),
-    /// `[]`, which nothing can fit.
+    /// `[]`, which cannot match.
     #[error("'[]' in rank {0} of the pattern is empty")]
     EmptyClass(u8),
-    /// A second field that is no side.
+    /// A second field that is not a side.
     #[error("the side to move of the pattern is '{0}', not 'w' or 'b'")]
     Side(String),
     /// More than two fields.
@@ -80,7 +80,7 @@ pub enum PatternError {
     Trailing(String),
 }
 
-/// A set of what can stand on a square: bit 0 for nothing, the bit of its code for a piece.
+/// A set of possible contents of a square: bit 0 for empty, the bit of its code for a piece.
 type Contents = u16;
 
 const EMPTY: Contents = 1;
@@ -89,15 +89,16 @@ const BLACK: Contents = WHITE << 1;
 const PIECES: Contents = WHITE | BLACK;
 const ANYTHING: Contents = EMPTY | PIECES;
 
-/// What may stand on the squares of a rank.
+/// The possible contents of a rank's squares.
 ///
-/// The signs other than `*` are numbered from the left. State *i* is "the first *i* signs are matched"; a set of states is a
-/// word, and each square leads from one set to the next, so that stars need no going back.
+/// The signs other than `*` are numbered from the left. State *i* means that the first *i* signs are matched.
+/// A set of states is a word, and each square leads from one set to the next, so that stars need no
+/// backtracking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Rank {
-    /// By the code of what stands on the square: the signs that it fits.
+    /// By the contents' code: the signs that match it.
     fits: [u16; 16],
-    /// The states in which a star waits.
+    /// The states in which a star matches.
     stars: u16,
     /// The state in which all signs are matched.
     end: u16,
@@ -139,10 +140,10 @@ impl Rank {
         Ok(rank)
     }
 
-    /// The rank as the other side has it: the colours change.
+    /// The rank for the other side: the colours are swapped.
     fn reversed(&self) -> Self {
         let mut fits = self.fits;
-        // The codes of a kind's white and black piece follow each other.
+        // The codes of a kind's white and black piece are consecutive.
         fits[2..14].chunks_exact_mut(2).for_each(<[u16]>::reverse);
         Self { fits, ..*self }
     }
@@ -157,17 +158,17 @@ impl Rank {
         Self { fits, stars: turned(self.stars, signs), end: self.end }
     }
 
-    /// What may stand where a sign says so.
+    /// The possible contents for a sign.
     fn contents(&self, sign: u32) -> Contents {
         (0..16).zip(self.fits).fold(0, |all, (code, signs)| all | (signs >> sign & 1) << code)
     }
 
-    /// How many signs are more than `?`.
+    /// The number of signs other than `?`.
     fn signs_that_ask(&self) -> u32 {
         (0..self.end.trailing_zeros()).filter(|&sign| self.contents(sign) != ANYTHING).count() as u32
     }
 
-    /// What must stand on this rank, 0 for the first.
+    /// The conditions on this rank, 0 for the first.
     fn parts(&self, number: u8) -> impl Iterator<Item = PatternPart> {
         let signs = self.end.trailing_zeros();
         (0..signs).filter_map(move |sign| {
@@ -175,7 +176,7 @@ impl Rank {
             if contents & EMPTY != 0 {
                 return None;
             }
-            // A star before it lets it stand further to the right, one behind it further to the left.
+            // A star before it allows squares further to the right, one after it squares further to the left.
             let is_star_before = self.stars & ((2 << sign) - 1) != 0;
             let is_star_behind = self.stars >> sign >> 1 != 0;
             let (left, right) = (sign, sign + 8 - signs);
@@ -190,7 +191,7 @@ impl Rank {
         })
     }
 
-    /// Whether any rank fits.
+    /// Whether any rank matches.
     const fn is_any(&self) -> bool {
         self.end == 1 && self.stars == 1
     }
@@ -201,7 +202,7 @@ impl Rank {
     }
 }
 
-/// The bit of a state; none for those of a rank that is too long.
+/// The bit of a state; none for states of a rank that is too long.
 const fn bit(number: usize) -> u16 {
     if number < 16 { 1 << number } else { 0 }
 }
@@ -230,7 +231,7 @@ fn class_contents(class: &[u8], number: u8) -> Result<Contents, PatternError> {
     if contents == 0 { Err(PatternError::EmptyClass(number)) } else { Ok(contents) }
 }
 
-/// In [`CODES`], whatever is no piece.
+/// In [`CODES`], any byte that is not a piece.
 const NO_PIECE: u8 = 0xff;
 
 /// Piece codes by FEN letter.
@@ -245,10 +246,10 @@ static CODES: [u8; 256] = {
 };
 
 impl Pattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
-    /// When the text is none.
+    /// If the text is invalid.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         let mut fields = text.split_ascii_whitespace();
         let placement = fields.next().unwrap_or_default();
@@ -287,31 +288,32 @@ impl Pattern {
         Self::new(ranks, self.side.map(Color::other))
     }
 
-    /// The same pattern with left and right changed round.
+    /// The same pattern with left and right swapped.
     #[must_use]
     pub fn mirrored(&self) -> Self {
         Self::new(self.ranks.each_ref().map(Rank::mirrored), self.side)
     }
 
-    /// What must stand where: one of some pieces on one of some squares, for each sign that asks for a piece. A position may have all
-    /// of it and not fit.
+    /// The conditions of the pattern: one of some pieces on one of some squares, for each sign that requires
+    /// a piece. A position may satisfy all of them and still not match.
     #[must_use]
     pub fn parts(&self) -> Vec<PatternPart> {
         let ranks = self.ranks.iter().zip((0..8).rev());
         ranks.flat_map(|(rank, number)| rank.parts(number)).collect()
     }
 
-    /// Whether a position fits as soon as it has the one [part](Self::parts) that there is.
+    /// Whether a position matches if it satisfies the only [part](Self::parts).
     #[must_use]
     pub fn is_one_part(&self) -> bool {
         let asking: u32 = self.ranks.iter().map(Rank::signs_that_ask).sum();
         self.side.is_none() && asking == 1 && self.parts().len() == 1
     }
 
-    /// Whether a position fits, given as a FEN or, if the pattern has no side to move, as the placement alone.
+    /// Whether a position matches, given as a FEN or, if the pattern has no side to move, as the placement
+    /// alone.
     ///
-    /// Reads no further than needed, checks nothing else, allocates nothing. A text that is no FEN gives some
-    /// answer.
+    /// Reads no further than needed, checks nothing else, allocates nothing. The result for a text that is
+    /// not a FEN is unspecified.
     #[must_use]
     pub fn matches(&self, fen: &[u8]) -> bool {
         let mut rest = fen;

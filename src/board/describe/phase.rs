@@ -1,23 +1,23 @@
-//! Phases of a game, as Lichess parts them.
+//! Phases of a game, as defined by Lichess.
 
 use crate::board::{Color, Kind, Setup, SquareSet};
 
-/// A phase of a game, told from one position by Lichess's rules (the
-/// [`Divider`](https://github.com/lichess-org/scalachess/blob/master/core/src/main/scala/Divider.scala) of scalachess). There a
-/// phase lasts until a later one begins: a game does not go back to an earlier one.
+/// A phase of a game, determined from one position by Lichess's rules (the
+/// [`Divider`](https://github.com/lichess-org/scalachess/blob/master/core/src/main/scala/Divider.scala) of
+/// scalachess). On Lichess, a phase lasts until a later one begins: a game does not return to an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     /// Neither of the others.
     Opening,
-    /// Ten or fewer queens, rooks, bishops and knights are left, both sides together; or a side has fewer than four pieces on its
-    /// back rank, king and pawns included; or the pieces of both sides stand mixed.
+    /// Ten or fewer queens, rooks, bishops and knights are left, both sides together; or a side has fewer
+    /// than four pieces on its back rank, including king and pawns; or the pieces of both sides are mixed.
     Middlegame,
     /// Six or fewer queens, rooks, bishops and knights are left.
     Endgame,
 }
 
 impl Phase {
-    /// The phase of a position, of which only the placement is read.
+    /// The phase of a position; only the placement is read.
     #[must_use]
     pub fn of(setup: &Setup) -> Self {
         const ENDGAME: usize = 6;
@@ -46,7 +46,7 @@ impl Phase {
         }
     }
 
-    /// The word for it.
+    /// The word for this phase.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -57,7 +57,8 @@ impl Phase {
     }
 }
 
-/// How much the pieces of both sides stand mixed: what all blocks of two by two squares count, which overlap.
+/// How much the pieces of both sides are mixed: the sum of the weights of all overlapping blocks of two by
+/// two squares.
 fn mixedness(white: SquareSet, black: SquareSet) -> u32 {
     /// a1, b1, a2 and b2.
     const BLOCK: u64 = 0x0303;
@@ -70,8 +71,8 @@ fn mixedness(white: SquareSet, black: SquareSet) -> u32 {
         .sum()
 }
 
-/// What a block counts whose lower rank is this one, 1 to 7, with so many white and black pieces. Pieces count more the further
-/// they are from home, and most where both sides meet.
+/// The weight of a block with this lower rank, 1 to 7, and these numbers of white and black pieces. The
+/// weight increases with the distance from home, and is greatest where both sides meet.
 const fn weight(rank: u32, white: u32, black: u32) -> u32 {
     match (white, black) {
         (1, 0) => 9 - rank,

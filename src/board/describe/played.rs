@@ -2,19 +2,19 @@
 
 use crate::board::{Kind, MoveCode, Special, Square, SquareSet};
 
-/// A pattern of moves, written like a move in a score sheet. What is not written may be anything.
+/// A pattern of moves, written like a move on a score sheet. Omitted parts match anything.
 ///
-/// | part | what it asks for |
+/// | part | matches |
 /// |---|---|
 /// | `K`, `Q`, `R`, `B`, `N`, `P` or nothing | the piece that moves; as in SAN, no letter is a pawn |
 /// | `?` | any piece |
-/// | `a` … `h`, `1` … `8`, `e2` before the target | where it comes from |
-/// | `x` | a capture; without it, the move may be one or not |
+/// | `a` … `h`, `1` … `8`, `e2` before the target | the origin |
+/// | `x` | a capture; without it, the move may or may not be a capture |
 /// | `xR` | a capture of this piece |
-/// | `e4`, `e`, `4` | the target: a square, any square of a file or of a rank |
+/// | `e4`, `e`, `4` | the target: a square, or any square of a file or of a rank |
 /// | `=`, `=N`, `=RBN` | a promotion: to any piece, to one of these |
 /// | `O-O`, `O-O-O` | castling |
-/// | `+` | check or mate; just `+` is any move that gives one, castling too |
+/// | `+` | check or mate; a `+` alone is any move that gives check or mate, including castling |
 /// | `#` | mate |
 ///
 /// ```
@@ -36,7 +36,7 @@ pub struct MovePattern {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
-    /// Any move, castling too.
+    /// Any move, including castling.
     Any,
     Castling {
         short: bool,
@@ -47,7 +47,7 @@ enum Shape {
         to: SquareSet,
         captures: bool,
         captured: Option<Kind>,
-        /// Pieces a pawn may become; `None` if this is not asked.
+        /// Promotion pieces; `None`: no condition.
         promotions: Option<Kinds>,
     },
 }
@@ -59,24 +59,24 @@ enum Gives {
     Mate,
 }
 
-/// What a pattern of moves asks for. What it does not ask for is `None`, all squares, or `false`.
+/// The conditions of a move pattern. Without a condition, a field is `None`, all squares, or `false`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskedMove {
-    /// Castling, and whether it is to the short side. Then nothing else is asked but what the move gives.
+    /// Castling, and whether to the short side. Then only check and mate can be required in addition.
     pub castling: Option<bool>,
-    /// Whether it is no castling.
+    /// Whether castling is excluded.
     pub is_other: bool,
     /// The piece that moves.
     pub kind: Option<Kind>,
-    /// Where it comes from.
+    /// The origin.
     pub from: SquareSet,
-    /// Where it goes.
+    /// The target.
     pub to: SquareSet,
     /// Whether it captures.
     pub captures: bool,
-    /// What it captures.
+    /// The captured piece.
     pub captured: Option<Kind>,
-    /// What a pawn may become.
+    /// The promotion pieces.
     pub promotions: Option<Vec<Kind>>,
     /// Whether it gives check or mate.
     pub gives_check: bool,
@@ -98,20 +98,20 @@ impl Kinds {
     }
 }
 
-/// Why a text is no pattern of moves.
+/// Why a text is not a move pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MovePatternError {
-    /// Nothing is asked for.
+    /// The text is empty.
     #[error("the move is empty; write it as Qxh7# or e4, with '?' for any piece")]
     Empty,
-    /// Squares that cannot be read.
+    /// Invalid squares.
     #[error("'{0}' is no square, file or rank; write the move as Qxh7#, e4, ?xe5 or Rad1")]
     Squares(String),
-    /// Letters after `=` that are no pieces a pawn can become.
+    /// Letters after `=` that are not promotion pieces.
     #[error("'={0}': a pawn becomes Q, R, B or N")]
     Promotion(String),
-    /// A promotion of another piece than a pawn.
+    /// A promotion of a piece other than a pawn.
     #[error("only a pawn becomes another piece, not '{0}'")]
     NoPawn(char),
 }
@@ -119,10 +119,10 @@ pub enum MovePatternError {
 const ALL: SquareSet = SquareSet(u64::MAX);
 
 impl MovePattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
-    /// When the text is none.
+    /// If the text is invalid.
     pub fn parse(text: &str) -> Result<Self, MovePatternError> {
         let text = text.trim();
         let (text, gives) = match (text.strip_suffix('#'), text.strip_suffix('+')) {
@@ -141,7 +141,7 @@ impl MovePattern {
         Ok(Self { shape, gives })
     }
 
-    /// Whether a move fits.
+    /// Whether a move matches.
     #[must_use]
     pub fn matches(&self, code: MoveCode) -> bool {
         let is_given = match self.gives {
@@ -152,7 +152,7 @@ impl MovePattern {
         is_given && !code.is_null() && self.shape.matches(code)
     }
 
-    /// What it asks for.
+    /// The conditions of the pattern.
     #[must_use]
     pub fn asked(&self) -> AskedMove {
         let asked = AskedMove {
@@ -181,7 +181,7 @@ impl MovePattern {
         }
     }
 
-    /// The same moves of the other side: ranks are reversed.
+    /// The same moves for the other side: ranks are reversed.
     #[must_use]
     pub const fn reversed(mut self) -> Self {
         if let Shape::Other { from, to, .. } = &mut self.shape {
@@ -190,7 +190,7 @@ impl MovePattern {
         self
     }
 
-    /// The same moves with left and right changed round; castling is to the other side.
+    /// The same moves with left and right swapped; castling is to the other side.
     #[must_use]
     pub const fn mirrored(mut self) -> Self {
         match &mut self.shape {
@@ -236,7 +236,7 @@ impl Shape {
                 (from, to, true, captured)
             }
             None => {
-                // The target comes last: a square if there is one. What stands before it tells where the piece comes from.
+                // The target comes last: a square if there is one. The part before it is the origin.
                 let at = |count: usize| rest.is_char_boundary(count).then(|| rest.split_at(count));
                 let of_square = rest.len().checked_sub(2).and_then(at).filter(|(_, to)| squares(to).is_ok());
                 let of_line = || rest.len().checked_sub(1).and_then(at);
@@ -281,7 +281,7 @@ fn read_promotions(letters: &str) -> Result<Kinds, MovePatternError> {
     })
 }
 
-/// The squares of a file, of a rank, just one, or all if nothing is written.
+/// The squares of a file, of a rank, a single square, or all if nothing is written.
 fn squares(text: &str) -> Result<SquareSet, MovePatternError> {
     Ok(match *text.as_bytes() {
         [] => ALL,
@@ -299,7 +299,7 @@ mod tests {
     use super::*;
     use crate::board::Position;
 
-    /// The legal moves of a position that fit, in SAN.
+    /// The legal moves of a position that match, in SAN.
     fn fitting(pattern: &str, fen: &str) -> Vec<String> {
         let pattern = MovePattern::parse(pattern).unwrap();
         let (position, _) = Position::from_fen(fen.as_bytes()).unwrap();

@@ -1,22 +1,23 @@
-//! How far positions are from one: what stands elsewhere, what only one of them has.
+//! The distance between positions: pieces on different squares, and pieces that only one of them has.
 
 use super::material::Material;
 use super::structure::{PawnStructure, pieces};
 use crate::board::{Color, Kind, Piece, Position, Square};
 
-/// What a piece counts that one position has more of than the other, beside its square.
+/// The weight of a surplus piece in one of the positions, in addition to its square.
 const SURPLUS: u32 = 3;
 
-/// A position, and how far others are from it.
+/// A position, and the distance of others from it.
 ///
 /// The distance is the sum of
 ///
-/// - 2 for each pawn and 1 for each other piece, of either position, that does not stand on the same square in the other;
+/// - 2 for each pawn and 1 for each other piece, of either position, that is not on the same square in the
+///   other;
 /// - 3 for each piece of a kind and colour that one of the positions has more of;
 /// - 1 if the other side is to move;
-/// - 100 if the pawns of the two do not stand on the same squares, or their material is not the same.
+/// - 100 if the pawns of the two are not on the same squares, or their material differs.
 ///
-/// Castling rights, en-passant squares and counters do not matter.
+/// Castling rights, en-passant squares and counters are ignored.
 ///
 /// ```
 /// use pgndex::board::{Position, Resemblance};
@@ -29,16 +30,16 @@ const SURPLUS: u32 = 3;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Resemblance {
-    /// The letter on each square in the order of a FEN, from a8 to h1; 0 where there is none.
+    /// The letter on each square in the order of a FEN, from a8 to h1; 0 for an empty one.
     squares: [u8; 64],
     structure: PawnStructure,
     material: Material,
     side: Color,
-    /// What all its pieces count, and in the upper half how many pawns it has.
+    /// The total weight of its pieces, and in the upper half its number of pawns.
     all: u32,
 }
 
-/// What a piece counts that does not stand on the same square in the other position.
+/// The weight of a piece that is not on the same square in the other position.
 const fn weight(kind: Kind) -> u32 {
     match kind {
         Kind::Pawn => 2,
@@ -49,7 +50,7 @@ const fn weight(kind: Kind) -> u32 {
 /// The bits in which pawns are counted.
 const PAWNS: u32 = 0xffff_0000;
 
-/// By letter: what a piece counts, and in the upper half whether it is a pawn.
+/// By letter: the weight of a piece, and in the upper half 1 for a pawn.
 static COUNTS: [u32; 256] = {
     let mut counts = [0; 256];
     let mut code = 2;
@@ -66,16 +67,17 @@ fn all_pieces() -> impl Iterator<Item = Piece> {
     Kind::ALL.into_iter().flat_map(|kind| [Color::White, Color::Black].map(|color| Piece::new(kind, color)))
 }
 
-/// Which square it is in a FEN, from a8 to h1.
+/// The index of a square in a FEN, from a8 to h1.
 fn place(square: Square) -> usize {
     usize::from(square.ordinal() ^ 0o70)
 }
 
 impl Resemblance {
-    /// What a position is farther away if its pawns or its material are not the same: more than all else together where these are.
+    /// The additional distance if pawns or material differ: more than all other terms together if they are
+    /// equal.
     pub(crate) const OTHER: u32 = 100;
 
-    /// How far others are from this position.
+    /// Prepares the distances from this position.
     #[must_use]
     pub fn to(position: &Position) -> Self {
         let fen = position.canonical_fen();
@@ -88,7 +90,7 @@ impl Resemblance {
         Self { squares, structure, material, side: position.side(), all }
     }
 
-    /// How far a legal position is, given as a FEN. Allocates nothing, checks nothing.
+    /// The distance of a legal position, given as a FEN. Allocates nothing and checks nothing.
     #[must_use]
     pub fn distance(&self, fen: &[u8]) -> u32 {
         let (mut all, mut same, mut material) = (0, 0, Material::default());
@@ -117,7 +119,7 @@ impl Resemblance {
             + if is_other { Self::OTHER } else { 0 }
     }
 
-    /// How many pieces there are that one has more of.
+    /// The number of surplus pieces.
     fn surplus(&self, other: Material) -> u32 {
         if other == self.material {
             return 0;
@@ -125,7 +127,7 @@ impl Resemblance {
         all_pieces().map(|piece| self.material.count(piece).abs_diff(other.count(piece))).sum()
     }
 
-    /// Where its pawns stand.
+    /// The squares of its pawns.
     #[must_use]
     pub const fn structure(&self) -> PawnStructure {
         self.structure
@@ -137,7 +139,7 @@ impl Resemblance {
         self.material
     }
 
-    /// Its pieces, and what each counts if it does not stand there in another position.
+    /// Its pieces, each with its weight if it is not there in another position.
     pub fn pieces(&self) -> impl Iterator<Item = (Piece, Square, u32)> {
         (0..64).map(Square::from_ordinal).filter_map(|square| {
             let piece = Piece::from_letter(self.squares[place(square)])?;
@@ -145,16 +147,17 @@ impl Resemblance {
         })
     }
 
-    /// What positions with this material count at the least, beside [`OTHER`](Self::OTHER): as they are, and on top of what the pieces of
-    /// this position count, twice, that do not stand where they stand here. Such a piece is missing there, and the other position has it
-    /// elsewhere, unless it has fewer of them.
+    /// Lower bounds of the distance of positions with this material, without [`OTHER`](Self::OTHER). The
+    /// first holds for all of them. The second is to be added to twice the weight of the pieces of this
+    /// position that are not on the same squares there: such a piece is missing there, and the other position
+    /// has it elsewhere, unless it has fewer of them.
     pub(crate) fn bounds(&self, material: Material) -> [u32; 2] {
         let (mut apart, mut beside) = (0, 0);
         for piece in all_pieces() {
             let (weight, own, other) =
                 (weight(piece.kind()), self.material.count(piece), material.count(piece));
             apart += (weight + SURPLUS) * own.abs_diff(other);
-            // A piece counts less than one that the other has not: this is never below 0.
+            // A piece weighs less than a surplus piece, so this is never below 0.
             beside += SURPLUS * own.abs_diff(other) + weight * other - weight * own;
         }
         [apart, beside]

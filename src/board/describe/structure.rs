@@ -13,16 +13,17 @@ pub struct PawnStructure {
 }
 
 impl PawnStructure {
-    /// The structure of a FEN, of which only the placement is read. What else stands there does not matter, and kings may be missing.
+    /// The structure of a FEN; only the pawns of the placement matter, and kings may be missing.
     ///
     /// # Errors
-    /// When the placement cannot be read.
+    /// If the placement cannot be parsed.
     pub fn from_fen(fen: &[u8]) -> Result<Self, SetupError> {
         Setup::parse_placement(fen)?;
         Ok(Self::of(fen.trim_ascii_start()))
     }
 
-    /// The structure of a legal position, given as a FEN or as its placement alone. Allocates nothing, checks nothing.
+    /// The structure of a legal position, given as a FEN or as its placement alone. Allocates nothing and
+    /// checks nothing.
     #[must_use]
     pub fn of(fen: &[u8]) -> Self {
         let mut structure = Self { white: SquareSet::EMPTY, black: SquareSet::EMPTY };
@@ -36,7 +37,8 @@ impl PawnStructure {
         structure
     }
 
-    /// A number for it, which others may have too: the exclusive or of the Polyglot constants of all pawns on their squares.
+    /// A number that several structures may share: the XOR of the Polyglot constants of all pawns on their
+    /// squares.
     #[must_use]
     pub fn key(self) -> u64 {
         let of = |color, squares: SquareSet| {
@@ -45,7 +47,8 @@ impl PawnStructure {
         of(Color::White, self.white) ^ of(Color::Black, self.black)
     }
 
-    /// What a piece adds to the [key](Self::key), and takes from it when it goes; 0 if it is no pawn.
+    /// The value of a piece to XOR into the [key](Self::key) when it appears or disappears; 0 for pieces
+    /// other than pawns.
     #[must_use]
     #[inline]
     pub fn key_of(piece: Piece, square: Square) -> u64 {
@@ -58,14 +61,14 @@ impl PawnStructure {
         Self { white: self.black.with_ranks_reversed(), black: self.white.with_ranks_reversed() }
     }
 
-    /// The same structure with its left and right changed round.
+    /// The same structure with left and right swapped.
     #[must_use]
     pub const fn mirrored(self) -> Self {
         Self { white: self.white.with_files_reversed(), black: self.black.with_files_reversed() }
     }
 }
 
-/// What stands on the squares of a placement, as FEN's letters. Of a text that is none, some of it.
+/// The pieces on the squares of a placement, as FEN letters. For an invalid text, some of them.
 pub(crate) fn pieces(fen: &[u8]) -> impl Iterator<Item = (Square, u8)> {
     let (mut file, mut rank) = (0u8, 7u8);
     let placement = fen.iter().take_while(|byte| !byte.is_ascii_whitespace());

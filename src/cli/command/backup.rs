@@ -1,4 +1,4 @@
-//! `pgndex backup`: a copy of a database in use.
+//! `pgndex backup`: copies a database in use.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::cli::render::text::printable;
 use crate::cli::terminal::progress::{COPYING, Progress as Display, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
 
-/// How far the copy is, for another thread.
+/// The progress of the copy, for another thread.
 #[derive(Debug, Default)]
 struct State {
     is_stopped: AtomicBool,
@@ -25,7 +25,7 @@ struct State {
 /// Copies a database.
 ///
 /// # Errors
-/// When it cannot be read, the copy cannot be written or is there already, or somebody stops it.
+/// If it cannot be read, the copy cannot be written or exists already, or it is stopped.
 pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
     let started = Instant::now();
     crate::cli::refuse_standard_output(&args.target)?;

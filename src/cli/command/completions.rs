@@ -1,4 +1,4 @@
-//! `pgndex completions`: what a shell needs to complete the command line.
+//! `pgndex completions`: writes shell completions.
 
 use std::io::Write as _;
 
@@ -11,11 +11,11 @@ use crate::cli::usage;
 /// Writes the completions for a shell.
 ///
 /// # Errors
-/// Of writing.
+/// Errors of writing.
 pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<()> {
     let mut command = shown(&usage::command()).version(env!("CARGO_PKG_VERSION"));
     let name = command.get_name().to_owned();
-    // First into memory: there a write cannot fail, which would end in a panic.
+    // First to memory: a failed write would cause a panic.
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut command, name, &mut text);
     let mut out = stdout();
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// A command without its hidden options, which the generators would offer; how arguments go together is not told.
+/// A command without its hidden options, which the generators would offer, and without groups of arguments.
 fn shown(command: &Command) -> Command {
     let is_shown = |id: &&Id| command.get_arguments().any(|arg| arg.get_id() == *id && !arg.is_hide_set());
     let groups = command.get_groups().map(|group| {

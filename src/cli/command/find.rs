@@ -47,18 +47,18 @@ const FIELDS: [&str; 19] = [
     DISTANCE,
 ];
 
-/// The column that is there if variations are looked into.
+/// The column for variations, if these are searched.
 const LINE: &str = "line";
-/// The column that is there if the nearest positions are looked for.
+/// The column for the distance, in a search for the nearest positions.
 const DISTANCE: &str = "distance";
 
-/// What to do to see more.
+/// How to see more.
 const ALL: &str = "--limit 0 shows all";
 
 /// Finds the games that reached a position.
 ///
 /// # Errors
-/// When the position or the database cannot be read.
+/// If the position or the database cannot be read.
 pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
     let target = read_target(&args.target)?;
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
         tell_nothing(&nothing, &find);
         let as_given = |field: &str| Some(option(field));
         match (&nothing, &target) {
-            // If only one filter is given, it is clear which one it is.
+            // If only one filter is given, it must be that one.
             (Nothing::NoGame { .. }, _) if filters_given(&filter) < 2 => {
                 tell_instead(&database, &filter, option)?;
             }
@@ -130,7 +130,7 @@ fn read_target(args: &FindTargetArgs) -> anyhow::Result<FindTarget> {
     })
 }
 
-/// Tells what was assumed of a position that is asked for.
+/// Prints the assumptions made about a given position.
 pub(super) fn tell_changes(query: &PositionQuery) {
     let assumptions = query.assumptions();
     for assumption in &assumptions {
@@ -141,7 +141,7 @@ pub(super) fn tell_changes(query: &PositionQuery) {
     }
 }
 
-/// Prints the hits as they come by.
+/// Prints the hits as they are found.
 fn print_hits<'a>(find: &Find<'a>, format: FindFormat) -> anyhow::Result<(Printer<'a>, Shown)> {
     let mut printer = Printer::new(find, format)?;
     let mut printed = Ok(());
@@ -153,7 +153,7 @@ fn print_hits<'a>(find: &Find<'a>, format: FindFormat) -> anyhow::Result<(Printe
     Ok((printer, shown))
 }
 
-/// Says why nothing was found.
+/// Prints why nothing was found.
 fn tell_nothing(nothing: &Nothing, find: &Find<'_>) {
     match nothing {
         Nothing::NotReached { fen, line } => {
@@ -195,7 +195,7 @@ fn tell_nothing(nothing: &Nothing, find: &Find<'_>) {
     }
 }
 
-/// `no game`, or `no game or variation` where these are looked into.
+/// `no game`, or `no game or variation` if variations are searched.
 pub(super) fn no_line(game: &str, lines: Lines) -> String {
     match lines {
         Lines::Main => format!("no {game}"),
@@ -203,7 +203,7 @@ pub(super) fn no_line(game: &str, lines: Lines) -> String {
     }
 }
 
-/// Tells how far the games of the database follow the moves.
+/// Prints how far the games of the database follow the moves.
 pub(super) fn tell_followed(followed: Followed, line: &[LineMove]) {
     match followed {
         Followed::To { moves, reached } => {
@@ -221,7 +221,7 @@ pub(super) fn tell_followed(followed: Followed, line: &[LineMove]) {
     }
 }
 
-/// Moves one after the other; Black's have a number only if they come first.
+/// Consecutive moves; Black's have a number only at the beginning.
 fn moves_text(line: &[LineMove]) -> String {
     let mut text = String::new();
     for (index, played) in line.iter().enumerate() {
@@ -234,7 +234,7 @@ fn moves_text(line: &[LineMove]) -> String {
     text
 }
 
-/// `312 games`, or `45 occurrences in 43 games` if a position arose more than once in a game.
+/// `312 games`, or `45 occurrences in 43 games` if a position occurred more than once in a game.
 fn hits_in_games(hits: u64, games: u64) -> String {
     if hits == games {
         counted(games, "game")
@@ -243,7 +243,7 @@ fn hits_in_games(hits: u64, games: u64) -> String {
     }
 }
 
-/// How many of how many are shown, in words.
+/// How many of how many are shown, as text.
 fn total_text(total: &Total) -> String {
     let Total { occurrences, games, all, is_more } = *total;
     let hint = if is_more { format!("; {ALL}") } else { String::new() };
@@ -275,7 +275,7 @@ struct Printer<'a> {
 }
 
 enum Printed<'a> {
-    /// An empty table is not printed, not even its head.
+    /// An empty table is not printed, not even its header.
     EmptyTable(&'a Database),
     Table(RowWriter<Box<dyn Write>>),
     Csv(RowWriter<Box<dyn Write>>),
@@ -331,7 +331,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Ends with how many are shown: below a table; for the other formats on standard error, if there are more.
+    /// Prints how many are shown: below a table; for other formats on standard error, if there are more.
     fn finish(self, total: Option<&Total>) -> anyhow::Result<()> {
         match self.out {
             Printed::EmptyTable(_) => {}
@@ -346,7 +346,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// The columns for these lines, with the distance or without.
+/// The columns for these lines, with or without the distance.
 fn names(all: &[&'static str], lines: Lines, is_like: bool) -> Vec<&'static str> {
     let is_there = |name: &&str| match *name {
         LINE => lines == Lines::All,

@@ -1,4 +1,4 @@
-//! `pgndex game`: games as score sheets, as JSON or as PGN.
+//! `pgndex game`: prints games as score sheets, as JSON or as PGN.
 
 use std::io::{self, Write};
 
@@ -19,11 +19,11 @@ use crate::cli::render::sheet::write_sheet;
 use crate::cli::render::table::{Cell, TableWriter};
 use crate::cli::render::text::printable;
 
-/// Shows games: those that are there, before the first that is not is told.
+/// Prints games. Existing games before the first missing one are printed first.
 ///
 /// # Errors
-/// When the database cannot be read or lacks one of the games; when the picture that is asked for is not of one position, or cannot be
-/// written.
+/// If the database cannot be read or lacks one of the games; if the requested picture is not of a single
+/// position, or cannot be written.
 pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
     if args.board.ascii {
         use_ascii();
@@ -67,12 +67,12 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
     }
 }
 
-/// Games on their way out.
+/// Prints games.
 struct Sheets<'a, W> {
     database: &'a Database,
     args: &'a GameArgs,
     picture: Option<PictureFile<'a>>,
-    /// What is drawn when all is written.
+    /// The picture to write at the end.
     drawn: Option<(PictureFile<'a>, Drawn)>,
     out: W,
     text: String,
@@ -80,7 +80,7 @@ struct Sheets<'a, W> {
 }
 
 impl<W: Write> Sheets<'_, W> {
-    /// What is shown of the annotations of a game.
+    /// The annotations of a game to print.
     fn annotations(&self, record: &GameRecord) -> anyhow::Result<GameAnnotations> {
         if self.args.plain {
             return Ok(GameAnnotations::default());
@@ -128,7 +128,7 @@ impl<W: Write> Sheets<'_, W> {
     }
 }
 
-/// What is new in a game, in words.
+/// The novelty of a game as text.
 fn told(novelty: &Novelty) -> String {
     match novelty {
         Novelty::Move(NewMove { number, san, games, last_game, .. }) => {
@@ -142,14 +142,14 @@ fn told(novelty: &Novelty) -> String {
     }
 }
 
-/// One position of a game, and the move before it.
+/// A position of a game, and the move before it.
 struct Drawn {
     position: Position,
     last_move: Option<MoveCode>,
 }
 
 impl Drawn {
-    /// The position that is asked for.
+    /// The requested position.
     fn of(record: &GameRecord, args: &GameArgs) -> anyhow::Result<Self> {
         let wanted = args.ply.first().copied().unwrap_or(BoardPly::End);
         let (mut last, mut found) = (None, None);
@@ -177,7 +177,7 @@ impl Drawn {
     }
 }
 
-/// What of the game is lost, and all that was found wrong in it.
+/// Writes which part of the game is lost, and all its problems.
 fn write_problems(out: &mut impl Write, record: &GameRecord, problems: &[GameProblem]) -> io::Result<()> {
     if let Some(loss) = record.loss() {
         writeln!(out, "\nNot complete: {loss}.")?;

@@ -31,12 +31,12 @@ use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop
 /// Indexes PGN files into a database.
 ///
 /// # Errors
-/// When nothing can be read, the database cannot be written, or somebody stops it.
+/// If no source can be read, the database cannot be written, or the run is stopped.
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let written = target(args).into_iter().chain(args.problems.as_deref()).chain(args.rejects.as_deref());
     written.into_iter().try_for_each(crate::cli::refuse_standard_output)?;
     if args.drop_missing && !args.reread {
-        // clap forgets what is required where it excludes another argument that is there.
+        // clap does not check required arguments that exclude a given one.
         return Err(WrongValue(anyhow!(
             "--drop-missing goes with --reread, which reads the database's own files again"
         ))
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let plan = Plan::new(&inputs, &options, &progress);
     looking.stop();
     let plan = match plan {
-        // An incoming directory may be empty on some days; nothing is replaced for it.
+        // A directory of new files may be empty on some days; nothing is replaced then.
         Err(error @ Error::NoFile(_)) if !args.overwrite && args.parquet.is_none() => {
             if args.json {
                 tell(args, &Summary { added: true, ..Summary::default() })?;
@@ -118,12 +118,12 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     Ok(status(&summary))
 }
 
-/// How a run went that came to its end.
+/// The status of a completed run.
 pub(crate) fn status(summary: &Summary) -> Status {
     if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done }
 }
 
-/// How many errors there were in games, and the first of them.
+/// The number of errors in games, and the first of them.
 pub(crate) fn first_error(summary: &Summary, target: Option<&Path>) -> Option<String> {
     let first = printable(summary.first_errors.first()?);
     let errors = match summary.problems.of(Severity::Error) {
@@ -137,7 +137,7 @@ pub(crate) fn first_error(summary: &Summary, target: Option<&Path>) -> Option<St
     Some(format!("{errors}: {first}; {more}"))
 }
 
-/// A progress that announces what is about to be written, and that a signal stops.
+/// A progress that prints the estimate, and that a signal stops.
 fn stoppable_progress(args: &IndexArgs, skips: Arc<AtomicBool>) -> anyhow::Result<Arc<Progress>> {
     let (announced, is_parquet) = (!args.quiet && !args.dry_run, args.parquet.is_some());
     let progress = Arc::new(Progress::default().on_estimate(move |estimate| {
@@ -154,7 +154,7 @@ fn stoppable_progress(args: &IndexArgs, skips: Arc<AtomicBool>) -> anyhow::Resul
     Ok(progress)
 }
 
-/// Says how a run went.
+/// Prints the result of a run.
 fn tell(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
     for source in summary.unreadable.iter().chain(&summary.damaged).chain(&summary.gameless) {
         crate::cli::complain(source);
@@ -182,12 +182,13 @@ fn parquet(args: &IndexArgs, directory: &Path) -> ParquetOptions {
     }
 }
 
-/// What is written.
+/// The output.
 fn target(args: &IndexArgs) -> Option<&Path> {
     args.parquet.as_deref().or_else(|| Some(args.database.as_path()).filter(|_| !args.dry_run))
 }
 
-/// Whether the first argument is a database, or the name of one to be: in a dry run as in the same command without `--dry-run`.
+/// Whether the first argument is an existing or a new database: in a dry run as in the same command without
+/// `--dry-run`.
 fn is_target(args: &IndexArgs) -> bool {
     let path = &args.database;
     let is_name = || {
@@ -199,14 +200,14 @@ fn is_target(args: &IndexArgs) -> bool {
     is_database(path) || is_name()
 }
 
-/// What is to be read. Without a database, all arguments are inputs.
+/// The sources. Without a database, all arguments are sources.
 fn inputs(args: &IndexArgs) -> Vec<PathBuf> {
     let is_input = args.parquet.is_some() || args.dry_run && !is_target(args);
     let first = Some(args.database.clone()).filter(|_| is_input);
     first.into_iter().chain(args.inputs.iter().cloned()).collect()
 }
 
-/// The file of games that stands where the database should, if files of games are nowhere else.
+/// The file of games given instead of the database, if there are no other files of games.
 fn games_in_place_of_database(args: &IndexArgs) -> Option<&Path> {
     let database = Some(args.database.as_path()).filter(|path| path.is_file() && !is_database(path));
     let is_exchanged = args.parquet.is_none()
@@ -215,7 +216,7 @@ fn games_in_place_of_database(args: &IndexArgs) -> Option<&Path> {
     database.filter(|path| is_exchanged && has_name_of_games(path))
 }
 
-/// The options that a database was made with and is made again with.
+/// The options with which a database was built, for rebuilding it.
 fn options_of(database: &Path) -> anyhow::Result<IndexOptions> {
     let known = Database::open_read_only(database)?;
     Ok(IndexOptions {
@@ -226,15 +227,15 @@ fn options_of(database: &Path) -> anyhow::Result<IndexOptions> {
     })
 }
 
-/// The files that a database was made from, in the order in which they were first read. Unless games may be lost, fails if one of them
-/// cannot be read, and has the run fail if one has become shorter.
+/// The files that a database was built from, in the order in which they were first read. Unless games may be
+/// lost, fails if one of them cannot be read, and makes the run fail if one has become shorter.
 fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow::Result<Vec<PathBuf>> {
     let known = Database::open_read_only(database)?;
     check_own_rows(&known, database)?;
     let mut contents = known.source_contents()?;
     let (mut files, mut seen) = (Vec::new(), HashSet::new());
     for SourceContent { path, .. } in &contents {
-        // A file in an archive has the archive's path before its own.
+        // The path of a file in an archive begins with the archive's path.
         let file = path.ancestors().find(|path| path.is_file() && File::open(path).is_ok());
         match file {
             Some(file) => files.extend(seen.insert(file.to_owned()).then(|| file.to_owned())),
@@ -256,7 +257,7 @@ fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow:
         bail!("{}: {what}", database.display());
     }
     if !drops {
-        // The same text in another encoding can have another size.
+        // The same text can have another size in another encoding.
         if MadeWith::of(database)?.encoding != options.encoding {
             contents.iter_mut().for_each(|content| content.bytes = None);
         }
@@ -265,7 +266,7 @@ fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow:
     Ok(files)
 }
 
-/// Fails if the database has something that its files do not have.
+/// Fails if the database contains data that its files do not.
 fn check_own_rows(known: &Database, database: &Path) -> anyhow::Result<()> {
     let removed = known.removed_games()?;
     if removed > 0 {
@@ -294,7 +295,7 @@ fn is_database(path: &Path) -> bool {
         && start == *MAGIC
 }
 
-/// Says what is about to be written, if it is much, in the place of the progress that a terminal may show.
+/// Prints the estimate, if it is large, before the progress that a terminal may show.
 fn announce(estimate: &Estimate, is_parquet: bool, skips_duplicates: bool) {
     const MUCH: u64 = 100 << 20;
     let Estimate { database_bytes, spill_bytes, .. } = *estimate;
@@ -309,7 +310,7 @@ fn announce(estimate: &Estimate, is_parquet: bool, skips_duplicates: bool) {
         let _ = write!(io::stderr().lock(), "\r\x1b[K");
     }
     let what = if is_parquet { "the files will take" } else { "the database will grow by" };
-    // Which games are duplicates is known only when they are read.
+    // Duplicates are known only when games are read.
     let less = if skips_duplicates { ", less if games are skipped as duplicates" } else { "" };
     crate::cli::note(&format!("{what} about {}{less}{spill}", bytes(database_bytes)));
 }
@@ -337,7 +338,7 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
     let options = args.made_with.given(options)?;
     let is_made_anew = args.overwrite || args.parquet.is_some();
     let made_with = if is_made_anew { MadeWith::default() } else { MadeWith::of(&args.database)? };
-    // What an earlier run left out is read again, unless this one leaves it out too.
+    // Annotations that an earlier run omitted are read now, unless this one omits them too.
     let annotations = if args.reread { Annotations::All } else { made_with.annotations };
     Ok(args.made_with.or(options, MadeWith { annotations, ..made_with }))
 }

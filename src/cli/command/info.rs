@@ -1,4 +1,4 @@
-//! `pgndex info`: what a database holds.
+//! `pgndex info`: prints the contents of a database.
 
 use std::io::{self, Write};
 
@@ -14,15 +14,15 @@ use crate::cli::render::output::{stdout, terminal_width, write_json};
 use crate::cli::render::table::{Cell, TableWriter};
 use crate::cli::render::text::printable;
 
-/// How many sources and runs a table lists, the latest; JSON lists all.
+/// How many of the latest sources and runs a table lists; JSON lists all.
 const LISTED: usize = 20;
-/// How wide charts are where there is no terminal.
+/// The width of charts without a terminal.
 const WIDTH: usize = 80;
 
-/// Shows what a database holds.
+/// Prints the contents of a database.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// If the database cannot be read.
 pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<()> {
     let database = Database::open_read_only(&args.database)?;
     let held = Holdings::of(&database, args.sizes)?;
@@ -106,14 +106,14 @@ fn write_openings(out: &mut impl Write, held: &Holdings) -> io::Result<()> {
     section(out, "openings", &columns[..if is_named { 4 } else { 3 }], rows, 0)
 }
 
-/// Of how many games something was lost.
+/// In how many games something was lost.
 fn lost(held: &Holdings) -> String {
     let parts = [(held.truncated, "cut short"), (held.skipped, "without moves")];
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     parts.map(|(count, what)| format!("{} {what}", counted(*count, "game"))).collect::<Vec<_>>().join(", ")
 }
 
-/// How many games repeat another one in which way.
+/// The numbers of duplicate games by kind.
 fn duplicates(held: &Holdings) -> String {
     let part = |duplicate: &DuplicateCount| {
         let meaning = match duplicate.kind.as_str() {
@@ -183,7 +183,7 @@ fn write_imports(out: &mut impl Write, held: &Holdings, listed: usize) -> io::Re
     section(out, "runs", &columns[..shown], rows, hidden)
 }
 
-/// A run's options for people: those that are on, and those with a value. What is no JSON object is shown as it is.
+/// A run's options for people: those that are on, and those with a value. Invalid JSON is shown unchanged.
 fn options(text: &str) -> String {
     let Ok(Value::Object(options)) = serde_json::from_str(text) else { return text.to_owned() };
     let option = |(name, value): (String, Value)| match value {
@@ -198,7 +198,7 @@ fn options(text: &str) -> String {
     options.into_iter().filter_map(option).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a text tells nothing to people: JSON has it whole.
+/// Whether a text is meaningless to people; JSON has it in full.
 fn is_hash(text: &str) -> bool {
     text.len() >= 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -216,7 +216,7 @@ fn write_sizes(out: &mut impl Write, sizes: &[TreeSize]) -> io::Result<()> {
     section(out, "sizes", &["size", "share", "table"], rows, 0)
 }
 
-/// A heading and a table, or nothing at all if there are no rows.
+/// A heading and a table, or nothing if there are no rows.
 fn section(
     out: &mut impl Write,
     title: &str,
@@ -243,7 +243,7 @@ fn section(
     Ok(())
 }
 
-/// Puts two blanks before each line.
+/// Indents each line by two blanks.
 struct Indented<'a, W> {
     out: &'a mut W,
     at_start: bool,

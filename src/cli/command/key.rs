@@ -1,4 +1,4 @@
-//! `pgndex key`: the key and the canonical FEN of a position.
+//! `pgndex key`: prints the key and the canonical FEN of a position.
 
 use std::io::Write as _;
 
@@ -10,10 +10,10 @@ use crate::cli::render::picture::{PictureFile, orientation};
 use pgndex::picture::BoardPicture;
 use pgndex::query::PositionQuery;
 
-/// Shows the key of a position.
+/// Prints the key of a position.
 ///
 /// # Errors
-/// When the FEN is not a legal position, or the picture cannot be written.
+/// If the FEN is not a legal position, or the picture cannot be written.
 pub(crate) fn run(args: &KeyArgs) -> anyhow::Result<()> {
     let query = match args.words.is_empty() {
         true => read_position(&args.position)?,

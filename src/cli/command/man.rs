@@ -1,4 +1,4 @@
-//! `pgndex man`: the manual pages.
+//! `pgndex man`: writes the manual pages.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::cli::usage::{self, Notes};
 /// Writes the manual pages.
 ///
 /// # Errors
-/// If the directory cannot be made or written to.
+/// If the directory cannot be created or written to.
 pub(crate) fn run(args: &ManArgs) -> anyhow::Result<()> {
     let directory = &args.directory;
     crate::cli::refuse_standard_output(directory)?;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &ManArgs) -> anyhow::Result<()> {
         anyhow::bail!("{}: is a file; name a directory", directory.display());
     }
     fs::create_dir_all(directory).with_context(|| format!("{}: cannot make it", directory.display()))?;
-    // `pgndex help` is explained by the others.
+    // The other pages explain `pgndex help`.
     let mut command = usage::command().disable_help_subcommand(true);
     command.build();
     let names: Vec<_> = command.get_subcommands().map(page_name).collect();
@@ -35,12 +35,12 @@ fn page_name(command: &clap::Command) -> String {
     command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned()
 }
 
-/// Writes the page of a command; `others` are the pages that it points to.
+/// Writes the page of a command; `others` are the pages that it refers to.
 fn write(directory: &Path, command: &clap::Command, others: &[String]) -> anyhow::Result<()> {
     let path = directory.join(format!("{}.1", page_name(command)));
     let written = fs::write(&path, page(command, others)?);
     if written.is_err() {
-        // No part of a page stays; if that fails too, it is told below that something is wrong.
+        // Removes the incomplete page; if that fails too, the error is reported below.
         let _ = fs::remove_file(&path);
     }
     written.with_context(|| format!("{}: cannot write it", path.display()))
@@ -48,7 +48,8 @@ fn write(directory: &Path, command: &clap::Command, others: &[String]) -> anyhow
 
 fn page(command: &clap::Command, others: &[String]) -> anyhow::Result<Vec<u8>> {
     let man = Man::new(command.clone());
-    // Without a date: the same program writes the same pages on any day. `Man` would leave the empty field out.
+    // Without a date, so that the same program always writes the same pages. `Man` would omit the empty
+    // field.
     let version = env!("CARGO_PKG_VERSION");
     let title = escaped(&page_name(command).to_uppercase());
     let mut page = format!(".TH \"{title}\" 1 \"\" \"pgndex {version}\" \"pgndex\"\n").into_bytes();
@@ -65,7 +66,7 @@ fn page(command: &clap::Command, others: &[String]) -> anyhow::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// What stands below the options in the help: examples line by line, the rest in paragraphs.
+/// The text below the options in the help: examples line by line, the rest in paragraphs.
 fn notes(notes: &Notes) -> String {
     let mut text = String::new();
     if !notes.examples.is_empty() {
@@ -79,7 +80,7 @@ fn notes(notes: &Notes) -> String {
     text
 }
 
-/// A line as troff shows it: no escapes, no requests, and hyphens that can be copied.
+/// A line for troff: without escapes and requests, and with hyphens that can be copied.
 fn escaped(line: &str) -> String {
     let text = line
         .replace('\\', "\\e")

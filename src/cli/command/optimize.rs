@@ -1,4 +1,4 @@
-//! `pgndex optimize`: what many additions left side by side, merged.
+//! `pgndex optimize`: merges the levels that additions have created.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop
 /// Merges the levels of a database.
 ///
 /// # Errors
-/// When it cannot be read or written, or somebody stops it.
+/// If it cannot be read or written, or it is stopped.
 pub(crate) fn run(args: &OptimizeArgs) -> anyhow::Result<()> {
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);

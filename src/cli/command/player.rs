@@ -1,4 +1,4 @@
-//! `pgndex player`: a player's record.
+//! `pgndex player`: prints a player's record.
 
 use std::io::{BufWriter, Write};
 
@@ -18,13 +18,13 @@ use crate::cli::render::record::{Sections, write_page, write_tables};
 use crate::cli::render::text::printable;
 use crate::cli::terminal::timing::Timing;
 
-/// What to do if the path is that of something else than a file.
+/// What to do if the path is not that of a file.
 const INSTEAD: &str = "name a file, or leave out --output to write to standard output";
 
-/// Shows a player's record.
+/// Prints a player's record.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// If the database cannot be read.
 pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
     let filter = args.filter.of_player(&args.name).filter()?;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the record to the file that is asked for, or to standard output.
+/// Writes the record to the given file, or to standard output.
 fn write(args: &PlayerArgs, record: &PlayerRecord, filters: &[String]) -> anyhow::Result<()> {
     let Some(path) = unless_standard_output(args.output.as_deref()) else {
         let mut out = stdout();

@@ -1,4 +1,4 @@
-//! `pgndex remove`: games taken out of a database.
+//! `pgndex remove`: removes games from a database.
 
 use std::fs;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::cli::render::text::printable;
 use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 
-/// Takes games out, and makes the file smaller.
+/// Removes games, and shrinks the file.
 ///
 /// # Errors
-/// When the database cannot be read or written, a source is not there, or somebody stops it.
+/// If the database cannot be read or written, a source does not exist, or it is stopped.
 pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     let removal = removal(args)?;
     if args.dry_run {
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     tell(args, &summary, shrunk.map(|_| bytes_before))
 }
 
-/// What is to go.
+/// What to remove.
 fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     let filter = args.filter.filter()?;
     let whole_files = GameFilter { sources: filter.sources.clone(), ..GameFilter::default() };
@@ -108,7 +108,7 @@ fn wrong(message: &'static str) -> anyhow::Error {
     WrongValue(anyhow::anyhow!(message)).into()
 }
 
-/// Says what was done; `bytes_before` is the size of a file that was written anew.
+/// Prints the result; `bytes_before` is the size of a file that was rewritten.
 fn tell(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u64>) -> anyhow::Result<()> {
     let done = Done::Remove(removed(args, summary));
     let telling = Telling { quiet: args.quiet, json: args.json };

@@ -1,4 +1,4 @@
-//! `pgndex repair`: tables that fit each other again.
+//! `pgndex repair`: makes tables consistent again.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop
 /// Repairs a database.
 ///
 /// # Errors
-/// When it cannot be read or written, or somebody stops it.
+/// If it cannot be read or written, or it is stopped.
 pub(crate) fn run(args: &RepairArgs) -> anyhow::Result<Status> {
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &RepairArgs) -> anyhow::Result<Status> {
     Ok(if summary.broken.is_empty() { Status::Done } else { Status::Unsound })
 }
 
-/// Says what is not mended.
+/// Prints what could not be repaired.
 fn tell_rest(summary: &RepairSummary) {
     if let Some(first) = summary.broken.first() {
         let games = match summary.broken.len() {

@@ -1,4 +1,4 @@
-//! `pgndex repertoire`: what came of the lines that a player means to play.
+//! `pgndex repertoire`: compares a player's repertoire with games.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -21,15 +21,15 @@ use crate::cli::render::output::{RowWriter, Value, stdout, write_json};
 use crate::cli::render::text::printable;
 use crate::cli::terminal::timing::Timing;
 
-/// How many parts that cannot be read are told one by one.
+/// How many unreadable parts are listed one by one.
 const PROBLEMS: usize = 10;
-/// Bytes of the longest text that is read.
+/// The maximum size of a text, in bytes.
 const MOST: usize = 64 << 20;
 
-/// Shows what came of a repertoire.
+/// Prints the results of a repertoire.
 ///
 /// # Errors
-/// When the repertoire or the database cannot be read, or it cannot be told for which side the repertoire is.
+/// If the repertoire or the database cannot be read, or the side of the repertoire is unknown.
 pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
     let filter = args.filter.filter()?;
@@ -94,12 +94,12 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a path is called.
+/// A path for messages.
 fn shown(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_owned() } else { printable(&path.to_string_lossy()) }
 }
 
-/// The text of a file, packed or not, or of standard input.
+/// The text of a file, compressed or not, or of standard input.
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let name = shown(path);
     let too_long = || {
@@ -132,12 +132,12 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     }
 }
 
-/// Whether a file can be text: of others, words may be moves by chance.
+/// Whether a file can be text: in other files, words could be moves by chance.
 fn is_text(text: &[u8]) -> bool {
     !text.contains(&0)
 }
 
-/// Tells what could not be read.
+/// Prints the parts that could not be read.
 fn tell_problems(book: &Book, path: &str) {
     for problem in book.problems.iter().take(PROBLEMS) {
         note(&format!("{path}:{}: game {}, {}", problem.line, problem.chapter, printable(&problem.message)));
@@ -175,7 +175,7 @@ fn title(text: &str) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// Writes the lines, those that begin in the same position together.
+/// Writes the lines, grouped by start position.
 fn write_all_lines(lines: &[RepertoireLine], limit: usize) -> anyhow::Result<()> {
     let has_names = lines.iter().any(|line| line.chapter != lines[0].chapter);
     let shown = &lines[..lines.len().min(limit)];
@@ -196,7 +196,7 @@ fn write_all_lines(lines: &[RepertoireLine], limit: usize) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Writes lines, numbered from `first` on.
+/// Writes lines, numbered from `first`.
 fn write_lines(lines: &[RepertoireLine], first: usize, has_names: bool, hidden: u64) -> anyhow::Result<()> {
     let mut columns = vec!["line", "games", "score", "left by", "games", "moves"];
     if has_names {
@@ -225,7 +225,7 @@ fn write_lines(lines: &[RepertoireLine], first: usize, has_names: bool, hidden: 
     })
 }
 
-/// Moves that follow each other.
+/// Consecutive moves.
 fn moves_text(moves: &[RepertoireMove]) -> String {
     let mut text = String::new();
     for made in moves {
@@ -234,7 +234,7 @@ fn moves_text(moves: &[RepertoireMove]) -> String {
     text
 }
 
-/// A line without the moves that it shares with the one before it.
+/// A line without the moves that it shares with the line before.
 fn line_text(line: &RepertoireLine, before: &[RepertoireMove]) -> String {
     let shared = line.moves.iter().zip(before).take_while(|(one, other)| one == other).count();
     // At least one move is shown.
@@ -244,7 +244,7 @@ fn line_text(line: &RepertoireLine, before: &[RepertoireMove]) -> String {
     format!("{more}{}{end}", moves_text(&line.moves[shared..]))
 }
 
-/// What was scored, in per cent of the games with a result.
+/// The score, in percent of the games with a result.
 fn score(score: Score) -> Option<String> {
     (score.finished() > 0).then(|| percent(score.half_points(), 2 * score.finished()))
 }
@@ -272,7 +272,7 @@ fn write_departures(name: &str, departures: &[Departure], count: u64) -> anyhow:
     rows.finish(|_| None)
 }
 
-/// The position in which a line begins, unless it is the start position.
+/// The position at which a line begins, unless it is the start position.
 fn start(fen: &str) -> &str {
     if fen == Position::start().fen() { "" } else { fen }
 }

@@ -1,4 +1,4 @@
-//! `pgndex serve`: databases over HTTP.
+//! `pgndex serve`: serves databases over HTTP.
 
 use std::fs;
 use std::io::Write as _;
@@ -13,10 +13,10 @@ use crate::cli::render::output::stdout;
 use crate::cli::terminal::notify::Notifier;
 use crate::cli::terminal::signal::stop_on_signal;
 
-/// Serves databases until it is told to end.
+/// Serves databases until it is stopped.
 ///
 /// # Errors
-/// When a database or the token cannot be read, or the address cannot be listened at.
+/// If a database or the token cannot be read, or the server cannot listen on the address.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let token = match &args.token_file {
         Some(path) => {

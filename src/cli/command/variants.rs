@@ -1,4 +1,5 @@
-//! Notes on positions with the same placement that were reached more often than the one asked for, and on variations.
+//! Notes on variations, and on positions with the same placement that were reached more often than the given
+//! one.
 
 use pgndex::board::Position;
 use pgndex::query::{Difference, Variant, variants};
@@ -7,7 +8,7 @@ use pgndex::store::{Database, HitCount, Lines};
 use crate::cli::note;
 use crate::cli::render::number::{counted, grouped};
 
-/// Tells of positions with the same pieces on the same squares that many more games reached.
+/// Prints positions with the same pieces on the same squares that many more games reached.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -19,10 +20,10 @@ pub(crate) fn tell_variants(database: &Database, position: &Position, lines: Lin
     Ok(())
 }
 
-/// The lines that are looked into. Says so if variations are asked for and there are none.
+/// The lines to search. Prints a note if variations are requested and there are none.
 ///
 /// # Errors
-/// When the database is of a version that has no variations; errors of SQLite.
+/// If the database is of a version that has no variations; errors of SQLite.
 pub(crate) fn read_lines(database: &Database, variations: bool) -> anyhow::Result<Lines> {
     if !variations {
         return Ok(Lines::Main);

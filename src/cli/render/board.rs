@@ -1,4 +1,4 @@
-//! A board drawn in text.
+//! Draws boards as text.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write};
@@ -9,30 +9,30 @@ use pgndex::board::{Color, MoveCode, Piece, Position, Square};
 
 use crate::cli::args::{BoardArgs, ColorChoice};
 
-/// Solid figures by piece code: coloured squares tell the side by the figure's colour.
+/// Solid figures by piece code: on coloured squares, the figure's colour shows the side.
 const SOLID: [char; 16] = ['·', '·', '♟', '♟', '♞', '♞', '♚', '♚', '♝', '♝', '♜', '♜', '♛', '♛', '·', '·'];
 
-/// The background of a dark and a light square, in the 256 colours of terminals. White and black pieces can be told on each of them,
-/// whatever the terminal's own background is.
+/// The background of a dark and a light square, in the 256 colours of terminals. White and black pieces are
+/// distinguishable on both, whatever the terminal's own background.
 const SQUARES: [u8; 2] = [60, 66];
 /// The same for the two squares of the last move.
 const LAST_MOVE: [u8; 2] = [94, 136];
-/// What White's and Black's pieces are drawn in.
+/// The colours of White's and Black's pieces.
 const PIECES: [u8; 2] = [231, 16];
 
 /// How boards are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BoardStyle {
-    /// FEN's letters instead of figures.
+    /// Whether FEN letters are used instead of figures.
     ascii: bool,
-    /// Coloured squares, those of the last move marked.
+    /// Whether squares are coloured, and those of the last move marked.
     colored: bool,
-    /// Black at the bottom.
+    /// Whether Black is at the bottom.
     flipped: bool,
 }
 
 impl BoardStyle {
-    /// The style asked for; what is left open is told by the locale and by what standard output is.
+    /// The requested style; defaults depend on the locale and on the type of standard output.
     pub(crate) fn new(args: &BoardArgs) -> Self {
         let variable = |name: &str| std::env::var_os(name);
         Self {
@@ -46,15 +46,15 @@ impl BoardStyle {
         }
     }
 
-    /// Whether to do without letters beyond ASCII.
+    /// Whether to avoid non-ASCII characters.
     pub(crate) const fn is_ascii(self) -> bool {
         self.ascii
     }
 
-    /// Draws a position in nine lines, each with two blanks before it; `last` is the move that led there.
+    /// Draws a position in nine lines, each indented by two blanks; `last` is the last move.
     ///
     /// # Errors
-    /// Of writing.
+    /// Errors of writing.
     pub(crate) fn write(
         self,
         out: &mut impl Write,
@@ -85,7 +85,7 @@ impl BoardStyle {
     ) -> io::Result<()> {
         let code = piece.map_or(0, |piece| usize::from(piece.code()));
         if !self.colored {
-            // Not figures: on a dark background those of Black look white.
+            // No figures: on a dark background, Black's would look white.
             let empty = if self.ascii { '.' } else { '·' };
             return write!(out, " {}", piece.map_or(empty, |piece| char::from(piece.letter())));
         }
@@ -102,24 +102,24 @@ impl BoardStyle {
 /// Whether `--ascii` is given.
 static ASCII: AtomicBool = AtomicBool::new(false);
 
-/// From now on, nothing is drawn with letters beyond ASCII.
+/// Disables non-ASCII characters from now on.
 pub(crate) fn use_ascii() {
     ASCII.store(true, Ordering::Relaxed);
 }
 
-/// Whether to do without letters beyond ASCII in what is drawn: it is asked for, or the locale lacks them.
+/// Whether to avoid non-ASCII characters: on request, or because the locale lacks them.
 pub(crate) fn is_ascii() -> bool {
     static LACKS_THEM: LazyLock<bool> = LazyLock::new(|| !has_utf8_locale(|name| std::env::var_os(name)));
-    // Tests of what is drawn see the same everywhere.
+    // Tests of drawings must give the same result everywhere.
     ASCII.load(Ordering::Relaxed) || (!cfg!(test) && *LACKS_THEM)
 }
 
-/// A sign that is drawn, or the one in its place where there is only ASCII.
+/// A sign, or its ASCII replacement.
 pub(crate) fn sign<'s>(sign: &'s str, ascii: &'s str) -> &'s str {
     if is_ascii() { ascii } else { sign }
 }
 
-/// Whether the locale has letters beyond ASCII; `variable` looks up the environment.
+/// Whether the locale is UTF-8; `variable` looks up the environment.
 fn has_utf8_locale(variable: impl Fn(&str) -> Option<OsString>) -> bool {
     let set = |name: &&str| variable(name).is_some_and(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find(set).and_then(variable);
@@ -127,7 +127,7 @@ fn has_utf8_locale(variable: impl Fn(&str) -> Option<OsString>) -> bool {
     cfg!(windows) || locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// Whether the user lets a terminal be coloured: <https://no-color.org>.
+/// Whether the user allows colours: <https://no-color.org>.
 fn allows_color(variable: impl Fn(&str) -> Option<OsString>) -> bool {
     let is_refused = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
     !is_refused && variable("TERM").is_none_or(|terminal| terminal != "dumb")
@@ -207,7 +207,7 @@ mod tests {
         assert!(!draw(BoardStyle { colored: true, ..BoardStyle::default() }, &["--"]).contains("48;5;94m"));
     }
 
-    /// Contrast as WCAG 2.2 defines it, which asks for 3 where a picture's parts must be told.
+    /// Contrast as defined by WCAG 2.2, which requires 3 for parts of a picture.
     #[test]
     fn all_pieces_can_be_told_on_all_squares() {
         let light = |color: u8| -> f64 {

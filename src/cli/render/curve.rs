@@ -1,4 +1,4 @@
-//! A game's values and clocks as small curves.
+//! Draws a game's evaluations and clocks as small curves.
 
 use std::io::{self, Write};
 
@@ -9,20 +9,20 @@ use pgndex::store::GameAnnotations;
 use crate::cli::render::board::is_ascii;
 use crate::cli::render::remark;
 
-/// Columns of a curve, at most.
+/// The maximum width of a curve.
 const WIDTH: usize = 60;
-/// Columns of what stands before a curve and behind it, at most.
+/// The maximum width of the texts before and after a curve.
 const TEXT: usize = 38;
 /// From the lowest to the highest.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// The same where there is only ASCII.
+/// The same in ASCII.
 const DIGITS: [char; 8] = ['1', '2', '3', '4', '5', '6', '7', '8'];
 
-/// Writes a line for the values of a game and one for each player's clock, as far as the PGN tells them. `first` is the side that
-/// moves first.
+/// Writes a line for the evaluations of a game and one for each player's clock, as far as the PGN has them.
+/// `first` is the side that moves first.
 ///
 /// # Errors
-/// Of writing.
+/// Errors of writing.
 pub(crate) fn write_curves(
     out: &mut impl Write,
     annotations: &GameAnnotations,
@@ -58,12 +58,12 @@ pub(crate) fn write_curves(
     Ok(())
 }
 
-/// The first and the last of at least two.
+/// The first and the last value, if there are at least two.
 fn ends<T: Copy>(values: &[T]) -> Option<(T, T)> {
     values.first().copied().zip(values.last().copied()).filter(|_| values.len() > 1)
 }
 
-/// White's chances, from -1 to 1. A mate that is on the board is as good as it was before.
+/// White's chances, from -1 to 1. A mate on the board counts like the position before.
 fn chances(values: &[Eval]) -> impl Iterator<Item = f64> {
     values.iter().scan(0.0, |last, eval| {
         *last = eval.winning_chances().unwrap_or(*last);
@@ -71,7 +71,7 @@ fn chances(values: &[Eval]) -> impl Iterator<Item = f64> {
     })
 }
 
-/// One column for each value, or for several of them in a row; `part` tells how high one is, from 0 to 1.
+/// One column per value, or per group of consecutive values; `part` returns the height, from 0 to 1.
 fn curve<T: Copy>(values: &[T], width: usize, part: impl Fn(T) -> f64) -> String {
     let columns = values.len().min(width);
     let levels = if is_ascii() { DIGITS } else { LEVELS };

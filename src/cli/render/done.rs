@@ -1,4 +1,4 @@
-//! What a command did, as `--json` prints it and the log has it.
+//! The result of a command, as printed by `--json` and in the log.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -26,7 +26,7 @@ pub(crate) enum Done {
     VerifyParquet(VerifiedParquet),
 }
 
-/// That of the library, which writes it in a test of its own.
+/// The schema that a test of the library writes.
 #[cfg(test)]
 fn summary_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/summary.schema.json");
@@ -223,20 +223,21 @@ pub(crate) struct VerifiedParquet {
     pub(crate) replayed_games: u64,
 }
 
-/// How a command tells what it did.
+/// How a command reports what it did.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Telling {
-    /// Whether it is to say nothing but what is wrong.
+    /// Whether it prints only problems.
     pub(crate) quiet: bool,
     /// Whether it writes an object to standard output.
     pub(crate) json: bool,
 }
 
 impl Telling {
-    /// Tells what was done: as an object on standard output, as the last line of the log, or else as a text for people.
+    /// Reports what was done: as an object on standard output, as the last line of the log, or else as text
+    /// for people.
     ///
     /// # Errors
-    /// If the object cannot be written. That nobody reads it is no error: the exit status still tells how it went.
+    /// If the object cannot be written. A closed pipe is no error: the exit status still shows the result.
     pub(crate) fn tell(self, done: Done, text: impl FnOnce() -> String) -> anyhow::Result<()> {
         if self.json {
             let object = serde_json::to_string(&done)?;
@@ -254,7 +255,7 @@ impl Telling {
         if log::is_json() {
             log::write(Level::Info, "done", "done", Event::Done(done));
         } else if !self.json {
-            // What was done stays; a summary that cannot be shown is no failure.
+            // The work is done; a summary that cannot be written is no failure.
             let _ = writeln!(io::stderr().lock(), "{}", text());
         }
         Ok(())

@@ -6,11 +6,11 @@ use std::io::{self, Write};
 use crate::cli::render::board::is_ascii;
 use crate::cli::render::number::grouped;
 
-/// At most so many bars.
+/// The maximum number of bars.
 const MAX_BARS: u16 = 12;
-/// The longest bar has at most so many columns.
+/// The maximum width of a bar.
 const MAX_WIDTH: usize = 40;
-/// A bar's last column, filled from no eighth to seven.
+/// The last column of a bar, filled from zero to seven eighths.
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /// One bar.
@@ -20,10 +20,10 @@ pub(crate) struct Bar {
     count: u64,
 }
 
-/// Puts counts by number into bins of equal width, at most twelve; each number stands for the next `step`.
+/// Groups counts by number into at most twelve bins of equal width; each number represents the next `step`.
 ///
-/// The first and the last thousandth of all that is counted may be far away: it goes into the first and the last bin, which
-/// are then open.
+/// The first and the last thousandth of all counts may be outliers: they go into the first and the last bin,
+/// which are then open.
 pub(crate) fn bars(counts: &BTreeMap<u16, u64>, step: u16) -> Vec<Bar> {
     let rare = counts.values().sum::<u64>() / 1000;
     let (Some(low), Some(high)) = (bound(counts.iter(), rare), bound(counts.iter().rev(), rare)) else {
@@ -67,11 +67,11 @@ fn bound<'a>(counts: impl Iterator<Item = (&'a u16, &'a u64)>, rare: u64) -> Opt
     Some(*number)
 }
 
-/// Writes bars, one a line, with two blanks before it; the longest takes what is left of `width` columns. Below them stands
-/// how many are not known.
+/// Writes bars, one per line, indented by two blanks; the longest fills `width` columns. The number of
+/// unknown values is below them.
 ///
 /// # Errors
-/// Of writing.
+/// Errors of writing.
 pub(crate) fn write_bars(out: &mut impl Write, bars: &[Bar], unknown: u64, width: usize) -> io::Result<()> {
     let unknown = (unknown > 0).then(|| Bar { label: "unknown".to_owned(), count: unknown });
     let all = || bars.iter().chain(&unknown);
@@ -82,7 +82,7 @@ pub(crate) fn write_bars(out: &mut impl Write, bars: &[Bar], unknown: u64, width
     for bar in all() {
         write!(out, "  {:label_width$}  {:>count_width$}", bar.label, grouped(bar.count))?;
         let is_known = unknown.as_ref() != Some(bar);
-        // Rounded up: no bar with a count is empty.
+        // Rounded up, so that no bar with a count is empty.
         let eighths = (u128::from(bar.count) * u128::from(room) * 8).div_ceil(u128::from(most));
         let eighths = usize::try_from(eighths).unwrap_or_default();
         if is_known && eighths > 0 {

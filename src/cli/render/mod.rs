@@ -1,4 +1,4 @@
-//! How answers look: tables, boards, numbers, text.
+//! Formats answers: tables, boards, numbers, text.
 
 pub(crate) mod board;
 pub(crate) mod curve;

@@ -1,4 +1,4 @@
-//! Numbers for people.
+//! Formats numbers for people.
 
 use std::path::Path;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub(crate) fn bytes(number: u64) -> String {
     with_unit(number as f64, 1024.0, [" B", " KiB", " MiB", " GiB", " TiB"])
 }
 
-/// How large a database is, how large it was if that is another size, and how much of it holds nothing.
+/// The size of a database, its size before if that differs, and how much of it is unused.
 pub(crate) fn database_size(database: &Path, before: u64, file_bytes: u64, free_bytes: u64) -> String {
     let before = match before == file_bytes {
         true => String::new(),

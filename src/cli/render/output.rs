@@ -1,4 +1,4 @@
-//! Rows on standard output, as a table, as JSON, as CSV and so on.
+//! Writes rows to standard output, as a table, as JSON, as CSV and so on.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ use crate::cli::render::number::counted;
 use crate::cli::render::table::{Cell, Style, TableWriter};
 use crate::cli::render::text::{escaped_json, printable_lines};
 
-/// Standard output: line by line to a terminal, in large pieces to anything else.
+/// Standard output: line-buffered for a terminal, otherwise block-buffered.
 pub(crate) fn stdout() -> Box<dyn Write> {
     let stdout = io::stdout().lock();
     match stdout.is_terminal() {
@@ -24,7 +24,7 @@ pub(crate) fn stdout() -> Box<dyn Write> {
     }
 }
 
-/// Standard output, whose errors say that it is this.
+/// Standard output, with errors that name it.
 struct Named<W>(W);
 
 impl<W: Write> Write for Named<W> {
@@ -40,27 +40,27 @@ impl<W: Write> Write for Named<W> {
 /// The error of writing to standard output.
 pub(crate) fn of_stdout(error: io::Error) -> io::Error {
     match error.kind() {
-        // Such a write is only tried again.
+        // Such a write is retried.
         io::ErrorKind::Interrupted => error,
         kind => io::Error::new(kind, format!("standard output: cannot write: {error}")),
     }
 }
 
-/// A text of several lines as it goes to standard output: as it is, but to a terminal without letters that could steer it.
+/// A text of several lines for standard output: unchanged, but for a terminal without control characters.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     static IS_TERMINAL: LazyLock<bool> = LazyLock::new(|| io::stdout().is_terminal());
     if *IS_TERMINAL { printable_lines(text).into() } else { text.into() }
 }
 
-/// Writes an answer as JSON, with the letters escaped that could steer a terminal.
+/// Writes an answer as JSON, with escaped control characters.
 ///
 /// # Errors
-/// Of writing.
+/// Errors of writing.
 pub(crate) fn write_json(out: &mut impl Write, answer: &impl Serialize) -> serde_json::Result<()> {
     answer.serialize(&mut Serializer::with_formatter(out, Escaping))
 }
 
-/// Compact JSON whose texts are escaped.
+/// Compact JSON with escaped texts.
 struct Escaping;
 
 impl Formatter for Escaping {
@@ -69,7 +69,7 @@ impl Formatter for Escaping {
     }
 }
 
-/// How wide the terminal is, if standard output is one; of anything else, what the variable COLUMNS says.
+/// The width of the terminal, if standard output is one; otherwise the value of the variable COLUMNS.
 pub(crate) fn terminal_width() -> Option<usize> {
     let of_terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     of_terminal.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok().filter(|&width| width > 0))
@@ -80,7 +80,7 @@ pub(crate) fn terminal_width() -> Option<usize> {
 pub(crate) enum Value<'a> {
     /// Nothing: `null` in JSON.
     Null,
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// A real number.
     Real(f64),
@@ -91,7 +91,7 @@ pub(crate) enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// As it is printed, but for marks of a format.
+    /// The printed form, without the syntax of a format.
     pub(crate) fn to_text(&self) -> Cow<'_, str> {
         match self {
             Self::Null => "".into(),
@@ -178,7 +178,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
 }
 
-/// Writes rows in one of the formats; JSON is one object a line.
+/// Writes rows in one of the formats; JSON has one object per line.
 pub(crate) struct RowWriter<W: Write> {
     rows: u64,
     writer: Writer<W>,
@@ -204,17 +204,17 @@ impl RowWriter<Box<dyn Write>> {
     /// Rows with these columns on standard output.
     ///
     /// # Errors
-    /// Of writing.
+    /// Errors of writing.
     pub(crate) fn stdout(format: impl Into<SqlFormat>, columns: &[&str]) -> anyhow::Result<Self> {
         Self::new(stdout(), format.into(), columns, terminal_width())
     }
 }
 
 impl<W: Write> RowWriter<W> {
-    /// Rows with these columns; `terminal` is how wide the terminal is, if they go to one.
+    /// Writes rows with these columns; `terminal` is the width of the terminal, if they go to one.
     ///
     /// # Errors
-    /// Of writing.
+    /// Errors of writing.
     pub(crate) fn new(
         out: W,
         format: SqlFormat,
@@ -244,7 +244,7 @@ impl<W: Write> RowWriter<W> {
         Ok(Self { rows: 0, writer })
     }
 
-    /// Allows only these columns of a table to be cut short to fit a terminal; else all texts are.
+    /// Allows only these columns of a table to be shortened for a terminal; by default, all texts are.
     pub(crate) fn shortening(mut self, columns: &'static [&'static str]) -> Self {
         if let Writer::Table { table, .. } = &mut self.writer {
             table.shorten_only(columns);
@@ -252,7 +252,7 @@ impl<W: Write> RowWriter<W> {
         self
     }
 
-    /// Makes a column of a long table so wide from the beginning.
+    /// Gives a column of a long table this width from the beginning.
     pub(crate) fn reserving(mut self, column: &'static str, width: usize) -> Self {
         if let Writer::Table { table, .. } = &mut self.writer {
             table.reserve(column, width);
@@ -260,7 +260,7 @@ impl<W: Write> RowWriter<W> {
         self
     }
 
-    /// Leaves the names of the columns out of a plain table and of CSV; other formats are nothing without them.
+    /// Omits the names of the columns in a plain table and in CSV; other formats need them.
     pub(crate) fn without_headers(mut self) -> Self {
         match &mut self.writer {
             Writer::Table { table, style: Style::Plain } => table.without_headers(),
@@ -270,7 +270,7 @@ impl<W: Write> RowWriter<W> {
         self
     }
 
-    /// Prints a table that cannot be fitted to the terminal as one value a line, and says so at its end.
+    /// Prints a table that is too wide for the terminal as one value per line, with a note at its end.
     pub(crate) fn lines_if_too_wide(mut self) -> Self {
         if let Writer::Table { table, .. } = &mut self.writer {
             table.lines_if_too_wide();
@@ -281,7 +281,7 @@ impl<W: Write> RowWriter<W> {
     /// Writes a row, one value for each column.
     ///
     /// # Errors
-    /// Of writing.
+    /// Errors of writing.
     pub(crate) fn row(&mut self, values: &[Value<'_>]) -> anyhow::Result<()> {
         self.rows += 1;
         match &mut self.writer {
@@ -307,10 +307,10 @@ impl<W: Write> RowWriter<W> {
         Ok(())
     }
 
-    /// Writes what is held back, then, below a plain table, a last line.
+    /// Writes the rows held back, then a last line below a plain table.
     ///
     /// # Errors
-    /// Of writing.
+    /// Errors of writing.
     pub(crate) fn finish(self, last_line: impl FnOnce(u64) -> Option<String>) -> anyhow::Result<()> {
         match self.writer {
             Writer::Table { table, style } => {
@@ -336,8 +336,8 @@ impl<W: Write> RowWriter<W> {
     }
 }
 
-/// A text as a cell of CSV. Names come from files that anybody may have written, and spreadsheets run `=cmd|…` as a formula: for them it gets
-/// an apostrophe in front.
+/// A text as a CSV cell. Names come from files that anybody may have written, and spreadsheets run `=cmd|…`
+/// as a formula: for them, the text gets an apostrophe in front.
 pub(crate) fn csv_cell(text: &str) -> Cow<'_, str> {
     static IS_FOR_SPREADSHEETS: LazyLock<bool> =
         LazyLock::new(|| environment::is_on(environment::SPREADSHEET));
@@ -351,7 +351,7 @@ fn write_headers<W: Write>(writer: &mut csv::Writer<W>, headers: &mut Vec<String
     if headers.is_empty() { Ok(()) } else { writer.write_record(headers) }
 }
 
-/// The names of columns as JSON strings; a name that was there before gets a number, as SQLite does in a subquery.
+/// The names of columns as JSON strings. A repeated name gets a number, as SQLite does in a subquery.
 fn json_keys(columns: &[&str]) -> anyhow::Result<Vec<String>> {
     let mut seen = HashSet::new();
     let unique = |name: &&str| {

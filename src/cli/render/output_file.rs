@@ -1,4 +1,4 @@
-//! A file that an answer is written to.
+//! Output files for answers.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 
 use crate::cli::{io_errors, refuse_file_of};
 
-/// A file that is written under another name until it is whole. If it is dropped before, there is nothing of it.
+/// A file with a temporary name until it is complete. If it is dropped before, it is removed.
 #[derive(Debug)]
 pub(crate) struct OutputFile {
     path: PathBuf,
@@ -19,26 +19,26 @@ pub(crate) struct OutputFile {
     existing: Existing,
 }
 
-/// What becomes of a file that is there.
+/// What to do with an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
-    /// It is replaced.
+    /// Replace it.
     Replaced,
-    /// It stays, unless somebody gives `--overwrite`.
+    /// Keep it, unless `--overwrite` is given.
     Kept,
-    /// It stays.
+    /// Keep it.
     NeverReplaced,
 }
 
 impl Existing {
-    /// What `--overwrite` says, which is given or not.
+    /// The value for a given or missing `--overwrite`.
     pub(crate) const fn of_option(overwrite: bool) -> Self {
         if overwrite { Self::Replaced } else { Self::Kept }
     }
 }
 
 impl OutputFile {
-    /// Begins a file, beside where it is to be.
+    /// Creates a file in the directory of its path.
     ///
     /// # Errors
     /// Those of [`check`]; if its directory cannot be written to.
@@ -55,7 +55,7 @@ impl OutputFile {
         builder.prefix(".pgndex-export-");
         #[cfg(unix)]
         {
-            // As any new file; the user's mask takes its bits away.
+            // Like any new file; the user's umask removes bits.
             use std::os::unix::fs::PermissionsExt as _;
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
@@ -66,7 +66,7 @@ impl OutputFile {
         Ok(Self { path: path.to_owned(), file, existing })
     }
 
-    /// Where it is to be.
+    /// Its final path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -76,7 +76,7 @@ impl OutputFile {
         self.file.as_file()
     }
 
-    /// What is said of an error by which the file could not be written to its end; one that is about something else is told as it is.
+    /// The message of an error by which the file could not be completed; other errors are unchanged.
     pub(crate) fn failed(&self, error: anyhow::Error) -> anyhow::Error {
         if let Some(kind) = io_errors(&error).find(|&kind| is_disk_full(kind)) {
             let need = self.file().metadata().ok().map(|metadata| Need::MoreThan(metadata.len()));
@@ -87,10 +87,10 @@ impl OutputFile {
         if is_of_writing { error.context(format!("{}: cannot write it", self.path.display())) } else { error }
     }
 
-    /// Puts the file into place. Gives back where it is.
+    /// Renames the file to its final path, and returns that.
     ///
     /// # Errors
-    /// If it cannot be written or put there.
+    /// If it cannot be written or renamed.
     pub(crate) fn finish(self) -> anyhow::Result<PathBuf> {
         self.file().sync_all().map_err(|error| self.failed(error.into()))?;
         let Self { path, file, existing } = self;
@@ -105,7 +105,7 @@ impl OutputFile {
     }
 }
 
-/// The file of an option; `None` if there is none, or if it is `-`, which is standard output.
+/// The file of an option; `None` if there is none, or if it is `-` (standard output).
 pub(crate) fn unless_standard_output(path: Option<&Path>) -> Option<&Path> {
     path.filter(|path| *path != Path::new("-"))
 }
@@ -118,7 +118,7 @@ fn directory(path: &Path) -> &Path {
     }
 }
 
-/// Fails if a file is named as an archive, which nothing here writes.
+/// Fails if the file has the name of an archive, a format that this program does not write.
 fn refuse_archive(path: &Path) -> anyhow::Result<()> {
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     let shown = path.display();
@@ -139,10 +139,12 @@ fn refuse_archive(path: &Path) -> anyhow::Result<()> {
     )
 }
 
-/// Looks whether a file may be written, which no database ever is; `instead` says what to do if the path is that of something else than a file.
+/// Checks whether a file may be written, which is never the case for a database; `instead` is the advice if
+/// the path is not that of a file.
 ///
 /// # Errors
-/// If it is the database or belongs to it, or another SQLite database; if it is there and must not be overwritten.
+/// If it is the database or belongs to it, or another SQLite database; if it exists and must not be
+/// overwritten.
 pub(crate) fn check(
     path: &Path,
     existing: Existing,
@@ -173,7 +175,7 @@ pub(crate) fn check(
     }
 }
 
-/// Fails if a file that would be replaced holds games as PGN.
+/// Fails if a file to be replaced contains games as PGN.
 ///
 /// # Errors
 /// If it does.
@@ -186,14 +188,14 @@ pub(crate) fn refuse_pgn(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails if a file that would be replaced is one from which games of the database were read.
+/// Fails if a file to be replaced is a source of the database.
 ///
 /// # Errors
 /// If it is; if the database cannot be read.
 pub(crate) fn refuse_source(database: &Database, path: &Path) -> anyhow::Result<()> {
     let Ok(target) = path.canonicalize() else { return Ok(()) };
     let beside = directory(database.path());
-    // Of a file in an archive, the archive is a part of the path.
+    // The path of a file in an archive contains the archive's path.
     let is_target = |source: &SourceContent| {
         let places = source.path.ancestors().filter(|place| *place != Path::new(""));
         let places = places.flat_map(|place| [place.to_owned(), beside.join(place)]);
@@ -207,7 +209,7 @@ pub(crate) fn refuse_source(database: &Database, path: &Path) -> anyhow::Result<
     Ok(())
 }
 
-/// The first bytes of a file; none if it cannot be read.
+/// The first bytes of a file; empty if it cannot be read.
 fn head(path: &Path) -> Vec<u8> {
     const MOST: u64 = 1 << 12;
     let mut head = Vec::new();
@@ -217,17 +219,18 @@ fn head(path: &Path) -> Vec<u8> {
     }
 }
 
-/// Whether a file that begins so is PGN, packed or not: nothing that is written here begins with a tag pair or a first move.
+/// Whether a file that begins like this is PGN, compressed or not: this program's output never begins with a
+/// tag pair or a first move.
 fn holds_games(head: &[u8]) -> bool {
     const PACKED: [&[u8]; 4] = [b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"BZh", b"PK\x03\x04"];
-    // Of UTF-16 the letters of ASCII are left.
+    // From UTF-16, only the ASCII characters remain.
     let text: Vec<u8> = head.iter().copied().filter(u8::is_ascii).filter(|&byte| byte != 0).collect();
     let mut lines = text.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii_start);
     let first = lines.find(|line| !matches!(line, [] | [b'%' | b';', ..])).unwrap_or_default();
     PACKED.iter().any(|magic| head.starts_with(magic)) || starts_tag_pair(first) || first.starts_with(b"1.")
 }
 
-/// Says that no game fits, or nothing else of which this is said, and what becomes of the file that was to be written.
+/// The message that no game (or something else) matches, and what happens to the output file.
 pub(crate) fn not_written(what: &str, path: &Path) -> String {
     let shown = path.display();
     match path.exists() {

@@ -1,4 +1,4 @@
-//! The picture of a position in a file.
+//! Writes the picture of a position to a file.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -11,10 +11,11 @@ use crate::cli::args::PictureArgs;
 use crate::cli::note;
 use crate::cli::render::output_file::{Existing, OutputFile, check, refuse_pgn};
 
-/// What to do if the path is that of something else than a file.
+/// What to do if the path is not that of a file.
 const INSTEAD: &str = "name a file for the picture";
 
-/// The file of a picture. It is begun when the answer is written, so that nothing is left if that fails or is stopped.
+/// The file of a picture. It is created when the answer is written, so that nothing is left if that fails or
+/// is stopped.
 pub(crate) struct PictureFile<'a> {
     path: &'a Path,
     existing: Existing,
@@ -22,8 +23,8 @@ pub(crate) struct PictureFile<'a> {
 }
 
 impl<'a> PictureFile<'a> {
-    /// The file that is asked for, if any is; it must not belong to the database that is read. A file that may not be written is told
-    /// before the question is asked.
+    /// The requested file, if there is one. It must not belong to the database. A file that cannot be written
+    /// is reported before the query runs.
     ///
     /// # Errors
     /// Those of [`check`] and [`refuse_pgn`].
@@ -38,7 +39,7 @@ impl<'a> PictureFile<'a> {
         Ok(Some(Self { path, existing, database }))
     }
 
-    /// Writes the picture, puts the file into place and says so.
+    /// Writes the picture, completes the file and prints its path.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -51,7 +52,7 @@ impl<'a> PictureFile<'a> {
     }
 }
 
-/// Whose side is at the bottom.
+/// The side at the bottom.
 pub(crate) const fn orientation(flip: bool) -> Color {
     if flip { Color::Black } else { Color::White }
 }

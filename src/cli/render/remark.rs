@@ -1,4 +1,4 @@
-//! What is said about moves, as people read it: clocks, values, glyphs, comments.
+//! Formats annotations for people: clocks, evaluations, NAGs, comments.
 
 use pgndex::pgn::{Eval, MoveNumbers, time};
 use pgndex::store::Remarks;
@@ -27,7 +27,7 @@ fn elapsed(centiseconds: u32) -> String {
     }
 }
 
-/// A value: `+0.35`, `#-3`.
+/// An evaluation: `+0.35`, `#-3`.
 pub(crate) fn value(eval: Eval) -> String {
     match eval {
         Eval::Mate(moves) => format!("#{moves}"),
@@ -39,12 +39,12 @@ pub(crate) fn value(eval: Eval) -> String {
     }
 }
 
-/// The time that is told of a move: what is left on the clock, or else what was used.
+/// The time shown for a move: the time left on the clock, or otherwise the time used.
 pub(crate) fn move_time(numbers: MoveNumbers) -> Option<String> {
     numbers.clock.map(clock).or(numbers.elapsed.map(elapsed))
 }
 
-/// The comments that are shown: lists of an engine's values are left out.
+/// The comments to show: lists of an engine's values are omitted.
 pub(crate) fn comments(remarks: &Remarks) -> impl Iterator<Item = String> {
     remarks
         .comments
@@ -77,7 +77,7 @@ fn is_score(text: &str) -> bool {
     score.contains('/') && score.contains(['.', 'M']) && score.bytes().all(is_sign)
 }
 
-/// A text in lines of at most so many columns; a longer word has a line of its own.
+/// Wraps a text at `width` columns; a longer word gets a line of its own.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut columns = 0;

@@ -1,4 +1,4 @@
-//! The score sheet of a game.
+//! Prints the score sheet of a game.
 
 use std::io::{self, Write};
 
@@ -17,10 +17,10 @@ use crate::cli::render::output::terminal_width;
 use crate::cli::render::remark::{comments, move_time, value, wrapped};
 use crate::cli::render::text::{blanks, printable};
 
-/// From here on the half-move clock is told beside a board.
+/// From this number on, the half-move clock is shown beside a board.
 const LONG_CLOCK: u32 = 20;
 
-/// Plays a game through for a writer, and stops writing at its first error.
+/// Replays a game for a writer, and stops at the first write error.
 fn write_each(
     record: &GameRecord,
     mut write: impl FnMut(&Position, &StoredPosition) -> anyhow::Result<()>,
@@ -34,7 +34,7 @@ fn write_each(
     written
 }
 
-/// The tag pairs for a score sheet: what is unknown is left out, titles and ratings stand beside the names.
+/// The tag pairs for a score sheet: unknown values are omitted, titles and ratings are shown with the names.
 fn headers(record: &GameRecord) -> Vec<(String, String)> {
     let game = &record.summary;
     let mut headers = record.tags();
@@ -65,10 +65,11 @@ fn headers(record: &GameRecord) -> Vec<(String, String)> {
     headers
 }
 
-/// Writes the score sheet of a game: its tags, its moves with what is said about them, and curves of values and clocks.
+/// Writes the score sheet of a game: its tags, its moves with annotations, and curves of evaluations and
+/// clocks.
 ///
 /// # Errors
-/// When a stored position or move does not fit, or the sheet cannot be written.
+/// If a stored position or move is invalid, or the sheet cannot be written.
 pub(crate) fn write_sheet(
     out: &mut impl Write,
     record: &GameRecord,
@@ -118,10 +119,10 @@ pub(crate) fn write_sheet(
     Ok(())
 }
 
-/// What stands on a sheet for one move.
+/// The texts on a sheet for one move.
 #[derive(Debug, Default)]
 struct Entry {
-    /// The move with its glyphs.
+    /// The move with its NAGs.
     san: String,
     /// The clock after it, or the time used.
     time: String,
@@ -145,7 +146,7 @@ impl Entry {
     }
 }
 
-/// How wide the parts of entries are; 0: nothing is said.
+/// The widths of the parts of entries; 0: there are no annotations.
 #[derive(Clone, Copy, Debug, Default)]
 struct Columns {
     san: usize,
@@ -155,7 +156,7 @@ struct Columns {
 
 impl Columns {
     fn of(record: &GameRecord, annotations: &GameAnnotations) -> anyhow::Result<Self> {
-        // As wide as what stands for White's move where there is none.
+        // The width of the text that replaces a missing move of White.
         let mut columns = Self { san: 3, ..Self::default() };
         replay(record, |position, stored| {
             let Some(code) = stored.move_code else { return };
@@ -167,7 +168,7 @@ impl Columns {
         Ok(columns)
     }
 
-    /// An entry: moves stand to the left, numbers to the right. Blanks at its end are left out.
+    /// An entry: moves are aligned left, numbers right. Trailing blanks are omitted.
     fn text(self, entry: &Entry) -> String {
         let Self { san, time, value } = self;
         let mut text = entry.san.clone();
@@ -188,7 +189,7 @@ impl Columns {
     }
 }
 
-/// Whether a position's board is wanted.
+/// Whether a position's board is requested.
 fn is_drawn(args: &GameArgs, stored: &StoredPosition) -> bool {
     let (ply, is_last) = (stored.ply.0, stored.move_code.is_none());
     args.ply.contains(&BoardPly::After(ply))
@@ -196,7 +197,7 @@ fn is_drawn(args: &GameArgs, stored: &StoredPosition) -> bool {
         || args.board_every.is_some_and(|every| is_last || (ply > 0 && ply.is_multiple_of(every)))
 }
 
-/// What stands below a board: the move that led there, mate or stalemate, the balance of material, a long half-move clock.
+/// The text below a board: the last move, mate or stalemate, the material balance, a long half-move clock.
 fn caption(position: &Position, last: Option<&str>) -> String {
     let mut parts = vec![last.map_or_else(|| "start position".to_owned(), |san| format!("after {san}"))];
     if !position.has_legal_move() {
@@ -210,20 +211,20 @@ fn caption(position: &Position, last: Option<&str>) -> String {
     parts.join(", ")
 }
 
-/// Columns before a text below the moves.
+/// The indentation of a text below the moves.
 const INDENT: usize = 8;
 
-/// How wide such a text is.
+/// The width of such a text.
 fn text_width() -> usize {
     const USUAL: usize = 80;
     terminal_width().unwrap_or(USUAL).clamp(40, 100) - INDENT
 }
 
-/// The moves of a score sheet, White's and Black's on one line, and boards between them.
+/// The moves of a score sheet, White's and Black's on one line, with boards in between.
 struct Sheet<'a, W> {
     out: &'a mut W,
     columns: Columns,
-    /// How wide White's move is on a line that Black's is to follow.
+    /// The width of White's move on a line that Black's will follow.
     open: Option<usize>,
     /// Whether the line above is blank.
     is_spaced: bool,
@@ -250,7 +251,7 @@ impl<W: Write> Sheet<'_, W> {
         writeln!(self.out, "{}{text}", blanks(gap))
     }
 
-    /// What is said after the move played from a position at a ply, and what could have been played instead.
+    /// Writes the annotations after the move played from a position at a ply, and the alternatives to it.
     fn remarks(
         &mut self,
         record: &GameRecord,
@@ -268,7 +269,7 @@ impl<W: Write> Sheet<'_, W> {
         Ok(())
     }
 
-    /// A text below the moves.
+    /// Writes a text below the moves.
     fn remark(&mut self, text: &str) -> io::Result<()> {
         self.lines(wrapped(text, text_width()))
     }
@@ -293,12 +294,12 @@ impl<W: Write> Sheet<'_, W> {
         Ok(())
     }
 
-    /// Ends a line that has White's move only.
+    /// Ends a line with White's move only.
     fn close(&mut self) -> io::Result<()> {
         if self.open.take().is_some() { writeln!(self.out) } else { Ok(()) }
     }
 
-    /// Sees to a blank line.
+    /// Writes a blank line, unless there is one.
     fn space(&mut self) -> io::Result<()> {
         self.close()?;
         if std::mem::replace(&mut self.is_spaced, true) { Ok(()) } else { writeln!(self.out) }

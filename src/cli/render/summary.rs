@@ -1,4 +1,4 @@
-//! What a run did, told at its end.
+//! Prints the summary of a run.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -11,12 +11,12 @@ use pgndex::store::row::Severity;
 use crate::cli::render::number::{bytes, counted, duration, grouped, rough};
 use crate::cli::render::text::printable;
 
-/// What a run did to a database.
+/// The result of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Report<'a> {
-    /// The database that was written, or the directory of Parquet files, if anything was.
+    /// The database that was written, or the directory of Parquet files, if any.
     pub(crate) target: Option<&'a Path>,
-    /// What was done.
+    /// The summary.
     pub(crate) summary: &'a Summary,
 }
 
@@ -65,7 +65,7 @@ impl Report<'_> {
         if summary.parquet_files > 0 {
             written += &format!(" in {}", counted(summary.parquet_files, "file"));
         }
-        // Of a few games nearly all is what any database has.
+        // With few games, nearly all of the size is the empty database.
         if summary.plies >= 1000 && !summary.added {
             written += &format!(" ({:.0} bytes a ply)", summary.file_bytes as f64 / summary.plies as f64);
         }
@@ -183,7 +183,7 @@ pub(crate) fn problem_query(database: &Path) -> String {
     format!("pgndex sql {} \"{query}\"", shell_word(&name))
 }
 
-/// A word as a shell takes it.
+/// A word quoted for a shell.
 fn shell_word(word: &str) -> Cow<'_, str> {
     let plain = |letter: char| letter.is_alphanumeric() || "/._-+,:@%".contains(letter);
     if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! Texts that anybody may have written, made fit to be shown.
+//! Makes foreign texts safe to print.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 pub(crate) use pgndex::query::brief;
 use pgndex::query::cut;
 
-/// As many letters a line of a message has at most; paths are quoted as they are.
+/// The maximum number of characters per line of a message; paths are quoted in full.
 const LINE: usize = 5000;
 
-/// Whether a letter turns the direction of writing (Unicode's `Bidi_Control`).
+/// Whether a character changes the direction of writing (Unicode's `Bidi_Control`).
 const fn turns_direction(letter: char) -> bool {
     matches!(
         letter,
@@ -17,7 +17,8 @@ const fn turns_direction(letter: char) -> bool {
     )
 }
 
-/// What is shown for a letter that would move the cursor, colour the terminal or turn the direction of writing.
+/// The replacement for a character that would move the cursor, colour the terminal or change the direction of
+/// writing.
 fn visible(letter: char) -> char {
     match letter {
         '\0'..='\u{1f}' => char::from_u32(0x2400 + letter as u32).unwrap_or(char::REPLACEMENT_CHARACTER),
@@ -28,18 +29,18 @@ fn visible(letter: char) -> char {
     }
 }
 
-/// A text without letters that could steer a terminal: names come from files that anybody may have written.
+/// A text without control characters: names come from files that anybody may have written.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// The same of several lines, whose ends and tabs stay.
+/// The same for several lines, with line ends and tabs.
 pub(crate) fn printable_lines(text: &str) -> String {
     text.chars().map(|letter| if matches!(letter, '\n' | '\t') { letter } else { visible(letter) }).collect()
 }
 
-/// JSON with the letters that could steer a terminal escaped, and those that some programs take for line ends. They can only
-/// stand in its strings.
+/// JSON with escaped control characters, including those that some programs take for line ends. They can
+/// occur only in its strings.
 pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     let is_escaped = |letter: char| {
         matches!(letter, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}') || turns_direction(letter)
@@ -59,18 +60,18 @@ pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// So many blanks. A width given to `format!` must not be more than 65,535.
+/// A number of blanks. A width in `format!` must not be more than 65,535.
 pub(crate) fn blanks(count: usize) -> String {
     " ".repeat(count)
 }
 
-/// A message of one or several lines as it can be shown: without letters that could steer a terminal, and not of any length.
+/// A message of one or several lines for printing: without control characters, and of limited length.
 pub(crate) fn fit_to_show(text: &str) -> String {
     let lines: Vec<_> = text.split('\n').map(bounded).collect();
     printable_lines(&lines.join("\n"))
 }
 
-/// As much of a line as is shown.
+/// The part of a line that is shown.
 pub(crate) fn bounded(line: &str) -> Cow<'_, str> {
     cut(line, LINE)
 }

@@ -1,4 +1,4 @@
-//! What goes to standard error: lines for people, or JSON for programs.
+//! Output to standard error: lines for people, or JSON for programs.
 
 use std::borrow::Cow;
 use std::io::{self, Write as _};
@@ -78,7 +78,7 @@ struct Line<'l> {
     event: Event,
 }
 
-/// From now on, lines are JSON.
+/// Makes all further lines JSON.
 pub(crate) fn use_json() {
     IS_JSON.store(true, Ordering::Relaxed);
 }
@@ -91,11 +91,11 @@ pub(crate) fn is_json() -> bool {
 /// Writes `text` to standard error, or, if lines are JSON, an object with `message` and the event instead.
 pub(crate) fn write(level: Level, text: &str, message: &str, event: Event) {
     let line = self::text(level, text, message, event);
-    // There is nowhere left to say that standard error cannot be written.
+    // If standard error cannot be written, there is no other place for a message.
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// What [`write`] writes.
+/// The line that [`write`] writes.
 pub(crate) fn text(level: Level, text: &str, message: &str, event: Event) -> String {
     if is_json() { line(SystemTime::now(), level, message, event) } else { fit_to_show(text) }
 }
@@ -107,7 +107,7 @@ fn line(time: SystemTime, level: Level, message: &str, event: Event) -> String {
     escaped_json(&object).into_owned()
 }
 
-/// A time since 1970 as RFC 3339 writes it: `2026-02-28T23:59:59.999Z`.
+/// A time since 1970 in the format of RFC 3339: `2026-02-28T23:59:59.999Z`.
 fn utc(since: Duration) -> String {
     const SECONDS_A_DAY: u64 = 86_400;
     let (days, second) = (since.as_secs() / SECONDS_A_DAY, since.as_secs() % SECONDS_A_DAY);
@@ -121,8 +121,8 @@ fn utc(since: Duration) -> String {
     )
 }
 
-/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar. Years begin in March here, so that the
-/// day that only leap years have is their last.
+/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar. Here years begin in
+/// March, so that the leap day is the last day of a year.
 const fn date(days: u64) -> (u64, u64, u64) {
     const DAYS_TO_1970: u64 = 719_468;
     const ERA: u64 = 146_097; // 400 years
@@ -161,7 +161,7 @@ mod tests {
         compare_with_file(&format!("{:#}\n", schema.as_value()), "docs/log.schema.json");
     }
 
-    /// SQLite knows the calendar too.
+    /// Compares with SQLite's calendar.
     #[test]
     fn times_agree_with_sqlite() {
         let database = rusqlite::Connection::open_in_memory().unwrap();

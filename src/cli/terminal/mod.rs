@@ -1,4 +1,4 @@
-//! What goes to a terminal or a log while a command runs, and what it answers to.
+//! Output to a terminal or a log while a command runs, and handling of signals.
 
 pub(crate) mod log;
 pub(crate) mod notify;

@@ -1,4 +1,4 @@
-//! Words to a service manager: systemd's notify protocol, as sd_notify(3) describes it.
+//! Notifies a service manager: systemd's notify protocol, as described in sd_notify(3).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use pgndex::index::Progress;
 
-/// Where a service manager listens, if there is one.
+/// The address of a service manager, if there is one.
 #[derive(Debug, Default)]
 pub(crate) struct Notifier {
     #[cfg(unix)]
@@ -14,38 +14,38 @@ pub(crate) struct Notifier {
 }
 
 impl Notifier {
-    /// The one that the environment tells.
+    /// The service manager given by the environment.
     #[cfg(unix)]
     pub(crate) fn from_environment() -> Self {
         use std::os::unix::net::UnixDatagram;
         let address = std::env::var_os("NOTIFY_SOCKET").and_then(|name| address(&name));
         let socket = address.and_then(|address| {
             let socket = UnixDatagram::unbound().ok()?;
-            // Work never waits for whoever does not listen.
+            // The work must not wait for a manager that does not listen.
             socket.set_nonblocking(true).ok()?;
             Some((socket, address))
         });
         Self { socket }
     }
 
-    /// None: there is no such thing here.
+    /// Not supported on this system.
     #[cfg(not(unix))]
     pub(crate) fn from_environment() -> Self {
         Self::default()
     }
 
-    /// Tells it something if so.
+    /// Sends a message if a condition holds.
     fn tell_if(&self, is_so: bool, state: &str) {
         if is_so {
             self.tell(state);
         }
     }
 
-    /// Tells it something, such as `READY=1`.
+    /// Sends a message, such as `READY=1`.
     pub(crate) fn tell(&self, state: &str) {
         #[cfg(unix)]
         if let Some((socket, address)) = &self.socket {
-            // It is no reason to stop that nobody listens.
+            // If nobody listens, the work continues.
             let _ = socket.send_to_addr(state.as_bytes(), address);
         }
         #[cfg(not(unix))]
@@ -53,16 +53,18 @@ impl Notifier {
     }
 }
 
-/// Tells the service manager that the work goes on: whoever waits does so between the works, and an addition as long as it moves.
+/// Notifies the service manager that work makes progress: between the additions, and during an addition while
+/// it progresses.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     notifier: Arc<Notifier>,
-    /// How often the manager wants to hear of it: twice in the time after which it ends the process. `None`: not at all.
+    /// How often the manager expects a message: twice in the time after which it ends the process. `None`:
+    /// never.
     every: Option<Duration>,
 }
 
 impl Watchdog {
-    /// The one that the environment asks for.
+    /// The watchdog requested by the environment.
     pub(crate) fn new(notifier: Arc<Notifier>) -> Self {
         let is_for_us = std::env::var("WATCHDOG_PID").map_or(true, |id| id == std::process::id().to_string());
         let time = std::env::var("WATCHDOG_USEC").ok().and_then(|time| time.parse::<u64>().ok());
@@ -70,7 +72,7 @@ impl Watchdog {
         Self { notifier, every }
     }
 
-    /// Waits so long, or until a word comes or can come no more.
+    /// Waits for a time, or until a message arrives or no more can arrive.
     pub(crate) fn wait(&self, woken: &Receiver<()>, time: Duration) {
         let end = Instant::now() + time;
         loop {
@@ -83,7 +85,7 @@ impl Watchdog {
         }
     }
 
-    /// Does something that moves a progress while it goes on. If it hangs, the manager hears nothing.
+    /// Runs work that updates a progress. If it hangs, the manager gets no messages.
     pub(crate) fn during<T>(&self, progress: &Progress, work: impl FnOnce() -> T) -> T {
         let Some(every) = self.every else { return work() };
         self.notifier.tell(ALIVE);
@@ -95,7 +97,7 @@ impl Watchdog {
                         self.notifier.tell_if(progress.has_moved(), ALIVE);
                     }
                 });
-            // Without the thread the work goes on unheard of.
+            // Without the thread, the work continues without messages.
             drop(listener);
             let done = work();
             drop(end);
@@ -104,10 +106,10 @@ impl Watchdog {
     }
 }
 
-/// The word that the work goes on.
+/// The message that work makes progress.
 const ALIVE: &str = "WATCHDOG=1";
 
-/// The address of a socket: a path, or a name that begins with `@`, which stands in no directory.
+/// The address of a socket: a path, or an abstract name that begins with `@`.
 #[cfg(unix)]
 fn address(name: &std::ffi::OsStr) -> Option<std::os::unix::net::SocketAddr> {
     use std::os::unix::net::SocketAddr;
@@ -129,7 +131,7 @@ mod tests {
     use super::*;
     use pgndex::source::Watch as _;
 
-    /// A watchdog that is to be told every 20 milliseconds, and what hears it.
+    /// A watchdog with an interval of 20 milliseconds, and the socket that receives its messages.
     fn heard() -> (tempfile::TempDir, Watchdog, UnixDatagram) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("notify");
@@ -157,7 +159,7 @@ mod tests {
                 let _ = progress.looked_at(1, 0);
             }
         });
-        // What was told at the end of the last one.
+        // The message at the end of the last one.
         manager.set_nonblocking(true).unwrap();
         while manager.recv(&mut [0; 32]).is_ok() {}
         let _ = progress.has_moved();

@@ -1,4 +1,4 @@
-//! How far a run is: a bar on a terminal, a line now and then in a log.
+//! Displays the progress of a run: a bar on a terminal, or occasional lines in a log.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::thread::{self, JoinHandle};
@@ -11,27 +11,27 @@ use crate::cli::environment;
 use crate::cli::render::number::{bytes, counted, duration, rough};
 use crate::cli::terminal::log::{self, Event, Level};
 
-/// The phase in which a file is copied, of whose games nobody knows.
+/// The phase in which a file is copied, without a count of games.
 pub(crate) const COPYING: &str = "copying";
 
-/// How far a run is at a moment.
+/// The progress of a run at a moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Snapshot {
-    /// Input bytes that this phase is done with.
+    /// Input bytes processed in this phase.
     pub(crate) bytes_done: u64,
-    /// Input bytes in all; 0 if nobody knows, as with standard input.
+    /// Input bytes in total; 0 if unknown, as with standard input.
     pub(crate) bytes_total: u64,
     /// Games so far.
     pub(crate) games: u64,
     /// Moves so far.
     pub(crate) plies: u64,
-    /// Files and directories so far, where sources are looked for.
+    /// Files and directories so far, while sources are searched for.
     pub(crate) files: Option<u64>,
-    /// What is being done: `reading`, `sorting` …
+    /// The current activity: `reading`, `sorting` …
     pub(crate) phase: &'static str,
 }
 
-/// Shows progress from a thread of its own until it is dropped.
+/// Displays progress from a separate thread until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Progress {
     /// Dropped to wake the thread, which then ends.
@@ -40,8 +40,9 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Shows progress on standard error: a bar if it is a terminal, else a line after 2 seconds and then every 5; JSON every
-    /// 10 seconds. If `quiet`, or if the variable `PGNDEX_NO_PROGRESS` is set, nothing.
+    /// Displays progress on standard error: a bar if it is a terminal, otherwise a line after 2 seconds and
+    /// then every 5; JSON every 10 seconds. Nothing if `quiet`, or if the variable `PGNDEX_NO_PROGRESS` is
+    /// set.
     pub(crate) fn start(quiet: bool, snapshot: impl Fn() -> Snapshot + Send + 'static) -> Self {
         if quiet || environment::is_on(environment::NO_PROGRESS) {
             Self { stop: None, thread: None }
@@ -56,12 +57,12 @@ impl Progress {
         }
     }
 
-    /// Ends the display: the bar is taken away, and nothing more is written.
+    /// Ends the display: the bar is removed, and nothing more is written.
     pub(crate) fn stop(self) {
         drop(self);
     }
 
-    /// Shows what `snapshot` gives: after `first`, and then after each `every`.
+    /// Displays the results of `snapshot`: after `first`, then after each `every`.
     fn run(
         first: Duration,
         every: Duration,
@@ -80,7 +81,7 @@ impl Progress {
             }
             show.clear();
         });
-        // Without a thread to show it, the work goes on unseen.
+        // Without a thread, the work continues without a display.
         Self { stop: Some(stop), thread: thread.ok() }
     }
 }
@@ -95,14 +96,14 @@ impl Drop for Progress {
     }
 }
 
-/// Where a phase began, from which its speed follows.
+/// The start of a phase, from which its speed is computed.
 #[derive(Debug)]
 struct Meter {
     first: Snapshot,
     began: Instant,
 }
 
-/// How fast a phase is.
+/// The speed of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Rates {
     games: f64,
@@ -115,7 +116,7 @@ impl Meter {
         Self { first, began }
     }
 
-    /// Begins anew when the phase is another.
+    /// Restarts when the phase changes.
     fn follow(&mut self, snapshot: &Snapshot, now: Instant) {
         if snapshot.phase != self.first.phase {
             *self = Self::new(*snapshot, now);
@@ -136,7 +137,7 @@ impl Meter {
     }
 }
 
-/// What the speed and the time left look like: `41,000 games, 12.3 k games/s, 1.05 M plies/s, 1 min 32 s left`.
+/// The text for the speed and the time left: `41,000 games, 12.3 k games/s, 1.05 M plies/s, 1 min 32 s left`.
 fn describe(snapshot: &Snapshot, rates: &Rates) -> String {
     if let Some(files) = snapshot.files {
         let files = format!("{} looked at", counted(files, "file"));
@@ -158,7 +159,7 @@ fn describe(snapshot: &Snapshot, rates: &Rates) -> String {
     text
 }
 
-/// Something that shows progress.
+/// A display of progress.
 trait Show {
     fn show(&mut self, snapshot: &Snapshot, rates: &Rates);
     fn clear(&mut self) {}
@@ -171,7 +172,7 @@ impl<W: Write> Show for Log<W> {
     fn show(&mut self, snapshot: &Snapshot, rates: &Rates) {
         let done = bytes(snapshot.bytes_done);
         let described = describe(snapshot, rates);
-        // A log that cannot be written is no reason to stop the work.
+        // If a log cannot be written, the work continues.
         if snapshot.files.is_some() {
             let _ = writeln!(self.0, "pgndex: {}: {described}", snapshot.phase);
             return;

@@ -1,4 +1,4 @@
-//! Signals: ending cleanly when asked to, and not being ended by a full disk.
+//! Handles signals: ends cleanly on request, and is not ended by a file size limit.
 #![allow(unsafe_code)]
 
 use std::io::{self, Write as _};
@@ -10,22 +10,23 @@ use anyhow::Context as _;
 use pgndex::index::Progress;
 use pgndex::store::Database;
 
-/// The last signal that asked the process to end; 0 if none did.
+/// The last signal that requested the end; 0 if there was none.
 static ASKED: AtomicI32 = AtomicI32::new(0);
 
-/// The exit status of a run that a signal ended, as shells tell it: 130 for Ctrl-C, 143 for SIGTERM. `None` if no signal came.
+/// The exit status of a run that a signal ended, as in shells: 130 for Ctrl-C, 143 for SIGTERM. `None` if
+/// there was no signal.
 pub(crate) fn exit_status() -> Option<u8> {
     let signal = ASKED.load(Ordering::Relaxed);
     u8::try_from(signal).ok().filter(|&signal| signal > 0).map(|signal| 128_u8.saturating_add(signal))
 }
 
-/// Removes the temporary files and ends the process at once, with the exit status of the signal.
+/// Removes the temporary files and ends the process immediately, with the exit status of the signal.
 fn end_at_once() -> ! {
     pgndex::store::remove_temporary_files();
     std::process::exit(exit_status().unwrap_or(1).into())
 }
 
-/// Calls `handle` in a thread of its own at each signal that asks the process to end.
+/// Calls `handle` in a separate thread at each signal that requests the end.
 #[cfg(unix)]
 fn listen(mut handle: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -39,7 +40,7 @@ fn listen(mut handle: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
     listener.map(drop).context(CANNOT)
 }
 
-/// Calls `handle` in a thread of its own at each Ctrl-C.
+/// Calls `handle` in a separate thread at each Ctrl-C.
 #[cfg(not(unix))]
 fn listen(mut handle: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
     const SIGINT: i32 = 2;
@@ -52,10 +53,10 @@ fn listen(mut handle: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
 
 const CANNOT: &str = "cannot listen to Ctrl-C";
 
-/// How long work that reads may go on after a signal asked it to end: SQLite cannot interrupt a call of a function.
+/// How long reading may continue after a signal: SQLite cannot interrupt a function call.
 pub(crate) const READING: Duration = Duration::from_millis(700);
-/// How long a statement that writes may take to roll back. After that, the process ends, and the next one that opens the database
-/// rolls back.
+/// How long the rollback of a writing statement may take. After that, the process ends, and the next one that
+/// opens the database rolls back.
 const WRITING: Duration = Duration::from_secs(5);
 
 /// Ends the process if work still runs after a time.
@@ -70,20 +71,22 @@ pub(crate) fn end_after(time: Duration, is_running: impl FnOnce() -> bool + Send
     drop(ending); // Without the thread, a second signal ends the process.
 }
 
-/// How long a run may take to notice that it is to stop: SQLite may be in a call of a function, or the system in a call of its own.
+/// How long a run may take to notice the stop request: SQLite may be in a function call, or the system in a
+/// call of its own.
 const UNNOTICED: Duration = Duration::from_secs(1);
 
-/// Stops a run that writes, and ends the process if the run does not notice it, or does not end soon. The database is then as after a
-/// crash: whoever opens it next rolls back.
+/// Stops a writing run, and ends the process if the run does not notice it, or does not end soon. The
+/// database is then as after a crash: the next program that opens it rolls back.
 pub(crate) fn stop_run(run: &Arc<Progress>) {
     run.stop();
-    // A run that has ended does not keep it.
+    // Weak references, so that an ended run is dropped.
     let [unnoticed, unended] = [Arc::downgrade(run), Arc::downgrade(run)];
     end_after(UNNOTICED, move || unnoticed.upgrade().is_some_and(|run| !run.is_stop_seen()));
     end_after(WRITING, move || unended.strong_count() > 0);
 }
 
-/// The first Ctrl-C or SIGTERM calls `stop`, which lets the work clean up; a second one ends the process at once.
+/// The first Ctrl-C or SIGTERM calls `stop`, which lets the work clean up; a second one ends the process
+/// immediately.
 pub(crate) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {
     let asked = AtomicBool::new(false);
     listen(move || {
@@ -94,31 +97,31 @@ pub(crate) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result
     })
 }
 
-/// What Ctrl-C does while SQL is read and run: it stops the statement that runs.
+/// Handles Ctrl-C while SQL is read and run: it stops the running statement.
 #[derive(Debug)]
 pub(crate) struct Interrupts {
-    /// So many more are taken before one ends the process at once, if the statement does not stop.
+    /// How many further signals are accepted before one ends the process, if the statement does not stop.
     patience: Arc<AtomicU8>,
-    /// How often a statement has begun or ended.
+    /// The number of starts and ends of statements.
     steps: Arc<AtomicU64>,
-    /// The same between two statements ...
+    /// The value of `patience` between two statements ...
     idle: u8,
-    /// ... and when one begins.
+    /// ... and when a statement begins.
     running: u8,
 }
 
 impl Interrupts {
-    /// Listens for a script: between its statements Ctrl-C or SIGTERM ends the process.
+    /// Handles signals for a script: between its statements, Ctrl-C or SIGTERM ends the process.
     pub(crate) fn of_script(database: &Database) -> anyhow::Result<Self> {
         Self::taking(database, 0, 1)
     }
 
-    /// Listens for a prompt: between statements Ctrl-C does nothing, as the prompt takes it for itself; SIGTERM and SIGHUP
+    /// Handles signals for a prompt: between statements, the prompt handles Ctrl-C itself; SIGTERM and SIGHUP
     /// end the process at any time.
     pub(crate) fn of_prompt(database: &Database) -> anyhow::Result<Self> {
         let interrupts = Self::taking(database, u8::MAX, 2)?;
         #[cfg(unix)]
-        // SAFETY: the default action installs no handler, so no code of ours runs at an odd moment.
+        // SAFETY: the default action installs no handler, so none of our code runs asynchronously.
         unsafe {
             libc::signal(libc::SIGTERM, libc::SIG_DFL);
             libc::signal(libc::SIGHUP, libc::SIG_DFL);
@@ -157,11 +160,11 @@ impl Interrupts {
     }
 }
 
-/// Lets a write beyond the limit on the size of files (`ulimit -f`) fail with an error, which is told and cleaned up after,
-/// rather than end the process by SIGXFSZ.
+/// Makes a write beyond the file size limit (`ulimit -f`) fail with an error, which is reported and cleaned
+/// up after. Otherwise SIGXFSZ would end the process.
 pub(crate) fn ignore_file_size_signal() {
     #[cfg(unix)]
-    // SAFETY: to ignore a signal installs no handler, so no code of ours runs at an odd moment.
+    // SAFETY: ignoring a signal installs no handler, so none of our code runs asynchronously.
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }

@@ -1,44 +1,46 @@
-//! How SQLite is set up, and what it was compiled with.
+//! Configures SQLite, and reports how it was compiled.
 #![allow(unsafe_code)]
 
 use rusqlite::{Connection, ffi};
 
-/// What `.cargo/config.toml` compiles SQLite with. A build from outside of the project's directory does not see that file.
+/// The flags in `.cargo/config.toml` for compiling SQLite. A build from outside the project's directory does
+/// not see that file.
 const FLAGS: &str =
     "-DSQLITE_ENABLE_DBPAGE_VTAB -USQLITE_ENABLE_MEMORY_MANAGEMENT -DSQLITE_MAX_MMAP_SIZE=0x100000000000";
 
-/// Has SQLite count no memory: all connections would wait for each other to count. To be called before the first is opened.
+/// Disables SQLite's memory statistics, for which all connections would wait for each other. Must be called
+/// before the first connection is opened.
 pub(crate) fn set_up() {
-    // SAFETY: no connection is open and no other thread runs, as `main` calls this first; the option takes one int. If it is
-    // refused, SQLite counts, which is slower and nothing else.
+    // SAFETY: no connection is open and no other thread runs, because `main` calls this first; the option
+    // takes one int. If it is refused, SQLite keeps the statistics, which is only slower.
     unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0_i32) };
 }
 
-/// Something in how SQLite is compiled that makes this program fast.
+/// A compile-time setting of SQLite that makes this program fast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FastWay {
-    /// Games are added to a database as pages.
+    /// Games can be added to a database as pages.
     Pages,
-    /// Each connection has a lock of its own around its page cache.
+    /// Each connection has its own lock for its page cache.
     OwnLocks,
-    /// Files are mapped as a whole.
+    /// Whole files can be mapped.
     LargeMaps,
 }
 
 impl FastWay {
     const ALL: [Self; 3] = [Self::Pages, Self::OwnLocks, Self::LargeMaps];
 
-    /// Whether SQLite with these compile-time options has it.
+    /// Whether SQLite has it with these compile-time options.
     fn is_in(self, options: &[String]) -> bool {
         match self {
             Self::Pages => options.iter().any(|option| option == "ENABLE_DBPAGE_VTAB"),
             Self::OwnLocks => options.iter().all(|option| option != "ENABLE_MEMORY_MANAGEMENT"),
-            // What the default is called differs from system to system; it is 2 GB or nothing.
+            // The name of the default differs between systems; it is 2 GB or nothing.
             Self::LargeMaps => options.iter().any(|option| option == "MAX_MMAP_SIZE=0x100000000000"),
         }
     }
 
-    /// What it costs to be without it.
+    /// The cost of not having it.
     const fn cost(self) -> &'static str {
         match self {
             Self::Pages => {
@@ -54,7 +56,7 @@ impl FastWay {
     }
 }
 
-/// What the SQLite of this program lacks.
+/// The settings that this program's SQLite lacks.
 fn lacking() -> rusqlite::Result<Vec<FastWay>> {
     let connection = Connection::open_in_memory()?;
     let mut options = connection.prepare("PRAGMA compile_options")?;
@@ -62,7 +64,7 @@ fn lacking() -> rusqlite::Result<Vec<FastWay>> {
     Ok(FastWay::ALL.into_iter().filter(|way| !way.is_in(&options)).collect())
 }
 
-/// A line, or if something is lacking: what that costs, and how to get it.
+/// A line; if settings are missing: their cost, and how to get them.
 fn describe(lacking: &[FastWay]) -> String {
     if lacking.is_empty() {
         return "it is compiled with all that makes this program fast".into();
@@ -81,7 +83,8 @@ pub(crate) fn versions() -> rusqlite::Result<String> {
     Ok(format!("pgndex {}\nSQLite {}\n{described}", env!("CARGO_PKG_VERSION"), rusqlite::version()))
 }
 
-/// What to say before games are added to a database if something is lacking: one line, as it is said every night.
+/// A note before games are added to a database if settings are missing: one line, because it may be repeated
+/// every day.
 pub(crate) fn note() -> Option<&'static str> {
     note_on(&lacking().unwrap_or_default())
 }

@@ -1,17 +1,17 @@
-//! How long a command takes.
+//! Measures the time of a command.
 
 use std::time::Instant;
 
 use crate::cli::note;
 
-/// Measures a command, if the user asks for it.
+/// Measures a command, if requested.
 #[derive(Debug)]
 pub(crate) struct Timing {
     start: Option<Instant>,
 }
 
 impl Timing {
-    /// Starts now.
+    /// Starts measuring.
     pub(crate) fn start(wanted: bool) -> Self {
         Self { start: wanted.then(Instant::now) }
     }

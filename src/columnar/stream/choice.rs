@@ -1,4 +1,4 @@
-//! Which positions of games are given: all, those at some plies, evaluated ones, some that are drawn.
+//! Chooses positions of games: all, those at some plies, evaluated ones, or a random sample.
 
 use std::ops::RangeInclusive;
 
@@ -6,14 +6,14 @@ use crate::id::{GameId, Ply};
 use crate::query::{Draw, Sample};
 use crate::store::row::EvalRow;
 
-/// Which positions of games are asked for.
+/// Which positions of games to return.
 #[derive(Clone, Debug)]
 pub struct PositionChoice {
-    /// Those at these plies; ply 0 is the start position.
+    /// Positions at these plies; ply 0 is the start position.
     pub plies: RangeInclusive<u32>,
-    /// Whether only those that an engine evaluated.
+    /// Whether to return only positions with an engine evaluation.
     pub evaluated: bool,
-    /// Whether these are drawn at random. They are given in the order of the games.
+    /// Whether to return a random sample. It is returned in the order of the games.
     pub sample: Option<Sample>,
 }
 
@@ -29,7 +29,7 @@ impl PositionChoice {
         !self.evaluated && self.sample.is_none() && self.plies == (0..=u32::MAX)
     }
 
-    /// The plies that are wanted of a game with so many positions, before any are drawn.
+    /// The plies of a game with `positions` positions that may be sampled.
     fn wanted<'w>(&'w self, positions: u32, evals: &'w [EvalRow]) -> impl Iterator<Item = Ply> + 'w {
         let last = (*self.plies.end()).min(positions.saturating_sub(1));
         let all = (!self.evaluated && positions > 0).then(|| *self.plies.start()..=last);
@@ -40,7 +40,7 @@ impl PositionChoice {
         all.into_iter().flatten().map(Ply).chain(evaluated)
     }
 
-    /// The plies of a game that are given, in order. Of what is drawn, those whose rank is `last` at most.
+    /// The plies of a game to return, in ascending order; for a sample, those with a rank of at most `last`.
     pub(super) fn plies(&self, game: GameId, positions: u32, evals: &[EvalRow], last: u64) -> Vec<u32> {
         let wanted: Vec<Ply> = self.wanted(positions, evals).collect();
         let Some(sample) = self.sample else { return wanted.into_iter().map(|ply| ply.0).collect() };
@@ -51,7 +51,7 @@ impl PositionChoice {
         plies
     }
 
-    /// Adds the ranks of what a game offers, as far as they are less than `cutoff`.
+    /// Adds the ranks of a game's positions that are less than `cutoff`.
     pub(super) fn rank(
         &self,
         game: GameId,
@@ -67,11 +67,11 @@ impl PositionChoice {
     }
 }
 
-/// The least ranks of all that come by.
+/// Collects the lowest ranks.
 #[derive(Debug)]
 pub(crate) struct LeastRanks {
     most: usize,
-    /// The least ones, and some that came by since they were last picked out.
+    /// The lowest ranks, and some that were added since the last selection.
     ranks: Vec<u64>,
     cutoff: u64,
 }
@@ -83,13 +83,13 @@ impl LeastRanks {
 
     pub(super) fn add(&mut self, ranks: Vec<u64>) {
         self.ranks.extend(ranks.into_iter().filter(|&rank| rank < self.cutoff));
-        // Now and then, as it takes a walk through all of them.
+        // Only sometimes, because it takes a pass over all of them.
         if self.ranks.len() > self.most.saturating_add(self.most / 4 + 1024) {
             self.pick();
         }
     }
 
-    /// Leaves the least ones.
+    /// Keeps the lowest ranks.
     fn pick(&mut self) {
         if self.most > 0 && self.ranks.len() >= self.most {
             self.cutoff = *self.ranks.select_nth_unstable(self.most - 1).1;
@@ -97,13 +97,13 @@ impl LeastRanks {
         }
     }
 
-    /// The greatest rank that belongs to a sample, or if there are fewer, any.
+    /// The greatest rank of the sample; any rank if there are fewer positions.
     pub(crate) fn last(mut self) -> Option<u64> {
         self.pick();
         self.ranks.into_iter().max()
     }
 
-    /// From which rank on nothing more is needed.
+    /// Ranks from this one on are not needed.
     pub(super) const fn cutoff(&self) -> u64 {
         self.cutoff
     }
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn the_last_of_the_least_ranks_is_that_of_all_in_order() {
         for most in [0, 1, 2, 999, 1_000, 5_000, 20_000, 30_000] {
-            // All numbers below 20,000, as 7,919 has no factor with it in common.
+            // All numbers below 20,000, because 7,919 and 20,000 are coprime.
             let all = (0..20_000_u64).map(|number| number * 7_919 % 20_000);
             let mut least = LeastRanks::new(most);
             for some in all.collect::<Vec<_>>().chunks(300) {

@@ -11,7 +11,7 @@ pub(super) enum Column {
     Key,
     HalfmoveClock,
     MoveCode,
-    /// Four fields in a table of positions, six in one of moves.
+    /// Four fields in a table of positions, six in a table of moves.
     Fen,
     FullFen,
     MoveNumber,
@@ -30,11 +30,11 @@ pub(super) enum Column {
     Depth,
     EvalCpBefore,
     EvalMateBefore,
-    /// One of the game.
+    /// A column of the game.
     Game(GameColumn, Kind),
 }
 
-/// What is told of positions, and of what is said of them; those first that are given unless others are asked for.
+/// Columns of positions and their annotations; the default columns come first.
 const OF_POSITIONS: [(&str, Column); 16] = [
     ("game_id", Column::GameId),
     ("ply", Column::Ply),
@@ -81,7 +81,7 @@ const OF_MOVES: [(&str, Column); 21] = [
 const USUAL_OF_MOVES: usize = 12;
 
 impl Column {
-    /// The columns of a table of positions or of moves by their names, and those of games after them.
+    /// The columns of a table of positions or of moves, with their names, followed by those of games.
     fn all(of_moves: bool) -> impl Iterator<Item = (&'static str, Self)> {
         let own: &[(&str, Self)] = if of_moves { &OF_MOVES } else { &OF_POSITIONS };
         let is_own = |name: &str| own.iter().any(|(other, _)| *other == name);
@@ -97,7 +97,7 @@ impl Column {
         Self::all(of_moves).map(|(name, _)| name).collect()
     }
 
-    /// The names of those that are given unless others are asked for.
+    /// The names of the default columns.
     pub(super) fn usual(of_moves: bool) -> Vec<&'static str> {
         let count = if of_moves { USUAL_OF_MOVES } else { USUAL_OF_POSITIONS };
         Self::all(of_moves).take(count).map(|(name, _)| name).collect()
@@ -107,7 +107,7 @@ impl Column {
         Self::all(of_moves).find(|(name, _)| *name == wanted).map(|(_, column)| column)
     }
 
-    /// What it holds, and whether that may be missing.
+    /// The type of the column, and whether it may be NULL.
     pub(super) const fn kind(self, of_moves: bool) -> (Kind, bool) {
         match self {
             Self::GameId | Self::Key => (Kind::Int64, false),
@@ -129,7 +129,7 @@ impl Column {
         }
     }
 
-    /// Whether it is told by what annotators and clocks say.
+    /// Whether it needs annotations or clocks.
     pub(super) fn is_annotation(self) -> bool {
         let of_game = ["eval_count", "clock_count"].map(GameColumn::of);
         match self {
@@ -145,7 +145,7 @@ impl Column {
         }
     }
 
-    /// Whether it is told by the opening's name.
+    /// Whether it needs the opening's name.
     pub(super) const fn is_opening(self) -> bool {
         matches!(self, Self::Game(GameColumn::Opening | GameColumn::OpeningEco, _))
     }

@@ -1,4 +1,4 @@
-//! What a worker makes of games: batches of rows.
+//! Encodes games as batches of rows.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use crate::store::row::{EvalRow, HeaderBatch, ProblemRow, SideTable};
 use crate::store::sink::{GameMoves, PositionEncoder, PositionView};
 use crate::store::{Result, RowFilter};
 
-/// Makes the rows that are asked for.
+/// Encodes the requested rows.
 #[derive(Debug)]
 pub(crate) struct StreamEncoder {
     question: Arc<StreamQuestion>,
@@ -33,12 +33,12 @@ enum Rows {
     Positions(Box<PositionRows>),
 }
 
-/// What games offer to be drawn.
+/// The ranks of the positions that games offer for a sample.
 #[derive(Debug)]
 pub(crate) struct RankEncoder {
     of_rows: StreamEncoder,
     ranks: Vec<u64>,
-    /// From which rank on nothing more is needed.
+    /// Ranks from this one on are not needed.
     cutoff: Arc<AtomicU64>,
 }
 
@@ -94,7 +94,7 @@ impl PositionEncoder for RankEncoder {
     }
 }
 
-/// What is said of the positions of a game of a batch.
+/// The evaluations of a game of a batch.
 fn evals_of(rows: &HeaderBatch, row: usize) -> &[EvalRow] {
     let index = GameId(row as u32);
     let from = rows.evals.partition_point(|eval| eval.game < index);
@@ -102,7 +102,7 @@ fn evals_of(rows: &HeaderBatch, row: usize) -> &[EvalRow] {
     &evals[..evals.partition_point(|eval| eval.game == index)]
 }
 
-/// Bytes of a batch of rows with texts of any length.
+/// The approximate size of a batch of rows with texts of any length.
 const BATCH_BYTES: usize = 16 << 20;
 
 impl StreamEncoder {
@@ -118,7 +118,7 @@ impl StreamEncoder {
         Self { question, openings, filter, rows, made: Vec::new() }
     }
 
-    /// Which games of a batch are asked for.
+    /// Which games of a batch match.
     fn fitting(&mut self, rows: &HeaderBatch) -> Vec<bool> {
         let Self { filter, openings, .. } = self;
         let fits = |row| {
@@ -129,7 +129,7 @@ impl StreamEncoder {
         (0..rows.games.len()).map(fits).collect()
     }
 
-    /// Adds rows that stand in the batch as they are.
+    /// Adds rows that are in the batch unchanged.
     fn push_cells(&mut self, first: GameId, batch: &HeaderBatch, fits: &[bool]) -> Result<()> {
         let question = Arc::clone(&self.question);
         let RowKind::Table(table, columns) = &question.rows else { return Ok(()) };
@@ -187,10 +187,10 @@ fn batch(question: &StreamQuestion, columns: Vec<ArrayRef>) -> RecordBatch {
     RecordBatch::try_new(question.schema(), columns).expect("columns as the schema says")
 }
 
-/// What tells the value of a row and column of a batch.
+/// Returns the value of a row and column of a batch.
 type CellOf = for<'b> fn(&'b HeaderBatch, usize, usize) -> Option<Cell<'b>>;
 
-/// Where the rows of a side table stand in a batch of games; those of problems stand elsewhere.
+/// The side table of a batch of games with these rows; problems are stored elsewhere.
 fn side_table(table: &Table) -> Option<&'static SideTable> {
     let found = HeaderBatch::SIDE_TABLES.iter().find(|side| side.name == table.name);
     debug_assert!(found.is_some() || table.name == PROBLEM.name, "{}", table.name);

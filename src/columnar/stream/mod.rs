@@ -1,7 +1,8 @@
-//! The rows of games as they are read, as Arrow batches: without a file in between.
+//! Passes on the rows of games as Arrow batches while they are read, without writing a file.
 //!
-//! Each worker makes batches of the games that it has read, in which no game's rows are mixed with another's; they are handed over in
-//! the order of the games. Games are counted from 1 in the order of the input, repeated ones too.
+//! Each worker encodes batches of the games that it has read, without interleaving rows of different games.
+//! The batches are passed on in the order of the games. Games are counted from 1 in input order, including
+//! duplicates.
 
 mod choice;
 mod column;

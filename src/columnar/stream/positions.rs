@@ -1,4 +1,4 @@
-//! Rows of positions and moves, column by column.
+//! Builds rows of positions and moves, column by column.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::store::row::virtual_table::Cell;
 use crate::store::row::{EvalRow, HeaderBatch};
 use crate::store::sink::GameMoves;
 
-/// The most rows of a batch.
+/// The maximum number of rows per batch.
 pub(super) const BATCH_ROWS: usize = 1 << 16;
 
 /// The rows of one batch.
@@ -40,27 +40,27 @@ struct FenValues {
     text: Vec<u8>,
 }
 
-/// A game whose positions are asked for.
+/// A game with the positions to return.
 #[derive(Clone, Copy)]
 pub(super) struct GameRows<'g> {
     pub(super) id: i64,
-    /// Which game of its batch it is.
+    /// The index of the game in its batch.
     pub(super) row: usize,
     pub(super) batch: &'g HeaderBatch,
     pub(super) openings: &'g OpeningNames,
     pub(super) moves: &'g GameMoves<'g>,
-    /// What is said of its positions, by ply.
+    /// The evaluations of its positions, by ply.
     pub(super) evals: &'g [EvalRow],
 }
 
-/// A position of a game, and what is said around it.
+/// A position of a game, with nearby evaluations.
 struct Place<'p> {
     game: &'p GameRows<'p>,
     ply: u32,
     position: &'p Position,
     placement: &'p FenText,
     code: Option<MoveCode>,
-    /// What is said at the ply before, at this one and at the next one.
+    /// The evaluations at the ply before, at this one and at the next one.
     evals: [Option<EvalRow>; 3],
 }
 
@@ -76,7 +76,8 @@ impl PositionRows {
         self.rows
     }
 
-    /// Adds the positions of a game at these plies, which are in order, or all. Has `flush` take the columns whenever there are many rows.
+    /// Adds the positions of a game at these plies, which are in ascending order, or all. Calls `flush` with
+    /// the columns whenever there are many rows.
     pub(super) fn push(
         &mut self,
         game: &GameRows<'_>,
@@ -122,7 +123,7 @@ impl PositionRows {
         self.push_game_cells(game, self.rows - before);
     }
 
-    /// Fills the columns of the game in, for its last rows.
+    /// Fills in the columns of the game for its last rows.
     fn push_game_cells(&mut self, game: &GameRows<'_>, rows: usize) {
         for (column, values) in &mut self.columns {
             if let Column::Game(column, _) = column {
@@ -138,7 +139,7 @@ impl PositionRows {
     }
 }
 
-/// The rows of `move_eval` of one game, asked for in order.
+/// The rows of `move_eval` of one game, requested in order.
 struct Evals<'e> {
     rows: &'e [EvalRow],
     next: usize,
@@ -228,7 +229,7 @@ impl FenValues {
 impl Place<'_> {
     #[inline]
     fn number(&self, column: Column, of_moves: bool) -> Option<i32> {
-        // What is said of a move stands at the position after it.
+        // The evaluation of a move is stored with the position after it.
         let [_, at, after] = &self.evals;
         let said = if of_moves { after } else { at };
         let flag = |flag: fn(MoveCode) -> bool| Some(i32::from(self.code.is_some_and(flag)));
@@ -251,7 +252,8 @@ impl Place<'_> {
         }
     }
 
-    /// Centiseconds used for the move: as the PGN says, or told from clocks and increment, as the view `moves` does.
+    /// Centiseconds used for the move: from the PGN, or computed from clocks and increment, as in the view
+    /// `moves`.
     fn elapsed(&self) -> Option<i32> {
         let [before, _, after] = self.evals;
         let said = after.and_then(|row| row.elapsed).map(i64::from);

@@ -1,4 +1,4 @@
-//! Which rows are asked for.
+//! A query for rows of games.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::column::Column;
 use crate::store::sink::GameMoves;
 use crate::store::{FilterError, GameFilter};
 
-/// Rows of games: which table, which of its columns, of which games.
+/// A query for rows of games: the table, its columns, the games.
 #[derive(Clone, Debug)]
 pub struct StreamQuestion {
     pub(super) rows: RowKind,
@@ -21,14 +21,14 @@ pub struct StreamQuestion {
     pub(super) filter: GameFilter,
     pub(super) shard: u32,
     pub(super) choice: PositionChoice,
-    /// Of what is drawn, the rank of the last that is.
+    /// For a sample, the rank of its last position.
     pub(super) last_rank: u64,
 }
 
-/// What a row is made of.
+/// The type of rows.
 #[derive(Clone, Debug)]
 pub(super) enum RowKind {
-    /// One of the tables, with the places of its columns.
+    /// Rows of a table, with the indexes of the columns.
     Table(&'static Table, Vec<usize>),
     /// Positions.
     Positions(Vec<Column>),
@@ -36,7 +36,7 @@ pub(super) enum RowKind {
     Moves(Vec<Column>),
 }
 
-/// Why rows cannot be asked for.
+/// Why a query is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
@@ -51,25 +51,25 @@ pub enum StreamError {
     NoColumn {
         /// Its name.
         name: String,
-        /// The columns that there are.
+        /// The existing columns.
         columns: Vec<&'static str>,
     },
-    /// No columns are asked for.
+    /// No columns are given.
     #[error("no columns are given; leave out the argument for the usual ones")]
     NoColumns,
-    /// No game can fit.
+    /// No game can match.
     #[error(transparent)]
     Filter(#[from] FilterError),
-    /// Positions can be chosen only where there are some.
+    /// Positions can be chosen only in a table of positions or moves.
     #[error("positions are chosen in the tables game_position and moves only")]
     NotOfPositions,
-    /// More than can be drawn.
+    /// The sample is too large.
     #[error("at most {most} positions can be drawn; leave `sample` out for all")]
     TooManyDrawn {
-        /// How many can.
+        /// The maximum size.
         most: u64,
     },
-    /// The sources of games are told in another way.
+    /// Sources cannot be given in the filter.
     #[error("games cannot be chosen by their source here; name the files that are to be read")]
     Sources,
 }
@@ -93,7 +93,7 @@ impl StreamQuestion {
         "problem",
     ];
 
-    /// All rows of a table, with these columns, or if none are named, the usual ones.
+    /// All rows of a table, with these columns or, if none are given, the default ones.
     ///
     /// # Errors
     /// If there is no such table, or it has no such column.
@@ -112,10 +112,10 @@ impl StreamQuestion {
         Ok(Self { rows, schema, filter, shard: 0, choice, last_rank: u64::MAX })
     }
 
-    /// The same, of the games alone that fit.
+    /// Restricts the query to games that match.
     ///
     /// # Errors
-    /// If no game can fit.
+    /// If no game can match.
     pub fn of_games(self, filter: GameFilter) -> Result<Self, StreamError> {
         filter.check()?;
         if !filter.sources.is_empty() {
@@ -124,10 +124,10 @@ impl StreamQuestion {
         Ok(Self { filter, ..self })
     }
 
-    /// The same, with these positions alone.
+    /// Restricts the query to these positions.
     ///
     /// # Errors
-    /// If the table is not one of positions or moves, or too many are to be drawn.
+    /// If the table is not one of positions or moves, or the sample is too large.
     pub fn of_positions(self, choice: PositionChoice) -> Result<Self, StreamError> {
         if matches!(self.rows, RowKind::Table(..)) && !choice.is_all() {
             return Err(StreamError::NotOfPositions);
@@ -141,27 +141,27 @@ impl StreamQuestion {
         Ok(Self { choice, ..self })
     }
 
-    /// How many positions can be drawn: some 10 bytes of each are kept.
+    /// The maximum size of a sample: about 10 bytes are kept per position.
     pub const MOST_DRAWN: u64 = 100_000_000;
 
-    /// How many positions are to be drawn, if not all that games offer.
+    /// The size of the sample, if not all positions are returned.
     pub(crate) fn drawn(&self) -> Option<usize> {
         let sample = self.choice.sample.filter(|sample| sample.positions != u64::MAX)?;
         usize::try_from(sample.positions).ok()
     }
 
-    /// The same, once it is known which are drawn.
+    /// Sets the rank of the last position of the sample.
     pub(crate) fn up_to(self, last_rank: u64) -> Self {
         Self { last_rank, ..self }
     }
 
-    /// The same, with this number in the upper half of each `game_id`.
+    /// Sets the upper half of each `game_id`.
     #[must_use]
     pub fn in_shard(self, shard: u32) -> Self {
         Self { shard, ..self }
     }
 
-    /// How many rows a game has before any are chosen.
+    /// The number of rows of a game before any are chosen.
     pub(super) fn positions_of(&self, moves: &GameMoves<'_>) -> u32 {
         let moves = u32::try_from(moves.codes.len()).unwrap_or(u32::MAX);
         if matches!(self.rows, RowKind::Moves(_)) { moves } else { moves.saturating_add(1) }
@@ -173,7 +173,7 @@ impl StreamQuestion {
         Arc::clone(&self.schema)
     }
 
-    /// Whether the names of openings are asked for.
+    /// Whether names of openings are needed.
     pub(crate) fn needs_openings(&self) -> bool {
         let filter = &self.filter;
         let in_columns = match &self.rows {
@@ -187,7 +187,7 @@ impl StreamQuestion {
         in_columns || filter.opening.is_some() || filter.opening_eco.is_some()
     }
 
-    /// Whether clocks and values are asked for.
+    /// Whether clocks and evaluations are needed.
     pub(crate) fn needs_numbers(&self) -> bool {
         let in_columns = match &self.rows {
             RowKind::Table(table, columns) => columns
@@ -200,7 +200,7 @@ impl StreamQuestion {
         in_columns || self.filter.with_evals || self.choice.evaluated || self.is_of(&[&MOVE_EVAL])
     }
 
-    /// Whether all that is said of moves is asked for.
+    /// Whether all annotations are needed.
     pub(crate) fn needs_annotations(&self) -> bool {
         self.is_of(&[&COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE])
     }

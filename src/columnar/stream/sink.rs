@@ -1,4 +1,4 @@
-//! A run whose rows somebody takes while it goes on.
+//! The sink that passes rows to a caller during the run.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::store::row::HeaderBatch;
 use crate::store::sink::{BlockNumber, NewRun, Sink};
 use crate::store::{Error, Result};
 
-/// Gives batches to somebody, who may end the run.
+/// Passes batches to a caller, who may end the run.
 pub(crate) struct StreamSink<F> {
     question: Arc<StreamQuestion>,
     openings: Arc<OpeningNames>,
@@ -50,7 +50,7 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Sink for StreamSink<F> {
     }
 }
 
-/// Finds out which positions are drawn.
+/// Finds the positions of the sample.
 pub(crate) struct RankSink<'r> {
     question: Arc<StreamQuestion>,
     openings: Arc<OpeningNames>,

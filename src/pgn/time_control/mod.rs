@@ -1,4 +1,4 @@
-//! Time controls, as PGN has them and as people write them.
+//! Parses time controls, in PGN's form and as people write them.
 
 mod reading;
 mod token;
@@ -7,33 +7,33 @@ use reading::Reading;
 
 use super::value::Speed;
 
-/// What a `TimeControl` tag says, as far as it can be read.
+/// The contents of a `TimeControl` tag, as far as they can be parsed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeControl {
-    /// Seconds on each clock at the start; of several periods, those of the first.
+    /// Seconds on each clock at the start; with several periods, those of the first.
     pub initial: Option<u32>,
     /// Seconds added for each move of that period, rounded.
     pub increment: Option<u32>,
     /// The same in centiseconds.
     pub increment_cs: Option<u32>,
-    /// How fast the game is.
+    /// The speed of the game.
     pub speed: Option<Speed>,
 }
 
-/// Seconds for a move from which on a game is played by correspondence.
+/// The number of seconds per move from which on a game counts as correspondence.
 const SLOW: f64 = 3600.0;
-/// A number up to this one can be minutes: so says Lichess where it reads PGN of others (`TournamentClock` in scalachess).
+/// Numbers up to this one can be minutes, as in Lichess's import of PGN (`TournamentClock` in scalachess).
 const MOST_MINUTES: f64 = 180.0;
 const MOST_SECONDS: f64 = 1e9;
-/// No clock of a correspondence game begins with less, in centiseconds.
+/// The minimum initial clock of a correspondence game, in centiseconds.
 const SHORTEST_DAYS: u32 = 12 * 3600 * 100;
 
 impl TimeControl {
     const CORRESPONDENCE: Self =
         Self { initial: None, increment: None, increment_cs: None, speed: Some(Speed::Correspondence) };
 
-    /// All ways to write what a tag says if it is one period for all moves, the text itself first: `600` is `600+0`. Of other texts, only
-    /// the text itself.
+    /// All equivalent spellings of a tag that is one period for all moves, the text itself first: `600` is
+    /// `600+0`. For other texts, only the text itself.
     #[must_use]
     pub fn spellings(value: &str) -> Vec<String> {
         let mut spellings = vec![value.to_owned()];
@@ -46,13 +46,15 @@ impl TimeControl {
         spellings
     }
 
-    /// Reads the value of a tag as PGN has it, `180+2`, `600`, `40/7200:3600`, `*180` (a sandclock), `1/259200` (days for each move), `-`
-    /// (no clock), and as people write it: `90+30` in minutes, `1:30:00+30`, `90 min / 40 moves + 30 min + 30 sec / move`, `G/60;d5`.
-    /// Of what it cannot read for certain nothing is known.
+    /// Parses the value of a tag in PGN's form: `180+2`, `600`, `40/7200:3600`, `*180` (a sandclock),
+    /// `1/259200` (days for each move), `-` (no clock); and as people write it: `90+30` in minutes,
+    /// `1:30:00+30`, `90 min / 40 moves + 30 min + 30 sec / move`, `G/60;d5`. Values that are ambiguous or
+    /// unreadable stay unknown.
     ///
-    /// A small number can be seconds or minutes: the game's first clock shows which, in centiseconds. Without one they are seconds if
-    /// the game is from a site that writes them, else what Lichess takes them for. Of a form that PGN does not have, nothing is known if the
-    /// clock shows more time than it says.
+    /// A small number can be seconds or minutes: the game's first clock, in centiseconds, shows which.
+    /// Without a clock, it is seconds if the game is from a site that writes seconds, otherwise what Lichess
+    /// assumes. For a form that PGN does not have, the value is unknown if the clock shows more time than it
+    /// says.
     #[must_use]
     pub fn parse(
         value: &str,
@@ -60,7 +62,7 @@ impl TimeControl {
         first_clock: impl FnOnce() -> Option<u32>,
     ) -> Self {
         if value.trim() == "-" {
-            // Some write it where they do not know.
+            // Some programs write it if the time control is unknown.
             let is_short = first_clock().is_some_and(|clock| clock < SHORTEST_DAYS);
             return if is_short { Self::default() } else { Self::CORRESPONDENCE };
         }
@@ -86,7 +88,7 @@ impl TimeControl {
     }
 }
 
-/// A number of seconds; engines are given parts of one.
+/// A number of seconds; engines use fractions.
 fn seconds(text: &str) -> Option<f64> {
     let text = text.trim();
     let is_number = text.starts_with(|first: char| first.is_ascii_digit())
@@ -107,7 +109,7 @@ mod tests {
         }
     }
 
-    /// What a text says without a clock, written by a site that writes seconds or not.
+    /// The result for a text without a clock, by a site that writes seconds or not.
     fn read(text: &str, writes_seconds: bool) -> TimeControl {
         TimeControl::parse(text, || writes_seconds, || None)
     }
@@ -241,7 +243,7 @@ mod tests {
         ] {
             assert_eq!(read(text, false), known(initial, increment, speed), "{text}");
         }
-        // Whether what is added belongs to the first period too is not known.
+        // It is unknown whether the increment also belongs to the first period.
         for (text, initial) in [
             ("40/90,SD/30+30", 5400),
             ("1:40:00/40+50:00/20+15:00+30", 6000),

@@ -1,14 +1,14 @@
-//! Which periods, times and increments the words of a time control say.
+//! Finds the periods, times and increments in the words of a time control.
 
 use super::token::{Token, Unit, tokens};
 use super::{MOST_MINUTES, seconds};
 
-/// How a number without a unit, or a clock of two parts, can be meant.
+/// The possible meanings of a number without a unit, or of a clock with two parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Meant {
-    /// For certain.
+    /// Unambiguous.
     Surely(f64),
-    /// As PGN has it.
+    /// As in PGN.
     Seconds(f64),
     Minutes(f64),
     /// `5:00`
@@ -31,18 +31,18 @@ impl Meant {
 /// One reading or two.
 pub(super) type Choice = (Meant, Option<Meant>);
 
-/// A time control as it is written.
+/// A parsed time control.
 #[derive(Debug)]
 pub(super) struct Reading {
-    /// What the first period's time can be.
+    /// The possible times of the first period.
     initial: Choice,
-    /// For so many moves.
+    /// The number of moves of the first period.
     pub(super) moves: Option<u32>,
-    /// `None`: it is not known.
+    /// `None`: unknown.
     pub(super) increment: Option<f64>,
-    /// Days are given.
+    /// Whether days are given.
     pub(super) is_slow: bool,
-    /// It is one number, or two with a plus sign.
+    /// Whether it is one number, or two with a plus sign.
     is_plain: bool,
 }
 
@@ -80,14 +80,14 @@ impl Reading {
         Some(Self { initial, moves: first.moves, increment, is_slow, is_plain: false })
     }
 
-    /// What is added for each move of the first period, `None` if it is not known, according to the pieces after it, each with the sign
-    /// before it. `None` if one of them cannot be read.
+    /// The increment of the first period, `None` if unknown, according to the pieces after it, each with the
+    /// sign before it. `None` if one of them cannot be parsed.
     fn increment<'t>(
         first: &Piece,
         pieces: impl Iterator<Item = (char, &'t [Token])>,
     ) -> Option<Option<f64>> {
         let mut increment = Some(0.0);
-        // Whether what is added belongs to a later period only.
+        // Whether the increment belongs to a later period only.
         let mut is_later = false;
         for (part, piece) in pieces {
             // Later periods have increments of their own.
@@ -106,7 +106,7 @@ impl Reading {
                 _ => Added::Period,
             };
             match added {
-                // It is waited before the clock runs, and nothing is added.
+                // A delay: the clock starts later, and nothing is added.
                 _ if piece.is_delay && matches!(piece.unit, Some(Unit::Minutes | Unit::Hours)) => {
                     return None;
                 }
@@ -146,7 +146,7 @@ impl Reading {
             }
         };
         if let Some(clock) = first_clock().filter(|&clock| clock > 0) {
-            // The first move took some time, and one reading is sixty times as long as the other.
+            // The first move took some time, and one reading is sixty times the other.
             let distance =
                 |meant: Meant| (f64::from(clock) / 100.0 / (meant.seconds() + increment)).ln().abs();
             return Some(if distance(first) <= distance(second) { first } else { second }.seconds());
@@ -154,14 +154,14 @@ impl Reading {
         let writes_seconds = writes_seconds();
         let fits = |meant: &Meant| match *meant {
             Meant::Surely(_) => true,
-            // The sites have no faster games; three minutes are played often, three hours hardly ever.
+            // These sites have no faster games. Three minutes are frequent, three hours very rare.
             Meant::Seconds(seconds) => {
                 let is_usual = (writes_seconds && seconds >= 15.0 && seconds.fract() == 0.0)
                     || (seconds == MOST_MINUTES && increment < 10.0);
-                // Only engines get parts of a second for a move.
+                // Only engines get fractions of a second per move.
                 is_usual || increment.fract() != 0.0
             }
-            // Engines are given few seconds for many moves, people minutes; either can be given one and a half.
+            // Engines get few seconds for many moves, people get minutes; both can get one and a half.
             Meant::Minutes(_) => self.moves.is_none() && first.seconds().fract() == 0.0,
             Meant::MinutesAndSeconds(seconds) => seconds >= 180.0,
             Meant::HoursAndMinutes(_) => false,
@@ -170,20 +170,20 @@ impl Reading {
     }
 }
 
-/// What a clock means that is added to the first period, or to its time.
+/// The meaning of a clock that is added to the first period, or to its time.
 enum Added {
     Increment(f64),
-    /// As in `300+3:10`: the second number is that of a later period.
+    /// As in `300+3:10`: the second number belongs to a later period.
     IncrementAndPeriod(f64),
     /// A later period.
     Period,
     Unknown,
 }
 
-/// What a clock after a plus sign means; `first` is the first period's clock.
+/// The meaning of a clock after a plus sign; `first` is the first period's clock.
 fn added(first: Option<Choice>, clock: Choice) -> Added {
     const MOST_INCREMENT: f64 = 180.0;
-    // Nobody has so many hours for a game.
+    // No game has that many hours.
     const MINUTES: f64 = 4.0 * 60.0;
     let (meant, is_short) = (clock.0, clock.1.is_some());
     let (seconds, is_first_short) = (meant.seconds(), first.is_some_and(|first| first.1.is_some()));
@@ -201,7 +201,7 @@ fn added(first: Option<Choice>, clock: Choice) -> Added {
     }
 }
 
-/// What a number without a unit can mean.
+/// The possible meanings of a number without a unit.
 fn bare(number: f64) -> Choice {
     if number > MOST_MINUTES {
         return (Meant::Surely(number), None);
@@ -209,7 +209,7 @@ fn bare(number: f64) -> Choice {
     (Meant::Seconds(number), Some(Meant::Minutes(60.0 * number)))
 }
 
-/// What stands between two parting signs.
+/// The text between two separators.
 #[derive(Debug, Default)]
 struct Piece {
     number: f64,
@@ -227,7 +227,7 @@ impl Piece {
         self.number * self.unit.map_or(1.0, Unit::seconds)
     }
 
-    /// Whether it can be what is added for each move: a few seconds.
+    /// Whether it can be an increment per move: a few seconds.
     const fn is_increment(&self) -> bool {
         matches!(self.unit, None | Some(Unit::Seconds))
             && self.clock.is_none()

@@ -1,4 +1,4 @@
-//! The words and numbers of a time control.
+//! Splits a time control into words and numbers.
 
 use super::reading::{Choice, Meant};
 use super::seconds;
@@ -25,12 +25,12 @@ impl Unit {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Token {
     Number(f64),
-    /// What a clock of two or three parts can mean.
+    /// The possible meanings of a clock with two or three parts.
     Clock(Choice),
     Unit(Unit),
     Slash,
     Star,
-    /// What parts two pieces: `+`, `:`, `,` (also `;`), `|`.
+    /// A separator of two pieces: `+`, `:`, `,` (also `;`), `|`.
     Part(char),
     Moves,
     PerMove,
@@ -38,7 +38,7 @@ pub(super) enum Token {
     SuddenDeath,
 }
 
-/// The words of a time control; `None` if there is one that is not known.
+/// The words of a time control; `None` if one is unknown.
 pub(super) fn tokens(value: &str) -> Option<Vec<Token>> {
     const LONGEST: usize = 100;
     if value.len() > LONGEST {
@@ -85,7 +85,8 @@ pub(super) fn tokens(value: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// A number or a clock that a text begins with, maybe after a slash, and its length; `None` if it cannot be told where it ends.
+/// A number or a clock at the start of a text, possibly after a slash, and its length; `None` if its end is
+/// ambiguous.
 fn number(text: &str, is_after_slash: bool) -> Option<(Token, usize)> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let first = digits(text);
@@ -129,7 +130,7 @@ fn number(text: &str, is_after_slash: bool) -> Option<(Token, usize)> {
     seconds(&text[..length]).map(|number| (Token::Number(number), length))
 }
 
-/// What a sign means; a blank is `Part(' ')`.
+/// The meaning of a sign; a blank is `Part(' ')`.
 fn sign(letter: char) -> Option<Token> {
     Some(match letter {
         ' ' | '.' | '(' | ')' => Token::Part(' '),
@@ -144,7 +145,7 @@ fn sign(letter: char) -> Option<Token> {
     })
 }
 
-/// What a word means, if anything; `None` if it is not known.
+/// The meaning of a word, if it has one; `None` if it is unknown.
 fn word_token(word: &str) -> Option<Option<Token>> {
     Some(Some(match word {
         "h" | "hr" | "hrs" | "hour" | "hours" => Token::Unit(Unit::Hours),

@@ -98,8 +98,8 @@ values! {
     Severity: Text(severity => severity.as_str()), StoredText;
 }
 
-/// Declares the columns of a table, each with its name in SQL and its value in a row: first where the rows and
-/// texts of a batch are, then the columns. One more column can be a parameter of the statement (`with`).
+/// Declares the columns of a table, each with its name in SQL and its value in a row: first where the rows
+/// and texts of a batch are, then the columns. One more column can be a parameter of the statement (`with`).
 macro_rules! columns {
     (
         $kind:ident: $row:ident in $table:literal,

@@ -1,4 +1,4 @@
-//! The moves as CSV.
+//! Writes the moves as CSV.
 
 use pgndex::query::{Explored, ExploredMove};
 
@@ -6,12 +6,12 @@ use super::table::{chosen, integer};
 use crate::cli::args::RowFormat;
 use crate::cli::render::output::{RowWriter, Value};
 
-/// The column that is there if variations are looked into.
+/// The column for variations, if these are searched.
 const IN_VARIATIONS: &str = "in_variations";
-/// The columns that are there if results are told in one side's view.
+/// The columns for the view of one side, if requested.
 const OF_SIDE: [&str; 2] = ["average_opponent_rating", "performance"];
 
-/// What is told of each move.
+/// The fields of each move.
 pub(super) const FIELDS: [&str; 14] = [
     "uci",
     "san",

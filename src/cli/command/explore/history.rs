@@ -1,4 +1,4 @@
-//! How often a position was reached from year to year.
+//! Prints how often a position was reached from year to year.
 
 use std::io::Write as _;
 
@@ -10,7 +10,7 @@ use crate::cli::render::board::BoardStyle;
 use crate::cli::render::number::percent;
 use crate::cli::render::output::{RowWriter, Value, stdout};
 
-/// How wide the table is beside its bars and moves, and how wide each move is.
+/// The width of the table without its bars and moves, and of each move.
 const BESIDE_BAR: usize = 38;
 const MOVE_WIDTH: usize = 9;
 

@@ -1,4 +1,4 @@
-//! `pgndex explore`: what was played from a position, and what came of it.
+//! `pgndex explore`: prints the moves played from a position and their results.
 
 mod csv;
 mod history;
@@ -26,17 +26,18 @@ use crate::cli::render::output::{stdout, write_json};
 use crate::cli::render::picture::{PictureFile, orientation};
 use crate::cli::terminal::timing::Timing;
 
-/// How many games of each list a table shows, unless told.
+/// How many games of each list a table shows by default.
 const LISTED: u8 = 5;
-/// How many arrows a picture has: more hide the pieces.
+/// The maximum number of arrows in a picture: more hide the pieces.
 const ARROWS: usize = 6;
-/// How many moves are told year by year.
+/// The number of moves counted year by year.
 const HISTORY_MOVES: usize = 4;
 
-/// Shows what was played from a position.
+/// Prints the moves played from a position.
 ///
 /// # Errors
-/// When the position, the filters, the names of openings or the database cannot be read, or the picture cannot be written.
+/// If the position, the filters, the opening names or the database cannot be read, or the picture cannot be
+/// written.
 pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     if args.style.ascii {
         use_ascii();
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         selection: &selection,
         side: args.side(),
         lists: lists(args),
-        // Of two sets, the moves are put together first.
+        // The moves of two sets are merged first.
         limit: (args.limit > 0 && versus.is_none()).then_some(args.limit),
         counts_transposed: true,
         openings: book.as_ref(),
@@ -105,7 +106,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes a filter ready, and tells of names that fit several players or may be written otherwise.
+/// Prepares a filter, and prints notes on names that match several players or may be written differently.
 fn select(database: &Database, filter: &GameFilter, args: &ExploreArgs) -> anyhow::Result<Selection> {
     let selection = database.select(filter)?;
     tell_several(database, &selection, |field| args.option(field))?;
@@ -113,7 +114,7 @@ fn select(database: &Database, filter: &GameFilter, args: &ExploreArgs) -> anyho
     Ok(selection)
 }
 
-/// Says why there is nothing to show.
+/// Prints why there is nothing to show.
 fn tell_nothing(args: &ExploreArgs, explore: &Explore<'_>, filter: &GameFilter) -> anyhow::Result<()> {
     tell_unknown(&explore.unknown_names()?, |field| args.option(field));
     let is_all = explore.selection.is_all();
@@ -138,7 +139,7 @@ fn tell_nothing(args: &ExploreArgs, explore: &Explore<'_>, filter: &GameFilter) 
     })
 }
 
-/// Shows what was played in two sets of games.
+/// Prints the moves played in two sets of games.
 fn write_versus(
     args: &ExploreArgs,
     explore: &Explore<'_>,
@@ -177,7 +178,7 @@ fn print_json(answer: &impl Serialize) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// How many games to list: a table for people has fewer.
+/// How many games to list: fewer in a table for people.
 fn lists(args: &ExploreArgs) -> ListLengths {
     let (top, recent) = match args.format {
         ExploreFormat::Table => (LISTED, LISTED),

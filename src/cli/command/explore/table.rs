@@ -1,4 +1,4 @@
-//! The moves as a table, with lists of games below.
+//! Prints the moves as a table, with lists of games below.
 
 use std::io::Write as _;
 
@@ -12,20 +12,20 @@ use crate::cli::render::number::{counted, grouped, percent};
 use crate::cli::render::output::{RowWriter, Value, stdout, terminal_width};
 use crate::cli::render::text::printable;
 
-/// How wide a bar is where there is no terminal to fit.
+/// The width of a bar without a terminal.
 const BAR: usize = 20;
-/// How wide a table is beside its bars, openings cut short.
+/// The width of a table without its bars, with shortened openings.
 const BESIDE_BAR: usize = 70;
-/// How much wider it is with the columns of one side's view.
+/// The additional width with the columns for the view of one side.
 pub(super) const SIDE_WIDTH: usize = 22;
-/// How wide the column for variations is.
+/// The width of the column for variations.
 const VARIATIONS_WIDTH: usize = 12;
 
-/// The columns that are there if results are told in one side's view.
+/// The columns for the view of one side, if requested.
 pub(super) const OF_SIDE: [&str; 4] = ["  score", "+/=/- %", "opponents", "performance"];
-/// Those in whose place they are.
+/// The columns that these replace.
 pub(super) const OF_BOTH: [&str; 2] = ["w/d/b %", "elo"];
-/// The column that is there if variations are looked into.
+/// The column for variations, if these are searched.
 const VARIATIONS: &str = "variations";
 const OPENING: &str = "opening";
 
@@ -34,7 +34,7 @@ const MOVES: [&str; 13] = [
     "last", VARIATIONS, OPENING,
 ];
 const GAMES: [&str; 9] = ["game", "white", "elo", "black", "elo", "result", "date", "event", "next"];
-/// The columns that are cut short if the terminal is narrow.
+/// The columns to shorten if the terminal is narrow.
 const NAMES: [&str; 4] = [OPENING, "white", "black", "event"];
 
 /// Writes the answer.
@@ -49,7 +49,7 @@ pub(super) fn write(args: &ExploreArgs, explore: &Explore<'_>, answer: &Explored
     write_games("Latest", &answer.recent_games)
 }
 
-/// Writes the name of the position, and the board if it is asked for.
+/// Writes the name of the position, and the board if requested.
 pub(super) fn write_head(
     args: &ExploreArgs,
     explore: &Explore<'_>,
@@ -68,7 +68,7 @@ pub(super) fn write_head(
     Ok(out.flush()?)
 }
 
-/// A line of the table: a move, or all of them.
+/// A line of the table: a move, or the total.
 struct Line<'a> {
     name: &'a str,
     results: &'a ResultCounts,
@@ -107,7 +107,7 @@ impl Line<'_> {
     }
 }
 
-/// What the side that was asked for won, drew and lost, or else White.
+/// Games won, drawn and lost by the chosen side, or otherwise by White.
 pub(super) fn won_drawn_lost(results: &ResultCounts, score: Option<&SideScore>) -> [u32; 3] {
     match score {
         Some(score) => score.won_drawn_lost(results),
@@ -156,7 +156,7 @@ fn write_moves(explore: &Explore<'_>, answer: &Explored, bars: Bars) -> anyhow::
     rows.finish(|_| Some(totals(answer, side, bars)))
 }
 
-/// What stands below the moves, and tells what the parts of the bars are.
+/// The totals below the moves, with an explanation of the bars.
 fn totals(answer: &Explored, side: Option<Color>, bars: Bars) -> String {
     let Explored { results, unfinished, transposed, in_variations, ended, hidden_moves: hidden, .. } = answer;
     let games = results.games();
@@ -181,7 +181,7 @@ fn totals(answer: &Explored, side: Option<Color>, bars: Bars) -> String {
     if remarks.is_empty() { line } else { format!("{line}\n{}", remarks.join("; ")) }
 }
 
-/// Says how many moves are not shown, if any are not.
+/// How many moves are not shown, if any.
 pub(super) fn hidden_moves(hidden: usize) -> Option<String> {
     (hidden > 0).then(|| format!("{} not shown: --limit 0 shows all", counted(hidden as u64, "move")))
 }
@@ -211,7 +211,7 @@ fn write_games(title: &str, games: &[ListedGame]) -> anyhow::Result<()> {
     rows.finish(|_| None)
 }
 
-/// The columns, or their cells, that are chosen.
+/// The chosen columns, or their cells.
 pub(super) fn chosen<T, const N: usize>(cells: [T; N], columns: [bool; N]) -> Vec<T> {
     cells.into_iter().zip(columns).filter_map(|(cell, is_chosen)| is_chosen.then_some(cell)).collect()
 }
@@ -220,13 +220,13 @@ pub(super) fn integer<'a>(number: Option<u64>) -> Value<'a> {
     number.map_or(Value::Null, |number| Value::Integer(number.cast_signed()))
 }
 
-/// The performance of the side that was asked for.
+/// The performance of the chosen side.
 pub(super) fn performance<'a>(score: Option<&SideScore>) -> Value<'a> {
     let rating = score.and_then(|score| score.performance);
     rating.map_or(Value::Null, |rating| Value::Integer(rating.into()))
 }
 
-/// Bars of three parts: games won, drawn and lost by White, or by the side that was asked for.
+/// Bars with three parts: games won, drawn and lost by White, or by the chosen side.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bars {
     width: usize,
@@ -242,21 +242,21 @@ impl Bars {
         Self::beside(ascii, beside)
     }
 
-    /// Bars in a table whose other columns are so wide.
+    /// Bars in a table whose other columns have this width.
     pub(super) fn beside(ascii: bool, beside: usize) -> Self {
         let width = terminal_width().map_or(BAR, |width| width.saturating_sub(beside).clamp(6, 2 * BAR));
         let [won, drawn, lost] = if ascii { ['#', '=', '.'] } else { ['█', '▒', '░'] };
         Self { width, won, drawn, lost }
     }
 
-    /// What stands for all moves.
+    /// The sign for all moves.
     pub(super) fn sum(self) -> &'static str {
         if self.won.is_ascii() { "all" } else { "Σ" }
     }
 
     /// A bar, as `draw` makes them.
     pub(super) fn draw(self, [won, drawn, _]: [u32; 3], games: u64) -> String {
-        // Each part ends where its share of the whole does, so that rounding never changes the width.
+        // Each part ends at its share of the total, so that rounding never changes the width.
         let end = |part: u64| (part as f64 * self.width as f64 / games as f64).round() as usize;
         let [won, drawn] = [won, drawn].map(u64::from);
         let (won, drawn) = (end(won), end(won + drawn));
@@ -267,7 +267,7 @@ impl Bars {
             .collect()
     }
 
-    /// Tells what the parts are, each with its games.
+    /// Explains the parts, each with its games.
     pub(super) fn legend(self, [won, drawn, lost]: [u32; 3], games: u64, side: Option<Color>) -> String {
         let [win, draw, loss] = match side {
             None => ["White", "draw", "Black"],

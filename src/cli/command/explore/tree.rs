@@ -1,4 +1,4 @@
-//! What was played, some moves deep: as an indented table, as JSON, as CSV, and as a graph for Graphviz.
+//! Prints moves several plies deep: as an indented table, as JSON, as CSV, and as a graph for Graphviz.
 
 use std::io::Write;
 
@@ -14,7 +14,7 @@ use crate::cli::render::board::BoardStyle;
 use crate::cli::render::number::{counted, percent};
 use crate::cli::render::output::{RowWriter, Value, stdout};
 
-/// How wide the table is beside its bars, openings cut short.
+/// The width of the table without its bars, with shortened openings.
 const BESIDE_BAR: usize = 80;
 const OPENING: &str = "opening";
 
@@ -42,7 +42,7 @@ pub(super) fn write(args: &ExploreArgs, explore: &Explore<'_>, tree: &ExploredTr
     }
 }
 
-/// Why a tree has no moves though games reached its first position.
+/// Why a tree has no moves although games reached its first position.
 fn without_moves(args: &ExploreArgs, tree: &ExploredTree) -> String {
     let games = tree.results.games();
     match games {
@@ -60,12 +60,12 @@ fn without_moves(args: &ExploreArgs, tree: &ExploredTree) -> String {
     }
 }
 
-/// How many moves follow each other at most.
+/// The maximum number of consecutive moves.
 fn depth(moves: &[TreeMove]) -> u64 {
     moves.iter().map(|told| 1 + depth(&told.moves)).max().unwrap_or(0)
 }
 
-/// Shows `see` each move with how many moves of the tree lead to it and their moves in UCI, in order.
+/// Calls `see` with each move, the number of moves in the tree before it, and these moves in UCI, in order.
 fn for_each(
     moves: &[TreeMove],
     line: &mut Vec<String>,
@@ -80,7 +80,7 @@ fn for_each(
     Ok(())
 }
 
-/// Where the position after a move stands in the tree, if it stands elsewhere.
+/// The other place of the position after a move in the tree, if there is one.
 fn elsewhere(told: &TreeMove) -> Option<String> {
     told.same_as.as_ref().map(|line| match line.as_str() {
         "" => "the first position again".to_owned(),
@@ -162,7 +162,7 @@ fn write_csv(tree: &ExploredTree) -> anyhow::Result<()> {
     rows.finish(|_| None)
 }
 
-/// A graph in the language of Graphviz: positions are its nodes, moves its edges, wide if many games went on so.
+/// Writes a graph for Graphviz: positions are nodes, moves are edges, wide if many games played them.
 fn write_dot(out: &mut impl Write, tree: &ExploredTree) -> anyhow::Result<()> {
     writeln!(out, "digraph moves {{")?;
     writeln!(out, "  rankdir=LR;")?;
@@ -175,7 +175,8 @@ fn write_dot(out: &mut impl Write, tree: &ExploredTree) -> anyhow::Result<()> {
     Ok(writeln!(out, "}}")?)
 }
 
-/// Writes the moves of a position that has this name in the graph: the moves that lead to it, as [`TreeMove::same_as`] writes them.
+/// Writes the moves of the position with this name in the graph: the moves that lead to it, as in
+/// [`TreeMove::same_as`].
 fn write_edges(out: &mut impl Write, moves: &[TreeMove], from: &str, all: u64) -> anyhow::Result<()> {
     for told in moves {
         let played = &told.played;
@@ -207,7 +208,7 @@ fn label(name: Option<String>, games: &str) -> String {
     name.map_or_else(|| games.to_owned(), |name| format!("{name}\n{games}"))
 }
 
-/// A text between quotation marks. `\n` is a new line of a label.
+/// A text in quotation marks. `\n` is a new line of a label.
 fn quoted(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("\"{text}\"")

@@ -1,4 +1,4 @@
-//! Two sets of games side by side.
+//! Compares two sets of games side by side.
 
 use pgndex::query::{Explore, Explored, ExploredMove};
 
@@ -12,10 +12,10 @@ use crate::cli::render::output::{RowWriter, Value};
 const OPENING: &str = "opening";
 const SCORE: &str = "  score";
 
-/// A move of one set or of both.
+/// A move in one set or in both.
 type Both<'a> = [Option<&'a ExploredMove>; 2];
 
-/// The moves of both sets, first those with the greatest shares, as many as are to be shown, and how many more there are.
+/// The moves of both sets to show, those with the greatest shares first, and the number of further moves.
 fn moves<'a>(args: &ExploreArgs, answers: [&'a Explored; 2]) -> (Vec<Both<'a>>, usize) {
     let [first, second] = answers;
     let in_second = |uci: &str| second.moves.iter().find(|played| played.uci == uci);
@@ -39,7 +39,7 @@ fn share(played: Option<&ExploredMove>, answer: &Explored) -> f64 {
     games as f64 / answer.results.games().max(1) as f64
 }
 
-/// Writes them as a table.
+/// Writes the moves as a table.
 pub(super) fn write_table(
     args: &ExploreArgs,
     explore: &Explore<'_>,
@@ -101,9 +101,9 @@ fn cells(played: Option<&ExploredMove>, answer: &Explored) -> [Value<'static>; 4
     ]
 }
 
-/// Writes them as CSV.
+/// Writes the moves as CSV.
 pub(super) fn write_csv(args: &ExploreArgs, answers: [&Explored; 2]) -> anyhow::Result<()> {
-    /// The fields that tell of the games, not of the move.
+    /// The fields on games, not on the move.
     const OF_GAMES: std::ops::Range<usize> = 2..11;
     let told = csv::columns(answers[0]);
     let names = csv::FIELDS.map(|name| format!("versus_{name}"));
@@ -130,7 +130,7 @@ pub(super) fn write_csv(args: &ExploreArgs, answers: [&Explored; 2]) -> anyhow::
     rows.finish(|_| None)
 }
 
-/// A value that borrows nothing.
+/// An owned copy of a value.
 fn owned(value: Value<'_>) -> Value<'static> {
     match value {
         Value::Null => Value::Null,

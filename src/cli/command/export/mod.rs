@@ -1,4 +1,4 @@
-//! `pgndex export`: chosen games as PGN, CSV or Parquet, or their positions as FEN, EPD or CSV.
+//! `pgndex export`: exports chosen games as PGN, CSV or Parquet, or their positions as FEN, EPD or CSV.
 
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -34,7 +34,7 @@ use crate::cli::terminal::signal::stop_on_signal;
 /// Writes games, or their positions.
 ///
 /// # Errors
-/// When the position or the database cannot be read, or the output cannot be written.
+/// If the position or the database cannot be read, or the output cannot be written.
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let query = args.position.query()?;
     let course = args.course()?;
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What tells the games that are written.
+/// The games to export.
 struct Chosen<'c> {
     args: &'c ExportArgs,
     filter: &'c GameFilter,
@@ -125,7 +125,7 @@ struct Chosen<'c> {
 }
 
 impl Chosen<'_> {
-    /// Passes on how the database is asked for them.
+    /// Passes on the query for these games.
     fn read<T>(
         &self,
         database: &Database,
@@ -146,7 +146,7 @@ impl Chosen<'_> {
     }
 }
 
-/// Begins the file to write, which replaces no file with games but one that was exported.
+/// Creates the output file. It replaces no file with games except an exported one.
 fn create(path: &Path, args: &ExportArgs, database: &Database) -> anyhow::Result<OutputFile> {
     const INSTEAD: &str = "name a file, or leave out --output to write to standard output";
     let existing = Existing::of_option(args.overwrite);
@@ -158,10 +158,10 @@ fn create(path: &Path, args: &ExportArgs, database: &Database) -> anyhow::Result
     OutputFile::create(path, existing, Some(&args.database), INSTEAD)
 }
 
-/// The games that can have what is wanted.
+/// The filter for games that can have the wanted positions.
 fn filter(args: &ExportArgs, wanted: &WantedPositions<'_>) -> anyhow::Result<GameFilter> {
     let mut filter = args.filter.filter()?;
-    // Others are not even looked at.
+    // Other games are not even read.
     if let Positions::Within(plies) = &wanted.which {
         filter.plies_min = filter.plies_min.max(Some(*plies.start()).filter(|&first| first > 0));
     }
@@ -169,7 +169,7 @@ fn filter(args: &ExportArgs, wanted: &WantedPositions<'_>) -> anyhow::Result<Gam
     Ok(filter)
 }
 
-/// Tells what is needed to draw the same positions again, and whether there were fewer than asked for.
+/// Prints how to draw the same positions again, and whether there were fewer than requested.
 fn tell_sample(sample: &Sample, positions: u64) {
     if positions < sample.positions {
         let (positions, most) = (counted(positions, "position"), sample.per_game);
@@ -178,7 +178,7 @@ fn tell_sample(sample: &Sample, positions: u64) {
     note(&format!("chosen with --seed {}", sample.seed));
 }
 
-/// Tells that games are not all in the database.
+/// Prints that games are incomplete in the database.
 fn tell_lossy(games: u64) {
     match games {
         0 => {}
@@ -189,15 +189,15 @@ fn tell_lossy(games: u64) {
     }
 }
 
-/// What has been written, for the display to see.
+/// Counts of written data, for the display.
 #[derive(Default)]
 struct Counts {
     games: AtomicU64,
-    /// If positions are written and not games.
+    /// If positions are written, not games.
     positions: AtomicU64,
     plies: AtomicU64,
     bytes: AtomicU64,
-    /// Games of which moves are missing.
+    /// Games with missing moves.
     lossy: AtomicU64,
     stop: AtomicBool,
 }
@@ -214,7 +214,7 @@ impl Counts {
         }
     }
 
-    /// How many games or positions, in words.
+    /// The number of games or positions, as text.
     fn written(&self) -> String {
         match self.positions.load(Ordering::Relaxed) {
             0 => counted(self.games.load(Ordering::Relaxed), "game"),
@@ -238,12 +238,12 @@ impl Format {
             Some(ExportFormat::Epd) => Self::Positions(PositionFormat::Epd),
             Some(ExportFormat::Csv) => Self::Csv,
             Some(ExportFormat::CsvPositions) => Self::CsvPositions,
-            // None: clap asks for one where no Parquet files are written.
+            // None: clap requires a format unless Parquet files are written.
             Some(ExportFormat::Pgn) | None => Self::Pgn { plain: args.plain, normalize: args.normalize },
         }
     }
 
-    /// What is written one by one.
+    /// The unit of counting.
     const fn unit(self) -> &'static str {
         match self {
             Self::Pgn { .. } | Self::Csv => "game",
@@ -256,7 +256,7 @@ struct Exporter<'a> {
     database: &'a Database,
     format: Format,
     wanted: WantedPositions<'a>,
-    /// How many games are written at most.
+    /// The maximum number of games.
     limit: Option<u64>,
     out: Box<dyn Write>,
     text: String,
@@ -288,15 +288,15 @@ impl Exporter<'_> {
             games.insert(game);
             Ok::<_, anyhow::Error>(true)
         })?;
-        // Else each statement would lock the file anew.
+        // Otherwise each statement would lock the file again.
         let snapshot = database.connection().unchecked_transaction()?;
         sample.visit(&games, |draws| self.draws(&sample, draws))?;
         drop(snapshot);
         Ok(())
     }
 
-    /// Writes the positions that draws mean, in the order of these. Games are read in the order of their numbers, as the database has them.
-    /// Gives back how many positions there are.
+    /// Writes the positions of draws, in the order of the draws. Games are read in the order of their
+    /// numbers, as stored. Returns the number of positions.
     fn draws(&mut self, sample: &Sample, draws: &[Draw]) -> anyhow::Result<u64> {
         let mut order: Vec<usize> = (0..draws.len()).collect();
         order.sort_unstable_by_key(|&at| (draws[at].game, at));
@@ -317,7 +317,7 @@ impl Exporter<'_> {
         Ok(rows.len() as u64)
     }
 
-    /// Writes a game. Gives back whether another one may follow.
+    /// Writes a game. Returns whether another one may follow.
     fn game(&mut self, game: GameId) -> anyhow::Result<bool> {
         let (record, annotations) = self.read(game)?;
         self.text.clear();
@@ -344,7 +344,7 @@ impl Exporter<'_> {
         Ok(self.limit.is_none_or(|limit| self.counts.games.load(Ordering::Relaxed) < limit))
     }
 
-    /// A game, and what is said of its moves if that is written or asked for.
+    /// A game, with annotations if they are written or needed.
     fn read(&self, game: GameId) -> anyhow::Result<(GameRecord, GameAnnotations)> {
         self.check_stop()?;
         let needs_annotations = match self.format {
@@ -379,21 +379,21 @@ impl Exporter<'_> {
         Ok(())
     }
 
-    /// Counts a game of which something is written.
+    /// Counts a game that was at least partly written.
     fn count(&self, record: &GameRecord) {
         self.counts.games.fetch_add(1, Ordering::Relaxed);
         self.counts.plies.fetch_add(record.summary.ply_count.into(), Ordering::Relaxed);
         self.counts.bytes.fetch_add(self.text.len() as u64, Ordering::Relaxed);
     }
 
-    /// Passes a text on.
+    /// Passes on a text.
     fn pass_on(&mut self, text: &str) -> anyhow::Result<()> {
         let text = if self.is_file { text.into() } else { shown(text) };
         Ok(self.out.write_all(text.as_bytes())?)
     }
 }
 
-/// Lines of CSV; what is unknown is empty.
+/// Lines of CSV; unknown values are empty.
 fn csv_lines(rows: impl IntoIterator<Item = impl Serialize>) -> anyhow::Result<String> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     for row in rows {

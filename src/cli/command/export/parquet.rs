@@ -1,4 +1,4 @@
-//! Chosen games as Parquet files.
+//! Exports chosen games as Parquet files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub(super) fn run(database: &Database, chosen: &Chosen<'_>, directory: &Path) ->
         None => database.last_game()?.map_or(0, |game| game.0.into()),
     };
     let shown = Arc::clone(&progress);
-    // The share of games that have been read, as a share of the file.
+    // The file size multiplied by the share of games read.
     let display = Display::start(false, move || Snapshot {
         bytes_done: (shown.games() as f64 / all.max(1) as f64 * file_bytes as f64) as u64,
         bytes_total: file_bytes,
@@ -68,7 +68,7 @@ pub(super) fn run(database: &Database, chosen: &Chosen<'_>, directory: &Path) ->
     Ok(())
 }
 
-/// The chosen games; `None` if these are all.
+/// The chosen games; `None`: all.
 fn games(
     database: &Database,
     chosen: &Chosen<'_>,

@@ -1,4 +1,4 @@
-//! Lists of names as CSV.
+//! Reads and writes lists of names as CSV.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -15,15 +15,15 @@ use crate::cli::render::number::counted;
 use crate::cli::render::output::{RowWriter, Value};
 
 const COLUMNS: [&str; 3] = ["name", "alias", "fide_id"];
-/// What a suggestion has besides: for those who look it through. Ignored when a list is read.
+/// Additional columns of suggestions, for people. Ignored when a list is read.
 const SUGGESTED: [&str; 7] =
     ["why", "name_games", "name_years", "name_ratings", "alias_games", "alias_years", "alias_ratings"];
 
-/// A list that was read.
+/// A parsed list.
 pub(super) struct AliasFile {
     path: PathBuf,
     pub(super) rows: Vec<PlayerAlias>,
-    /// The line on which each row begins.
+    /// The line at which each row begins.
     lines: Vec<u64>,
 }
 
@@ -38,10 +38,10 @@ impl AliasFile {
 /// Reads a list.
 ///
 /// # Errors
-/// When the file cannot be read or a line is not as it should be; the message tells which.
+/// If the file cannot be read or a line is invalid; the message contains the line.
 pub(super) fn read(path: &Path) -> anyhow::Result<AliasFile> {
     let shown = path.display();
-    /// Bytes of a list.
+    /// The maximum size of a list, in bytes.
     const MOST: u64 = 64 << 20;
     let mut text = Vec::new();
     File::open(path)
@@ -76,7 +76,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<AliasFile> {
     Ok(list)
 }
 
-/// The line on which the record begins that is read from a place on: empty lines may stand before it.
+/// The line at which the record from this position begins: empty lines may precede it.
 fn line_at(text: &[u8], position: &Position) -> u64 {
     let start = usize::try_from(position.byte()).unwrap_or(usize::MAX);
     let rest = text.get(start..).unwrap_or_default().iter();
@@ -95,7 +95,7 @@ fn unreadable(path: &Path, error: csv::Error) -> anyhow::Error {
     }
 }
 
-/// Where the columns stand.
+/// The indexes of the columns.
 struct Columns {
     count: usize,
     name: usize,
@@ -143,7 +143,7 @@ impl Columns {
             bail!("{}, but {}; {advice}", counted(fields as u64, "field"), counted(count as u64, "column"));
         }
         let text = |column: usize, what: &str| match record.get(column) {
-            // Most likely of a quote that is not closed.
+            // Most likely a quote is not closed.
             Some(text) if goes_on(text) => {
                 Err(anyhow!("the {what} continues after the end of the line; is a double quote not closed?"))
             }
@@ -166,12 +166,12 @@ impl Columns {
     }
 }
 
-/// Whether a field goes on over the end of a line.
+/// Whether a field extends over the end of a line.
 fn goes_on(field: &str) -> bool {
     field.contains(['\n', '\r', '\0'])
 }
 
-/// The signs that separate the fields instead of commas, if there are some.
+/// The separator that was used instead of commas, if any.
 fn other_separator(field: &str) -> Option<&'static str> {
     [(';', "semicolons"), ('\t', "tabs")]
         .into_iter()
@@ -182,7 +182,7 @@ fn other_separator(field: &str) -> Option<&'static str> {
 /// Writes a list to standard output.
 ///
 /// # Errors
-/// Of writing.
+/// Errors of writing.
 pub(super) fn write(rows: &[PlayerAlias]) -> anyhow::Result<()> {
     let mut writer = RowWriter::stdout(RowFormat::Csv, &COLUMNS)?;
     for row in rows {
@@ -191,10 +191,10 @@ pub(super) fn write(rows: &[PlayerAlias]) -> anyhow::Result<()> {
     writer.finish(|_| None)
 }
 
-/// Writes suggestions to standard output, each with what speaks for it.
+/// Writes suggestions to standard output, each with its reason.
 ///
 /// # Errors
-/// Of writing.
+/// Errors of writing.
 pub(super) fn write_suggested(rows: &[SuggestedAlias]) -> anyhow::Result<()> {
     let mut writer = RowWriter::stdout(RowFormat::Csv, &[&COLUMNS[..], &SUGGESTED].concat())?;
     for row in rows {

@@ -1,4 +1,4 @@
-//! What changes which names are those of one player.
+//! Changes which names belong to one player.
 
 use std::path::Path;
 
@@ -10,12 +10,12 @@ use crate::cli::note;
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::text::printable;
 
-/// Changes the names in one step: all or nothing. Nobody else writes between the reading and the writing.
+/// Changes the names in one step: all or nothing. Nobody else can write between reading and writing.
 fn change(
     path: &Path,
     change: impl FnOnce(&Database, &mut Aliases) -> anyhow::Result<Vec<String>>,
 ) -> anyhow::Result<()> {
-    // That there is a database is seen first, as a lock makes a file beside it.
+    // Checked before locking, because a lock creates a file beside the database.
     drop(Database::open_read_only(path)?);
     let lock = WriterLock::acquire(path)?;
     let database = Database::open_read_only(path)?;
@@ -34,10 +34,10 @@ fn change(
     Ok(())
 }
 
-/// Makes names those of one player.
+/// Merges names into one player.
 ///
 /// # Errors
-/// When a name is not clear, when two numbers at FIDE contradict each other, or when the database cannot be written.
+/// If a name is ambiguous, FIDE numbers contradict each other, or the database cannot be written.
 pub(super) fn merge(path: &Path, names: &[String]) -> anyhow::Result<()> {
     change(path, |database, aliases| {
         let chosen =
@@ -50,10 +50,10 @@ pub(super) fn merge(path: &Path, names: &[String]) -> anyhow::Result<()> {
     })
 }
 
-/// Makes names those of one player as a file says.
+/// Merges names into players according to a file.
 ///
 /// # Errors
-/// When the file cannot be read, contradicts itself or the database, or the database cannot be written.
+/// If the file cannot be read, contradicts itself or the database, or the database cannot be written.
 pub(super) fn read_aliases(path: &Path, file: &Path) -> anyhow::Result<()> {
     let list = alias_file::read(file)?;
     change(path, |database, aliases| {
@@ -75,14 +75,14 @@ pub(super) fn read_aliases(path: &Path, file: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Makes each name of a player one of its own again.
+/// Separates the names of a player.
 ///
 /// # Errors
-/// When the name is not clear or is no name of a player who has several, or when the database cannot be written.
+/// If the name is ambiguous or not one of a player with several names, or the database cannot be written.
 pub(super) fn split(path: &Path, name: &str) -> anyhow::Result<()> {
     change(path, |database, aliases| {
         let name = match aliases.choose(name) {
-            // It may be a name that has no others.
+            // It may be a name without others.
             Err(AliasError::Unknown { .. }) => choose_name(database, aliases, name)?,
             chosen => chosen?,
         };
@@ -100,7 +100,7 @@ fn has_games(database: &Database, name: &str) -> anyhow::Result<bool> {
     Ok(database.connection().prepare_cached(sql)?.query_row([name], |row| row.get(0))?)
 }
 
-/// Tells how many games a player has now.
+/// Prints how many games a player has now.
 fn tell_player(database: &Database, name: &str) -> anyhow::Result<()> {
     let filter = NameFilter::Exactly(name.to_owned());
     let players =

@@ -1,4 +1,4 @@
-//! `pgndex players`: the players of a database, and which names are those of one player.
+//! `pgndex players`: lists the players of a database, and changes which names belong to one player.
 
 mod alias_file;
 mod change;
@@ -21,13 +21,13 @@ use crate::cli::render::text::printable;
 const TABLE: [&str; 5] = ["games", "from", "to", "name", "other spellings"];
 const FIELDS: [&str; 8] =
     ["name", "fide_id", "games", "as_white", "as_black", "first_year", "last_year", "spellings"];
-/// The columns that are cut short if the terminal is narrow.
+/// The columns to shorten if the terminal is narrow.
 const NAMES: [&str; 2] = ["name", "other spellings"];
 
-/// Lists the players, or changes which names are those of one player.
+/// Lists the players, or changes which names belong to one player.
 ///
 /// # Errors
-/// When the database or a list cannot be read or written, or a list contradicts itself or the database.
+/// If the database or a list cannot be read or written, or a list contradicts itself or the database.
 pub(crate) fn run(args: &PlayersArgs) -> anyhow::Result<()> {
     if !args.merge.is_empty() {
         return change::merge(&args.database, &args.merge);
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &PlayersArgs) -> anyhow::Result<()> {
     list(args, &database)
 }
 
-/// Writes what is suggested, and says what is left out.
+/// Writes suggestions, and prints what is omitted.
 fn suggest(database: &Database) -> anyhow::Result<()> {
     let suggested = suggest_aliases(database)?;
     for (LeftOut { names, most }, why) in [

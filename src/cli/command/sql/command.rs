@@ -14,7 +14,7 @@ use crate::cli::render::output::Value;
 use crate::cli::render::output_file::{Existing, OutputFile};
 use crate::cli::render::text::printable;
 
-/// A command, its argument, and what it does.
+/// A command, its argument, and its description.
 pub(crate) const COMMANDS: [(&str, &str, &str); 9] = [
     (".tables", "", "the tables and views with their columns"),
     (".schema", "[TABLE]", "the SQL that made them, with comments"),
@@ -31,7 +31,7 @@ impl Session {
     /// Runs a command.
     ///
     /// # Errors
-    /// When there is no such command or it cannot be done.
+    /// If there is no such command or it fails.
     pub(crate) fn command(&mut self, text: &str) -> anyhow::Result<Flow> {
         let (name, argument) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let argument = argument.trim();
@@ -89,7 +89,7 @@ impl Session {
         let mut out = self.out()?;
         for sql in found {
             let sql = sql.lines().map(printable).collect::<Vec<_>>().join("\n");
-            // Behind a comment the semicolon would be part of it.
+            // After a comment, the semicolon would be part of it.
             let is_comment = sql.lines().last().is_some_and(|line| line.contains("--"));
             writeln!(out, "{sql}{};\n", if is_comment { "\n" } else { "" })?;
         }
@@ -125,7 +125,7 @@ impl Session {
         rows.finish(|rows| Some(counted(rows, "parameter")))
     }
 
-    /// Sends answers to a file from now on, or to standard output again.
+    /// Redirects answers to a file, or back to standard output.
     fn set_output(&mut self, file: &str) -> anyhow::Result<()> {
         self.end_output()?;
         let file = file.trim_matches(['"', '\'']);
@@ -138,7 +138,7 @@ impl Session {
         Ok(())
     }
 
-    /// Puts the file that answers went to into its place.
+    /// Completes the file of answers.
     pub(super) fn end_output(&mut self) -> anyhow::Result<()> {
         self.output.take().map(OutputFile::finish).transpose()?;
         Ok(())

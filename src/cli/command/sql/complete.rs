@@ -1,13 +1,13 @@
-//! Completion of names at the prompt.
+//! Completes names at the prompt.
 
 use pgndex::store::{Catalog, Relation};
 
 use super::command::{COMMANDS, formats};
 
-/// Words after which the name of a table or view comes.
+/// Words that are followed by the name of a table or view.
 const BEFORE_RELATIONS: [&str; 5] = ["from", "join", "into", "update", "table"];
 
-/// The words of SQL that queries are made of.
+/// SQL keywords of queries.
 const KEYWORDS: [&str; 37] = [
     "ALL", "AND", "AS", "ASC", "BETWEEN", "BY", "CASE", "CAST", "COLLATE", "CROSS", "DELETE", "DESC",
     "DISTINCT", "ELSE", "END", "EXISTS", "EXPLAIN", "FROM", "GLOB", "GROUP", "HAVING", "INSERT", "JOIN",
@@ -18,12 +18,12 @@ const KEYWORDS: [&str; 37] = [
 /// Completes names and keywords.
 #[derive(Debug, Default)]
 pub(crate) struct Completer {
-    /// The names there are.
+    /// The available names.
     pub(crate) catalog: Catalog,
 }
 
 impl Completer {
-    /// Where the word begins that an input ends with, and what it may become.
+    /// The start of the last word of an input, and its possible completions.
     pub(crate) fn complete(&self, input: &str) -> (usize, Vec<String>) {
         let start = input.len() - ending(input).len();
         let (before, word) = input.split_at(start);
@@ -31,7 +31,7 @@ impl Completer {
             Some(command) => self.of_command(command),
             None => self.of_sql(before, word),
         };
-        // A dot belongs to the word of a command only.
+        // A dot belongs only to the name of a command.
         let is_command_name = before.trim_start() == ".";
         let start = if is_command_name { start - 1 } else { start };
         let word = &input[start..];
@@ -77,7 +77,7 @@ impl Completer {
         let mut names: Vec<_> =
             self.mentioned(before).flat_map(|relation| relation.columns.clone()).collect();
         names.extend(self.relations());
-        // Without a letter there would be too many to choose from.
+        // Without a letter there would be too many completions.
         if let Some(first) = word.chars().next() {
             let cased = |word: &str| if first.is_lowercase() { word.to_lowercase() } else { word.to_owned() };
             names.extend(KEYWORDS.iter().map(|word| cased(word)));
@@ -99,7 +99,7 @@ impl Completer {
     }
 }
 
-/// The name, or its beginning, that a text ends with.
+/// The name, or its beginning, at the end of a text.
 fn ending(text: &str) -> &str {
     let end = text.rfind(|letter| !is_of_name(letter));
     end.and_then(|end| text.get(end..)).map_or(text, |rest| {

@@ -1,4 +1,5 @@
-//! What people should know about a statement: where it failed and what may have been meant, or why it is slow or wrong without an error.
+//! Explains statements: where one failed and what was probably meant, or why it is slow or wrong without an
+//! error.
 
 use pgndex::store::{Catalog, Database, Error, Relation, RelationKind};
 use regex_lite::Regex;
@@ -6,7 +7,7 @@ use rusqlite::OptionalExtension as _;
 
 use crate::cli::render::text::brief;
 
-/// The error of a statement in some SQL that begins in a line of a source.
+/// The error of a statement in an SQL text that begins at a line of a source.
 pub(crate) fn explain(
     error: Error,
     database: &Database,
@@ -29,7 +30,7 @@ pub(crate) fn explain(
     if let Some(place) = place {
         text += &format!("\n{place}");
     }
-    // A schema that cannot be read leaves no hint.
+    // Without a readable schema there is no hint.
     let hint = database.catalog().ok().and_then(|catalog| {
         let of_keys =
             || message.starts_with(FOREIGN_KEY).then(|| foreign_key_hint(database, sql, &catalog).ok());
@@ -42,7 +43,7 @@ pub(crate) fn explain(
     anyhow::Error::msg(text)
 }
 
-/// What a statement does slowly or gets wrong without an error, and what to write instead.
+/// Parts of a statement that are slow or wrong without an error, with alternatives.
 pub(crate) fn warnings(database: &Database, sql: &str) -> Vec<&'static str> {
     let has = |pattern: &str| Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(sql));
     let mut warnings = Vec::new();
@@ -65,8 +66,8 @@ pub(crate) fn warnings(database: &Database, sql: &str) -> Vec<&'static str> {
     warnings
 }
 
-/// Whether SQLite reads all rows of `game_position` for a statement. A query plan has only the aliases of tables, but the program of the
-/// statement has their first pages.
+/// Whether SQLite scans all rows of `game_position` for a statement. A query plan contains only the aliases
+/// of tables, but the statement's program contains their root pages.
 fn scans_positions(database: &Database, sql: &str) -> rusqlite::Result<bool> {
     let connection = database.connection();
     let first_page = "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = 'game_position'";
@@ -85,10 +86,10 @@ fn scans_positions(database: &Database, sql: &str) -> rusqlite::Result<bool> {
     Ok(false)
 }
 
-/// How a message begins that a row lacks the one that it names.
+/// The beginning of the message for a row that refers to a missing one.
 const FOREIGN_KEY: &str = "FOREIGN KEY constraint failed";
 
-/// Which rows name which, of the tables in some SQL, and how to see those that are left without the one that they name.
+/// The foreign keys of the tables in an SQL text, and how to find rows that refer to missing ones.
 fn foreign_key_hint(database: &Database, sql: &str, catalog: &Catalog) -> rusqlite::Result<String> {
     const REFERRING: &str =
         "SELECT s.name || '.' || k.\"from\" FROM sqlite_schema AS s, pragma_foreign_key_list(s.name) AS k
@@ -112,7 +113,7 @@ fn foreign_key_hint(database: &Database, sql: &str, catalog: &Catalog) -> rusqli
            statement; PRAGMA foreign_key_check; ROLLBACK")
 }
 
-/// What to do instead of what SQLite refuses.
+/// An alternative to a statement that SQLite rejects.
 fn hint_of_prompt(message: &str) -> Option<&'static str> {
     let is_near = |word: &str| message.to_uppercase().starts_with(&format!("NEAR \"{word}\""));
     Some(match message {

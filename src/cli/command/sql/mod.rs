@@ -1,4 +1,4 @@
-//! `pgndex sql`: SQL from the command line, a file, standard input or a prompt.
+//! `pgndex sql`: runs SQL from the command line, a file, standard input or a prompt.
 
 mod command;
 mod complete;
@@ -23,7 +23,7 @@ use session::{Flow, Session};
 /// Runs statements and prints their rows as they are found.
 ///
 /// # Errors
-/// When a statement is no valid SQL, would change something without leave, or fails.
+/// If a statement is invalid SQL, would change something without permission, or fails.
 pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
     refuse_statement(&args.database)?;
     let database = Database::open_read_only(&args.database)?;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
     session.finish()
 }
 
-/// Fails if a statement was given where the database is named.
+/// Fails if a statement was given instead of the database.
 fn refuse_statement(database: &Path) -> anyhow::Result<()> {
     const VERBS: [&str; 9] =
         ["select", "with", "values", "explain", "pragma", "insert", "update", "delete", "create"];
@@ -55,7 +55,7 @@ fn refuse_statement(database: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A writer has the database for itself. That there is one was seen before, as a lock makes a file beside it.
+/// Locks the database for writing. It is known to exist, because a lock creates a file beside it.
 fn access(args: &SqlArgs, readable: Database) -> anyhow::Result<(Database, Option<WriterLock>)> {
     if !args.write {
         return Ok((readable, None));
@@ -65,14 +65,14 @@ fn access(args: &SqlArgs, readable: Database) -> anyhow::Result<(Database, Optio
     Ok((Database::open(&args.database)?, Some(lock)))
 }
 
-/// Where statements are read from.
+/// The source of statements.
 struct Input {
     reader: Box<dyn BufRead>,
-    /// What it is called in messages; `None` is the command line, which needs no name.
+    /// Its name in messages; `None`: the command line, which needs no name.
     name: Option<String>,
 }
 
-/// What the user named to be read; `None` is a prompt.
+/// The source that the user gave; `None`: a prompt.
 fn input(args: &SqlArgs) -> anyhow::Result<Option<Input>> {
     let is_stdin = args.file.as_deref().is_some_and(|path| path == "-");
     if let Some(path) = args.file.as_ref().filter(|_| !is_stdin) {

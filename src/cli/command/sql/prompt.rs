@@ -1,4 +1,4 @@
-//! The prompt.
+//! The interactive prompt.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -16,15 +16,15 @@ use crate::cli::render::text::printable;
 use crate::cli::{refuse_file_of, report};
 
 const PROMPT: &str = "pgndex> ";
-/// Before the next lines of a statement that has not ended.
+/// The prompt for further lines of an incomplete statement.
 const MORE: &str = "   ...> ";
-/// Inputs that are remembered.
+/// The maximum number of inputs in the history.
 const HISTORY: usize = 1000;
 
-/// Reads statements and commands and runs them until the user leaves.
+/// Reads statements and commands and runs them until the user quits.
 ///
 /// # Errors
-/// When the terminal or the history file cannot be used; errors of statements are shown.
+/// If the terminal or the history file cannot be used; errors of statements are printed.
 pub(crate) fn run(mut session: Session, history: Option<&Path>) -> anyhow::Result<()> {
     let config = Config::builder().completion_type(CompletionType::List).max_history_size(HISTORY)?.build();
     let mut editor = Editor::with_config(config).context("cannot use the terminal")?;
@@ -67,7 +67,7 @@ fn read(editor: &mut PromptEditor) -> rustyline::Result<String> {
     Ok(input)
 }
 
-/// Runs what was entered; an error ends it, but not the prompt.
+/// Runs an input. An error ends it, but not the prompt.
 fn run_input(session: &mut Session, input: &str) -> Flow {
     session.begin_input();
     let mut script = Script::new(input.as_bytes());
@@ -101,7 +101,8 @@ fn greet(session: &Session) -> anyhow::Result<()> {
 
 type PromptEditor = Editor<Assistant, rustyline::history::DefaultHistory>;
 
-/// Reads the history, and sees at once whether it can be written. A file with anything else in it is left alone.
+/// Reads the history, and checks immediately whether it can be written. A file with other contents is not
+/// changed.
 fn open_history(editor: &mut PromptEditor, path: &Path) -> anyhow::Result<()> {
     if path.exists() && !is_history(path) {
         bail!("{}: is not a history file of the prompt; name another file", path.display());
@@ -110,7 +111,7 @@ fn open_history(editor: &mut PromptEditor, path: &Path) -> anyhow::Result<()> {
     editor.load_history(path).with_context(|| format!("{}: cannot read the history", path.display()))
 }
 
-/// Whether a file is empty, or begins as a history does.
+/// Whether a file is empty, or begins like a history.
 fn is_history(path: &Path) -> bool {
     const BEGINNING: &[u8] = b"#V2\n";
     let mut found = Vec::new();
@@ -122,7 +123,7 @@ fn cannot_write(path: &Path) -> String {
     format!("{}: cannot write the history", path.display())
 }
 
-/// What helps while a line is edited.
+/// Helps while a line is edited.
 struct Assistant {
     completer: Completer,
 }
@@ -143,7 +144,7 @@ impl rustyline::completion::Completer for Assistant {
 
 impl rustyline::validate::Validator for Assistant {}
 
-/// Whether Enter runs an input rather than beginning another line of it.
+/// Whether Enter runs an input, or starts another line of it.
 fn is_whole(input: &str) -> bool {
     let nothing = |line: &str| line.trim().is_empty() || line.trim_start().starts_with("--");
     let is_command = |line: &str| line.trim_start().starts_with('.') || command_of(line).is_some();

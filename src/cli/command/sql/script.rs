@@ -1,4 +1,4 @@
-//! SQL texts in pieces: whole statements, and commands that begin with a dot.
+//! Splits SQL texts into pieces: complete statements, and commands that begin with a dot.
 
 use std::io::{self, BufRead};
 
@@ -7,13 +7,13 @@ use pgndex::store::is_complete;
 /// A piece of a script.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// One or more statements, and the line of the script they begin in, from 1.
+    /// One or more statements, and the line of the script at which they begin, from 1.
     Sql { text: String, line: u64 },
     /// A command and its argument, such as `.mode csv`.
     Command { text: String, line: u64 },
 }
 
-/// Reads a script piece by piece; no more than the lines of one statement is held.
+/// Reads a script piece by piece; only the lines of one statement are in memory.
 #[derive(Debug)]
 pub(crate) struct Script<R> {
     input: R,
@@ -28,7 +28,7 @@ impl<R: BufRead> Script<R> {
     /// The next piece.
     ///
     /// # Errors
-    /// Of reading, and if it is not text.
+    /// Errors of reading, also if it is not text.
     pub(crate) fn next_piece(&mut self) -> io::Result<Option<Piece>> {
         let (mut text, mut first) = (String::new(), 0);
         while let Some(line) = self.next_line()? {
@@ -72,7 +72,7 @@ impl<R: BufRead> Script<R> {
     }
 }
 
-/// The command that people mean by a word with which no statement begins.
+/// The command that people mean by a word that begins no statement.
 pub(super) fn command_of(line: &str) -> Option<&'static str> {
     let word = line.trim().trim_end_matches(';').trim_end().to_ascii_lowercase();
     match word.as_str() {

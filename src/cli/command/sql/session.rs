@@ -1,4 +1,4 @@
-//! Statements and commands, run one after the other.
+//! Runs statements and commands one after the other.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -18,33 +18,33 @@ use crate::cli::render::output::{RowWriter, Value, stdout, terminal_width};
 use crate::cli::render::output_file::OutputFile;
 use crate::cli::terminal::signal::Interrupts;
 
-/// An open database and how its rows are to be shown.
+/// An open database with settings for output.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) database: Database,
-    /// Values of parameters, by their names without a sign.
+    /// Values of parameters, by name without the prefix.
     pub(crate) parameters: BTreeMap<String, SqlValue>,
     /// Whether rows begin with the names of the columns.
     pub(crate) has_headers: bool,
-    /// The file that answers go to instead of standard output.
+    /// The file for answers, instead of standard output.
     pub(super) output: Option<OutputFile>,
-    /// Held as long as the database is open for writing; given up after it is closed.
+    /// Held while the database is open for writing; released after it is closed.
     lock: Option<WriterLock>,
     pub(crate) format: SqlFormat,
     pub(crate) timer: bool,
     interrupts: Interrupts,
-    /// The file that the statements come from.
+    /// The file of the statements.
     source: Option<String>,
-    /// Whether a result has been printed that the next one must be told from.
+    /// Whether a result has been printed, so that the next one must be separated from it.
     printed: bool,
 }
 
-/// How it goes on after a piece.
+/// How to continue after a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// With the next piece; `ran` tells whether there was anything to run but comments.
+    /// Continue with the next piece; `ran` is false if there were only comments.
     Continue { ran: bool },
-    /// Not at all.
+    /// Quit.
     Leave,
 }
 
@@ -69,10 +69,10 @@ impl Session {
         }
     }
 
-    /// Where answers go.
+    /// The output for answers.
     ///
     /// # Errors
-    /// If a file's handle cannot be doubled.
+    /// If a file's handle cannot be duplicated.
     pub(super) fn out(&self) -> anyhow::Result<Box<dyn Write>> {
         Ok(match &self.output {
             Some(output) => Box::new(BufWriter::new(output.file().try_clone()?)),
@@ -80,22 +80,22 @@ impl Session {
         })
     }
 
-    /// Begins to write rows with these columns.
+    /// Starts writing rows with these columns.
     ///
     /// # Errors
-    /// Of writing.
+    /// Errors of writing.
     pub(super) fn rows(&self, columns: &[&str]) -> anyhow::Result<RowWriter<Box<dyn Write>>> {
         let terminal = if self.output.is_none() { terminal_width() } else { None };
         let rows = RowWriter::new(self.out()?, self.format, columns, terminal)?.lines_if_too_wide();
         Ok(if self.has_headers { rows } else { rows.without_headers() })
     }
 
-    /// Names the file that the statements come from, for messages.
+    /// Sets the file of the statements, for messages.
     pub(crate) fn name_source(&mut self, name: Option<String>) {
         self.source = name;
     }
 
-    /// What the statements come from, for messages.
+    /// The source of the statements, for messages.
     pub(crate) fn source(&self) -> &str {
         self.source.as_deref().unwrap_or("the query")
     }
@@ -103,7 +103,7 @@ impl Session {
     /// Runs a piece of a script.
     ///
     /// # Errors
-    /// Of the first statement that fails, with the place in the script.
+    /// The error of the first statement that fails, with its place in the script.
     pub(crate) fn run(&mut self, piece: &Piece) -> anyhow::Result<Flow> {
         match piece {
             Piece::Sql { text, line } => {
@@ -117,12 +117,12 @@ impl Session {
         }
     }
 
-    /// Begins the answer to a command.
+    /// Starts the answer to a command.
     pub(crate) fn separate(&mut self) -> anyhow::Result<()> {
         if std::mem::replace(&mut self.printed, true) { self.separator() } else { Ok(()) }
     }
 
-    /// Puts a blank line between two results, for people.
+    /// Writes a blank line between two results, for people.
     fn separator(&self) -> anyhow::Result<()> {
         if self.format.is_for_people() {
             let mut out = self.out()?;
@@ -161,14 +161,14 @@ impl Session {
         Ok(ran)
     }
 
-    /// Runs a statement; `is_next` tells whether its rows are to be told from others before.
+    /// Runs a statement; `is_next`: separate its rows from earlier ones.
     fn statement(&self, query: &mut Query<'_>, is_next: bool) -> anyhow::Result<()> {
         let columns: Vec<_> = query.columns().into_iter().map(str::to_owned).collect();
         let columns: Vec<_> = columns.iter().map(String::as_str).collect();
         let changed = (!query.is_read_only()).then(|| self.database.total_changes());
         let parameters = self.values_of(&query.parameters())?;
         let mut found = query.rows(params_from_iter(parameters))?;
-        // The first row, before anything is printed: most errors show here.
+        // The first row is read before anything is printed: most errors occur here.
         let mut row = found.next_row()?;
         if is_next {
             self.separator()?;
@@ -180,7 +180,7 @@ impl Session {
             row = match found.next_row() {
                 Ok(row) => row,
                 Err(error) => {
-                    // What was found so far is worth seeing.
+                    // The rows found so far are printed.
                     rows.finish(|_| None)?;
                     return Err(error.into());
                 }
@@ -206,7 +206,7 @@ impl Session {
         parameters.iter().map(value).collect()
     }
 
-    /// Begins a new input at the prompt, which tells its results from those before.
+    /// Starts a new input at the prompt; its results need no separator.
     pub(crate) const fn begin_input(&mut self) {
         self.printed = false;
     }
@@ -219,7 +219,7 @@ impl Session {
     /// Ends the session.
     ///
     /// # Errors
-    /// If changes were left uncommitted; if the file that answers went to cannot be put into its place.
+    /// If changes are uncommitted, or the file of answers cannot be completed.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.end_output()?;
         if self.is_writing() && self.database.is_in_transaction() {
@@ -229,9 +229,9 @@ impl Session {
     }
 }
 
-/// Writes a line about a statement to standard error.
+/// Writes a remark on a statement to standard error.
 fn remark(text: &str) {
-    // There is nowhere left to say that standard error cannot be written.
+    // Without standard error, this cannot be reported.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 

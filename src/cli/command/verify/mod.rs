@@ -1,4 +1,4 @@
-//! `pgndex verify`: is a database sound, or are Parquet files?
+//! `pgndex verify`: checks a database or Parquet files.
 
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -23,10 +23,10 @@ use crate::cli::terminal::log;
 use crate::cli::terminal::progress::{Progress as Display, Snapshot};
 use crate::cli::terminal::signal::{READING, end_after, stop_on_signal};
 
-/// Checks a database and says what is wrong with it.
+/// Checks a database and prints the findings.
 ///
 /// # Errors
-/// When it cannot be read at all, or somebody stops the check.
+/// If it cannot be read at all, or the check is stopped.
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     #[cfg(feature = "parquet")]
     if let Some(directory) = &args.parquet {
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || {
         stopped.stop();
-        // A constraint of a database from somebody else may call a function that takes for ever.
+        // A foreign database may have a constraint that calls a function which takes forever.
         end_after(READING, || true);
     })?;
     let file_bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     Ok(if report.is_sound() { Status::Done } else { Status::Unsound })
 }
 
-/// Tells programs how it went; for people the answer is on standard output.
+/// Reports the result to programs; for people the answer is on standard output.
 fn tell(args: &VerifyArgs, done: Done) -> anyhow::Result<()> {
     Telling { quiet: args.quiet || !log::is_json(), json: args.json }.tell(done, String::new)
 }
@@ -86,7 +86,7 @@ fn options(args: &VerifyArgs) -> VerifyOptions {
     }
 }
 
-/// The share of rows that have been read, as a share of the file.
+/// The file size multiplied by the share of rows read.
 fn snapshot(progress: &Progress, file_bytes: u64) -> Snapshot {
     let share = progress.rows() as f64 / progress.total_rows().max(1) as f64;
     Snapshot {
@@ -99,7 +99,7 @@ fn snapshot(progress: &Progress, file_bytes: u64) -> Snapshot {
     }
 }
 
-/// Says which sources games could not be held against.
+/// Prints the sources whose games could not be compared.
 fn tell_sources(report: &Report) {
     let mut told = HashSet::new();
     for note in &report.notes {

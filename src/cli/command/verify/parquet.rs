@@ -1,4 +1,4 @@
-//! Are Parquet files sound?
+//! Checks Parquet files.
 
 use std::io::Write;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::cli::render::text::printable;
 use crate::cli::terminal::progress::{Progress as Display, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
 
-/// Checks the Parquet files of a directory and says what is wrong with them.
+/// Checks the Parquet files of a directory and prints the findings.
 pub(super) fn run(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Status> {
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);

@@ -1,4 +1,4 @@
-//! What lies in a directory, and what of it is ready to be read.
+//! Tracks the files of a directory, and which of them are ready to be read.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use pgndex::source::has_name_of_games;
 
-/// What tells whether a file is still the same.
+/// The data that shows whether a file is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mark {
     bytes: u64,
@@ -20,13 +20,13 @@ impl Mark {
         Self { bytes: metadata.len(), changed: metadata.modified().ok() }
     }
 
-    /// Whether it was last changed so long ago. A time in the future says nothing.
+    /// Whether the last change is at least this old. A time in the future counts as unknown.
     fn is_older_than(self, age: Duration) -> bool {
         self.changed.and_then(|changed| changed.elapsed().ok()).is_some_and(|elapsed| elapsed >= age)
     }
 }
 
-/// A file that was seen.
+/// A known file.
 #[derive(Debug)]
 struct Seen {
     mark: Mark,
@@ -34,27 +34,27 @@ struct Seen {
     is_done: bool,
 }
 
-/// The files of a directory, as they were seen.
+/// The known files of a directory.
 #[derive(Debug, Default)]
 pub(super) struct Folder {
     seen: HashMap<PathBuf, Seen>,
-    /// How many files the last look found that may still be written.
+    /// How many files of the last scan may still be written.
     settling: usize,
-    /// Directories that the last look could not read.
+    /// Directories that could not be read in the last scan.
     unreadable: HashSet<PathBuf>,
 }
 
-/// What a look found.
+/// The result of a scan.
 #[derive(Debug)]
 pub(super) struct Look {
-    /// Files that are ready and not done, by name.
+    /// Files that are ready and not yet done, by name.
     pub(super) ready: Vec<PathBuf>,
-    /// Directories that cannot be read, but for those that the look before could not read either.
+    /// Unreadable directories, except those that were unreadable in the scan before.
     pub(super) unreadable: Vec<(PathBuf, io::Error)>,
 }
 
 impl Folder {
-    /// Looks at a directory and those below it.
+    /// Scans a directory and those below it.
     ///
     /// # Errors
     /// If the directory itself cannot be read.
@@ -65,7 +65,7 @@ impl Folder {
         let told = std::mem::take(&mut self.unreadable);
         self.settling = 0;
         while let Some(entries) = directories.pop() {
-            // What has gone meanwhile is no error.
+            // A file that has just been removed is not an error.
             for entry in entries.filter_map(Result::ok) {
                 let path = entry.path();
                 if is_temporary(&path) {
@@ -108,19 +108,19 @@ impl Folder {
         Ok(Look { ready, unreadable })
     }
 
-    /// How many files the last look found that may still be written.
+    /// How many files of the last scan may still be written.
     pub(super) const fn settling(&self) -> usize {
         self.settling
     }
 
-    /// Has all files read again.
+    /// Marks all files to be read again.
     pub(super) fn read_again(&mut self) {
         for seen in self.seen.values_mut() {
             seen.is_done = false;
         }
     }
 
-    /// Notes that files need not be read again while they stay as they are.
+    /// Marks files as done while they stay unchanged.
     pub(super) fn done(&mut self, paths: &[PathBuf]) {
         for path in paths {
             if let Some(seen) = self.seen.get_mut(path) {
@@ -130,7 +130,7 @@ impl Folder {
     }
 }
 
-/// Whether somebody is writing a file under a name that it does not keep, or hides it.
+/// Whether a file is hidden, or has a temporary name.
 fn is_temporary(path: &Path) -> bool {
     const ENDINGS: [&str; 4] = [".part", ".tmp", ".partial", ".crdownload"];
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();

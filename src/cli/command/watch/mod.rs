@@ -1,4 +1,4 @@
-//! `pgndex watch`: games of files that appear in a directory, added as they come.
+//! `pgndex watch`: adds games of files that appear in a directory.
 
 mod folder;
 
@@ -25,10 +25,10 @@ use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop
 use crate::cli::{Status, complain, note};
 use folder::{Folder, Look};
 
-/// Watches a directory until it is told to end.
+/// Watches a directory until it is stopped.
 ///
 /// # Errors
-/// When the directory cannot be read, or the database cannot be written.
+/// If the directory cannot be read, or the database cannot be written.
 pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Status> {
     ignore_file_size_signal();
     crate::cli::refuse_standard_output(&args.database)?;
@@ -71,7 +71,8 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Status> {
     }
 }
 
-/// Fails if games cannot be added to what is in the place of the database. Whether somebody is writing to it shows when they are.
+/// Fails if games cannot be added to the file at the database's path. A lock by another program is found only
+/// when games are added.
 fn check_database(path: &Path) -> anyhow::Result<()> {
     if fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0)
         && let Err(error) = Database::open_read_only(path)
@@ -82,11 +83,11 @@ fn check_database(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a signal stops.
+/// Stops the command on a signal.
 #[derive(Debug, Default)]
 struct Stop {
     is_asked: AtomicBool,
-    /// That of the addition that runs.
+    /// The progress of the current addition.
     progress: Mutex<Weak<Progress>>,
 }
 
@@ -101,7 +102,7 @@ impl Stop {
         progress.iter().for_each(stop_run);
     }
 
-    /// The progress of an addition that begins.
+    /// The progress for a new addition.
     fn begin(&self) -> Arc<Progress> {
         let progress = Arc::new(Progress::default());
         *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&progress);
@@ -112,16 +113,16 @@ impl Stop {
     }
 }
 
-/// Listens to signals. What is given back last hears of one.
+/// Listens for signals. The returned receiver gets a message on each.
 fn listen(notifier: &Arc<Notifier>) -> anyhow::Result<(Arc<Stop>, Receiver<()>)> {
     let (wake, woken) = bounded(1);
     let stop = Arc::new(Stop::default());
     let (asked, notifier) = (Arc::clone(&stop), Arc::clone(notifier));
     stop_on_signal(move || {
-        // Whoever hears of it can rely on it.
+        // The flag is set before the message is sent.
         asked.ask();
         notifier.tell("STOPPING=1");
-        let _ = wake.try_send(()); // Full: it is told already.
+        let _ = wake.try_send(()); // If it is full, there is a message already.
     })?;
     Ok((stop, woken))
 }
@@ -132,20 +133,20 @@ struct Watch<'a> {
     folder: Folder,
     stop: Arc<Stop>,
     watchdog: Watchdog,
-    /// Whether it was said that another program is writing the database.
+    /// Whether it was reported that another program is writing the database.
     was_busy: bool,
-    /// How it went so far, told as `index` does.
+    /// The status so far, as for `index`.
     status: Status,
-    /// Whether the only look was repeated for files that had just changed.
+    /// Whether the single scan was repeated for files that had just changed.
     has_waited: bool,
     /// The database to which games were last added.
     file: Option<FileId>,
 }
 
 impl Watch<'_> {
-    /// What is ready.
+    /// The files that are ready.
     fn look(&mut self) -> anyhow::Result<Vec<PathBuf>> {
-        // Somebody took the database away or put a copy into its place, which may have other games.
+        // Somebody removed the database or replaced it by a copy, which may have other games.
         if self.file.is_some() && self.file != FileId::of(&self.args.database).ok() {
             self.file = None;
             self.folder.read_again();
@@ -206,14 +207,14 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// Whether the only look is worth repeating, for files that have just changed.
+    /// Whether to repeat the single scan for files that have just changed.
     fn waits(&mut self) -> bool {
         const LONGEST: u64 = 60;
         let is_first = !std::mem::replace(&mut self.has_waited, true);
         is_first && self.args.settle <= LONGEST && self.folder.settling() > 0
     }
 
-    /// Says what the only look leaves for the next run.
+    /// Prints what the single scan leaves for the next run.
     fn tell_settling(&self) {
         let files = self.folder.settling();
         if files > 0 && !self.args.quiet {

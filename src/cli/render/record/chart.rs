@@ -1,4 +1,4 @@
-//! Charts of a page, as SVG: their colours and letters come from its style, and nothing is told by colour alone.
+//! Draws charts of a page as SVG: colours and fonts come from its style, and nothing depends on colour alone.
 
 use pgndex::query::Record;
 
@@ -7,17 +7,17 @@ use crate::cli::render::number::percent;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 260.0;
-/// Where the field of a chart begins and ends.
+/// The start and the end of a chart's area.
 const LEFT: f64 = 60.0;
 const RIGHT: f64 = WIDTH - 16.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = HEIGHT - 32.0;
-/// A performance of fewer games says little, and would make all others look alike.
+/// A performance of fewer games is meaningless, and would flatten all others.
 const FEWEST_GAMES: u64 = 5;
-/// How high the parts of a bar are: games won, drawn and lost.
+/// The heights of the parts of a bar: games won, drawn and lost.
 const PARTS: [(&str, u32); 3] = [("won", 12), ("drawn", 8), ("lost", 4)];
 
-/// What came of games as a bar that is highest where games were won.
+/// The results of games as a bar that is highest for games won.
 pub(super) fn bar(record: &Record) -> String {
     let whole = record.finished().max(1);
     let counts = [record.wins, record.draws, record.losses].map(u64::from);
@@ -39,7 +39,7 @@ pub(super) fn bar(record: &Record) -> String {
     )
 }
 
-/// What the bars show.
+/// The legend of the bars.
 pub(super) fn bar_legend() -> String {
     let part = |(name, height): (&str, u32)| {
         format!(
@@ -50,7 +50,7 @@ pub(super) fn bar_legend() -> String {
     format!("The bars: {}", PARTS.map(part).join(" "))
 }
 
-/// A line of a chart: what it shows, with the words for it in the caption, and how a point of it is drawn.
+/// A line of a chart: its meaning, its name in the caption, and the shape of its points.
 struct Line {
     name: &'static str,
     caption: &'static str,
@@ -75,7 +75,7 @@ const LINES: [Line; 2] = [
     },
 ];
 
-/// A scale of a chart: round numbers at even steps.
+/// A scale of a chart: round numbers at equal steps.
 struct Scale {
     first: i64,
     last: i64,
@@ -83,7 +83,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// A scale with so many steps at most.
+    /// A scale with at most this many steps.
     fn of(values: impl Iterator<Item = i64> + Clone, most: i64) -> Option<Self> {
         let (least, greatest) = values.clone().min().zip(values.max())?;
         let steps = (0..).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_i64.pow(power)));
@@ -91,7 +91,7 @@ impl Scale {
         Some(Self { first: least, last: greatest, step })
     }
 
-    /// The scale widened to whole steps.
+    /// The scale extended to whole steps.
     fn widened(self) -> Self {
         let Self { first, last, step } = self;
         let first = first.div_euclid(step) * step;
@@ -104,13 +104,13 @@ impl Scale {
         (from..=self.last.div_euclid(self.step)).map(|tick| tick * self.step)
     }
 
-    /// Where a value stands, if the scale goes from one place to another.
+    /// The place of a value, if the scale extends from one place to another.
     fn place(&self, value: i64, from: f64, to: f64) -> f64 {
         from + (to - from) * (value - self.first) as f64 / (self.last - self.first).max(1) as f64
     }
 }
 
-/// How ratings and performances went, year by year; nothing if no two years can be compared.
+/// The development of ratings and performances by year; nothing if no two years can be compared.
 pub(super) fn progress(scores: &Scores<'_>) -> Option<String> {
     let field = Field::of(scores)?;
     let lines: Vec<_> = LINES.iter().filter_map(|line| field.line(line)).collect();
@@ -133,7 +133,7 @@ struct Field<'r> {
     up: Scale,
 }
 
-/// A line as it is drawn, what it tells in words, and what stands for it in the caption.
+/// A drawn line, its description in words, and its sign in the caption.
 struct Drawn {
     svg: String,
     words: String,
@@ -161,12 +161,12 @@ impl<'r> Field<'r> {
         Some(Self { years, across, up })
     }
 
-    /// Where a year stands.
+    /// The place of a year.
     fn x(&self, year: i64) -> f64 {
         self.across.place(year, LEFT + 12.0, RIGHT - 12.0)
     }
 
-    /// Where a rating stands.
+    /// The place of a rating.
     fn y(&self, rating: i64) -> f64 {
         self.up.place(rating, BOTTOM, TOP)
     }
@@ -181,7 +181,7 @@ impl<'r> Field<'r> {
                 y + 5.0
             );
         }
-        // A small screen has room for every second year.
+        // On a small screen, only every second year fits.
         for (tick, class) in self.across.ticks().zip(["first", "second"].into_iter().cycle()) {
             svg += &format!(
                 "<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{tick}</text>\n",

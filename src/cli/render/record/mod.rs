@@ -1,4 +1,4 @@
-//! A player's record as people read it: its sections, each with a table, which are the same in every format.
+//! A player's record for people: its sections, each with a table, which are the same in every format.
 
 mod chart;
 mod page;
@@ -20,18 +20,18 @@ const WINS: [&str; 7] = ["game", "side", "opponent", "rating", "date", "event", 
 /// A record in sections.
 pub(crate) struct Sections<'r> {
     record: &'r PlayerRecord,
-    /// What chose among the games, in words.
+    /// The filters, in words.
     filters: Vec<String>,
     /// Whether any rating is known.
     is_rated: bool,
-    /// The first has no title of its own.
+    /// The first section has no title of its own.
     sections: Vec<Section<'r>>,
 }
 
 /// A table under a title.
 struct Section<'r> {
     title: String,
-    /// What the table lists, and in which order.
+    /// The contents of the table, and its order.
     caption: &'static str,
     table: Table<'r>,
 }
@@ -43,9 +43,9 @@ enum Table<'r> {
 
 /// A table with a record in each row.
 struct Scores<'r> {
-    /// What a row is.
+    /// The name of a row.
     what: &'static str,
-    /// The games of which shares are told, if they are.
+    /// The number of games for percentages, if shown.
     share_of: Option<u64>,
     kind: ScoreKind,
     rows: Vec<(Name<'r>, &'r Record)>,
@@ -55,11 +55,11 @@ struct Scores<'r> {
 enum ScoreKind {
     Plain,
     Years,
-    /// What was played with a side.
+    /// The moves played with a side.
     Lines(Color),
 }
 
-/// What a record is of.
+/// The name of a row's record.
 enum Name<'r> {
     Text(String),
     Year(Option<u16>),
@@ -68,7 +68,7 @@ enum Name<'r> {
 }
 
 impl<'r> Sections<'r> {
-    /// What there is to be told of a record, and of the filters that chose its games.
+    /// The sections of a record, with the filters that chose its games.
     pub(crate) fn of(record: &'r PlayerRecord, filters: Vec<String>) -> Self {
         let is_rated = record.all.rating().is_some() || record.all.opponent_rating().is_some();
         let mut sections = Self { record, filters, is_rated, sections: Vec::new() };
@@ -92,7 +92,7 @@ impl<'r> Sections<'r> {
         sections
     }
 
-    /// Whose record it is.
+    /// The player's name.
     fn name(&self) -> String {
         let players = &self.record.players;
         let name = players.first().map_or("", |player| &player.name);
@@ -103,7 +103,7 @@ impl<'r> Sections<'r> {
         format!("{}{others}", printable(name))
     }
 
-    /// How many games it is of, and of which years.
+    /// The number of games, and their years.
     fn extent(&self) -> String {
         let record = self.record;
         let years: Vec<u16> = record.years.iter().filter_map(|year| year.year).collect();
@@ -119,7 +119,7 @@ impl<'r> Sections<'r> {
         format!("{}{span}{unfinished}", counted(record.all.games, "game"))
     }
 
-    /// The filters that were given, if any were.
+    /// The filters, if there are any.
     fn filters(&self) -> Option<String> {
         (!self.filters.is_empty()).then(|| format!("Filters: {}", printable(&self.filters.join("; "))))
     }
@@ -210,14 +210,15 @@ impl<'r> Sections<'r> {
     }
 }
 
-/// Adds a line and those that go on from it.
+/// Adds a line and its continuations.
 fn add_lines<'r>(before: &[&'r LineNode], node: &'r LineNode, rows: &mut Vec<(Name<'r>, &'r Record)>) {
     let line = [before, &[node]].concat();
     rows.push((Name::Line(line.clone()), &node.record));
     node.next.iter().for_each(|next| add_lines(&line, next, rows));
 }
 
-/// The line of most games that comes to the same position as a line; nothing if the line without its last move has one already.
+/// The line with the most games that leads to the same position; nothing if the line without its last move
+/// has one already.
 fn transposition<'r>(moves: &[&'r LineNode]) -> Option<&'r str> {
     let (last, before) = moves.split_last()?;
     let is_told = before.last().is_some_and(|node| node.transposes_to.is_some());
@@ -242,7 +243,7 @@ fn or_unknown(text: Option<&str>) -> String {
     text.unwrap_or("unknown").to_owned()
 }
 
-/// A title that says how many of a list are shown, if not all.
+/// A title with the number of shown items, if not all are shown.
 fn shown(title: &str, shown: usize, total: u64) -> String {
     if (shown as u64) < total { format!("{title}, {shown} of {}", grouped(total)) } else { title.to_owned() }
 }

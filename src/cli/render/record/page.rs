@@ -1,6 +1,7 @@
-//! A player's record as a page of HTML: one file that needs nothing but itself, to be read on a screen, on paper or by voice.
+//! Writes a player's record as an HTML page: one self-contained file for screens, paper or screen readers.
 //!
-//! It is well-formed XML too, so that tests and other programs read it easily. All text goes through [`text`].
+//! It is also well-formed XML, so that tests and other programs can parse it easily. All text goes through
+//! [`text`].
 
 use std::cmp::Reverse;
 use std::io::{self, Write};
@@ -16,11 +17,11 @@ use crate::cli::render::output::Value;
 use crate::cli::render::text::printable;
 
 const STYLE: &str = include_str!("page.css");
-/// As many boards stand below the lines of a side: two rows of three.
+/// The maximum number of boards below the lines of a side: two rows of three.
 const BOARDS: usize = 6;
-/// As many names are told that the games have.
+/// The maximum number of names listed.
 const NAMES: usize = 12;
-/// What stands behind the caption of a table where few games have no result.
+/// The note after the caption of a table with few unfinished games.
 const FEW_UNFINISHED: &str = ". Some games have no result: they are among the games only";
 /// The title of the first section.
 const FIRST: &str = "Score";
@@ -28,10 +29,10 @@ const FIRST: &str = "Score";
 /// Writes the page of a record.
 ///
 /// # Errors
-/// Of writing.
+/// Errors of writing.
 pub(crate) fn write_page(out: &mut dyn Write, sections: &Sections<'_>) -> io::Result<()> {
     let (name, extent) = (text(&sections.name()), sections.extent());
-    // Nothing is to be loaded from anywhere, whatever stands in the page.
+    // Nothing may be loaded from anywhere, whatever the page contains.
     write!(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
@@ -52,12 +53,12 @@ pub(crate) fn write_page(out: &mut dyn Write, sections: &Sections<'_>) -> io::Re
     writeln!(out, "</main>\n<footer>\n{}</footer>\n</body>\n</html>", page.explained())
 }
 
-/// A text of the page: without letters that could steer anything, and with marks as entities.
+/// A text for the page: without control characters, and with markup as entities.
 fn text(text: &str) -> String {
     escaped(&printable(text))
 }
 
-/// Which names the games have, if these are several, with as many games as each has without filters.
+/// The names in the games, if there are several, each with its number of games without filters.
 fn names_of(record: &PlayerRecord) -> String {
     let spellings: Vec<_> = record.players.iter().flat_map(|player| &player.spellings).collect();
     if spellings.len() < 2 {
@@ -91,19 +92,19 @@ struct Page {
     is_rated: bool,
 }
 
-/// What a table does with games without a result.
+/// How a table shows games without a result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unfinished {
-    /// It has none.
+    /// There are none.
     None,
-    /// They are so few that a column would hold little but zeros.
+    /// There are so few that a column would be mostly zeros.
     Few,
     /// They have a column.
     Column,
 }
 
 impl Unfinished {
-    /// As many of a hundred games make a column.
+    /// The percentage of games from which on there is a column.
     const MANY: u64 = 5;
 
     fn of(scores: &Scores<'_>) -> Self {
@@ -131,7 +132,7 @@ impl Page {
         {
             write!(out, "{chart}")?;
         }
-        // What is too wide for a screen is moved to and fro, also by keys.
+        // A table that is too wide for a screen can be scrolled, also with the keyboard.
         writeln!(
             out,
             "<div class=\"wide\" role=\"group\" tabindex=\"0\" aria-labelledby=\"{id}\">\n<table>\n<caption>{}{}</caption>",
@@ -206,7 +207,7 @@ impl Page {
         }
     }
 
-    /// What the numbers mean.
+    /// The meaning of the numbers.
     fn explained(&self) -> String {
         let mut words = "<p>Points are the player's, whatever the side. Games without a result do not count in the score.".to_owned();
         if self.is_rated {
@@ -241,7 +242,7 @@ impl Cell {
     }
 }
 
-/// The names of columns, each with whether it has numbers.
+/// The names of columns, each with whether it contains numbers.
 fn head(out: &mut dyn Write, columns: impl IntoIterator<Item = (&'static str, bool)>) -> io::Result<()> {
     let cells = columns.into_iter().map(|(column, is_number)| {
         let class = if is_number { "number" } else { "text" };
@@ -250,7 +251,7 @@ fn head(out: &mut dyn Write, columns: impl IntoIterator<Item = (&'static str, bo
     writeln!(out, "<thead>\n<tr>{}</tr>\n</thead>\n<tbody>", cells.collect::<String>())
 }
 
-/// A row, whose first cell says what it is of.
+/// A row, whose first cell is its name.
 fn row(out: &mut dyn Write, cells: &[Cell]) -> io::Result<()> {
     write!(out, "<tr>")?;
     for (index, Cell { class, html }) in cells.iter().enumerate() {
@@ -288,7 +289,7 @@ fn moves_of(moves: &[&LineNode]) -> (String, String) {
     (words.join(" "), last)
 }
 
-/// A line that goes no further.
+/// A line without continuations.
 fn whole_line<'s, 'r>(
     (name, record): &'s (Name<'r>, &'r Record),
 ) -> Option<(&'s [&'r LineNode], &'r Record)> {
@@ -298,7 +299,7 @@ fn whole_line<'s, 'r>(
     }
 }
 
-/// The boards after the lines that go no further, most games first.
+/// The boards after the lines without continuations, most games first.
 fn boards(out: &mut dyn Write, scores: &Scores<'_>, side: Color) -> io::Result<()> {
     let mut lines: Vec<_> = scores.rows.iter().filter_map(whole_line).collect();
     lines.sort_by_key(|(_, record)| Reverse(record.games));

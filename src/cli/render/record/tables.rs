@@ -1,4 +1,4 @@
-//! A player's record as tables, plain or in Markdown.
+//! Writes a player's record as tables, plain or in Markdown.
 
 use std::io::Write;
 
@@ -11,19 +11,19 @@ use crate::cli::render::board::sign;
 use crate::cli::render::number::percent;
 use crate::cli::render::output::{RowWriter, Value, markdown};
 
-/// How wide the bars of a chart are.
+/// The width of the bars of a chart.
 const BAR: usize = 30;
-/// What stands behind the name of each row: first what is always there, then what ratings tell.
+/// The columns after the name of each row: first those that are always present, then those for ratings.
 const SCORES: [&str; 5] = ["games", "+", "=", "-", "score"];
 const RATINGS: [&str; 3] = ["rating", "opponents", "performance"];
 
-/// Which games performances are told from.
+/// A note on which games performances are computed from.
 const RATED_ONLY: &str = "performances count only games with a result against rated opponents";
 
-/// Writes the sections of a record; `terminal` is how wide the terminal is, if they go to one.
+/// Writes the sections of a record; `terminal` is the width of the terminal, if they go to one.
 ///
 /// # Errors
-/// Of writing.
+/// Errors of writing.
 pub(crate) fn write_tables(
     out: &mut dyn Write,
     sections: &Sections<'_>,
@@ -111,11 +111,11 @@ impl Sheet<'_> {
         }
     }
 
-    /// The last move of a line, behind as many blanks as there are moves before it.
+    /// The last move of a line, indented by the number of moves before it.
     fn line(&self, moves: &[&LineNode]) -> String {
         let Some((node, before)) = moves.split_last() else { return String::new() };
         let mover = if node.ply % 2 == 1 { Color::White } else { Color::Black };
-        // Blanks at the beginning of a cell are lost in Markdown.
+        // Markdown ignores blanks at the beginning of a cell.
         let blank = if self.format == SqlFormat::Md { "· " } else { "  " };
         let number = number_before(node.ply.div_ceil(2), mover);
         let same = transposition(moves).map(|line| format!(" (= {line})")).unwrap_or_default();
@@ -146,14 +146,14 @@ impl Sheet<'_> {
     }
 }
 
-/// A share, so wide that all shares stand below each other.
+/// A percentage, padded so that all of them are aligned.
 fn share_cell(part: u64, whole: u64) -> Value<'static> {
     format!("{:>7}", percent(part, whole)).into()
 }
 
 /// Bars for performances.
 struct Chart {
-    /// Where bars begin and end.
+    /// The range of the bars.
     first: i32,
     last: i32,
 }

@@ -16,18 +16,18 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// A text; its control characters are made visible.
+    /// A text; control characters are made visible.
     pub(crate) fn text(text: &str) -> Self {
         Self { text: printable(text), is_number: false }
     }
 
-    /// A text of several lines, such as a board; other control characters are made visible.
+    /// A text of several lines, such as a board; control characters are made visible.
     pub(crate) fn lines(text: &str) -> Self {
         let lines = text.strip_suffix('\n').unwrap_or(text).split('\n').map(printable);
         Self { text: lines.collect::<Vec<_>>().join("\n"), is_number: false }
     }
 
-    /// How wide its widest line is.
+    /// The width of its widest line.
     pub(super) fn width(&self) -> usize {
         self.text.split('\n').map(UnicodeWidthStr::width).max().unwrap_or(0)
     }
@@ -38,7 +38,7 @@ impl Cell {
     }
 }
 
-/// As much of a text as fits a width, with an ellipsis if that is not all.
+/// A text shortened to a width, with an ellipsis if it is too long.
 pub(super) fn shortened(text: &str, width: usize) -> Cow<'_, str> {
     if text.width() <= width {
         return text.into();

@@ -1,7 +1,7 @@
-//! Tables for people, printed while the rows are still coming.
+//! Tables for people, printed while rows are still arriving.
 //!
-//! The widths of the columns come from the first rows; a later cell that is wider pushes the next ones aside.
-//! Table crates lay out all rows at once, which a query with millions of rows cannot afford.
+//! The widths of the columns come from the first rows; a later cell that is wider shifts the next ones.
+//! Crates for tables lay out all rows at once, which is impossible for a query with millions of rows.
 
 mod cell;
 mod style;
@@ -14,17 +14,17 @@ pub(crate) use cell::Cell;
 use style::Layout;
 pub(crate) use style::Style;
 
-/// Rows that are held back to find the widths, at most.
+/// The maximum number of rows held back to find the widths.
 const HELD_ROWS: usize = 1000;
-/// Bytes of text that are held back, at most; one row more can stand above it.
+/// The maximum number of bytes of text held back, not counting the last row.
 const HELD_BYTES: usize = 1 << 20;
-/// No column is made wider: what is wider pushes the next ones aside, in its row alone.
+/// The maximum width of a column: a wider cell shifts the next ones, in its row only.
 const MAX_WIDTH: usize = 4096;
-/// Columns of names, which are cut short where they are wider than this, also where there is no terminal: one name of thousands of letters
-/// would make every row so wide.
+/// Columns of names, which are shortened to this width even without a terminal: otherwise one name of
+/// thousands of characters would widen every row.
 const NAMES: [&str; 6] = ["white", "black", "event", "opponent", "name", "from"];
 const MAX_NAME: usize = 80;
-/// No text, and no header above numbers, is made narrower than this to fit a terminal.
+/// The minimum width to which a text, or a header above numbers, is shortened for a terminal.
 const MIN_WIDTH: usize = 6;
 
 /// Writes a table row by row.
@@ -38,15 +38,15 @@ pub(crate) struct TableWriter<W> {
     /// Known once the first rows are printed.
     layout: Option<Vec<Layout>>,
     rows: u64,
-    /// How wide the terminal is; `None` is no terminal, and nothing but names of unusual width is cut off.
+    /// The width of the terminal; `None`: there is none, and only very long names are shortened.
     terminal: Option<usize>,
-    /// The columns that may be cut short to fit the terminal; `None` is all texts.
+    /// The columns that may be shortened for the terminal; `None`: all texts.
     shortened: Option<&'static [&'static str]>,
     /// Whether a table too wide for the terminal is written as lines.
     lines_if_too_wide: bool,
-    /// A column, and how wide it may come to be in later rows.
+    /// A column, and the width that it may need in later rows.
     reserved: Option<(&'static str, usize)>,
-    /// Whether it begins with the names of the columns.
+    /// Whether the names of the columns are printed first.
     has_headers: bool,
 }
 
@@ -69,7 +69,7 @@ impl<W: Write> TableWriter<W> {
         }
     }
 
-    /// Leaves the names of the columns out.
+    /// Omits the names of the columns.
     pub(crate) const fn without_headers(&mut self) {
         self.has_headers = false;
     }
@@ -80,17 +80,17 @@ impl<W: Write> TableWriter<W> {
         self
     }
 
-    /// Allows only these columns to be cut short.
+    /// Allows only these columns to be shortened.
     pub(crate) fn shorten_only(&mut self, columns: &'static [&'static str]) {
         self.shortened = Some(columns);
     }
 
-    /// Writes one value a line if the terminal is too narrow for the table, however short its texts are cut.
+    /// Writes one value per line if the terminal is too narrow for the table even with shortened texts.
     pub(crate) fn lines_if_too_wide(&mut self) {
         self.lines_if_too_wide = true;
     }
 
-    /// Makes a column so wide from the beginning, if there are more rows than are held back.
+    /// Gives a column this width from the beginning, if there are more rows than are held back.
     pub(crate) fn reserve(&mut self, column: &'static str, width: usize) {
         self.reserved = Some((column, width));
     }
@@ -105,7 +105,7 @@ impl<W: Write> TableWriter<W> {
         if self.is_full() || self.style == Style::Lines { self.release() } else { Ok(()) }
     }
 
-    /// Prints what is held back and gives the output back, and the style in which it was drawn.
+    /// Prints the rows held back and returns the output, and the style in which it was drawn.
     pub(crate) fn finish(mut self) -> io::Result<(W, Style)> {
         if self.layout.is_none() {
             self.release()?;
@@ -118,7 +118,7 @@ impl<W: Write> TableWriter<W> {
         self.held.len() >= HELD_ROWS || self.held_bytes >= HELD_BYTES
     }
 
-    /// Settles the widths and prints the header and the rows held back.
+    /// Sets the widths and prints the header and the rows held back.
     fn release(&mut self) -> io::Result<()> {
         let mut layout: Vec<_> = (0..self.headers.len()).map(|column| self.measure(column)).collect();
         if let Some(terminal) = self.terminal.filter(|_| self.is_fitted()) {
@@ -143,7 +143,7 @@ impl<W: Write> TableWriter<W> {
         self.style.row(&mut self.out, &self.headers, cells, layout)
     }
 
-    /// Whether the table is fitted to the terminal; Markdown is to be copied.
+    /// Whether the table is fitted to the terminal; a Markdown table is not, because it will be copied.
     fn is_fitted(&self) -> bool {
         matches!(self.style, Style::Plain | Style::Box)
     }
@@ -163,7 +163,7 @@ impl<W: Write> TableWriter<W> {
             (true, true) => widest.max(header.width().min(MIN_WIDTH)),
             (true, false) => width.min(MIN_WIDTH),
         };
-        // As sqlite3 does, a frame has its numbers on the left.
+        // In a frame, numbers are on the left, as in sqlite3.
         let right = is_numbers && self.style != Style::Box;
         let is_name =
             self.style == Style::Plain && self.shortened.is_some() && NAMES.contains(&header.as_str());
@@ -174,7 +174,7 @@ impl<W: Write> TableWriter<W> {
     }
 }
 
-/// Makes the widest columns narrower until the table fits, or until none can be.
+/// Narrows the widest columns until the table fits, or until none can be narrowed.
 fn shrink(layout: &mut [Layout], style: Style, terminal: usize) {
     // First to the greatest width at which the table is still too wide or just fits, then column by column.
     let narrowed = |column: &Layout, most: usize| column.width.min(most.max(column.least));

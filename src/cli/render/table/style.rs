@@ -8,10 +8,10 @@ use crate::cli::render::board::sign;
 use crate::cli::render::table::cell::{Cell, shortened};
 use crate::cli::render::text::blanks;
 
-/// Columns between columns of a plain table.
+/// The gap between columns of a plain table.
 const GAP: usize = 2;
 
-/// How a table is drawn.
+/// The style of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     /// Columns with a rule below the header.
@@ -20,25 +20,25 @@ pub(crate) enum Style {
     Box,
     /// A Markdown table.
     Markdown,
-    /// No columns: each value on a line of its own, after its name.
+    /// No columns: each value on a separate line, after its name.
     Lines,
 }
 
-/// How a column is drawn.
+/// The layout of a column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     /// In terminal columns.
     pub(super) width: usize,
-    /// No narrower than this.
+    /// The minimum width.
     pub(super) least: usize,
     /// Whether it is aligned right.
     pub(super) right: bool,
-    /// Whether cells wider than `width` are cut short. A number cut short is a wrong number.
+    /// Whether wider cells are shortened. A shortened number would be a wrong number.
     pub(super) cut: bool,
 }
 
 impl Style {
-    /// How wide a table is.
+    /// The width of a table.
     pub(super) fn width(self, layout: &[Layout]) -> usize {
         let columns = layout.iter().map(|column| column.width).sum::<usize>();
         match self {
@@ -48,9 +48,9 @@ impl Style {
         }
     }
 
-    /// What stands before the first row.
+    /// Writes the part before the first row.
     pub(super) fn head(self, out: &mut impl Write, headers: &[Cell], layout: &[Layout]) -> io::Result<()> {
-        // A name cut short is no wrong number.
+        // A shortened name is not a wrong number.
         let layout: Vec<_> = layout.iter().map(|column| Layout { cut: true, ..*column }).collect();
         let layout = layout.as_slice();
         match self {
@@ -106,12 +106,12 @@ impl Style {
         }
     }
 
-    /// What stands between two rows.
+    /// Writes the part between two rows.
     pub(super) fn between(self, out: &mut impl Write) -> io::Result<()> {
         if self == Self::Lines { writeln!(out) } else { Ok(()) }
     }
 
-    /// What stands after the last row.
+    /// Writes the part after the last row.
     pub(super) fn foot(self, out: &mut impl Write, layout: &[Layout]) -> io::Result<()> {
         if self == Self::Box && !layout.is_empty() {
             rule(out, layout, ["└", "┴", "┘"].map(|corner| sign(corner, "+")))
@@ -125,7 +125,7 @@ fn texts(cells: &[Cell]) -> Vec<&str> {
     cells.iter().map(|cell| cell.text.as_str()).collect()
 }
 
-/// Draws a row line by line: as many as its longest cell has.
+/// Draws a row line by line: as many as its highest cell has.
 fn each_line(cells: &[Cell], mut draw: impl FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
     if !cells.iter().any(|cell| cell.text.contains('\n')) {
         return draw(&texts(cells));
@@ -140,10 +140,11 @@ fn each_line(cells: &[Cell], mut draw: impl FnMut(&[&str]) -> io::Result<()>) ->
     }
 }
 
-/// A line of a plain table. What is wider than its column pushes the next ones aside, up to where there is room again.
+/// A line of a plain table. A cell that is wider than its column shifts the next ones, up to where there is
+/// space again.
 fn plain_row(out: &mut impl Write, texts: &[&str], layout: &[Layout]) -> io::Result<()> {
-    // Where the column begins, and where the line ends so far: blanks are written before the next text only, so that no line
-    // ends in blanks.
+    // The start of the column, and the current end of the line. Blanks are written only before the next text,
+    // so that no line ends in blanks.
     let (mut begin, mut end) = (0, None);
     for (text, column) in texts.iter().zip(layout) {
         let text = column.fit(text);
@@ -159,8 +160,8 @@ fn plain_row(out: &mut impl Write, texts: &[&str], layout: &[Layout]) -> io::Res
     writeln!(out)
 }
 
-/// A line between bars; `pad` gives the blanks before and after a text in so much room. What is wider than its column pushes
-/// the next bars aside, up to where there is room again.
+/// A line between bars; `pad` returns the blanks before and after a text. A cell that is wider than its
+/// column shifts the next bars, up to where there is space again.
 fn framed_row(
     out: &mut impl Write,
     texts: &[&str],
