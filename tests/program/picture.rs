@@ -100,7 +100,7 @@ fn only_a_file_that_may_be_written_is_written() {
         place.write(name, text);
         let told = place.failure(&["--svg", name, "--overwrite"]);
         assert!(
-            told.starts_with(&format!("pgndex: error: {name}: ")) && told.contains("never replaced"),
+            told.starts_with(&format!("pgndex: error: {name}: ")) && told.contains("does not replace"),
             "{told}"
         );
         assert_eq!(std::fs::read(place.path(name)).expect("a file"), text);

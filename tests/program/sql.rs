@@ -796,7 +796,7 @@ mod terminal {
             let Some(mut terminal) = Terminal::open(&sample, 200, &format!("--history {name}")) else {
                 return;
             };
-            terminal.until("is no history of the prompt, and is not changed; name another file");
+            terminal.until("is not a history file of the prompt; name another file");
             terminal.until("status=1");
             let kept = fs::read_to_string(sample.path(name.trim_start_matches('\\'))).expect("the file");
             assert_eq!(kept, text);

@@ -222,7 +222,7 @@ fn what_cannot_be_read_is_told_with_what_to_do() {
         ("/api/games?ply=20-40", 400, "ply: goes with"),
         ("/api/games?ply=later", 400, "ply: no plies"),
         ("/api/games?material=KRvK&then", 400, "then: goes with"),
-        ("/api/sql", 405, "with POST"),
+        ("/api/sql", 405, "Use POST"),
     ] {
         let answer = server.get(target);
         let problem = answer.json();
@@ -257,15 +257,15 @@ fn statements_that_cannot_be_read_are_told_in_words_of_ours() {
 fn those_who_ask_in_another_way_are_told_how() {
     let server = Serving::famous(&[]);
     for (method, target, told, allowed) in [
-        ("POST", "/api/games", "with GET", "GET,HEAD"),
+        ("POST", "/api/games", "Use GET", "GET,HEAD"),
         (
             "GET",
             "/api/repertoire",
-            "with POST, and send along what is asked as application/x-chess-pgn",
+            "Use POST for this address, and send the request's content as application/x-chess-pgn",
             "POST",
         ),
-        ("POST", "/api/databases", "with GET", "GET,HEAD"),
-        ("DELETE", "/api/games", "with GET", "GET,HEAD"),
+        ("POST", "/api/databases", "Use GET", "GET,HEAD"),
+        ("DELETE", "/api/games", "Use GET", "GET,HEAD"),
     ] {
         let answer = server.request(method, target, &[], "");
         assert_eq!(answer.status, 405, "{method} {target}");

@@ -110,7 +110,7 @@ impl Guard {
     pub(super) fn check_method(method: &Method) -> Result<(), Problem> {
         match *method {
             Method::GET | Method::HEAD | Method::POST | Method::OPTIONS => Ok(()),
-            _ => Err(Problem::wrong_method("Nothing can be changed here; ask with GET.")),
+            _ => Err(Problem::wrong_method("Nothing can be changed here; use GET.")),
         }
     }
 }

@@ -73,9 +73,7 @@ pub(super) fn router(app: &Arc<App>) -> Router {
         .route("/view/{*view}", get(index))
         .route("/page/{*name}", get(fixed_file))
         .fallback(|| async { refuse(&Problem::not_found("There is nothing at this address.")) })
-        .method_not_allowed_fallback(|| async {
-            refuse(&Problem::wrong_method("Ask this address with GET."))
-        })
+        .method_not_allowed_fallback(|| async { refuse(&Problem::wrong_method("Use GET for this address.")) })
         .layer(from_fn_with_state(Arc::clone(app), around))
         .with_state(Arc::clone(app))
 }
@@ -97,7 +95,7 @@ fn method_router(route: &'static Route) -> MethodRouter<Arc<App>> {
 /// How to use a path, for requests with another method.
 fn how_to_ask(method: Method) -> String {
     match method {
-        Method::Get => "Ask this address with GET.".to_owned(),
+        Method::Get => "Use GET for this address.".to_owned(),
         Method::Post { body, .. } => {
             format!("Use POST for this address, and send the request's content as {}.", body.media_type())
         }
