@@ -400,7 +400,7 @@ fn a_record_is_written_to_a_file_that_may_be_written() {
     }
     insta::assert_snapshot!(place.failure(&["short", "--output", "a"]), @"pgndex: error: a: exists already; use --overwrite to replace it, or name another file");
     insta::assert_snapshot!(place.failure(&["short", "--output", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database, or belongs to it; name another file");
-    insta::assert_snapshot!(place.failure(&["short", "--output", "games.pgn", "--overwrite"]), @"pgndex: error: games.pgn: holds games as PGN, which are never replaced by this; name another file");
+    insta::assert_snapshot!(place.failure(&["short", "--output", "games.pgn", "--overwrite"]), @"pgndex: error: games.pgn: holds games as PGN, which this command does not replace; name another file");
     place.connection("other.db").execute_batch("CREATE TABLE mine (a)").expect("a database");
     insta::assert_snapshot!(place.failure(&["short", "--output", "other.db", "--overwrite"]), @"pgndex: error: other.db: is an SQLite database, which this command does not replace; name another file");
     insta::assert_snapshot!(place.told(0, &["nobody", "--output", "b", "--format", "html"]), @r#"

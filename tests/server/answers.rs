@@ -265,7 +265,7 @@ fn those_who_ask_in_another_way_are_told_how() {
             "POST",
         ),
         ("POST", "/api/databases", "Use GET", "GET,HEAD"),
-        ("DELETE", "/api/games", "Use GET", "GET,HEAD"),
+        ("DELETE", "/api/games", "use GET", "GET,HEAD"),
     ] {
         let answer = server.request(method, target, &[], "");
         assert_eq!(answer.status, 405, "{method} {target}");

@@ -183,7 +183,7 @@ pub(crate) fn refuse_pgn(path: &Path) -> anyhow::Result<()> {
     let shown = path.display();
     ensure!(
         !holds_games(&head(path)),
-        "{shown}: holds games as PGN, which are never replaced by this; name another file"
+        "{shown}: holds games as PGN, which this command does not replace; name another file"
     );
     Ok(())
 }

@@ -78,6 +78,8 @@ class Numbers:
         self.clock = self.elapsed = self.cp = self.mate = self.depth = None
         # Whether the game has values in the manner of ChessBase.
         self.chessbase = chessbase
+        # Whether the evaluation had the other sign in the text.
+        self.turned = False
 
     def evaluated(self):
         return self.cp is not None or self.mate is not None
@@ -98,12 +100,13 @@ class Numbers:
                 self.chessbase |= re.match(r"[+-]?\d+,", value) is not None
                 movers = self.depth is not None and re.match(r"-?#" if "#" in value else r"[+-]?\d+,", value)
                 if black and self.chessbase and movers:
+                    self.turned = True
                     self.cp, self.mate = self.cp and -self.cp, self.mate and -self.mate
             return found is not None
         return False
 
     def take_engine(self, text, black):
-        """Takes the numbers of an engine's comment. Gives back what is left of its text."""
+        """Takes the numbers of an engine's comment, whose text stays as it is."""
         arena = ARENA.match(text)
         if arena and not self.evaluated() and self.elapsed is None:
             turn = -1 if (arena[1] == "-") != black else 1
@@ -121,7 +124,7 @@ class Numbers:
         self.depth = int(found[4])
         if found[5]:
             self.elapsed = round_hundredth(found[5])
-        return found[6] or ""
+        return text
 
     def take_pairs(self, text):
         """Takes the numbers of a list of keys and values."""
@@ -390,7 +393,8 @@ def expected(reading):
             if "[%" in comment:
                 for name, value in COMMAND.findall(comment):
                     value = squeeze(value)
-                    if not counts or not numbers.take(name, value, black) or not is_usual(name, value):
+                    is_kept = not counts or not numbers.take(name, value, black) or not is_usual(name, value)
+                    if is_kept or (name == "eval" and numbers.turned):
                         commands += 1
                         rows["command"].append((line, ply, commands, name, value))
                 text = COMMAND.sub(" ", comment)
@@ -409,14 +413,15 @@ def expected(reading):
     rows["variation_move"] = [
         (line, ply, key, clock, code, fen) for line, ply, key, fen, clock, code in reading.moves
     ]
-    number_lines(rows)
+    numbers = number_lines(rows)
+    reading.nested = {numbers[line] for line in reading.nested if line in numbers}
     for found in rows.values():
         found.sort()
     return rows
 
 
 def number_lines(rows):
-    """Leaves out variations with nothing in them, and numbers the others."""
+    """Leaves out variations with nothing in them, and numbers the others. Returns their new numbers."""
     said = {row[0] for table in ("comment", "nag", "command", "variation_move") for row in rows[table]}
     said.update(row[1] for row in rows["variation"])
     lines = sorted(row[0] for row in rows["variation"] if row[0] in said)
@@ -424,3 +429,4 @@ def number_lines(rows):
     rows["variation"] = [(numbers[line], numbers[parent], ply) for line, parent, ply in rows["variation"] if line in numbers]
     for table in ("comment", "nag", "command", "variation_move"):
         rows[table] = [(numbers[line], *rest) for line, *rest in rows[table]]
+    return numbers

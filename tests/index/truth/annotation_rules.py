@@ -126,6 +126,13 @@ def glued_number(part):
 
 
 @of_moves
+def later_variation(part):
+    """A variation whose number is that of the next move replaces the next move: `27...Qa7 (28. Qd4) 28. Bxc8`. python-chess takes it for
+    a variation of the move before."""
+    return re.sub(r"(\(\s*(\d+)\.(?!\.)[^()]*\))\s*(\2\.(?!\.)\s*[^\s()]+)", r"\3 \1", part)
+
+
+@of_moves
 def promotion(part):
     """`e8(Q)` and `e8/Q` are promotions. python-chess opens a variation, or reads a pawn move without one."""
     return re.sub(r"(?<=[a-h][18])(?:\(([QRBN])\)|/([QRBN]))", lambda piece: "=" + (piece[1] or piece[2]), part)
@@ -300,6 +307,7 @@ RULES = [
     castling,
     colon,
     promotion,
+    later_variation,
     glued_number,
     missing_space,
     unclosed_comment,

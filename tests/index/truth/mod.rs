@@ -168,7 +168,7 @@ fn columns_told_by_tags_agree_with_python_chess() {
 #[test]
 #[ignore = "whole collections"]
 fn all_columns_told_by_tags_agree_with_python_chess() {
-    facts::agree("lichess-24k", usize::MAX, 189_000);
+    facts::agree("lichess-24k", usize::MAX, 188_000);
     facts::agree("annotated_mixed", usize::MAX, 10);
     facts::agree("tcec-3k", usize::MAX, 10_000);
 }
@@ -263,15 +263,15 @@ fn many_damaged_examples_agree_with_python_chess() {
             ("bracket", 1),
             ("castling", 1),
             ("damaged_tag", 1),
-            ("equal", 780),
+            ("equal", 776),
             ("glued", 5),
             ("glued_number", 1),
             ("null_in_check", 1),
             ("result_ends_game", 1),
-            ("tags_begin_game", 2),
+            ("tags_begin_game", 1),
             ("tags_on_a_line", 14),
             ("unclosed_comment", 6),
-            ("unclosed_variation", 7),
+            ("unclosed_variation", 12),
             ("unreadable", 95),
             ("unreadable + after_an_error + result_ends_game", 9),
             ("unreadable + after_an_error + tags_begin_game", 1),
@@ -294,21 +294,21 @@ fn many_damaged_games_agree_with_python_chess() {
             ("after_an_error + result_ends_game", 15),
             ("after_an_error + result_ends_game + tags_begin_game", 1),
             ("after_an_error + tags_begin_game", 7),
-            ("blank_line", 60),
+            ("blank_line", 61),
             ("blank_line + result_ends_game", 1),
             ("damaged_tag", 1),
-            ("equal", 766),
+            ("equal", 764),
             ("glued", 4),
             ("glued_number", 2),
             ("result_ends_game", 4),
             ("result_ends_game + tags_on_a_line", 1),
             ("short_draw", 1),
-            ("tags_begin_game", 2),
+            ("tags_begin_game", 1),
             ("tags_on_a_line", 6),
             ("tags_on_a_line + glued", 1),
             ("unclosed_comment", 7),
             ("unclosed_comment + blank_line", 1),
-            ("unclosed_variation", 5),
+            ("unclosed_variation", 7),
             ("unreadable", 83),
             ("unreadable + after_an_error + result_ends_game", 8),
             ("unreadable + after_an_error + tags_begin_game", 2),

@@ -166,9 +166,10 @@ def unclosed_comment(mutant):
 
 
 def unclosed_variation(mutant):
-    """What follows a `(` that is not closed is lost, and this is an error. python-chess says nothing."""
+    """What follows a `(` or `[` that is not closed is lost, and this is an error. python-chess says nothing, or ignores the `[`."""
     for _, game, at, _ in mutant.of_kind("unclosed-variation"):
-        if mutant.text[at] == "(" and not is_closed(strip_comments(mutant.text[at : game["end"]])):
+        rest = strip_comments(mutant.text[at : game["end"]])
+        if mutant.text[at] == "(" and not is_closed(rest) or mutant.text[at] == "[" and "]" not in rest:
             yield at, game["end"], f" {ILLEGAL} "
 
 
