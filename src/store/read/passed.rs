@@ -48,7 +48,7 @@ impl Passing {
     }
 }
 
-/// Whether the database has sets, which version 4 added.
+/// Whether the database has the table of sets: answers are right without it, but slower.
 pub(crate) fn has_sets(connection: &Connection) -> rusqlite::Result<bool> {
     connection.table_exists(Some("main"), GAME_SET.name)
 }
