@@ -273,7 +273,7 @@ fn garbage_does_not_fill_the_database() {
     assert_eq!(whole.plies(), [2, 1]);
     let messages: Vec<String> = column(&whole.open(), "SELECT message FROM problem ORDER BY problem_id");
     assert_eq!(messages.len(), 100);
-    assert!(messages[99].ends_with("further warnings on this game are not told"), "{}", messages[99]);
+    assert!(messages[99].ends_with("further warnings about this game are not recorded"), "{}", messages[99]);
     assert!(!messages[98].contains("further"));
 }
 

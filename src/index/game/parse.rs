@@ -654,7 +654,7 @@ impl<'a> ChunkParser<'a> {
             let Some(left) = self.warnings_left.checked_sub(1) else { return };
             self.warnings_left = left;
             if left == 0 {
-                message.to_mut().push_str("; further warnings about this game are not shown");
+                message.to_mut().push_str("; further warnings about this game are not recorded");
             }
         }
         let (line, column) = self.lines.at(self.text, offset);
