@@ -65,12 +65,13 @@ class Visit:
         self.settle()
 
     def settle(self):
-        self.page.wait_for_timeout(150)
+        """Waits until nothing is loaded any more, seen three times in a row: on a busy machine work can begin late."""
+        quiet = 0
         for _ in range(600):
-            if self.page.locator("[aria-busy]").count() == 0:
-                break
             self.page.wait_for_timeout(100)
-        self.page.wait_for_timeout(100)
+            quiet = 0 if self.awaited or self.page.locator("[aria-busy]").count() else quiet + 1
+            if quiet == 3:
+                break
 
     def check_console(self):
         check(not self.said, f"{self.name}: the console says {self.said[:3]}")
