@@ -211,7 +211,7 @@ def test_errors_tell_their_place(tmp_path: Path) -> None:
     ("options", "error", "text"),
     [
         ({"columns": ["fun"]}, pgndex.QuestionError, 'no column "fun"; the columns are game_id'),
-        ({"columns": []}, pgndex.QuestionError, "leave them out"),
+        ({"columns": []}, pgndex.QuestionError, "leave out the argument"),
         ({"elo_min": 2, "elo_max": 1}, pgndex.QuestionError, "exchange the two"),
         ({"since": "soon"}, ValueError, "not a date"),
         ({"speed": "slow"}, ValueError, "write one of"),
