@@ -18,7 +18,7 @@ use crate::store::write::level::level_for;
 use crate::store::write::remove::Leaving;
 
 /// Whether copying a table of `rows` rows with the new rows merged in is faster than inserting these through
-/// SQL. Measured: see docs/performance.md.
+/// SQL. Measured: see docs/architecture.md.
 pub(super) const fn is_merging_quicker(rows: u64, new_rows: u64) -> bool {
     const ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED: u64 = 10_000;
     new_rows.saturating_mul(ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED) >= rows
