@@ -36,7 +36,7 @@ impl Database {
     /// # Errors
     /// [`Error::Missing`](crate::store::Error::Missing), [`Error::NotADatabase`](crate::store::Error::NotADatabase),
     /// [`Error::OtherProgram`](crate::store::Error::OtherProgram), [`Error::TooNew`](crate::store::Error::TooNew),
-    /// [`Error::Migration`](crate::store::Error::Migration), or errors of SQLite.
+    /// or errors of SQLite.
     pub fn open(path: &Path) -> Result<Self> {
         Self::open_with(path, register_all)
     }

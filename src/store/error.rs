@@ -288,14 +288,6 @@ pub enum Error {
         /// SQLite's error.
         source: rusqlite::Error,
     },
-    /// A migration failed.
-    #[error("{}: cannot bring the schema up to date; the database is unchanged", path.display())]
-    Migration {
-        /// The database.
-        path: PathBuf,
-        /// The error of the migration.
-        source: rusqlite_migration::Error,
-    },
     /// A build was to be moved to its target before its bulk load was finished.
     #[error("{}: the bulk load is not finished; this is a bug in pgndex, please report it", path.display())]
     Unfinished {
@@ -411,7 +403,6 @@ impl Error {
             | Self::NeedsWriting { path, .. }
             | Self::Io { path, .. }
             | Self::Sqlite { path, .. }
-            | Self::Migration { path, .. }
             | Self::Unfinished { path, .. }
             | Self::RowOrder { path, .. }
             | Self::RowsLost { path, .. }

@@ -1,11 +1,9 @@
 //! The schema: migrations, and how the program recognises its databases.
 
 use std::path::Path;
-use std::sync::LazyLock;
 
 use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
-use rusqlite_migration::{M, Migrations};
 
 use crate::store::error::{Error, Result};
 use crate::store::schema_version::SchemaVersion;
@@ -26,13 +24,9 @@ pub(crate) fn is_our_header(header: &[u8]) -> bool {
         && [APPLICATION_ID, UNRELEASED_ID].iter().any(|id| header.get(68..72) == Some(&id.to_be_bytes()))
 }
 
-/// All migrations, oldest first; [`SchemaVersion::LATEST`] is their number. A released migration is never
-/// changed.
-static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
-    let migrations: [M<'static>; SchemaVersion::LATEST.0 as usize] =
-        [M::up(include_str!("../../migrations/0001_schema.sql"))];
-    Migrations::new(migrations.into())
-});
+/// All migrations, oldest first. A released migration is never changed.
+const MIGRATIONS: [&str; SchemaVersion::LATEST.0 as usize] =
+    [include_str!("../../migrations/0001_schema.sql")];
 
 /// The program that a database belongs to, and its schema version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,44 +81,45 @@ fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -
 ///
 /// # Errors
 /// Errors of a database that cannot be opened, and is left unchanged ([`Error::NotADatabase`],
-/// [`Error::OtherProgram`], [`Error::TooNew`], [`Error::Unreleased`]), and [`Error::Migration`].
+/// [`Error::OtherProgram`], [`Error::TooNew`], [`Error::Unreleased`]), and errors of SQLite.
 pub fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
-    migrate_with(connection, path, &MIGRATIONS, SchemaVersion::LATEST)
+    migrate_with(connection, path, &MIGRATIONS)
 }
 
-/// Like [`migrate`], with migrations up to a certain version.
-fn migrate_with(
-    connection: &mut Connection,
-    path: &Path,
-    migrations: &Migrations<'_>,
-    latest: SchemaVersion,
-) -> Result<()> {
-    if inspect_for(connection, path, latest)? == Kind::Ours(latest) {
-        return Ok(());
-    }
-    let failed = |source| Error::sqlite(path, "migrate the schema", source);
-    provide_exp(connection).map_err(failed)?;
+/// Like [`migrate`], with other migrations.
+fn migrate_with(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<()> {
+    let latest = SchemaVersion(i32::try_from(migrations.len()).unwrap_or(i32::MAX));
+    let done = match inspect_for(connection, path, latest)? {
+        Kind::Ours(version) if version == latest => return Ok(()),
+        Kind::Ours(version) => usize::try_from(version.0).unwrap_or_default(),
+        Kind::Blank => 0,
+    };
+    apply(connection, &migrations[done..], latest)
+        .map_err(|source| Error::sqlite(path, "migrate the schema; the database is unchanged", source))
+}
+
+/// Applies migrations in one transaction, after which the database has a version.
+fn apply(connection: &mut Connection, migrations: &[&str], version: SchemaVersion) -> rusqlite::Result<()> {
+    provide_exp(connection)?;
     // Users' views and triggers refer to our tables by name, and may refer to tables that no longer exist.
-    connection.pragma_update(None, "legacy_alter_table", true).map_err(failed)?;
-    let migrated = migrations.to_latest(connection).map_err(|source| match source {
-        rusqlite_migration::Error::RusqliteError { err, .. } => failed(err),
-        source => Error::Migration { path: path.to_owned(), source },
-    });
-    connection.pragma_update(None, "legacy_alter_table", false).map_err(failed)?;
-    migrated
+    connection.pragma_update(None, "legacy_alter_table", true)?;
+    let applied = (|| {
+        let transaction = connection.transaction()?;
+        migrations.iter().try_for_each(|migration| transaction.execute_batch(migration))?;
+        transaction.pragma_update(None, "user_version", version.0)?;
+        transaction.commit()
+    })();
+    connection.pragma_update(None, "legacy_alter_table", false)?;
+    applied
 }
 
 /// An in-memory database with the schema of a version.
 ///
 /// # Errors
-/// [`Error::Migration`].
-pub(crate) fn schema_of(version: SchemaVersion) -> Result<Connection> {
-    const MEMORY: &str = ":memory:";
-    let failed = |source| Error::Migration { path: MEMORY.into(), source };
-    let mut connection = Connection::open_in_memory().map_err(|error| failed(error.into()))?;
-    let steps = usize::try_from(version.0).unwrap_or_default();
-    provide_exp(&connection).map_err(|error| failed(error.into()))?;
-    MIGRATIONS.to_version(&mut connection, steps).map_err(failed)?;
+/// Errors of SQLite.
+pub(crate) fn schema_of(version: SchemaVersion) -> rusqlite::Result<Connection> {
+    let mut connection = Connection::open_in_memory()?;
+    apply(&mut connection, &MIGRATIONS[..usize::try_from(version.0).unwrap_or_default()], version)?;
     Ok(connection)
 }
 
@@ -173,8 +168,8 @@ mod tests {
     }
 
     /// A version 2 that adds a column, as a later release could.
-    fn next_version(second: &'static str) -> Migrations<'static> {
-        Migrations::new(vec![M::up(include_str!("../../migrations/0001_schema.sql")), M::up(second)])
+    fn next_version(second: &'static str) -> [&'static str; 2] {
+        [MIGRATIONS[0], second]
     }
 
     #[test]
@@ -191,7 +186,7 @@ mod tests {
         let migrations =
             next_version("ALTER TABLE player ADD COLUMN born INTEGER; ALTER TABLE tag RENAME TO tag_pair");
         for _ in 0..2 {
-            migrate_with(&mut connection, path, &migrations, SchemaVersion(2)).expect("migrated");
+            migrate_with(&mut connection, path, &migrations).expect("migrated");
             assert_eq!(version_of(&connection), Ok(SchemaVersion(2)));
         }
         let row = connection.query_row("SELECT name, born FROM mine JOIN player USING (name)", [], |row| {
@@ -210,7 +205,7 @@ mod tests {
         let mut connection = schema_of(SchemaVersion(1)).expect("version 1");
         let migrations =
             next_version("ALTER TABLE player ADD COLUMN born INTEGER; INSERT INTO nowhere VALUES (1)");
-        let failed = migrate_with(&mut connection, path, &migrations, SchemaVersion(2));
+        let failed = migrate_with(&mut connection, path, &migrations);
         assert!(failed.is_err(), "{failed:?}");
         assert_eq!(version_of(&connection), Ok(SchemaVersion(1)));
         assert!(connection.prepare("SELECT born FROM player").is_err());

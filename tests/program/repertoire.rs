@@ -197,7 +197,7 @@ fn what_cannot_be_read_is_told() {
     0
     "#);
     insta::assert_snapshot!(
-        ask("[Orientation \"green\"]\n\n1. e4 e5 (1... c5) 2. Nf3 *\n\n[Event \"b\"]\n[Variant \"Atomic\"]\n\n1. d4 *\n"),
+        ask("[Orientation \"green\"]\n\n1. e4 e5 (1... c5) 2. Nf3 *\n\n[Event \"b\"]\n[Variant \"Atomic\"]\n\n1. d4 *\n\n1. c4 c5 2. g3 *\n"),
         @r#"
     side,chapter,name,moves,games,wins,draws,losses,followed,is_open,left_by,left_at,left_games,start_fen
     w,1,,1. e4 e5 2. Nf3,1,1,0,0,3,0,,,,

@@ -166,17 +166,20 @@ impl<'t> Reading<'t> {
             tag(b"ChapterName").or_else(|| tag(b"Event")).or((!names.is_empty()).then(|| names.join(" – ")));
         self.book.chapters.push(Chapter { name });
         let side = self.side.or_else(|| self.orientation(tags));
-        if let Some(variant) = tag(b"Variant").filter(|variant| !is_known_variant(variant)) {
-            let message =
-                format!("variant {:?} is not supported; the game is left out", cut(&variant, QUOTED));
-            self.problem(reader.game_start(), message);
-            return Ok(());
-        }
-        let start = match tag(b"FEN").map(|fen| Position::from_fen(fen.as_bytes())) {
-            None => Position::start(),
-            Some(Ok((position, _))) => position,
-            Some(Err(error)) => {
-                self.problem(reader.game_start(), format!("start position: {error}; the game is left out"));
+        let start = if let Some(variant) = tag(b"Variant").filter(|variant| !is_known_variant(variant)) {
+            Err(format!("variant {:?} is not supported", cut(&variant, QUOTED)))
+        } else if let Some(fen) = tag(b"FEN") {
+            let parsed = Position::from_fen(fen.as_bytes());
+            parsed.map(|(position, _)| position).map_err(|error| format!("start position: {error}"))
+        } else {
+            Ok(Position::start())
+        };
+        let start = match start {
+            Ok(start) => start,
+            Err(reason) => {
+                self.problem(reader.game_start(), format!("{reason}; the game is left out"));
+                // Its moves must not be taken for words before the next game.
+                while !matches!(reader.next::<false>(), Token::End | Token::Result(_)) {}
                 return Ok(());
             }
         };

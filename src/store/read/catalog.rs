@@ -162,7 +162,7 @@ impl Database {
             connection.prepare(names)?.query_map([], |row| row.get(0))?.collect()
         };
         let failed = |source| Error::sqlite(self.path(), "read the schema", source);
-        let ours = read(&schema_of(SchemaVersion::LATEST)?).map_err(failed)?;
+        let ours = schema_of(SchemaVersion::LATEST).and_then(|schema| read(&schema)).map_err(failed)?;
         let mut found = read(self.connection()).map_err(failed)?;
         found.retain(|name| !ours.contains(name));
         Ok(found)

@@ -258,8 +258,8 @@ impl Known {
     /// [`Error::ViewForTable`]; errors of SQLite.
     pub fn check_tables(&self) -> Result<()> {
         let tables = "SELECT json_group_array(name) FROM sqlite_schema WHERE type = 'table'";
-        let tables: String = schema_of(SchemaVersion::LATEST)?
-            .query_row(tables, [], |row| row.get(0))
+        let tables: String = schema_of(SchemaVersion::LATEST)
+            .and_then(|schema| schema.query_row(tables, [], |row| row.get(0)))
             .map_err(|source| self.failed(source))?;
         let sql = "SELECT name FROM sqlite_schema
              WHERE type = 'view' AND lower(name) IN (SELECT value FROM json_each(?1)) LIMIT 1";

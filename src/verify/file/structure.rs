@@ -85,7 +85,7 @@ pub(crate) fn integrity(connection: &Connection, path: &Path, findings: &Collect
 /// Compares the schema with that of a new database. Additional tables, indexes and columns are allowed.
 pub(crate) fn schema(connection: &Connection, findings: &Collector) -> store::Result<()> {
     let failed = |source| store::Error::sqlite(Path::new(":memory:"), "make the schema", source);
-    let fresh = schema_of(version_of(connection).map_err(failed)?)?;
+    let fresh = version_of(connection).and_then(schema_of).map_err(failed)?;
     let read = |connection: &Connection| -> rusqlite::Result<BTreeMap<(String, String), String>> {
         let mut statement =
             connection.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
