@@ -1,6 +1,6 @@
-"""Builds the wheel: maturin builds the module; the program and the SQLite extension are built before it and put beside it.
+"""Builds the wheel. maturin builds the module; before that, the program and the SQLite extension are built and copied beside it.
 
-``pip install --config-settings profile=dev ./python`` builds all of it with another of Cargo's profiles than ``release``.
+``pip install --config-settings profile=dev ./python`` builds with another of Cargo's profiles than ``release``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import maturin
-from maturin import (  # noqa: F401  what pip asks a build backend for
+from maturin import (  # noqa: F401  functions that pip calls
     build_sdist,
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
@@ -27,7 +27,7 @@ SCRIPTS = PACKAGE / "pgndex.data" / "scripts"
 
 
 def prepare_metadata_for_build_wheel(directory: str, settings: dict[str, Any] | None = None) -> str:
-    # Maturin looks for it, even if it only writes down what the package is.
+    # Maturin requires the directory, even if it only writes the metadata.
     SCRIPTS.mkdir(parents=True, exist_ok=True)
     return maturin.prepare_metadata_for_build_wheel(directory, settings)
 
@@ -44,12 +44,12 @@ def build_editable(directory: str, settings: dict[str, Any] | None = None, metad
 
 
 def build_parts(settings: dict[str, Any] | None) -> dict[str, Any]:
-    """Builds the program and the extension. Gives back the settings for maturin."""
+    """Builds the program and the extension. Returns the settings for maturin."""
     settings = dict(settings or {})
     profile = settings.pop("profile", "release")
-    # With the features that the module's parts have, so that these are compiled once for both.
+    # With the module's features, so that dependencies are compiled once for both.
     cargo("--profile", profile, "--package", "pgndex", "--package", "pgndex-python", "--bin", "pgndex")
-    # On its own: it must not be given the program's SQLite.
+    # Built alone, because it must not contain the program's SQLite.
     cargo("--profile", profile, "--package", "pgndex-sqlite")
     metadata = subprocess.run(["cargo", "metadata", "--no-deps", "--format-version", "1"], cwd=ROOT, check=True, capture_output=True)
     built = Path(json.loads(metadata.stdout)["target_directory"]) / {"dev": "debug"}.get(profile, profile)
@@ -68,7 +68,7 @@ def cargo(*arguments: str) -> None:
 
 def put(built: Path, place: Path) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
-    # Not over the old one: a program may have it open.
+    # Not in place: a program may have the old file open.
     new = place.with_name(place.name + ".new")
     shutil.copyfile(built, new)
     new.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Questions to a database."""
+"""Queries of a database."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Database:
     """A database that `pgndex index` made, open for reading.
 
-    Positions are told by `fen=…`, by `moves="1. e4 c5"` or by `play="e2e4,c7c5"`; without any it is the start position. Other keywords
-    choose games, as in `pgndex.games`; names fit all spellings of a player. It can be used in a `with` block, and by several threads.
+    A position is given by `fen=…`, by `moves="1. e4 c5"` or by `play="e2e4,c7c5"`; the default is the start position. Other keywords
+    filter games, as in `pgndex.games`; names match all spellings of a player. It can be used in a `with` block, and by several threads.
     """
 
     def __init__(self, path: Path) -> None:
@@ -34,7 +34,7 @@ class Database:
         self.close()
 
     def close(self) -> None:
-        """Closes the database. Rows that are being taken go on."""
+        """Closes the database. Rows that are still being read stay available."""
         self._open.close()
 
     def __repr__(self) -> str:
@@ -52,9 +52,9 @@ class Database:
         variations: bool = False,
         **which: Unpack[Which],
     ) -> Rows:
-        """The games that reached a position, or without one, all games that fit: a row each time, with what was played there.
+        """The games that reached a position, or without a position all games that match: a row each, with the move played there.
 
-        `sort` is `game`, `rating` or `date`. The columns are the members that `pgndex find --format json` prints.
+        `sort` is `game`, `rating` or `date`. The columns are the fields that `pgndex find --format json` prints.
         """
         return self._open.find((fen, moves, play), dict(which), sort=sort, limit=limit, offset=offset, variations=variations)
 
@@ -76,7 +76,7 @@ class Database:
     ) -> dict[str, Any]:
         """What was played from a position, and how those games ended: the object that `pgndex explore --format json` prints.
 
-        With `depth`, a tree so many half-moves deep, with each move that at least `least_share` of a hundred games played.
+        With `depth`, a tree with this many half-moves, with the moves played in at least `least_share` percent of the games.
         """
         answer: dict[str, Any] = json.loads(
             self._open.explore(
@@ -95,7 +95,7 @@ class Database:
         return answer
 
     def games(self, *, sort: str = "game", limit: int | None = None, **which: Unpack[Which]) -> Rows:
-        """Rows of the view `games`, of the games that fit, sorted by `game`, `rating` or `date`."""
+        """Rows of the view `games`, of the games that match, sorted by `game`, `rating` or `date`."""
         return self._open.games(dict(which), sort=sort, limit=limit)
 
     def positions(
@@ -110,7 +110,7 @@ class Database:
         per_game: int | None = None,
         **which: Unpack[Which],
     ) -> Rows:
-        """Positions of the games that fit, in the order of the games; all, or some that are chosen as in `pgndex.positions`."""
+        """Positions of the games that match, in the order of the games; all, or selected as in `pgndex.positions`."""
         return self._open.positions(
             dict(which),
             _columns(columns),
@@ -131,7 +131,7 @@ class Database:
     def sql(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None = None) -> Rows:
         """The rows of a read-only SQL query. Parameters are `?` in order, or `:name` by name.
 
-        The type of a column is told by its first 4,096 rows.
+        The first 4,096 rows determine the type of a column.
         """
         if isinstance(parameters, Mapping):
             parameters = dict(parameters)

@@ -10,14 +10,14 @@ _NAME = "pgndex_sqlite"
 
 
 def loadable_path() -> str:
-    """The path of the SQLite extension, without its ending, as `load_extension` takes it."""
+    """The path of the SQLite extension, without its suffix, for `load_extension`."""
     return str(Path(__file__).with_name(_NAME))
 
 
 def load(connection: Any) -> None:
-    """Makes the SQL functions of pgndex known to a connection of `sqlite3`, `apsw` or `pysqlite3`.
+    """Registers the SQL functions of pgndex on a connection of `sqlite3`, `apsw` or `pysqlite3`.
 
-    Some Pythons are built without extensions (`enable_load_extension` is missing); `apsw` and `pysqlite3` have them.
+    Some Pythons are built without support for extensions (`enable_load_extension` is missing); `apsw` and `pysqlite3` have it.
     """
     if not hasattr(connection, "enable_load_extension") and not hasattr(connection, "enableloadextension"):
         version = ".".join(map(str, sys.version_info[:3]))

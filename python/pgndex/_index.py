@@ -13,18 +13,18 @@ from pgndex._read import Path, Paths, _paths
 
 
 class Progress(NamedTuple):
-    """How far the work has come."""
+    """Progress of a run."""
 
     phase: str
     """`looking for sources`, `reading`, `sorting` or `finishing`."""
     bytes: int
-    """Bytes of the files that have been read."""
+    """Bytes read so far."""
     total_bytes: int
-    """Bytes of all files; 0 until that is known, and if a stream is among them."""
+    """Bytes of all files; 0 if not known yet, or if a stream is among them."""
     games: int
-    """Games that have been read."""
+    """Games read so far."""
     plies: int
-    """Moves that have been replayed."""
+    """Moves replayed so far."""
 
 
 def index(
@@ -45,9 +45,10 @@ def index(
 ) -> dict[str, Any]:
     """Indexes PGN files into a database, or with `parquet=True` into a directory of Parquet files.
 
-    To a database that is there, games are added that it does not have yet, unless `overwrite=True`. The options are those of `pgndex
-    index`; `duplicates` and `annotations` are as the database was made, or `skip` and `all`. `progress` is called with a `Progress` ten times a second; if it raises an exception, or on Ctrl-C, the work stops, and the
-    database is as it was. Gives back the summary that `pgndex index --json` prints.
+    If the database exists, new games are added to it, unless `overwrite=True`. The options are those of `pgndex index`; the defaults of
+    `duplicates` and `annotations` are those of the database, or `skip` and `all`. `progress` is called with a `Progress` ten times a
+    second. If it raises an exception, or on Ctrl-C, the work stops, and the database is as it was. Returns the summary that `pgndex index
+    --json` prints.
     """
     options = SimpleNamespace(
         threads=threads,

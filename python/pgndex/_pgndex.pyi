@@ -6,7 +6,7 @@ from typing import Any
 __version__: str
 
 class Error(Exception):
-    """What pgndex could not do, and what to do next."""
+    """Base class of all errors. The message says what to do next."""
 
     path: str | None
     line: int | None
@@ -16,16 +16,16 @@ class Error(Exception):
     ply: int | None
 
 class PgnError(Error):
-    """Something is wrong with the games, or they cannot be read."""
+    """Games have an error, or cannot be read."""
 
 class DatabaseError(Error):
-    """Something is wrong with a database, or it cannot be used."""
+    """A database has an error, or cannot be used."""
 
 class QuestionError(Error):
-    """A question that cannot be answered as it is put."""
+    """A query that is invalid."""
 
 class Rows:
-    """Rows of a table, made while they are taken: an Arrow stream."""
+    """Rows of a table as an Arrow stream, built while they are read."""
 
     @property
     def columns(self) -> list[str]: ...
@@ -38,7 +38,7 @@ class Rows:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /) -> None: ...
 
 class Batch:
-    """Some rows: an Arrow array with a field for each column."""
+    """A batch of rows: an Arrow array with a field for each column."""
 
     @property
     def num_rows(self) -> int: ...

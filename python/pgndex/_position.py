@@ -1,4 +1,4 @@
-"""Positions that draw themselves."""
+"""Positions that notebooks show as boards."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pgndex import _pgndex
 
 
 class Position:
-    """A position, told by a FEN, by moves as in PGN (`moves="1. e4 e5"`) or in UCI notation (`play="e2e4,e7e5"`).
+    """A position, given by a FEN, by moves as in PGN (`moves="1. e4 e5"`) or in UCI notation (`play="e2e4,e7e5"`).
 
-    Without any of these it is the start position. In a notebook it draws itself, seen by Black with `flip=True`.
+    The default is the start position. A notebook shows it as a board, from Black's side with `flip=True`.
     """
 
     __slots__ = ("_svg", "fen", "key")

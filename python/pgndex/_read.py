@@ -17,7 +17,7 @@ Paths = Path | Iterable[Path]
 
 
 class Which(TypedDict, total=False):
-    """Which games: those for which all of this holds."""
+    """Filters of games. All conditions must hold."""
 
     white: str | None
     black: str | None
@@ -43,7 +43,7 @@ class Which(TypedDict, total=False):
 
 
 class Reading(Which, total=False):
-    """How files are read, and which games."""
+    """How files are read, and filters of games."""
 
     columns: Iterable[str] | None
     threads: int | None
@@ -54,7 +54,7 @@ class Reading(Which, total=False):
 
 
 class Choosing(Reading, total=False):
-    """The same, and which positions."""
+    """The same, and filters of positions."""
 
     plies: tuple[int, int] | None
     evaluated: bool
@@ -71,7 +71,7 @@ def _paths(paths: Paths) -> list[str]:
 
 
 def _columns(columns: Iterable[str] | None) -> list[str] | None:
-    """The names of columns; one name may be given as it is."""
+    """The names of columns; a single name may be a string."""
     if columns is None:
         return None
     return [columns] if isinstance(columns, str) else list(columns)
@@ -93,55 +93,55 @@ def table(name: str, paths: Paths, **options: Unpack[Choosing]) -> Rows:
     """Rows of a table of the games in PGN files.
 
     `name` is one of `game`, `game_position`, `moves`, `move_eval`, `tag`, `comment`, `nag`, `command`, `variation`, `variation_move`,
-    `problem`. Paths are files, packed or not (`.zst`, `.gz`, `.bz2`, `.zip`), directories, patterns, `@` and the path of a list, or `-` for
-    standard input.
+    `problem`. Paths are files, compressed or not (`.zst`, `.gz`, `.bz2`, `.zip`), directories, patterns, `@` and the path of a list, or `-`
+    for standard input.
 
-    `columns` chooses columns. `threads` and `memory` (in bytes) bound the work. With `strict=True` the first error in the games ends it
-    with a `PgnError` that tells where; with `skip_errors=True` games with an error are left out; else what can be read of them is
-    given, and the table `problem` tells what is wrong. Other keywords choose games.
+    `columns` selects columns. `threads` and `memory` (in bytes) limit the resources. With `strict=True` the first error in a game raises a
+    `PgnError` with its place. With `skip_errors=True` games with errors are skipped. Otherwise their readable part is returned, and the
+    table `problem` lists the errors. Other keywords filter games.
 
-    Games are numbered from 1 in the order of the input, those too that repeat others.
+    Games are numbered from 1 in the order of the input. Duplicates are included.
     """
     return _read(name, paths, None, dict(options))
 
 
 def games(paths: Paths, **options: Unpack[Reading]) -> Rows:
-    """The games in PGN files: players, ratings, dates, results, openings, clocks, how many moves. Options are those of `table`."""
+    """The games in PGN files: players, ratings, dates, results, openings, clocks, length. Options are those of `table`."""
     return table("game", paths, **options)
 
 
 def positions(paths: Paths, **options: Unpack[Choosing]) -> Rows:
-    """All positions of the games in PGN files, or some.
+    """All positions of the games in PGN files, or some of them.
 
-    Columns, unless others are asked for: `game_id`, `ply`, `key` (the Polyglot key), `halfmove_clock`, `move_code` (the move played there)
-    and `fen` (four fields). There are also `full_fen`, `move_number`, `side`, `uci`, `san`, `clock`, `elapsed`, `eval_cp`, `eval_mate`,
+    Default columns: `game_id`, `ply`, `key` (the Polyglot key), `halfmove_clock`, `move_code` (the move played there) and `fen` (four
+    fields). Also available: `full_fen`, `move_number`, `side`, `uci`, `san`, `clock`, `elapsed`, `eval_cp`, `eval_mate`,
     `depth`, and all columns of `games`.
 
-    `plies=(first, last)` gives positions at these plies only, `evaluated=True` those that an engine evaluated. `sample=N` draws N
-    positions at random, at most 100 of each game; `one_per_game=True` or `per_game=K` lowers that. The same `seed` draws the same
-    positions, whatever the number of threads; to draw, all games are read twice.
+    `plies=(first, last)` selects positions at these plies, `evaluated=True` those with an evaluation. `sample=N` draws N positions at
+    random, at most 100 from each game; `one_per_game=True` or `per_game=K` lowers that. The same `seed` draws the same positions, with any
+    number of threads. Drawing reads all games twice.
     """
     return table("game_position", paths, **options)
 
 
 def moves(paths: Paths, **options: Unpack[Choosing]) -> Rows:
-    """All moves of the games in PGN files, or some.
+    """All moves of the games in PGN files, or some of them.
 
-    Columns, unless others are asked for: `game_id`, `ply` (of the position before the move), `move_number`, `side`, `uci`, `san`,
-    `clock` and `elapsed` (centiseconds), `eval_cp_before`, `eval_mate_before`, `eval_cp`, `eval_mate`. There are also `depth`,
+    Default columns: `game_id`, `ply` (of the position before the move), `move_number`, `side`, `uci`, `san`,
+    `clock` and `elapsed` (centiseconds), `eval_cp_before`, `eval_mate_before`, `eval_cp`, `eval_mate`. Also available: `depth`,
     `move_code`, `piece`, `captured`, `promotion`, `is_check`, `is_mate`, `key`, `fen` (six fields), and all columns of `games`.
     """
     return table("moves", paths, **options)
 
 
 def read_range(path: Path, start: int, end: int, table: str, **options: Unpack[Choosing]) -> Rows:
-    """Rows of a table of those games whose first byte stands in the bytes from `start` up to before `end` of a file.
+    """Rows of a table, of the games whose first byte is in the bytes from `start` up to before `end` of a file.
 
-    Ranges that follow each other give each game once. A plain file can be cut anywhere, and a zstd archive of many frames (as pzstd and
-    Lichess make them) between two frames: a game belongs to the frame in which it begins. Of any other file, whoever has its first byte
-    reads all games, and others none; `splits` tells.
+    Consecutive ranges give each game once. A plain file can be cut anywhere, a zstd archive of many frames (such as those of pzstd and
+    Lichess) between two frames: a game belongs to the frame in which it begins. Of any other file, the range with the first byte gives all
+    games, and other ranges none. `splits` returns suitable ranges.
 
-    `shard` is the upper half of each `game_id`, so that several ranges need no common counter.
+    `shard` is the upper half of each `game_id`, so that the numbers of several ranges do not collide.
     """
     return _read(table, path, (start, end), dict(options))
 

@@ -1,7 +1,7 @@
-"""A plugin of Datasette: the SQL functions of pgndex, and boards in place of FENs.
+"""A plugin of Datasette: the SQL functions of pgndex, and boards instead of FENs.
 
-Installing the package beside Datasette is enough. A cell is drawn if its column is called `fen` or ends in `_fen` and its text is a legal
-position; the FEN stands below the board.
+It is active when both packages are installed. A cell is drawn if its column is named `fen`, or ends in `_fen`, and its text is a legal
+position. The FEN is below the board.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SIDE = 180
 
 @hookimpl
 def prepare_connection(conn: Any) -> None:
-    """Makes the SQL functions known, if this Python's SQLite can load extensions: Datasette takes `pysqlite3` where it is installed."""
+    """Registers the SQL functions, if this Python's SQLite can load extensions. Datasette uses `pysqlite3` if it is installed."""
     if hasattr(conn, "enable_load_extension"):
         pgndex.load(conn)
     else:
@@ -35,6 +35,6 @@ def render_cell(value: Any, column: str) -> markupsafe.Markup | None:
         svg = pgndex.Position(value).svg()
     except pgndex.QuestionError:
         return None
-    # The picture names its own size; here it is to be smaller.
+    # Smaller than the picture's own size.
     svg = svg.replace('width="450" height="450"', f'width="{_SIDE}" height="{_SIDE}"', 1)
     return markupsafe.Markup(f"{svg}<div><code>{markupsafe.escape(value)}</code></div>")

@@ -1,11 +1,11 @@
-"""Parts of files, for jobs of many tasks: what :mod:`pgndex.spark` and the data source ``pyspark_pgndex`` are made of.
+"""Parts of files, for jobs of many tasks. :mod:`pgndex.spark` and the data source ``pyspark_pgndex`` use it.
 
-- ``files(paths)``: the files that paths stand for, as ``pgndex index`` lists them.
-- ``parts(path, size)``: how a file can be read in parts of about ``size`` bytes: a list of starts and ends, and if it is one part because of its
-  form, what it is, else None.
-- ``columns(table, columns=None)``: the columns of a table: name, ``"long"``, ``"int"`` or ``"text"``, and whether there may be NULLs.
-- ``write_part(path, start, end, directory, *, shard, partition_by, continuation_threshold, threads, memory)``: the Parquet files of one part, with
-  ``position_game`` in one file and ``continuation`` without rows, as these are told by all parts together.
+- ``files(paths)``: the files that paths refer to, as ``pgndex index`` lists them.
+- ``parts(path, size)``: the parts of about ``size`` bytes in which a file can be read: a list of starts and ends. If its format allows only
+  one part, also the name of the format, else None.
+- ``columns(table, columns=None)``: the columns of a table: name, ``"long"``, ``"int"`` or ``"text"``, and whether NULLs are possible.
+- ``write_part(path, start, end, directory, *, shard, partition_by, continuation_threshold, threads, memory)``: writes the Parquet files of
+  one part. ``position_game`` is one file, and ``continuation`` has no rows, because these need all parts.
 
 :func:`pgndex.read_range` reads the rows of one part.
 """

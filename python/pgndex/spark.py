@@ -1,7 +1,7 @@
 """The whole job on many machines: PGN files to the Parquet tables of ``pgndex index --parquet``, by Spark.
 
-Each task indexes a part of a file in its own process and writes Parquet files into a directory of its own attempt. The driver takes one attempt of
-each part, whatever became of others, so that a task may fail, run twice or be killed. Then Spark makes the tables that all parts have together:
+Each task indexes a part of a file in its own process and writes Parquet files into a directory of its own. The driver uses one complete
+attempt of each part and ignores others, so a task may fail, run twice or be killed. Then Spark builds the tables over all parts:
 ``position_game``, ``continuation`` and ``duplicate``.
 """
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PART_BYTES = 128 << 20
-# Of one task; the program takes up to 300 MB more.
+# Per task; the program uses up to 300 MB more.
 MEMORY = 1 << 30
-# The tables that are written by key, for all parts together.
+# The tables sorted by key, which are built over all parts.
 BY_KEY = ("position_game", "continuation")
 ATTEMPTS = "_attempts"
 PLAN = "_plan.json"
 MOVES = "_moves.json"
 JOB = "_job.json"
-# The number of a part is told by five digits in the names of files.
+# File names have five digits for the number of a part.
 MOST_PARTS = 100_000
 
 
@@ -41,7 +41,7 @@ class JobError(pgndex.Error):
 
 @dataclass(frozen=True)
 class Settings:
-    """What the tables depend on, beside the files."""
+    """The options that the tables depend on."""
 
     part_bytes: int
     partition_by: str
@@ -51,7 +51,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a file: some bytes of it."""
+    """A part of a file: a range of bytes."""
 
     shard: int
     path: str
@@ -61,7 +61,7 @@ class Part:
 
 @dataclass
 class Summary:
-    """What came of a job."""
+    """The result of a job."""
 
     parts: int
     games: int
@@ -70,7 +70,7 @@ class Summary:
     duplicates: int
     files: int
     bytes: int
-    # Parts that an earlier run had written already, and attempts whose files were thrown away.
+    # Parts that an earlier run had written, and attempts whose files were discarded.
     taken_over: int
     thrown_away: int
 
@@ -90,11 +90,12 @@ def index(
 ) -> Summary:
     """Indexes PGN files into Parquet files below ``out``.
 
-    ``out`` and the files must have the same path on the driver and on all executors. After a failure or a kill the same call goes on: parts that
-    were written are not read again. ``duplicates="skip"`` leaves games that repeat an earlier one out of ``position_game`` and ``continuation``, and
-    lists them in ``duplicate``; the other tables keep them. ``threads`` and ``memory`` (in bytes) are those of one task.
+    ``out`` and the files must have the same path on the driver and on all executors. After a failure or a kill, the same call continues:
+    complete parts are not read again. ``duplicates="skip"`` omits games that repeat an earlier one from ``position_game`` and
+    ``continuation``, and lists them in ``duplicate``; the other tables keep them. ``threads`` and ``memory`` (in bytes) are those of one
+    task.
 
-    Raises :class:`JobError` if ``out`` has a complete job already, or one of other files, and ``overwrite`` is not set.
+    Raises :class:`JobError` if ``out`` has a complete job, or a job with other files or settings, and ``overwrite`` is not set.
     """
     if duplicates not in ("skip", "keep"):
         raise ValueError(f"duplicates={duplicates!r}: not a rule; write skip or keep")
@@ -103,7 +104,7 @@ def index(
     directory = Path(out).absolute()
     _begin(directory, parts, settings, overwrite)
     if (directory / ATTEMPTS / MOVES).exists():
-        # An earlier run was killed while it gave files their places.
+        # An earlier run was killed while it renamed files.
         return _commit(directory)
     done = _complete_attempts(directory)
     left = [part for part in parts if part.shard not in done]
@@ -128,7 +129,7 @@ def index(
 
 
 def plan(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], part_bytes: int = PART_BYTES) -> list[Part]:
-    """The parts of some files, in order: their numbers are the upper halves of the numbers of games."""
+    """The parts of files, in order. The number of a part is the upper half of its game numbers."""
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
     parts: list[Part] = []
@@ -141,7 +142,7 @@ def plan(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], part_
 
 
 def write_attempt(part: Part, attempts: str, settings: Settings, threads: int = 1, memory: int = MEMORY) -> dict[str, Any]:
-    """Indexes one part into a directory that no other attempt has. Gives back what the manifest is made of."""
+    """Indexes one part into a directory of its own. Returns the data for the manifest."""
     attempt = Path(attempts) / f"part-{part.shard:05}" / uuid.uuid4().hex
     attempt.parent.mkdir(parents=True, exist_ok=True)
     written = pgn_part.write_part(
@@ -162,7 +163,7 @@ def write_attempt(part: Part, attempts: str, settings: Settings, threads: int = 
 
 
 def _begin(directory: Path, parts: list[Part], settings: Settings, overwrite: bool) -> None:
-    """Notes down what the job is, or finds that it is one that was begun."""
+    """Records the settings of the job, or checks that they are those of a job begun earlier."""
     sizes = {part.path: (os.path.getsize(part.path), os.stat(part.path).st_mtime_ns) for part in parts}
     wanted = {"settings": asdict(settings), "parts": [asdict(part) for part in parts], "files": {path: list(size) for path, size in sizes.items()}}
     if directory.exists():
@@ -196,7 +197,7 @@ def _count_attempts(directory: Path) -> int:
 def _write_parts(
     spark: SparkSession, directory: Path, parts: list[Part], settings: Settings, threads: int, memory: int
 ) -> list[dict[str, Any]]:
-    """Has each part written by a task of its own. Of tasks that ran twice, Spark gives back one."""
+    """Writes each part in a task of its own. If a task ran twice, Spark returns one result."""
     if not parts:
         return []
     attempts = str(directory / ATTEMPTS)
@@ -215,7 +216,7 @@ def _write_parts(
 
 
 def _tables_of_all(spark: SparkSession, directory: Path, chosen: list[dict[str, Any]], settings: Settings) -> dict[str, int]:
-    """Writes the tables that are told by all parts together, beside the attempts. Gives back how many rows they have."""
+    """Writes the tables over all parts, beside the attempts. Returns their numbers of rows."""
     target = directory / ATTEMPTS / "all"
     shutil.rmtree(target, ignore_errors=True)
     games = _read(spark, chosen, "game")
@@ -243,13 +244,13 @@ def _tables_of_all(spark: SparkSession, directory: Path, chosen: list[dict[str, 
 
 
 def find_duplicates(games: DataFrame, positions: DataFrame) -> DataFrame:
-    """Games with the moves, players, date and result of an earlier one, as ``pgndex index`` tells them."""
+    """Games with the moves, players, date and result of an earlier one, as ``pgndex index`` finds them."""
     from pyspark.sql import functions as f
 
     alike = ["moves_hash", "white", "black", "date", "result", "status_ok"]
     played = games.where("ply_count > 0 AND white IS NOT NULL AND black IS NOT NULL")
     played = played.withColumn("status_ok", f.col("status") == "ok").select("game_id", "start_fen", *alike)
-    # A hash only proposes: the moves of those few are compared.
+    # A hash only suggests: then the moves are compared.
     keys = played.groupBy(*alike).count().where("count > 1").drop("count")
     same = [f.expr(f"a.{name} <=> b.{name}") for name in alike]
     proposed = played.alias("a").join(keys.alias("b"), same, "left_semi")
@@ -262,7 +263,7 @@ def find_duplicates(games: DataFrame, positions: DataFrame) -> DataFrame:
 
 
 def count_continuations(by_key: DataFrame, games: DataFrame, positions: DataFrame, threshold: int) -> DataFrame:
-    """What was played from positions that many games reached, as ``continuation`` has it: a game counts by the last move it made there."""
+    """The rows of ``continuation``: moves played from frequent positions. A game counts once, with the last move it played there."""
     from pyspark.sql import functions as f
 
     last = by_key.groupBy("key_prefix", "key", "game_id").agg(
@@ -295,8 +296,8 @@ def count_continuations(by_key: DataFrame, games: DataFrame, positions: DataFram
 
 
 def _shared_keys(visited: DataFrame, games: DataFrame, positions: DataFrame) -> DataFrame:
-    """Keys that two positions share. Only a start position of a game's own can have been chosen for that, so those keys are looked at that such
-    games reached."""
+    """Keys that two positions share. Only a game's own start position can be chosen to cause this, so only the keys of such games are
+    checked."""
     from pyspark.sql import functions as f
 
     own = games.where("start_fen IS NOT NULL").select("game_id")
@@ -306,7 +307,7 @@ def _shared_keys(visited: DataFrame, games: DataFrame, positions: DataFrame) -> 
 
 
 def _check_rows(spark: SparkSession, by_key: DataFrame, chosen: list[dict[str, Any]], target: Path, duplicates: int) -> None:
-    """Holds ``position_game`` against ``game_position``: as many rows, and the same sums."""
+    """Compares the row count and sums of ``position_game`` with those of ``game_position``."""
     sums = ["count(*)", "sum(shiftright(key, 32))", "sum(key & 4294967295)", "sum(game_id)", "sum(ply)", "sum(move_code)"]
     positions = _read(spark, chosen, "game_position")
     if duplicates:
@@ -314,7 +315,7 @@ def _check_rows(spark: SparkSession, by_key: DataFrame, chosen: list[dict[str, A
         positions = positions.join(known, "game_id", "left_anti")
     expected, found = positions.selectExpr(*sums).first(), by_key.selectExpr(*sums).first()
     if tuple(expected) != tuple(found):
-        raise JobError(f"position_game has not the rows of game_position: {tuple(found)} instead of {tuple(expected)}; run the job again")
+        raise JobError(f"position_game does not have the rows of game_position: {tuple(found)} instead of {tuple(expected)}; run the job again")
 
 
 def _read(spark: SparkSession, chosen: list[dict[str, Any]], table: str) -> DataFrame:
@@ -324,18 +325,18 @@ def _read(spark: SparkSession, chosen: list[dict[str, Any]], table: str) -> Data
 
 
 def _write_by_key(rows: DataFrame, target: Path) -> None:
-    """As the program writes it: zstd, sorted keys by their differences, a directory for each first byte of the keys."""
+    """Writes files as the program does: zstd, sorted keys as differences, a directory for each first byte of the keys."""
     writer = rows.write.partitionBy("key_prefix").option("compression", "zstd").option("parquet.compression.codec.zstd.level", "1")
     writer = writer.option("parquet.writer.version", "v2").option("parquet.page.row.count.limit", "4096")
     writer = writer.option("parquet.enable.dictionary#key", "false").option("parquet.enable.dictionary#game_id", "false")
     writer.parquet(str(target))
     if not any(target.rglob("*.parquet")):
-        # Else engines could not tell the columns.
+        # Otherwise engines could not find out the columns.
         rows.drop("key_prefix").limit(0).coalesce(1).write.parquet(str(target / "key_prefix=0"))
 
 
 def _moves(directory: Path, chosen: list[dict[str, Any]], settings: Settings, summary: Summary) -> dict[str, Any]:
-    """Which file gets which place, and what is written beside them."""
+    """The final paths of all files, the manifests, and the summary."""
     moves, manifests = [], {}
     for attempt in chosen:
         root = Path(attempt["attempt"])
@@ -361,7 +362,7 @@ def _moves(directory: Path, chosen: list[dict[str, Any]], settings: Settings, su
 
 
 def _commit(directory: Path) -> Summary:
-    """Gives all files their places, then lists them. After a kill all of it can be done again."""
+    """Renames all files, then lists them. After a kill it can be repeated."""
     noted = json.loads((directory / ATTEMPTS / MOVES).read_text())
     for source, place in noted["moves"]:
         _move(Path(source), directory / place)
@@ -377,11 +378,11 @@ def _move(source: Path, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         os.replace(source, target)
     elif not target.exists():
-        raise JobError(f"{source}: is gone; run the job again with overwrite")
+        raise JobError(f"{source}: is missing; run the job again with overwrite")
 
 
 def _write(path: Path, value: Any) -> None:
-    """Writes JSON under another name first, so that it is there whole or not at all."""
+    """Writes JSON under another name, then renames it, so that it is complete or missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     with open(partial, "w", encoding="utf-8") as file:

@@ -12,7 +12,7 @@ use pyo3::{PyTypeInfo, create_exception};
 create_exception!(pgndex, Error, PyException, "What pgndex could not do, and what to do next.");
 create_exception!(pgndex, PgnError, Error, "Something is wrong with the games, or they cannot be read.");
 create_exception!(pgndex, DatabaseError, Error, "Something is wrong with a database, or it cannot be used.");
-create_exception!(pgndex, QuestionError, Error, "A question that cannot be answered as it is put.");
+create_exception!(pgndex, QuestionError, Error, "A query that is invalid.");
 
 /// An error with all its causes, as one text.
 pub(crate) fn message(error: &(dyn std::error::Error + 'static)) -> String {

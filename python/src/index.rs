@@ -65,7 +65,7 @@ impl Options {
     }
 }
 
-/// Indexes PGN files into a database, or into Parquet files. Gives back the summary as JSON.
+/// Indexes PGN files into a database, or into Parquet files. Returns the summary as JSON.
 #[pyfunction]
 pub(crate) fn index(
     py: Python<'_>,

@@ -13,7 +13,7 @@ mod rows;
 
 use pyo3::prelude::*;
 
-/// What the package is made of. Nothing here is for users.
+/// The internals of the package.
 #[pymodule]
 mod _pgndex {
     use pyo3::prelude::*;

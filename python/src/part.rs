@@ -13,7 +13,7 @@ use pyo3::types::PyDict;
 
 use crate::error::{PgnError, bug, of_question, of_run};
 
-/// The files that paths stand for, as `pgndex index` lists them: files, directories, patterns, lists. A zip archive is one file.
+/// The files that paths refer to, as `pgndex index` lists them: files, directories, patterns, lists. A zip archive is one file.
 #[pyfunction]
 pub(crate) fn files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Vec<PathBuf>> {
     let options = IndexOptions::default();
@@ -37,7 +37,7 @@ pub(crate) fn files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Vec<PathBuf
 /// The start and end of each part, and the format of the file if it cannot be split.
 type Ranges = (Vec<(u64, u64)>, Option<&'static str>);
 
-/// How a file can be read in parts of about `size` bytes: these, as start and end, and if it is one part for its form, what it is.
+/// The parts of about `size` bytes in which a file can be read: start and end of each, and the format if it allows only one part.
 #[pyfunction]
 pub(crate) fn parts(py: Python<'_>, path: PathBuf, size: u64) -> PyResult<Ranges> {
     let parts = py.detach(|| source::parts(&path, size));
@@ -45,7 +45,7 @@ pub(crate) fn parts(py: Python<'_>, path: PathBuf, size: u64) -> PyResult<Ranges
     Ok((parts.ranges.into_iter().map(|range| (range.start, range.end)).collect(), parts.undivided))
 }
 
-/// The columns of a table: name, `long`, `int` or `text`, and whether there may be NULLs.
+/// The columns of a table: name, `long`, `int` or `text`, and whether NULLs are possible.
 #[pyfunction]
 #[pyo3(signature = (table, columns=None))]
 pub(crate) fn columns(
@@ -65,8 +65,8 @@ pub(crate) fn columns(
     Ok(fields.collect())
 }
 
-/// Writes the Parquet files of the games that begin in the bytes from `start` to before `end` of a file, as shard `shard` of a directory. Counts no
-/// continuations, looks for no duplicates and does not divide `position_game`: these are told by all parts together. Gives back what was written.
+/// Writes the Parquet files of the games that begin in the bytes from `start` to before `end` of a file, as shard `shard` of a directory. Does
+/// not count continuations, look for duplicates or divide `position_game`, because these need all parts. Returns the counts.
 #[pyfunction]
 #[pyo3(signature = (path, start, end, directory, *, shard, partition_by, continuation_threshold, threads, memory))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]

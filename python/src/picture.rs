@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::error::QuestionError;
 
-/// A position, told by a FEN, by moves as in PGN or by moves in UCI notation; the start position if by none.
+/// A position, given by a FEN, by moves as in PGN or by moves in UCI notation; by default the start position.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) fen: Option<String>,

@@ -175,10 +175,10 @@ fn not_so() -> PyErr {
     )
 }
 
-/// Rows of a table, made while they are taken: an Arrow stream.
+/// Rows of a table as an Arrow stream, built while they are read.
 ///
-/// Whatever reads Arrow streams takes them, once: `polars.DataFrame(rows)`, `pandas.DataFrame.from_arrow(rows)`, `pyarrow.table(rows)`,
-/// `duckdb.sql("FROM rows")`. Iterating gives batches of rows. `close()`, or the end of a `with` block, ends the work before all rows have come.
+/// Any library that reads Arrow streams can read them, once: `polars.DataFrame(rows)`, `pandas.DataFrame.from_arrow(rows)`, `pyarrow.table(rows)`,
+/// `duckdb.sql("FROM rows")`. Iterating gives batches of rows. `close()`, or the end of a `with` block, ends the work early.
 #[pyclass(module = "pgndex")]
 #[derive(Debug)]
 pub(crate) struct Rows {
@@ -307,7 +307,7 @@ impl Rows {
         }
     }
 
-    /// What pandas.DataFrame(rows) and numpy look for: they would take the batches for values.
+    /// Called by pandas.DataFrame(rows) and numpy, which would treat the batches as values.
     #[pyo3(signature = (*_arguments, **_keywords))]
     fn __array__(
         &self,
@@ -317,7 +317,7 @@ impl Rows {
         Err(not_so())
     }
 
-    /// What functions such as pandas.read_json look for. Rows are not a file.
+    /// Called by functions such as pandas.read_json. Rows are not a file.
     #[pyo3(signature = (*_arguments))]
     fn read(&self, _arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
         Err(not_so())
@@ -342,14 +342,14 @@ impl Rows {
     }
 }
 
-/// Some rows: an Arrow array with a field for each column.
+/// A batch of rows: an Arrow array with a field for each column.
 #[pyclass(module = "pgndex", frozen)]
 #[derive(Debug)]
 pub(crate) struct Batch(RecordBatch);
 
 #[pymethods]
 impl Batch {
-    /// How many rows there are.
+    /// The number of rows.
     #[getter]
     fn num_rows(&self) -> usize {
         self.0.num_rows()

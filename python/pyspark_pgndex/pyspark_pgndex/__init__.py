@@ -1,4 +1,4 @@
-"""A data source for Spark: chess games straight from PGN, ``spark.read.format("pgn").load("dump.pgn.zst")``.
+"""A data source for Spark: chess games directly from PGN, ``spark.read.format("pgn").load("dump.pgn.zst")``.
 
 Spark finds ``DefaultSource`` by the name of this package.
 """

@@ -1,15 +1,15 @@
-"""Conditions of a query that leave games out while they are read. Spark applies them too, so what is left out may be less, never more."""
+"""Turns conditions of a query into filters of games. Spark applies the conditions too, so a filter may let more games pass, never fewer."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# The greatest rating that the reader knows.
+# The greatest rating that the reader accepts.
 MOST_ELO = 65535
 
 
 def games_of(filters: list[Any]) -> dict[str, Any]:
-    """What to ask of games, so that all that fit the conditions are among them."""
+    """Filters that all games matching the conditions pass."""
     bounds = [_bound(condition) for condition in filters]
     bounds = [bound for bound in bounds if bound is not None]
     games: dict[str, Any] = {}
@@ -61,7 +61,7 @@ def _range(bounds: list[tuple[str, str, Any]], column: str) -> tuple[Any, Any]:
 
 
 def _set_elos(games: dict[str, Any], bounds: list[tuple[str, str, Any]]) -> None:
-    """Ratings are asked of both players together, so only conditions on both tell something."""
+    """The filters of ratings hold for both players, so only conditions on both can be used."""
     sides = [_range(bounds, column) for column in ("white_elo", "black_elo")]
     least, most = zip(*sides)
     if None not in least:
@@ -71,7 +71,7 @@ def _set_elos(games: dict[str, Any], bounds: list[tuple[str, str, Any]]) -> None
 
 
 def _set_dates(games: dict[str, Any], bounds: list[tuple[str, str, Any]]) -> None:
-    """Dates are texts such as 2026.10.??; as text, ????.10.05 comes after all others, so a lower bound alone tells nothing of it."""
+    """Dates are texts such as 2026.10.??; as text, ????.10.05 comes after all others, so a lower bound alone cannot be used."""
     least, most = _range(bounds, "date")
     if most is not None and most[:1] <= "9":
         if (until := _date(most)) is not None:

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     import pyarrow
 
 PARTITION_BYTES = 32 << 20
-# Options that are not about which games.
+# Options other than filters.
 OWN_OPTIONS = {"path", "paths", "table", "columns", "partition_bytes"}
 INTEGERS = {"elo_min", "elo_max", "plies_min", "plies_max"}
 
 
 @dataclass
 class Part(InputPartition):
-    """Bytes of a file, and the number of the task."""
+    """A range of bytes of a file, and the number of the task."""
 
     path: str
     start: int
@@ -34,7 +34,7 @@ class Part(InputPartition):
 
 
 class DefaultSource(DataSource):
-    """Games straight from PGN files."""
+    """Games directly from PGN files."""
 
     @classmethod
     def name(cls) -> str:
@@ -59,13 +59,13 @@ class DefaultSource(DataSource):
 
 
 def struct_type(columns: list[tuple[str, str, bool]]) -> StructType:
-    """Columns as Spark has them: a name, ``long``, ``int`` or ``text``, and whether there may be NULLs."""
+    """Converts columns to Spark's types: name, ``long``, ``int`` or ``text``, and whether NULLs are possible."""
     kinds = {"long": LongType(), "int": IntegerType(), "text": StringType()}
     return StructType([StructField(name, kinds[kind], nullable) for name, kind, nullable in columns])
 
 
 class PgnReader(DataSourceReader):
-    """Reads a table of the games of some files, a part of a file at a time."""
+    """Reads a table from PGN files, one part of a file in each task."""
 
     def __init__(self, table: str, schema: StructType, options: dict[str, str]) -> None:
         self.table = table
@@ -75,8 +75,8 @@ class PgnReader(DataSourceReader):
         self.games = {name: _value(name, value) for name, value in options.items() if name not in OWN_OPTIONS}
 
     def pushFilters(self, filters: list[Any]) -> list[Any]:
-        """Leaves out games that cannot fit. All conditions are given back, as Spark is more exact."""
-        # What an option says comes first.
+        """Skips games that cannot match. Returns all conditions, because Spark is more exact."""
+        # Options take precedence.
         self.games = {**games_of(filters), **self.games}
         return filters
 
@@ -97,7 +97,7 @@ class PgnReader(DataSourceReader):
         import pyarrow
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        # Spark makes a partition of its own where there is none.
+        # Without partitions, Spark adds one of its own.
         if not isinstance(partition, Part):
             return
         schema = to_arrow_schema(self.struct)
@@ -116,7 +116,7 @@ class PgnReader(DataSourceReader):
 
 
 def _value(name: str, value: str) -> Any:
-    """What an option says, as the reader takes it."""
+    """The value of an option, converted for the reader."""
     if name in INTEGERS:
         return int(value)
     if name == "speed":
@@ -127,7 +127,7 @@ def _value(name: str, value: str) -> Any:
 
 
 def _files(options: dict[str, str]) -> list[str]:
-    """The files to be read: given, in a directory, or fitting a pattern."""
+    """The files to read: given by path, in a directory, or matching a pattern."""
     import json
 
     paths = json.loads(options["paths"]) if "paths" in options else [options["path"]] if "path" in options else []

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::cli::render::text::escaped_json;
 use crate::cli::terminal::log::{self, Event, Level};
 
-/// What a command did: an object of its own for each command.
+/// The result of a command, an object of a different type for each command.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -43,95 +43,95 @@ pub(crate) struct Copied {
     pub(crate) database: String,
     /// Path of the copy.
     pub(crate) copy: String,
-    /// Size of the copy.
+    /// Size of the copy, in bytes.
     pub(crate) bytes: u64,
-    /// Wall time.
+    /// Wall time, in seconds.
     pub(crate) seconds: f64,
 }
 
-/// Games that were taken out.
+/// The result of removing games.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Removed {
     /// Path of the database.
     pub(crate) database: String,
-    /// Whether nothing was done.
+    /// Whether nothing was removed, because it was a dry run.
     pub(crate) dry_run: bool,
-    /// Games that went.
+    /// Games removed.
     pub(crate) games: u64,
-    /// Half-moves in them.
+    /// Half-moves of these.
     pub(crate) plies: u64,
-    /// Readings of files that went.
+    /// Rows of `source` removed: one for each time that a file was read.
     pub(crate) sources: u64,
-    /// Games that had been skipped as duplicates of these and came back.
+    /// Games that had been skipped as duplicates of these, and were added again.
     pub(crate) returned: u64,
-    /// Those that could not.
+    /// Such games that could not be added again.
     pub(crate) lost: Vec<Lost>,
-    /// Size of the database.
+    /// Size of the database, in bytes.
     pub(crate) file_bytes: u64,
-    /// How much of it holds nothing.
+    /// Unused bytes in it.
     pub(crate) free_bytes: u64,
-    /// Wall time.
+    /// Wall time, in seconds.
     pub(crate) seconds: f64,
 }
 
-/// Duplicates of games that went, which could not come back.
+/// Duplicates of removed games that could not be added again.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Lost {
-    /// The file that they are in.
+    /// The file with these games.
     pub(crate) path: String,
-    /// How many there are.
+    /// Number of games.
     pub(crate) games: u64,
-    /// Why they could not.
+    /// Why they could not be added.
     pub(crate) reason: String,
 }
 
-/// Levels that were merged.
+/// The result of merging the parts that additions made.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Optimized {
     /// Path of the database.
     pub(crate) database: String,
-    /// How many levels there were.
+    /// Number of parts before.
     pub(crate) levels: u64,
-    /// Size of the database before.
+    /// Size of the database before, in bytes.
     pub(crate) bytes_before: u64,
-    /// Size of the database.
+    /// Size of the database, in bytes.
     pub(crate) file_bytes: u64,
-    /// How much of it holds nothing.
+    /// Unused bytes in it.
     pub(crate) free_bytes: u64,
-    /// Wall time.
+    /// Wall time, in seconds.
     pub(crate) seconds: f64,
 }
 
-/// Tables that were made to fit each other.
+/// The result of a repair.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Repaired {
     /// Path of the database.
     pub(crate) database: String,
-    /// Rows of games, sources and names that are not there.
+    /// Rows removed because their game, source or name is missing.
     pub(crate) removed_rows: u64,
-    /// Names that no game has.
+    /// Names removed because no game has them.
     pub(crate) removed_names: u64,
-    /// Files of which nothing is left.
+    /// Files forgotten because all their games are missing.
     pub(crate) forgotten_sources: u64,
-    /// Files whose row had gone, though there are games of them.
+    /// Files with games but without a row in `source`.
     pub(crate) unknown_sources: u64,
-    /// Games whose `prefix_hash` was made anew.
+    /// Games whose `prefix_hash` was corrected.
     pub(crate) hashes: u64,
-    /// Rows of `visited_position`, all of them made anew.
+    /// Rows of `visited_position`; all of them were computed again.
     pub(crate) visited_positions: u64,
-    /// Games whose positions are not all there: the first 1,000.
+    /// Games with missing positions: the first 1,000.
     pub(crate) broken_games: Vec<u32>,
-    /// Size of the database.
+    /// Size of the database, in bytes.
     pub(crate) file_bytes: u64,
-    /// Wall time.
+    /// Wall time, in seconds.
     pub(crate) seconds: f64,
 }
 
-/// A database that was checked.
+/// The result of checking a database.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Verified {
@@ -139,41 +139,41 @@ pub(crate) struct Verified {
     pub(crate) database: String,
     /// Whether it is sound.
     pub(crate) sound: bool,
-    /// How many things are wrong.
+    /// Number of findings.
     pub(crate) findings: u64,
-    /// How many of each kind.
+    /// Number of findings of each kind.
     pub(crate) finding_kinds: BTreeMap<&'static str, u64>,
-    /// The first ones.
+    /// The first findings.
     pub(crate) first_findings: Vec<Found>,
     /// Games of the database.
     pub(crate) games: u64,
     /// Positions of the database.
     pub(crate) positions: u64,
-    /// Games made again on the board.
+    /// Games replayed.
     pub(crate) replayed_games: u64,
     /// Half-moves of these.
     pub(crate) replayed_plies: u64,
     /// Games compared with their PGN.
     pub(crate) compared_games: u64,
-    /// Positions whose counts were made again.
+    /// Positions whose games were counted again.
     pub(crate) visited_positions: u64,
     /// Duplicates compared.
     pub(crate) duplicates: u64,
-    /// PGN files that are as they were indexed.
+    /// Unchanged PGN files.
     pub(crate) sources_same: u64,
-    /// PGN files that have changed or are gone.
+    /// Changed or missing PGN files.
     pub(crate) sources_other: u64,
     /// The first of these.
     pub(crate) first_sources_other: Vec<OtherSource>,
-    /// Wall time.
+    /// Wall time, in seconds.
     pub(crate) seconds: f64,
 }
 
-/// Something that is wrong.
+/// A finding.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Found {
-    /// What kind of thing is wrong.
+    /// The kind of finding.
     pub(crate) kind: &'static str,
     /// The table.
     pub(crate) table: &'static str,
@@ -181,45 +181,45 @@ pub(crate) struct Found {
     pub(crate) row: serde_json::Map<String, Value>,
     /// The column.
     pub(crate) column: Option<&'static str>,
-    /// What should be there.
+    /// The expected value.
     pub(crate) expected: String,
-    /// What is there.
+    /// The value found.
     pub(crate) found: String,
 }
 
-/// A PGN file that is not as it was indexed.
+/// A changed or missing PGN file.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct OtherSource {
     /// The file.
     pub(crate) path: String,
-    /// Whether it has changed or is gone.
+    /// Whether it is changed or missing.
     pub(crate) state: &'static str,
-    /// The same in words.
+    /// The same as a sentence.
     pub(crate) message: String,
 }
 
-/// Parquet files that were checked.
+/// The result of checking Parquet files.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct VerifiedParquet {
     /// The directory.
     pub(crate) directory: String,
-    /// Whether they are sound.
+    /// Whether all files are sound.
     pub(crate) sound: bool,
-    /// How many things are wrong.
+    /// Number of findings.
     pub(crate) findings: u64,
-    /// The first ones, a sentence each.
+    /// The first findings, a sentence each.
     pub(crate) first_findings: Vec<String>,
-    /// How many files there are.
+    /// Number of files.
     pub(crate) files: u64,
-    /// Bytes of these.
+    /// Their size in bytes.
     pub(crate) bytes: u64,
     /// Games in them.
     pub(crate) games: u64,
     /// Positions in them.
     pub(crate) positions: u64,
-    /// Games made again on the board.
+    /// Games replayed.
     pub(crate) replayed_games: u64,
 }
 

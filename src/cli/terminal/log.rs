@@ -13,58 +13,58 @@ use crate::cli::render::text::{bounded, escaped_json, fit_to_show};
 /// Whether lines are JSON.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// How much a line matters.
+/// The importance of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) enum Level {
-    /// It is good to know.
+    /// Information.
     Info,
-    /// Something is lost, or could not be done.
+    /// Something was lost or failed.
     Error,
 }
 
-/// What is told, with what programs need of it.
+/// What happened, with data for programs.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", content = "fields", rename_all = "lowercase")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) enum Event {
-    /// A sentence says it all.
+    /// Only a message.
     Note {},
-    /// How far the search for sources is.
+    /// Progress of the search for sources.
     Looking {
-        /// Files and directories that were looked at.
+        /// Files and directories examined.
         files_looked_at: u64,
-        /// Bytes of text that were compared with what the database has.
+        /// Bytes of text compared with the database.
         bytes_looked_at: u64,
     },
-    /// How far the work is.
+    /// Progress of the work.
     Progress {
-        /// Bytes that are read, or copied.
+        /// Bytes read or copied so far.
         bytes_done: u64,
-        /// How many there are in all.
+        /// Total bytes, if known.
         bytes_total: Option<u64>,
-        /// Games so far; a copy knows of none.
+        /// Games so far; `null` for a copy.
         games: Option<u64>,
         /// Half-moves of these.
         plies: Option<u64>,
         /// Half-moves a second.
         plies_per_second: Option<u64>,
-        /// How long it will take yet.
+        /// Estimated remaining seconds.
         seconds_left: Option<u64>,
     },
-    /// All is done: what `--json` of the command writes. `watch` tells it of each addition.
+    /// The command is done. The fields are those that its `--json` writes. `watch` logs this for each addition.
     Done(Done),
     /// The command failed.
     Failed {
-        /// What the error comes of, a sentence each.
+        /// The causes of the error, a sentence each.
         causes: Vec<String>,
         /// The exit status.
         exit_status: u8,
     },
 }
 
-/// A line for programs.
+/// A line of the log.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(title = "A line of --log-format json"))]
@@ -72,7 +72,7 @@ struct Line<'l> {
     /// UTC, such as `2026-02-28T23:59:59.999Z`.
     time: String,
     level: Level,
-    /// With `looking` and `progress` what is being done, such as `reading`; with `done` of most commands `done`; else a sentence.
+    /// The current work, such as `reading`, with `looking` and `progress`; `done` with `done` of most commands; else a sentence.
     message: Cow<'l, str>,
     #[serde(flatten)]
     event: Event,

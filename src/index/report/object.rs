@@ -8,77 +8,77 @@ use serde::Serialize;
 use crate::index::report::summary::{Stages, Summary};
 use crate::store::row::Severity;
 
-/// What came of a run, as it is written as JSON.
+/// The summary of a run.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SummaryObject {
-    /// Path of the database, `null` in a dry run; not there if Parquet files were written.
+    /// Path of the database, `null` in a dry run; missing if Parquet files were written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database: Option<Option<String>>,
-    /// The directory of the Parquet files; not there if none were written.
+    /// The directory of the Parquet files; missing if none were written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory: Option<Option<String>>,
-    /// Whether the input was only looked at.
+    /// Whether the input was only read, and nothing was written.
     pub dry_run: bool,
-    /// Games read, that are now in the database.
+    /// Games added; in a dry run, games read.
     pub games: u64,
-    /// Games with errors that were left out; they are not counted in `games`.
+    /// Games with errors that were skipped; they are not counted in `games`.
     pub left_out: u64,
-    /// Games whose moves were skipped, by variant: its rules are not known.
+    /// Number of games whose moves were skipped because the rules of their variant are unknown, by variant.
     pub skipped_variants: BTreeMap<String, u64>,
     /// Half-moves read.
     pub plies: u64,
     /// Worker threads; 0 if there was nothing to read.
     pub threads: usize,
-    /// Positions read.
+    /// Positions of these games.
     pub positions: u64,
-    /// Distinct positions among them; a dry run does not count these.
+    /// Distinct positions among them; not counted in a dry run.
     pub distinct_positions: u64,
-    /// Games that were skipped because they repeat others.
+    /// Games skipped because they repeat others.
     pub duplicates: u64,
     /// Games that repeat others, by kind.
     pub duplicate_kinds: Vec<KindCount>,
-    /// Problems in all.
+    /// All problems.
     pub problems: u64,
-    /// Problems by which something was lost.
+    /// Problems by which a part of a game or file was lost.
     pub errors: u64,
-    /// Problems that could be put right or passed over.
+    /// Problems that were corrected or ignored without loss.
     pub warnings: u64,
     /// Problems by kind.
     pub problem_kinds: Vec<ProblemCount>,
     /// Size of the database, or of the Parquet files.
     pub bytes: u64,
-    /// How many Parquet files were written.
+    /// Number of Parquet files.
     pub parquet_files: u64,
-    /// Size of the PGN text.
+    /// Size of the PGN text, decompressed.
     pub input_bytes: u64,
-    /// Whether the games were added to a database that was there.
+    /// Whether the games were added to an existing database.
     pub added: bool,
-    /// Sources that the database had already.
+    /// Sources skipped because the database already had them.
     pub known_sources: u64,
-    /// Sources that have text, but no game.
+    /// Sources with text but no game.
     pub sources_without_games: usize,
-    /// Bytes that went through temporary files.
+    /// Bytes written to temporary files.
     pub spilled_bytes: u64,
-    /// Wall time of the whole run.
+    /// Wall time of the whole run, in seconds.
     pub seconds: f64,
     /// Half-moves a second.
     pub plies_per_second: u64,
-    /// How long each stage took.
+    /// Wall time of each stage, in seconds.
     pub stages: StageSeconds,
 }
 
-/// How many games there are of a kind.
+/// The number of games of a kind.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KindCount {
     /// The kind.
     pub kind: &'static str,
-    /// How many.
+    /// The number.
     pub count: u64,
 }
 
-/// How many problems there are of a kind.
+/// The number of problems of a kind.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProblemCount {
@@ -86,7 +86,7 @@ pub struct ProblemCount {
     pub severity: &'static str,
     /// The kind.
     pub kind: &'static str,
-    /// How many.
+    /// The number.
     pub count: u64,
 }
 
@@ -98,9 +98,9 @@ pub struct StageSeconds {
     pub parse_s: f64,
     /// Sorting positions by key and writing them.
     pub sort_s: f64,
-    /// The small tables and their indexes.
+    /// Writing the small tables and their indexes.
     pub headers_s: f64,
-    /// What was played from much visited positions.
+    /// Writing the moves played from frequent positions.
     pub continuations_s: f64,
     /// Sync and rename.
     pub sync_s: f64,

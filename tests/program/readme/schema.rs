@@ -1,5 +1,5 @@
-//! The page of the schema: tables, views, columns and indexes are those of a new database, what they mean is told by the comments of
-//! `migrations/`, and by `tests/data/columns.tsv` where these say nothing.
+//! The page of the schema: tables, views, columns and indexes are those of a new database. The comments of `migrations/` explain
+//! them, and `tests/data/columns.tsv` explains the rest.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,24 +10,23 @@ use rusqlite::{Connection, Result};
 use crate::made_file::compare_with_file;
 use crate::pages::{directory_with_samples, project, run};
 
-/// What stands above the tables.
+/// The text above the tables.
 const HEAD: &str = "\
 # The schema
 
-Each table, view, column and index of a database. A test makes this page from a new database and the comments of the
-[steps of the schema](../../migrations/), so it cannot be out of date. [SQL](../sql.md) is the page to begin with: it tells which view to
-ask, and has examples.
+Each table, view, column and index of a database. A test makes this page from a new database and the comments in
+[migrations](../../migrations/). Begin with [SQL](../sql.md), which has examples and shows which view to query.
 
 A type with `?` can be NULL. **Bold** columns are the primary key.
 ";
 
-/// What stands above the diagram.
+/// The text above the diagram.
 const DIAGRAM: &str = "\
-## How tables belong together
+## Links between tables
 
-An arrow leads from a row to the rows that name it, by the column beside the arrow. Tables without arrows stand alone: `occurrence` and
-`occurrence_level` repeat `game_position` in the order of keys, `game_column` and `game_set` repeat columns and features of `game`, and
-`player_alias` names players by their spelling.
+An arrow leads from a row to the rows that refer to it, by the column beside the arrow. Tables without arrows have no links: `occurrence`
+and `occurrence_level` repeat `game_position` in the order of keys, `game_column` and `game_set` repeat columns and features of `game`, and
+`player_alias` refers to players by name.
 ";
 
 /// Comments, by what they are about.
@@ -35,7 +34,7 @@ An arrow leads from a row to the rows that name it, by the column beside the arr
 struct Meanings {
     tables: BTreeMap<String, String>,
     columns: BTreeMap<(String, String), String>,
-    /// What nothing is told of.
+    /// Tables and columns without a comment.
     missing: Vec<String>,
 }
 
@@ -43,7 +42,7 @@ struct Meanings {
 struct Statement {
     name: String,
     is_view: bool,
-    /// The column that a comment may go on about.
+    /// The column that the next comment may continue to explain.
     last: Option<String>,
     /// A comment above the next column.
     above: String,
@@ -110,7 +109,7 @@ impl Reader {
         }
     }
 
-    /// A table takes another one's place: what it says is as before is told by that one.
+    /// A table replaces another one, whose comments hold for everything that is "as before".
     fn rename(&mut self, old: &str, new: &str) {
         let Meanings { tables, columns, .. } = &mut self.meanings;
         if let Some(told) = tables.remove(old).filter(|told| !told.contains("as before")) {
@@ -153,28 +152,28 @@ impl Reader {
     }
 }
 
-/// Says more of the column that was last.
+/// Adds to the comment of the last column.
 fn tell(meanings: &mut Meanings, statement: &Statement, told: &str) {
     let Some(column) = statement.last.clone().filter(|_| !told.is_empty()) else { return };
     join(meanings.columns.entry((statement.name.clone(), column)).or_default(), told);
 }
 
-/// Puts a line of a comment behind those before it; a value in quotes begins a line of its own.
+/// Appends a line of a comment; a value in quotes begins a line of its own.
 fn join(text: &mut String, line: &str) {
     if !text.is_empty() && !text.ends_with('\n') {
         *text += if line.starts_with('\'') { "<br>" } else { " " };
     }
-    // Blanks that put words below each other.
+    // Without the blanks that align words.
     *text += &line.split_whitespace().collect::<Vec<_>>().join(" ");
 }
 
-/// What a table or view has, as SQLite tells it.
+/// A column of a table or view.
 struct Column {
     name: String,
-    /// With `?` behind it: can be NULL.
+    /// The type, with `?` if it can be NULL.
     kind: String,
     is_key: bool,
-    /// The table whose row it names.
+    /// The table that it refers to.
     parent: Option<String>,
 }
 
@@ -207,7 +206,7 @@ fn rows<T>(
     database.prepare(sql)?.query_map([parameter], read)?.collect()
 }
 
-/// What names what.
+/// The diagram of links.
 fn diagram(tables: &Catalog) -> String {
     let mut text = String::from("\n```mermaid\nerDiagram\n");
     for (name, columns) in tables {
@@ -230,7 +229,7 @@ fn sections(
     is_view: bool,
     meanings: &mut Meanings,
 ) -> Result<String> {
-    // What stands behind `ON`: columns and expressions.
+    // The columns and expressions after `ON`.
     const INDEXES: &str = "
         SELECT name, substr(sql, instr(sql, ' (') + 2, length(sql) - instr(sql, ' (') - 2)
         FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL ORDER BY name";
@@ -246,6 +245,8 @@ fn sections(
             "| column | type | meaning |\n|---|---|---|"
         };
         writeln!(text, "\n### {name}\n\n{}\n\n{head}", escaped(&told)).expect("a string");
+        // Consecutive columns with the same type and meaning share a row.
+        let mut lines: Vec<(String, String)> = Vec::new();
         for Column { name: column, kind, is_key, parent } in columns {
             let meaning = meanings.columns.remove(&(name.clone(), column.clone()));
             if meaning.is_none() {
@@ -255,8 +256,15 @@ fn sections(
             let link = parent.as_ref().map(|parent| format!(" → [{parent}](#{parent})")).unwrap_or_default();
             let mark = if *is_key { "**" } else { "" };
             let kind = if is_view { String::new() } else { format!(" {kind} |") };
-            writeln!(text, "| {mark}`{column}`{mark} |{kind} {}{link} |", escaped(&meaning))
-                .expect("a string");
+            let column = format!("{mark}`{column}`{mark}");
+            let rest = format!("{kind} {}{link}", escaped(&meaning));
+            match lines.last_mut().filter(|last| last.1 == rest) {
+                Some((columns, _)) => *columns += &format!(", {column}"),
+                None => lines.push((column, rest)),
+            }
+        }
+        for (columns, rest) in lines {
+            writeln!(text, "| {columns} |{rest} |").expect("a string");
         }
         let indexes = rows(database, INDEXES, name, |row| {
             Ok(format!("`{}` on `{}`", row.get::<_, String>(0)?, row.get::<_, String>(1)?))
@@ -268,13 +276,13 @@ fn sections(
     Ok(text)
 }
 
-/// A comment as Markdown shows it as it stands.
+/// A comment, escaped for Markdown.
 fn escaped(text: &str) -> String {
     text.replace('|', "\\|").replace('*', "\\*")
 }
 
-/// What columns mean of which no comment tells it, for one table or for all that are left; and what tables are, without a column.
-fn add_told_elsewhere(meanings: &mut Meanings, catalogs: [&Catalog; 2]) {
+/// Adds the meanings of columns without a comment, of one table or of all others, and those of tables.
+fn add_listed(meanings: &mut Meanings, catalogs: [&Catalog; 2]) {
     let path = project().join("tests/data/columns.tsv");
     let text = std::fs::read_to_string(path).expect("the list");
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -319,7 +327,7 @@ fn the_page_of_the_schema_is_that_of_a_new_database() -> Result<()> {
     let database = database.connection();
     let (tables, views) = (catalog(database, "table")?, catalog(database, "view")?);
     let mut meanings = reader.meanings;
-    add_told_elsewhere(&mut meanings, [&tables, &views]);
+    add_listed(&mut meanings, [&tables, &views]);
     let views = sections(database, &views, true, &mut meanings)?;
     let page = format!(
         "{HEAD}\n## Views\n{views}\n## Tables\n{}\n{DIAGRAM}{}",
@@ -328,7 +336,7 @@ fn the_page_of_the_schema_is_that_of_a_new_database() -> Result<()> {
     );
     assert!(
         meanings.missing.is_empty(),
-        "tests/data/columns.tsv must tell what these are: {:?}",
+        "tests/data/columns.tsv must explain these: {:?}",
         meanings.missing
     );
     compare_with_file(&page, "docs/reference/schema.md");
