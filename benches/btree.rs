@@ -1,6 +1,6 @@
 //! Rows per second into `occurrence` and `game_position`: pages built directly, and SQL's prepared `INSERT`.
 //!
-//! The rows are made up: random keys in order, games of 80 plies, FENs of 53 bytes on average.
+//! The rows are synthetic: random keys in order, games of 80 plies, FENs of 53 bytes on average.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -125,7 +125,7 @@ fn build<'r, T: Sync, R: Record>(
     file.finish().expect("the header");
 }
 
-/// Times `fill`, a function that fills an empty database with `rows` rows, and checks what it did.
+/// Times `fill`, which fills an empty database with `rows` rows, and checks the result.
 fn measure(bencher: Bencher<'_, '_>, rows: u32, query: &str, expected: i64, fill: impl Fn(&Path) + Sync) {
     let (directory, path) = empty();
     fill(&path);
@@ -172,7 +172,7 @@ mod occurrence {
         });
     }
 
-    /// Rows into a reused page buffer that never reaches the file: what the records alone cost.
+    /// Rows into a reused page buffer that is never written: the cost of the records alone.
     #[divan::bench]
     fn encode(bencher: Bencher<'_, '_>) {
         let rows = occurrences();
@@ -184,7 +184,7 @@ mod occurrence {
     }
 }
 
-/// For a connection that inserts: the settings do not outlive the one that made the schema.
+/// For a connection that inserts: settings last only as long as a connection.
 const PRAGMAS: &str = "
     PRAGMA journal_mode = OFF;
     PRAGMA synchronous = OFF;
@@ -231,7 +231,7 @@ mod game_position {
         });
     }
 
-    /// Rows into a reused page buffer that never reaches the file: what the records alone cost.
+    /// Rows into a reused page buffer that is never written: the cost of the records alone.
     #[divan::bench]
     fn encode(bencher: Bencher<'_, '_>) {
         let batch = positions();

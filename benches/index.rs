@@ -44,7 +44,7 @@ fn sql_writer<const THREADS: usize>(bencher: Bencher, corpus: &Corpus) {
     measure(bencher, corpus, |target| run(corpus, target, Writer::Sql, THREADS));
 }
 
-/// What a straightforward program does with the rows once it has them: parsing and the small tables are not even counted.
+/// The straightforward way to write the rows, without parsing and without the small tables.
 #[divan::bench(args = standard_corpora(), sample_count = 1)]
 fn baseline_insert_and_create_index(bencher: Bencher, corpus: &Corpus) {
     let made = tempfile::tempdir().expect("a temporary directory");

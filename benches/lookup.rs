@@ -1,7 +1,7 @@
-//! The first page of `pgndex find`: open the database, 15 hits, how many there are.
+//! The first page of `pgndex find`: open the database, read 15 hits, count all.
 //!
-//! The database is made of the synthetic sample. `PGNDEX_BENCH=games.pgn` indexes another collection, `PGNDEX_BENCH=games.db`
-//! takes a finished database:
+//! The database is made from the synthetic sample. `PGNDEX_BENCH=games.pgn` indexes another collection, `PGNDEX_BENCH=games.db`
+//! uses a finished database:
 //!
 //! ```sh
 //! pgndex index otb-400k.db otb-400k.pgn && PGNDEX_BENCH=otb-400k.db cargo bench --bench lookup
@@ -22,7 +22,7 @@ fn main() {
     divan::main();
 }
 
-/// The database that is asked.
+/// The database to query.
 static DATABASE: LazyLock<PathBuf> = LazyLock::new(|| {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/synthetic.pgn");
     let source = std::env::var_os("PGNDEX_BENCH").map_or(sample, PathBuf::from);
@@ -60,7 +60,7 @@ fn targets() -> Vec<Target> {
     vec![after("start position", ""), after("1. e4 c5 2. Nf3 d6", "e4 c5 Nf3 d6"), rare()]
 }
 
-/// Of the positions of move 21 in the first games, the one that the fewest games reached.
+/// The position that the fewest games reached, among those of move 21 in the first games.
 fn rare() -> Target {
     let database = Database::open_read_only(&DATABASE).expect("a database");
     let sql = "SELECT game_id FROM game WHERE ply_count > 40 AND status = 'ok' ORDER BY game_id LIMIT 100";
@@ -106,7 +106,7 @@ fn latest_first(bencher: Bencher<'_, '_>, target: &Target) {
     first_page(bencher, target, HitOrder::Date, &GameFilter::default());
 }
 
-/// Games of one player: looked up from the player's side where that is the shorter one.
+/// Games of one player: the search begins with the player's games if they are fewer.
 #[divan::bench(args = targets())]
 fn of_one_player(bencher: Bencher<'_, '_>, target: &Target) {
     let database = Database::open_read_only(&DATABASE).expect("a database");
@@ -133,7 +133,7 @@ fn filter(name: &str) -> GameFilter {
     }
 }
 
-/// What was played from the start position, with its best-rated and latest games.
+/// The moves played from the start position, with its best-rated and latest games.
 #[divan::bench(args = FILTERS)]
 fn explored_from_the_start(bencher: Bencher<'_, '_>, name: &str) {
     explore(bencher, &targets()[0], name);

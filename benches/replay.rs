@@ -1,7 +1,7 @@
 //! Reading games on one thread: tokens, replay with a key for every ply, replay with key and canonical FEN.
 //!
-//! Inputs are the shipped synthetic sample and, where `../shared/corpora` is there (or in the folder that `PGNDEX_SHARED`
-//! names), a real collection. Each bench checks that it arrived at the right numbers.
+//! Inputs are the synthetic sample and, if available in `../shared/corpora` or in the folder `PGNDEX_SHARED`, a real collection.
+//! Each bench checks its results.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn main() {
     divan::main();
 }
 
-/// Shows `each` every move of every game, after `begin` has been called for its game. Gives back the number of moves.
+/// Calls `begin` for every game, and `each` for every move. Returns the number of moves.
 fn for_each_move<S>(text: &[u8], state: &mut S, begin: impl Fn(&mut S), each: impl Fn(&mut S, &[u8])) -> u64 {
     let mut reader = Reader::new(text);
     let (mut tags, mut problems) = (Vec::new(), Vec::new());
@@ -38,7 +38,7 @@ fn for_each_move<S>(text: &[u8], state: &mut S, begin: impl Fn(&mut S), each: im
     plies
 }
 
-/// Measures `work`, which gives back the number of plies and, if it makes them, the keys XORed.
+/// Measures `work`, which returns the number of plies and, if it computes keys, their XOR.
 fn measure(bencher: Bencher, corpus: &Corpus, work: impl Fn(&[u8]) -> (u64, Option<u64>)) {
     let counted = bencher.counter(ItemsCount::new(corpus.plies)).counter(BytesCount::new(corpus.text.len()));
     counted.bench_local(|| {

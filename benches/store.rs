@@ -25,7 +25,7 @@ fn main() {
     divan::main();
 }
 
-/// `splitmix64`: well-mixed numbers, the same each time.
+/// `splitmix64`: well-mixed numbers, the same in each run.
 fn mix(n: u64) -> u64 {
     let mut z = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -69,7 +69,7 @@ fn build(directory: &Path) -> Build {
     Build::create(&directory.join("bench.db"), options).expect("a database")
 }
 
-/// That the last row written is there: quick, so that it does not count.
+/// Checks the last row written; quick compared with the measured work.
 fn check(connection: &Connection, sql: &str) {
     assert!(connection.prepare(sql).and_then(|mut query| query.exists([GAMES, PLIES - 1])).expect("a query"));
 }
@@ -134,7 +134,7 @@ fn position_game_batches(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// What the clustered table replaces: an index over rows that stand in game order.
+/// The alternative to the clustered table: an index over rows in game order.
 #[divan::bench(sample_count = 3)]
 fn position_game_create_index(bencher: Bencher<'_, '_>) {
     let directory = tempfile::tempdir().expect("a directory");
@@ -161,7 +161,7 @@ fn position_game_create_index(bencher: Bencher<'_, '_>) {
         });
 }
 
-/// The small tables of 100,000 games as Lichess writes them: 6 tags each, a site of its own, one new player in ten games.
+/// The small tables of 100,000 games as Lichess writes them: 6 tags and a separate site each, one new player in ten games.
 #[divan::bench(sample_count = 3)]
 fn headers_of_100_000_games(bencher: Bencher<'_, '_>) {
     const HEADERS: u32 = 100_000;

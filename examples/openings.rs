@@ -1,10 +1,11 @@
-//! Makes the list of openings that comes with the program, `src/opening/eco.tsv`.
+//! Makes the built-in list of openings, `src/opening/eco.tsv`.
 //!
 //! `cargo run --example openings -- DIR > eco.tsv`
 //!
 //! `DIR` has the files `a.tsv` to `e.tsv` of <https://github.com/lichess-org/chess-openings>, with the columns eco, name and
-//! pgn. Positions that define a code and are not among them come in addition. Each line is replayed, and written with the key and the canonical FEN of its position, sorted by code, name and moves.
-//! Of several lines to one position the shortest stays. Write to another file first: the program has the list compiled in.
+//! pgn. Missing positions that define a code are added. Each line is replayed, and written with the key and the canonical FEN of its
+//! position, sorted by code, name and moves. Of several lines to one position, the shortest is kept. Write to another file first: the
+//! program has the list compiled in.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -22,8 +23,8 @@ const HEAD: &str = "\
 eco\tname\tpgn\tkey\tfen
 ";
 
-/// Lines that define a code of the Encyclopaedia of Chess Openings and to whose positions the list gives no name. They have the
-/// name of the last position before them that has one.
+/// Lines that define a code of the Encyclopaedia of Chess Openings, but whose positions have no name in the list. They get the
+/// name of the last named position before them.
 const DEFINING: [(&str, &str); 8] = [
     ("B07", "1. e4 d6 2. d4 Nf6 3. Nc3"),
     ("B54", "1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4"),
@@ -84,7 +85,7 @@ pub(crate) fn table(directory: &Path) -> Result<String> {
     Ok(HEAD.to_owned() + &lines.collect::<String>())
 }
 
-/// The positions after each move.
+/// The position after each move.
 fn play(pgn: &str) -> Result<Vec<Position>> {
     let mut position = Position::start();
     let moves = pgn.split_whitespace().filter(|word| !word.ends_with('.'));
@@ -107,7 +108,7 @@ struct Opening {
 }
 
 impl Opening {
-    /// From the columns eco, name and pgn.
+    /// Reads the columns eco, name and pgn.
     fn read(line: &str) -> Result<Self> {
         let [eco, name, pgn] = line.split('\t').collect::<Vec<_>>()[..] else {
             return Err("not three columns".into());

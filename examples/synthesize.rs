@@ -1,6 +1,6 @@
-//! Writes a PGN of synthetic games to standard output: legal moves chosen at random, with a taste for what people play in
-//! openings, for captures and for mate. The same number of games and seed give the same text. With the word `annotated`, each move has a
-//! clock and a value: the balance of material after the next move, more or less.
+//! Writes a PGN of synthetic games to standard output: random legal moves, with a preference for common openings, captures and mate.
+//! The same number of games and seed give the same text. With the word `annotated`, each move has a clock and an evaluation: roughly
+//! the balance of material after the next move.
 //!
 //! `cargo run --release --example synthesize -- 2000 1 > synthetic.pgn`
 //! `cargo run --release --example synthesize -- 20 7 annotated > annotated.pgn`
@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, Write};
 use pgndex::board::{Color, GameResult, Kind, Material, MoveCode, Piece, Position, Special};
 use pgndex::pgn::{Eval, MoveNumbers};
 
-/// Opening lines that games begin with; the first ones more often.
+/// Opening lines; the first ones are more frequent.
 const OPENINGS: [&str; 12] = [
     "e4 c5 Nf3 d6 d4 cxd4 Nxd4 Nf6 Nc3 a6",
     "e4 e5 Nf3 Nc6 Bb5 a6 Ba4 Nf6 O-O Be7",
@@ -39,13 +39,13 @@ impl Random {
         ((u128::from(mixed ^ mixed >> 31) * bound as u128) >> 64) as usize
     }
 
-    /// A number below the bound, small ones more often.
+    /// A number below the bound; small numbers are more frequent.
     fn skewed(&mut self, bound: usize) -> usize {
         self.below(bound).min(self.below(bound))
     }
 }
 
-/// How likely a move is to be chosen: captures, checks, castling and promotions to a queen more than others.
+/// The weight of a move: captures, checks, castling and promotions to a queen are more likely than others.
 fn weight(code: MoveCode, position: &Position) -> usize {
     let value = |piece: Piece| match piece.kind() {
         Kind::Pawn => 2,
@@ -105,8 +105,8 @@ fn play(random: &mut Random) -> (Vec<(String, i32)>, GameResult) {
 /// Seconds on each clock at the start, and added for each move.
 const TIME: (u32, u32) = (180, 2);
 
-/// What could be said of the moves: a value near the balance of material after the next one, so that a piece that is left to be taken
-/// costs the move that left it, and a clock.
+/// Annotations of the moves: a clock, and an evaluation near the balance of material after the next move, so that a move that loses a
+/// piece is a mistake.
 fn annotations(moves: &[(String, i32)], random: &mut Random) -> Vec<String> {
     let mut clocks = [100 * TIME.0; 2];
     let mut comments = Vec::new();

@@ -1,7 +1,7 @@
 //! Prints the tables of the board as JSON: `cargo run --example tables`.
 //!
-//! `TO_x88` goes from square names to 0x88 indexes, `ALL_MOVES` tells for each piece letter and square from where the piece
-//! could come on an empty board, `WHITE_PAWN_FROM` and `BLACK_PAWN_FROM` the same for pawns.
+//! `TO_x88` maps square names to 0x88 indexes. `ALL_MOVES` lists, for each piece letter and square, the squares from which the piece
+//! can come on an empty board; `WHITE_PAWN_FROM` and `BLACK_PAWN_FROM` do this for pawns.
 
 use pgndex::board::{
     ALL_MOVES, BLACK_PAWN_FROM, Kind, Square, SquareSet, TO_X88, WHITE_PAWN_FROM, kind_index,
@@ -34,7 +34,7 @@ fn squares() -> impl Iterator<Item = Square> {
     SquareSet(u64::MAX)
 }
 
-/// For each square's name the names of the squares a piece could come from.
+/// For the name of each square, the names of the squares from which a piece can come.
 fn origins(table: &[SquareSet; 64]) -> Value {
     let names = |set: SquareSet| -> Value { set.map(|square| square.to_string()).collect() };
     squares().zip(table).map(|(square, &set)| (square.to_string(), names(set))).collect()

@@ -9,14 +9,14 @@ use std::sync::LazyLock;
 use pgndex::board::Position;
 use pgndex::pgn::{Reader, Token};
 
-/// A PGN text that is replayed from end to end.
+/// A PGN text to replay completely.
 pub(crate) struct Corpus {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) text: Vec<u8>,
     pub(crate) games: u64,
     pub(crate) plies: u64,
-    /// All keys after all moves, XORed: what a replay must arrive at.
+    /// The XOR of the keys after all moves, which a replay must compute.
     pub(crate) keys: u64,
 }
 
@@ -27,7 +27,7 @@ impl fmt::Display for Corpus {
     }
 }
 
-/// The shipped synthetic sample and, if it is there, a real collection of 40,000 games.
+/// The synthetic sample and, if available, a real collection of 40,000 games.
 pub(crate) fn standard_corpora() -> impl Iterator<Item = &'static Corpus> {
     static CORPORA: LazyLock<Vec<Corpus>> = LazyLock::new(|| {
         let project = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,11 +1,10 @@
-"""Measures the memory that each command takes on a database, and prints it as rows of a table.
+"""Measures the memory of each command on a database, and prints it as rows of a table.
 
     python3 benches/memory/commands.py games.db                          with the release build
     python3 benches/memory/commands.py games.db --backup /big/copy.db    the copy too, which takes as much space as the database
 
-Of each command there are two figures. *Own* is the most memory that it had for itself at once (RssAnon, looked at every few milliseconds).
-*With pages* is the most that the system counted for it (VmHWM): that has the pages of the database too that it had mapped, which the
-system takes back whenever it needs memory. Linux only.
+Each command has two figures. *Own* is its peak of private memory (RssAnon, read every few milliseconds). *With pages* is the peak that
+the system counts (VmHWM): it includes mapped pages of the database, which the system takes back when it needs memory. Linux only.
 """
 
 import argparse
@@ -23,7 +22,7 @@ REQUESTS = 1000
 
 
 def status(pid, name):
-    """A figure of a process in MiB, or 0 if it is gone."""
+    """A figure of a process in MiB, or 0 if it has ended."""
     try:
         found = re.search(rf"{name}:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
     except OSError:
@@ -32,7 +31,7 @@ def status(pid, name):
 
 
 def watch(process):
-    """The most memory of a process until it ends, in MiB, and what it ended with."""
+    """The peak memory of a process in MiB, and its exit status."""
     own = 0
     while True:
         own = max(own, status(process.pid, "RssAnon"))

@@ -1,4 +1,4 @@
--- Asks a server that runs for the lines in a file, one after the other, each connection from a place of its own:
+-- Requests the lines in a file from a running server, one after the other; each connection begins at another line:
 --     python3 benches/serve/load.py http://127.0.0.1:9002 --lines lines.txt
 --     wrk -t2 -c16 -d20s --latency -s benches/serve/asked.lua http://127.0.0.1:9002 -- lines.txt
 local lines, at = {}, 0

@@ -1,12 +1,12 @@
-"""Asks `pgndex serve` for what was played in many openings, so many times a second, and tells how long that took.
+"""Requests the moves played in many openings from `pgndex serve`, at a given rate, and prints the latencies.
 
     pgndex serve games.db &
     python3 benches/serve/load.py http://127.0.0.1:9002                        200 a second, for 20 seconds
-    python3 benches/serve/load.py http://127.0.0.1:9002 --sql                  while SQL is asked for as fast as it is answered
-    python3 benches/serve/load.py http://127.0.0.1:9002 --lines lines.txt      only writes what is asked, for wrk (asked.lua)
+    python3 benches/serve/load.py http://127.0.0.1:9002 --sql                  while other clients send SQL without a pause
+    python3 benches/serve/load.py http://127.0.0.1:9002 --lines lines.txt      only writes the requests, for wrk (asked.lua)
 
-A request is due at its time, whether those before it are answered or not; its latency counts from there on. The lines are the first
-half-moves of games that are spread over the database: half of them end within 8, the rest within 20.
+Each request has a due time, whether earlier ones are answered or not; its latency counts from that time. The lines are the first
+half-moves of games spread over the database: half of them have up to 8, the rest up to 20.
 """
 
 import argparse

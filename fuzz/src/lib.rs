@@ -1,6 +1,6 @@
-//! What must hold for any bytes: the bodies of the fuzz targets. `tests/fuzz` calls them too, without libFuzzer.
+//! Properties that hold for any bytes: the bodies of the fuzz targets. `tests/heavy/fuzz` calls them too, without libFuzzer.
 //!
-//! Each function panics if its promise is broken.
+//! Each function panics if its property does not hold.
 
 use std::fmt::Debug;
 
@@ -12,7 +12,7 @@ use pgndex::verify::{Sample, VerifyOptions};
 /// A fuzz target: its name and its body.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All of them.
+/// All fuzz targets.
 pub const TARGETS: [Target; 6] =
     [("reader", reader), ("lexer", lexer), ("san", san), ("fen", fen), ("tags", tags), ("index", index)];
 
@@ -32,7 +32,7 @@ pub fn reader(data: &[u8]) {
     assert_eq!(whole, pieces);
 }
 
-/// What a text's games consist of, offsets counted from `base` on.
+/// The contents of a text's games, with offsets from `base`.
 fn read(text: &[u8], base: usize, found: &mut Vec<String>) {
     let mut reader = Reader::new(text);
     let (mut tags, mut problems) = (Vec::new(), Vec::new());
@@ -62,7 +62,7 @@ fn read(text: &[u8], base: usize, found: &mut Vec<String>) {
         FrameProblem::Outside { offset } => format!("text outside at {}", base + offset),
         FrameProblem::TooManyTags { offset } => format!("too many tags at {}", base + offset),
     }));
-    // Problems are told with the game they come before; between chunks only their order may differ.
+    // A problem is reported with the game after it; between chunks only the order may differ.
     found.sort();
 }
 
@@ -82,14 +82,14 @@ pub fn lexer(data: &[u8]) {
             assert!(!word.is_empty() && data[..now].ends_with(word));
         }
         if token == Token::NextGame {
-            // Who reads the tag pair goes on behind it.
+            // The reader of the tag pair continues after it.
             lexer = Lexer::new(data, now + 1);
         }
         at = now;
     }
 }
 
-/// A first line with a FEN, then moves: each that can be read comes back from its SAN, its UCI and its short form.
+/// A first line with a FEN, then moves: each readable move is read back from its SAN, its UCI and its short form.
 pub fn san(data: &[u8]) {
     let (line, moves) = data.split_at(data.iter().position(|&byte| byte == b'\n').unwrap_or(0));
     let mut position = Position::from_fen(line).map_or_else(|_| Position::start(), |(position, _)| position);
@@ -134,7 +134,7 @@ fn check_position(position: &Position) {
     assert_eq!(!legal.is_empty(), position.has_legal_move(), "{fen}");
 }
 
-/// A FEN that can be read is printed, and what is printed is read as the same position; so it is after each legal move.
+/// A readable FEN is printed and read back as the same position, and so is the position after each legal move.
 pub fn fen(data: &[u8]) {
     let Ok((position, _)) = Position::from_fen(data) else { return };
     check_position(&position);
@@ -148,7 +148,7 @@ pub fn fen(data: &[u8]) {
     }
 }
 
-/// Any bytes can be a tag's value; a text comes back from its tag pair.
+/// Any bytes can be a tag's value; a text is read back from its tag pair.
 pub fn tags(data: &[u8]) {
     let text = decode(data);
     assert_eq!(text.is_empty(), data.is_empty());
@@ -163,7 +163,7 @@ pub fn tags(data: &[u8]) {
     assert_eq!(read, [(&b"A"[..], value.clone()), (b"B", value)], "{pgn:?}");
 }
 
-/// Whatever the text, a database is made of it, the same one in all ways, and it is sound.
+/// Any text gives a database, the same one in all ways, and it is sound.
 pub fn index(data: &[u8]) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let (input, target) = (directory.path().join("in.pgn"), directory.path().join("out.db"));

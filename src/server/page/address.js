@@ -1,4 +1,4 @@
-// The address of the page: every state is one.
+// The address of the page: every state has one.
 
 /** The filters, named as in the API. */
 export const FILTERS = [
@@ -6,10 +6,10 @@ export const FILTERS = [
   "eco", "openingEco", "timeControl", "termination", "pliesMin", "pliesMax", "withEvals", "source", "variant",
 ];
 
-/** What is kept from one view to another. */
+/** The parameters kept from one view to another. */
 const KEPT = ["db", ...FILTERS];
 
-/** The parameters of the address that is shown. */
+/** The parameters of the current address. */
 export const params = () => new URLSearchParams(location.search);
 
 /** An address from a path and pairs; commas and slashes stay as they are. */
@@ -18,18 +18,18 @@ export function address(path, query) {
   return text ? `${path}?${text}` : path;
 }
 
-/** Those parameters that filter games. */
+/** The parameters that filter games. */
 export function filtersOf(query) {
   return new URLSearchParams([...query].filter(([name, value]) => FILTERS.includes(name) && value !== ""));
 }
 
-/** An address of a view, with the database and the filters of the one shown. */
+/** An address of a view, with the current database and filters. */
 export function viewAddress(path, more = {}) {
   const query = new URLSearchParams([...params()].filter(([name]) => KEPT.includes(name)));
   return address(path, withPairs(query, more));
 }
 
-/** An address of a view with the database of the one shown, and without its filters. */
+/** An address of a view, with the current database and without filters. */
 export function plainAddress(path, more = {}) {
   const query = new URLSearchParams();
   const db = params().get("db");
@@ -46,7 +46,7 @@ function withPairs(query, more) {
   return query;
 }
 
-/** The address shown, with some parameters changed. */
+/** The current address, with some parameters changed. */
 export function changed(more) {
   return address(location.pathname, withPairs(params(), more));
 }
@@ -59,7 +59,7 @@ export function go(to, { replace = false } = {}) {
   window.dispatchEvent(new Event("navigate"));
 }
 
-/** Changes the address without showing anything anew: what is shown is so already. */
+/** Changes the address only: the view is up to date. */
 export function note(to) {
   history.replaceState(null, "", to);
 }

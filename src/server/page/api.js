@@ -1,9 +1,9 @@
-// Questions to the server.
+// Requests to the server.
 
 import { h, put } from "./dom.js";
 import { address, params } from "./address.js";
 
-/** What the server says when it does not answer: a title, a detail that says what to do, and which parameter it is about. */
+/** An error of the server: a title, a detail with the remedy, and the parameter. */
 export class Problem extends Error {
   constructor(status, body) {
     super(body.detail || body.title || `The server answered with ${status}.`);
@@ -13,7 +13,7 @@ export class Problem extends Error {
   }
 }
 
-/** The address of an answer of the database that is shown. */
+/** The address of a request to the current database. */
 export function apiAddress(path, query = new URLSearchParams()) {
   const db = params().get("db");
   return address(`${db ? `/db/${encodeURIComponent(db)}` : ""}${path}`, new URLSearchParams(query));
@@ -34,23 +34,23 @@ async function ask(to, options) {
   return response;
 }
 
-/** Asks for an answer in JSON. */
+/** Requests JSON. */
 export async function get(path, query, signal) {
   return (await ask(apiAddress(path, query), { signal })).json();
 }
 
-/** Asks for a text. */
+/** Requests a text. */
 export async function getText(path, query, signal) {
   return (await ask(apiAddress(path, query), { signal })).text();
 }
 
-/** Sends something, and reads the answer in JSON. */
+/** Sends data, and reads the answer as JSON. */
 export async function post(path, type, body, query, signal) {
   const headers = { "content-type": type };
   return (await ask(apiAddress(path, query), { method: "POST", headers, body, signal })).json();
 }
 
-/** The databases that are served. */
+/** The served databases. */
 export async function databases() {
   return (await (await ask("/api/databases", {})).json()).databases;
 }
@@ -58,7 +58,7 @@ export async function databases() {
 const KEPT = 400;
 const positions = new Map();
 
-/** A position with its legal moves; those asked before are at hand. */
+/** A position with its legal moves; earlier answers are cached. */
 export async function position(query, signal) {
   const key = apiAddress("/api/position", query);
   if (!positions.has(key)) {
@@ -70,8 +70,8 @@ export async function position(query, signal) {
 }
 
 /**
- * A part of the page that is filled with an answer. While it is waited for, the part says so and the question can be stopped;
- * what goes wrong is told in its place. A new question ends the one before.
+ * A section of the page that shows an answer. While the request is pending, it says so and offers to stop it;
+ * an error is shown there too. A new request cancels the previous one.
  */
 export class Loader {
   #element;
@@ -83,14 +83,14 @@ export class Loader {
     this.#element = element;
   }
 
-  /** Ends what is waited for. */
+  /** Cancels the pending request. */
   stop() {
     this.#controller?.abort();
     this.#controller = null;
     this.#quiet();
   }
 
-  /** Asks, and shows; `failed` shows what else is to be shown if the question was wrong, and gives back whether that is all. */
+  /** Requests and shows; `failed` shows more if the request was invalid, and returns whether that is all. */
   async load(asked, show, failed = () => false) {
     this.stop();
     const controller = new AbortController();
@@ -108,7 +108,7 @@ export class Loader {
       if (error.name === "AbortError") return;
       if (!(error instanceof Problem)) throw error;
       if (failed(error)) return;
-      // What is wrong in the question does not get right by itself.
+      // An invalid request stays invalid.
       put(this.#element, failure(error, error.status === 400 || error.status === 404 ? null : () => this.load(asked, show, failed)));
     }
   }
@@ -133,7 +133,7 @@ export class Loader {
 
 const again = (retry) => h("button", { type: "button", on: { click: retry } }, "Try again");
 
-/** What went wrong, and what to do. */
+/** An error and its remedy. */
 export function failure(error, retry) {
   const sentence = error.message.split("\n");
   const more = sentence.length > 1 ? h("pre", {}, sentence.slice(1).join("\n")) : null;
@@ -141,7 +141,7 @@ export function failure(error, retry) {
   return h("div", { class: "message error", role: "alert" }, h("p", {}, first), more, retry ? again(retry) : null);
 }
 
-/** Why there is nothing to be seen. */
+/** The reason for an empty view. */
 export function empty(title, ...hints) {
   return h("div", { class: "message" }, h("p", { class: "message-title" }, title), hints);
 }

@@ -1,4 +1,4 @@
-// Which view is shown, and what is around it.
+// The current view, and the frame around it.
 
 import { h, put, say } from "./dom.js";
 import { changed, go, params, plainAddress, viewAddress } from "./address.js";
@@ -66,7 +66,7 @@ function markNav(path) {
   if (name) name.textContent = at ? at[1] : "Views";
 }
 
-/** Light, dark, or as the system says. */
+/** Light, dark, or the system's setting. */
 function schemeSwitch() {
   const names = { auto: "Scheme: system", light: "Scheme: light", dark: "Scheme: dark" };
   const signs = { auto: "◐", light: "○", dark: "●" };

@@ -2,7 +2,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Makes an element: `on` holds what listens, `prop` what is set on the object, the rest are attributes. */
+/** Makes an element: `on` has event listeners, `prop` properties; the rest are attributes. */
 export function h(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
@@ -29,7 +29,7 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** Appends nodes and texts, of lists too; what is nothing is passed over. */
+/** Appends nodes and texts, also those in lists; ignores null and undefined. */
 export function append(element, ...children) {
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false || child === "") continue;
@@ -37,7 +37,7 @@ export function append(element, ...children) {
   }
 }
 
-/** Puts these in the place of all that is in an element. */
+/** Replaces the content of an element. */
 export function put(element, ...children) {
   element.replaceChildren();
   append(element, children);
@@ -51,24 +51,24 @@ const ICONS = {
   turn: "M5 13V3M2 6l3-3 3 3M11 3v10M8 10l3 3 3-3",
 };
 
-/** A small sign for a button; the button has words of its own. */
+/** A small sign for a button that also has a text. */
 export function icon(name) {
   const path = svg("path", { d: ICONS[name], fill: name === "turn" ? "none" : "currentColor", stroke: "currentColor", "stroke-width": 1.5, "stroke-linejoin": "round", "stroke-linecap": "round" });
   return svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", class: "icon-image" }, path);
 }
 
 let serial = 0;
-/** A name for an element that another one refers to. */
+/** An id for an element that another one refers to. */
 export const unique = (prefix) => `${prefix}-${++serial}`;
 
 const NUMBER = new Intl.NumberFormat("en");
 /** A number as people write it: 12,345. */
 export const number = (value) => (value === null || value === undefined ? "–" : NUMBER.format(value));
 
-/** How many there are of something: "1 game", "2,345 games". */
+/** A number with its noun: "1 game", "2,345 games". */
 export const count = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
 
-/** A share of a hundred: 0.4 %, 12 %. */
+/** A percentage: 0.4 %, 12 %. */
 export function percent(part, whole) {
   if (!whole) return "–";
   const share = (100 * part) / whole;
@@ -89,7 +89,7 @@ export function bytes(value) {
   return `${at === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${units[at]}`;
 }
 
-/** A date of a PGN, without what is not known: 2021.06.?? is 2021-06. */
+/** A date of a PGN, without its unknown parts: 2021.06.?? is 2021-06. */
 export function date(text) {
   if (!text) return "";
   const known = text.split(".").filter((part) => !part.includes("?"));
@@ -99,13 +99,13 @@ export function date(text) {
 /** A result as people write it. */
 export const result = (text) => (text === "1/2-1/2" ? "½–½" : (text ?? "").replace("-", "–"));
 
-/** Says something to those who listen to the page. */
+/** Announces a text to screen readers. */
 export function say(text) {
   const region = document.querySelector("#live");
   if (region) region.textContent = text;
 }
 
-/** Whether a key was meant for what is being typed or chosen. */
+/** Whether a key was meant for an input field. */
 export function isTyping(event) {
   const at = event.target;
   if (event.altKey || event.ctrlKey || event.metaKey) return true;

@@ -1,4 +1,4 @@
-// Filters as chips: each can be taken away by itself, and all are set in one form.
+// Filters as chips: each can be removed, and all are set in one form.
 
 import { append, h, put, unique } from "./dom.js";
 import { changed, filtersOf, go, params } from "./address.js";
@@ -9,7 +9,7 @@ const SPEEDS = ["ultraBullet", "bullet", "blitz", "rapid", "classical", "corresp
 const SPEED_NAMES = { ultraBullet: "UltraBullet", bullet: "Bullet", blitz: "Blitz", rapid: "Rapid", classical: "Classical", correspondence: "Correspondence" };
 const RESULTS = { "1-0": "White won", "0-1": "Black won", draw: "Draw", "1/2-1/2": "Draw", "*": "No result" };
 
-/** What a chip says of a filter. */
+/** The text of a chip. */
 const CHIPS = {
   player: (value) => `Player: ${value}`,
   white: (value) => `White: ${value}`,
@@ -36,8 +36,8 @@ const CHIPS = {
 };
 
 /**
- * The bar with the chips, and whom the names in them fit. `left` are filters that the view has fields of its own for, `more` gives what is
- * asked besides them.
+ * The bar with the chips, and the players that their names match. `left` are filters for which the view has fields, `more` returns
+ * additional parameters.
  */
 export function filterBar({ left = [], more = () => [] } = {}) {
   const id = unique("filters");
@@ -67,7 +67,7 @@ export function filterBar({ left = [], more = () => [] } = {}) {
   return { element: h("div", { class: "filters" }, h("div", { class: "filter-row" }, open, chips), panel, notes.element), update };
 }
 
-/** The address shown without its filters. */
+/** The current address without its filters. */
 export function withoutFilters(left = []) {
   const names = [...filtersOf(params()).keys()].filter((name) => !left.includes(name));
   return changed(Object.fromEntries(names.map((name) => [name, null])));
@@ -85,7 +85,7 @@ function chip(name, value, edit) {
     h("button", { type: "button", class: "chip-x", "aria-label": `Remove filter: ${text}`, on: { click: take } }, "×"));
 }
 
-/** A field with its label; names are offered while one types. */
+/** A field with its label; it suggests names while the user types. */
 export function field(label, name, { type = "text", kind = null, value = "", placeholder = null, hint = null, ...more } = {}) {
   const id = unique(name);
   const input = h("input", { id, name, type, placeholder, autocomplete: "off", spellcheck: "false", ...more, prop: { value } });
@@ -93,7 +93,7 @@ export function field(label, name, { type = "text", kind = null, value = "", pla
   return h("div", { class: "field" }, h("label", { for: id }, label), input, list, hint ? h("small", {}, hint) : null);
 }
 
-/** A field to choose from pairs of value and text. */
+/** A field to select from pairs of value and text. */
 export function choice(label, name, pairs, value = "") {
   const id = unique(name);
   const options = pairs.map(([one, text]) => h("option", { value: one, selected: one === value }, text));

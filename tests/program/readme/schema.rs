@@ -334,11 +334,7 @@ fn the_page_of_the_schema_is_that_of_a_new_database() -> Result<()> {
         sections(database, &tables, false, &mut meanings)?,
         diagram(&tables)
     );
-    assert!(
-        meanings.missing.is_empty(),
-        "tests/data/columns.tsv must explain these: {:?}",
-        meanings.missing
-    );
+    assert!(meanings.missing.is_empty(), "tests/data/columns.tsv must explain these: {:?}", meanings.missing);
     compare_with_file(&page, "docs/reference/schema.md");
     Ok(())
 }

@@ -1,4 +1,4 @@
-// Arrows over a board, and boards that are pictures only.
+// Arrows over a board, and boards without interaction.
 
 import { svg } from "../dom.js";
 import { pieceName, pieceShape } from "./pieces.js";
@@ -11,7 +11,7 @@ function middle(square, flipped) {
   return flipped ? [75 - 10 * file, 5 + 10 * rank] : [5 + 10 * file, 75 - 10 * rank];
 }
 
-/** An arrow from the middle of a square to just before that of another, as the outline of a shape. */
+/** An arrow from the middle of a square to just before that of another, as an outline. */
 function outline([x1, y1], [x2, y2], width) {
   const length = Math.hypot(x2 - x1, y2 - y1);
   const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
@@ -33,7 +33,7 @@ export function arrowShape(arrows, flipped = false) {
   return svg("svg", { viewBox: "0 0 80 80", class: "board-arrows", "aria-hidden": "true" }, shapes);
 }
 
-/** A position as a small picture that says in words what it shows; `next` is a move to be drawn as an arrow. */
+/** A position as a small picture with a text description; `next` is a move to draw as an arrow. */
 export function smallBoard(fen, { next = "", flipped = false } = {}) {
   const words = { white: [], black: [] };
   const parts = [svg("rect", { width: 80, height: 80, class: "square-light" })];

@@ -1,5 +1,5 @@
-// <chess-board>: shows a position, and tells which move somebody makes by dragging, by two clicks or by keys.
-// It knows no rules: which moves there are is told to it.
+// <chess-board>: shows a position, and reports a move that the user makes by dragging, by two clicks or by keys.
+// It knows no rules: it gets the legal moves.
 
 import { h, put, say } from "../dom.js";
 import { arrowShape } from "./arrows.js";
@@ -10,7 +10,7 @@ export const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const PIECES = "PNBRQKpnbrqk";
 const FAR_ENOUGH = 5;
 
-/** What stands on each square of a FEN. */
+/** The piece on each square of a FEN. */
 export function placement(fen) {
   const squares = new Map();
   const rows = (fen ?? "").split(" ")[0].split("/");
@@ -58,7 +58,7 @@ class ChessBoard extends HTMLElement {
     this.#menu.addEventListener("keydown", (event) => { if (event.key === "Escape") this.#closeMenu(); });
   }
 
-  /** Shows a position; `moves` are the legal ones, none if nothing can be played here. */
+  /** Shows a position; `moves` are the legal moves, or none if the board is read-only. */
   show({ fen, moves = [], last = "", isCheck = false }) {
     this.#squares = placement(fen);
     this.#moves = moves;
@@ -70,7 +70,7 @@ class ChessBoard extends HTMLElement {
     this.#draw();
   }
 
-  /** Shows squares that are being set up: letters of pieces, or signs for what may stand there. */
+  /** Shows squares that are being set up: letters of pieces, or signs for allowed pieces. */
   edit(squares) {
     this.#editing = true;
     this.#squares = squares;
@@ -181,14 +181,14 @@ class ChessBoard extends HTMLElement {
     this.#cells.get(square).focus();
   }
 
-  /** Keys are about the square that has the focus, whatever gave it. */
+  /** Keys apply to the square that has the focus. */
   #reached(square) {
     this.#cells.get(this.#cursor).tabIndex = -1;
     this.#cursor = square;
     this.#cells.get(square).tabIndex = 0;
   }
 
-  /** What a click or Enter on a square does. */
+  /** Handles a click or Enter on a square. */
   #pick(square) {
     if (this.#editing) {
       this.#tell("square", { square });
@@ -311,7 +311,7 @@ class ChessBoard extends HTMLElement {
 
 const target = (move) => move.uci.slice(2, 4);
 
-/** Where the rook stands with which a king castles: it can be clicked too. */
+/** The square of the rook for castling: it can be clicked too. */
 function rookTarget(move) {
   if (!move.san.startsWith("O-O")) return null;
   const file = move.san.startsWith("O-O-O") ? "a" : "h";
@@ -325,7 +325,7 @@ function signImage(sign) {
 
 const SIGNS = { ".": "must be empty", "!": "any piece", A: "any white piece", a: "any black piece" };
 
-/** What is said of what stands on a square. */
+/** The description of a square. */
 export function signName(sign, isSearched = false) {
   if (!sign) return isSearched ? "anything" : "empty";
   if (PIECES.includes(sign)) return pieceName(sign);

@@ -1,10 +1,10 @@
-// Patterns of positions as texts, and as signs on squares.
+// Patterns of positions, as text and as signs on squares.
 
 import { FILES } from "./board.js";
 
 const PIECES = "PNBRQKpnbrqk";
 
-/** The pattern of squares: what is not set can be anything. */
+/** The pattern of squares: a square without a sign matches anything. */
 export function patternOf(squares) {
   const rows = [];
   for (let rank = 8; rank >= 1; rank -= 1) {
@@ -49,7 +49,7 @@ function cellsOf(row) {
   return cells.length === 8 ? cells : null;
 }
 
-/** The placement of a FEN that has the pieces of squares. */
+/** The placement of a FEN with the pieces on the squares. */
 export function placementOf(squares) {
   const bare = new Map([...squares].filter(([, sign]) => PIECES.includes(sign)));
   const rows = [];

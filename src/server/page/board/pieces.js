@@ -1,5 +1,5 @@
 // The pieces, drawn for this program: each within a square of 100 by 100.
-// The same paths as in src/picture/piece.rs; a test of page.rs holds them equal.
+// The same paths as in src/picture/piece.rs; a test in page.rs compares them.
 
 import { svg } from "../dom.js";
 
@@ -38,7 +38,7 @@ const SHAPES = {
 const NAMES = { p: "pawn", n: "knight", b: "bishop", r: "rook", q: "queen", k: "king" };
 const EDGE = "#161616";
 
-/** What a letter of a FEN stands for, as in "white pawn". */
+/** The piece of a letter of a FEN, such as "white pawn". */
 export function pieceName(letter) {
   const kind = letter.toLowerCase();
   return `${letter === kind ? "black" : "white"} ${NAMES[kind]}`;
@@ -56,7 +56,7 @@ export function pieceShape(letter) {
   ]);
 }
 
-/** A piece as a picture of its own; what it shows is told by what stands around it. */
+/** A piece as a separate picture; the text around it describes it. */
 export function pieceImage(letter) {
   return svg("svg", { viewBox: "0 0 100 100", class: "piece", "aria-hidden": "true", "data-piece": letter }, pieceShape(letter));
 }

@@ -2,7 +2,7 @@
 
 import { h, number, percent } from "../dom.js";
 
-/** White, draws and Black as one bar with its numbers. */
+/** White, draws and Black as one bar with numbers. */
 export function resultBar({ white, draws, black }, names = ["White", "draws", "Black"]) {
   const all = white + draws + black;
   if (all === 0) return h("span", { class: "no-bar" }, "–");
@@ -24,15 +24,15 @@ export const scoreBar = ({ wins, draws, losses }) => {
   return bar;
 };
 
-/** Points of a hundred. */
+/** The score in percent. */
 export function score({ wins, draws, losses }) {
   const all = wins + draws + losses;
   return all === 0 ? "–" : `${((100 * (wins + draws / 2)) / all).toFixed(1)} %`;
 }
 
 /**
- * A table from columns, each with `head`, `cell` and perhaps `kind` ("num", "wide", "minor": left out where it is narrow).
- * The first column names the row.
+ * A table from columns, each with `head`, `cell` and perhaps `kind` ("num", "wide", "minor": omitted on narrow screens).
+ * The first column is the row's header.
  */
 export function table(caption, columns, rows, { foot = null, row: rowOf = () => ({}) } = {}) {
   const head = columns.map(({ head: text, kind, title }) => h("th", { scope: "col", class: kind, title }, text));
@@ -48,7 +48,7 @@ export function table(caption, columns, rows, { foot = null, row: rowOf = () => 
     foot ? h("tfoot", {}, h("tr", {}, cells(foot))) : null);
 }
 
-/** A share as a number with a thin bar under it. */
+/** A percentage with a thin bar under it. */
 export function shareCell(part, whole) {
   const share = whole ? (100 * part) / whole : 0;
   const width = share < 1 ? "0" : `${share}%`;

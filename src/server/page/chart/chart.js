@@ -1,8 +1,8 @@
-// Small charts, each with its figures as a table.
+// Small charts, each with a table of its figures.
 
 import { h, number, svg, unique } from "../dom.js";
 
-/** A picture that is drawn anew when its width changes. */
+/** A picture that is redrawn when its width changes. */
 function drawn(height, label, draw) {
   const box = h("div", { class: "chart-box", css: { height: `${height}px` } });
   let width = 0;
@@ -38,14 +38,14 @@ function figure(title, box, heads, rows, more = null) {
 function ceiling(value) {
   if (value <= 4) return 4;
   const unit = 10 ** Math.floor(Math.log10(value));
-  // Half of it is whole, too.
+  // Its half is an integer, too.
   const steps = value < 10 ? [4, 6, 8, 10] : value < 100 ? [1, 2, 3, 4, 5, 6, 8, 10] : [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
   return steps.map((step) => step * unit).find((step) => step >= value);
 }
 
 const short = (value) => (value >= 1e6 ? `${+(value / 1e6).toFixed(2)}M` : value >= 1000 ? `${+(value / 1000).toFixed(2)}k` : number(value));
 
-/** Lines across with their numbers; gives back how high a value is. */
+/** Horizontal lines with their numbers; returns the function from a value to its height. */
 function scale(most, width, height, left, bottom, label = short) {
   const y = (value) => height - bottom - (value / most) * (height - bottom - 8);
   const lines = [0, 0.5, 1].map((part) => {
@@ -56,7 +56,7 @@ function scale(most, width, height, left, bottom, label = short) {
   return { y, lines };
 }
 
-/** For numbers that follow each other evenly: the step to the next round one that has room; else nothing. */
+/** For evenly spaced numbers: the step between labels that fit; else nothing. */
 function roundStep(texts, least) {
   const [first, second] = [Number(texts[0]), Number(texts[1])];
   const each = second - first;
@@ -64,7 +64,7 @@ function roundStep(texts, least) {
   return [2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000].find((step) => step >= least * each && step % each === 0) ?? null;
 }
 
-/** Names under bars, as many as there is room for. */
+/** Names under bars, as many as fit. */
 function names(texts, x, width, height) {
   const longest = Math.max(...texts.map((text) => text.length), 1) * 7 + 12;
   const step = Math.max(1, Math.ceil((texts.length * longest) / width));
@@ -76,7 +76,7 @@ function names(texts, x, width, height) {
 
 /**
  * Bars side by side. Each of `rows` has `name` and `parts`: pairs of a class and a value, the first at the bottom.
- * `heads` names the columns of the table, the first that of the rows.
+ * `heads` are the headers of the table, the first one that of the rows.
  */
 export function bars(title, rows, { heads, height = 180, link = null }) {
   const sum = (row) => row.parts.reduce((all, [, value]) => all + value, 0);
@@ -123,7 +123,7 @@ export function lines(title, labels, series, { heads, height = 160, least = 0, f
 
 const legend = (series, more = null) => (series.length < 2 ? null : h("p", { class: "legend" }, series.map(({ name, kind }) => h("span", { class: `key ${kind}` }, name)), more ? h("span", {}, more) : null));
 
-/** Rows with those that are missing between them, so that steps are even. */
+/** Rows with the missing ones between them, so that steps are even. */
 export function filled(rows, name, step) {
   const known = rows.filter((row) => row[name] !== null);
   if (known.length === 0) return [];
@@ -143,7 +143,7 @@ function pathOf(values, x, y) {
       return;
     }
     const point = `${x(at).toFixed(1)} ${y(value).toFixed(1)}`;
-    // A line without length is seen as a dot: a value that has no neighbours.
+    // A line without length is shown as a dot: a value without neighbours.
     path += isPen ? `L${point}` : `M${point}h0`;
     isPen = true;
   });
@@ -151,8 +151,8 @@ function pathOf(values, x, y) {
 }
 
 /**
- * The curve of a game: a value a ply, drawn by `body`, with a mark that can be moved and clicked.
- * Gives back the figure, and `mark` to move it.
+ * The curve of a game: a value for each ply, drawn by `body`, with a mark that can be moved and clicked.
+ * Returns the figure, and `mark` to move the mark.
  */
 export function gameCurve(title, { plies, heads, rows, body, height = 96, pick, more = null }) {
   let at = 0;

@@ -1,4 +1,4 @@
-// The curves of a game: what engines thought of it, and the clocks.
+// The curves of a game: evaluations and clocks.
 
 import { svg } from "../dom.js";
 import { gameCurve, legend } from "./chart.js";
@@ -12,7 +12,7 @@ export function clockText(hundredths) {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** From 0, Black wins, to 1, White wins. */
+/** From 0 (Black wins) to 1 (White wins). */
 function chance({ cp, mate }) {
   if (mate !== undefined && mate !== null) return mate > 0 ? 1 : 0;
   if (cp === undefined || cp === null) return null;

@@ -1,4 +1,4 @@
-// The explorer: a board, the line one tries, and what was played from there.
+// The explorer: a board, the user's line, and the moves played from there.
 
 import { append, count, h, icon, isTyping, number, put, say, unique } from "../dom.js";
 import { changed, filtersOf, go, params, viewAddress } from "../address.js";
@@ -14,14 +14,14 @@ import { Trend, scoredSide, sideChoice } from "./trend.js";
 import { Tree } from "../moves/tree.js";
 
 const ARROWS = 8;
-/** How many bytes of what is pasted can stand in an address. */
+/** The maximum number of pasted bytes in an address. */
 const LONGEST = 59_000;
-/** Whether a position is that in which games begin. */
+/** Whether a position is the start position of games. */
 const isStart = (fen) => fen.startsWith("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq");
-/** Of fewer games a performance says nothing. */
+/** The minimum number of games for a meaningful performance. */
 const FEW = 5;
 
-/** The address of a position: the moves to it, and the tree if that has more. */
+/** The address of a position: the moves to it, and the tree if it has other moves. */
 function nodeAddress(tree, node, more = {}) {
   const play = node.path.map((move) => move.uci).join(",");
   const text = tree.text;
@@ -90,7 +90,7 @@ class Explorer {
     return pasteBox((text) => this.#paste(text));
   }
 
-  /** Shows what the address says. */
+  /** Shows the position of the address. */
   update() {
     const query = params();
     const fen = query.get("fen") || null;
@@ -110,7 +110,7 @@ class Explorer {
     this.#ask(fen, play);
   }
 
-  /** Whether moves are the beginning of a line of the tree: one goes back in it then, and the rest stays. */
+  /** Whether moves are the beginning of a line of the tree: then the user goes back in it, and the rest stays. */
   #isPrefix(play) {
     let node = this.#tree.root;
     for (const uci of play ? play.split(",") : []) {
@@ -180,7 +180,7 @@ class Explorer {
     this.#nameBranches();
   }
 
-  /** Asks for the moves of those variations that came as part of an address. */
+  /** Requests the moves of variations in an address. */
   async #nameBranches() {
     for (const leaf of this.#tree.leaves) {
       if (leaf.path.every((node) => node.san)) continue;
@@ -216,7 +216,7 @@ class Explorer {
       act("Clear", () => go(changed({ play: null, tree: null, fen: null })), true));
   }
 
-  /** Leads to searches for positions that are like the one shown. */
+  /** Links to searches for positions like the one shown. */
   #search() {
     const { fen } = this.#node;
     if (!fen) return null;
@@ -297,7 +297,7 @@ class Explorer {
     return [made, ended > 0 ? h("p", { class: "hint" }, `${count(ended, "game")} with a result ended here.`) : null];
   }
 
-  /** The tree with a move added, as a text; nothing if it is the line alone. */
+  /** The tree with a move added, as a text; nothing if it is only the line. */
   #treeWith(move) {
     const known = this.#node.children.find((child) => child.uci === move.uci);
     if (known) return this.#tree.text;
@@ -379,7 +379,7 @@ class Explorer {
     go(changed({ flip: !params().has("flip") }), { replace: true });
   }
 
-  /** Goes to what somebody pasted: a FEN or moves. */
+  /** Goes to a pasted position: a FEN or moves. */
   async #paste(text, replace = false) {
     const isFen = /^[1-8pnbrqkPNBRQK]+(\/[1-8pnbrqkPNBRQK~]+){7}/.test(text.trim());
     const query = new URLSearchParams({ [isFen ? "fen" : "moves"]: text.trim() });
@@ -412,7 +412,7 @@ class Explorer {
   }
 }
 
-/** Results as one side has them. */
+/** Results from one side's view. */
 const recordOf = ({ white, draws, black }, side) => (side === "black" ? { wins: black, draws, losses: white } : { wins: white, draws, losses: black });
 
 function openingCell(opening, before) {

@@ -1,4 +1,4 @@
-// Of the explorer: the lines that are played from a position, as a table that branches.
+// Part of the explorer: the lines played from a position, as a table that branches.
 
 import { h, number, put } from "../dom.js";
 import { changed, go, params } from "../address.js";
@@ -6,9 +6,9 @@ import { Loader, apiAddress, get } from "../api.js";
 import { resultBar, shareCell, table } from "../chart/bars.js";
 
 const DEPTH = "10";
-/** Moves of fewer games of a hundred are left out. */
+/** Moves in a smaller percentage of the games are omitted. */
 const LEAST = "4";
-/** Moves that nearly all games go on with stand in one row. */
+/** Moves that nearly all games continue with share one row. */
 const ALMOST_ALL = 0.9;
 
 const total = ({ white, draws, black }) => white + draws + black;
@@ -23,7 +23,7 @@ export function rowsOf(moves, ply, before = [], depth = 0) {
   });
 }
 
-/** Moves with their numbers; `first` tells what the first move of the game is called. */
+/** Moves with their numbers; `first` has number and side of the game's first move. */
 function textOf(run, first) {
   return run.map(({ ply, san }, at) => {
     const half = ply + (first.isBlack ? 1 : 0);
@@ -32,7 +32,7 @@ function textOf(run, first) {
   }).join(" ");
 }
 
-/** A part that can be opened; whether it is open stands in the address. */
+/** A section that can be opened; the address says whether it is open. */
 export class Lines {
   #loader;
   #box = h("div", {});
@@ -58,7 +58,7 @@ export class Lines {
     put(this.#box);
   }
 
-  /** Shows the lines of what was asked: pairs of parameters of a position and filters. `href` makes the address after more moves. */
+  /** Shows the lines for a query: pairs of parameters of a position and filters. `href` makes the address after more moves. */
   update(asked, { ply, first, href }) {
     this.element.hidden = false;
     this.element.open = params().has("lines");

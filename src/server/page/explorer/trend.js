@@ -1,4 +1,4 @@
-// Of the explorer: the side whose points are told, and the games of a position by year.
+// Part of the explorer: the side whose score is shown, and the games of a position by year.
 
 import { count, h, put } from "../dom.js";
 import { changed, params, viewAddress } from "../address.js";
@@ -7,20 +7,20 @@ import { bars, filled } from "../chart/chart.js";
 
 const OWN = ["player", "white", "black"];
 
-/** The filter that names one player, if one is named alone. */
+/** The filter with one player, if it is the only one. */
 function namedPlayer() {
   const set = OWN.filter((name) => params().get(name));
   return set.length === 1 ? set[0] : null;
 }
 
-/** The side whose points are told: the one of the player asked for, else the one to move; none if a player has either. */
+/** The side whose score is shown: that of the filtered player, else the side to move; none if the player has either side. */
 export function scoredSide(isWhiteToMove) {
   const named = namedPlayer();
   if (named === "player") return null;
   return named ?? (isWhiteToMove ? "white" : "black");
 }
 
-/** Which side the player asked for has: links, of which one is on. */
+/** Links for the side of the filtered player; one is active. */
 export function sideChoice() {
   const named = namedPlayer();
   if (!named) return null;
@@ -53,7 +53,7 @@ export class Trend {
     put(this.element);
   }
 
-  /** Shows the years of what was asked: pairs of parameters of a position and filters. */
+  /** Shows the years for a query: pairs of parameters of a position and filters. */
   update(asked) {
     const query = new URLSearchParams([...asked, ["history", "1"], ["limit", "4"], ["top", "0"], ["recent", "0"]]);
     const key = apiAddress("/api/explore", query);

@@ -1,4 +1,4 @@
-// A list that goes on as one scrolls.
+// A list that loads more games on scrolling.
 
 import { count, h, put, say } from "../dom.js";
 import { Loader, apiAddress } from "../api.js";
@@ -14,8 +14,8 @@ export class Endless {
   #observer;
 
   /**
-   * `begin` makes what holds the list and gives back both it and what the items go into; `item` makes one of them from a game,
-   * and `about` says what is listed.
+   * `begin` makes the element of the list and returns it and the parent of the items; `item` makes an item from a game,
+   * and `about` describes the list.
    */
   constructor(options) {
     this.#options = options;
@@ -38,7 +38,7 @@ export class Endless {
     for (const name of ["about", "box", "end"]) put(this.#parts[name]);
   }
 
-  /** Lists what the address tells of. */
+  /** Shows the list of the address. */
   update() {
     const list = listing();
     const key = apiAddress("/api/games", list.query);

@@ -1,13 +1,13 @@
-// A list of games as it is read page by page; a game that is shown knows its neighbours in it.
+// A list of games, read page by page; a game knows its neighbours in it.
 
 import { FILTERS, params } from "../address.js";
 import { apiAddress, get } from "../api.js";
 
-/** What tells which games are listed, and in which order. */
+/** The parameters that determine the games and their order. */
 export const TARGETS = ["fen", "play", "pattern", "material", "structure", "ending", "move", "for", "ply", "then", "either", "mirror", "like", "variations"];
 const LISTING = [...FILTERS, ...TARGETS, "sort"];
 
-/** The parameters of an address that tell of a list, in their order: what comes after `then` comes later in a game. */
+/** The parameters of an address that determine a list, in their order: those after `then` hold later in a game. */
 export function listQuery(query = params()) {
   return new URLSearchParams([...query].filter(([name, value]) => LISTING.includes(name) && (value !== "" || name === "then")));
 }
@@ -24,7 +24,7 @@ class Listing {
     this.isDone = false;
   }
 
-  /** Reads the next page; gives back what is new. */
+  /** Reads the next page; returns the new games. */
   async more(signal) {
     if (this.isDone) return [];
     const query = new URLSearchParams([...this.query, ["limit", String(PAGE)]]);
@@ -38,7 +38,7 @@ class Listing {
     return page.games;
   }
 
-  /** The games before and after one in the list; a page more is read where it ends. */
+  /** The games before and after one in the list; reads another page at its end. */
   async around(id, signal) {
     let at = this.#find(id);
     if (at < 0 && this.games.length === 0) {
@@ -60,7 +60,7 @@ class Listing {
 let current = null;
 let currentKey = null;
 
-/** The list that an address tells of; the one read last is at hand. */
+/** The list of an address; the last one is cached. */
 export function listing(query = listQuery()) {
   const key = apiAddress("/api/games", query);
   if (key !== currentKey || !current) [current, currentKey] = [new Listing(query), key];

@@ -1,4 +1,4 @@
-// Whom the names of filters fit, where that is not one: several players, or nobody.
+// The players that the filters' names match, if they are several or none.
 
 import { count, h, number, put } from "../dom.js";
 import { changed, params } from "../address.js";
@@ -7,19 +7,19 @@ import { Problem, apiAddress, get } from "../api.js";
 const FIELDS = { white: "White", black: "Black", player: "player", opponent: "opponent", event: "event", site: "site", opening: "opening" };
 const OF_ALL = "The games of all of them count.";
 
-/** The parameter that has a name: the view of a player has the player in one of its own. */
+/** The parameter with a name: the view of a player has its own. */
 const parameterOf = (field) => (field === "player" && params().get("name") ? "name" : field);
 
-/** What was asked, in quotes; nothing where several names were, as it is not told which is meant. */
+/** The name in quotes; nothing if there were several, because the answer does not say which one is meant. */
 function askedName(field) {
   const names = params().getAll(parameterOf(field));
   return names.length === 1 ? `“${names[0]}”` : null;
 }
 
-/** A link to the same with a name that fits one alone. */
+/** A link to the same view with a name that matches only one player. */
 const exactly = (field, name) => h("a", { href: changed({ [parameterOf(field)]: `=${name}`, cursor: null }) }, name);
 
-/** Names that nobody bears, with links to those most like them. */
+/** Names without a player, with links to similar names. */
 export function unknownNames(names = []) {
   return names.map(({ field, near }) => {
     const first = `No ${FIELDS[field] ?? field} is called ${askedName(field) ?? "so"}. `;
@@ -37,7 +37,7 @@ function severalPlayers(several = []) {
   });
 }
 
-/** A part of the page that tells it; `left` are fields that the view tells of by itself. */
+/** A section that shows them; `left` are fields that the view shows itself. */
 export class NameNotes {
   #left;
   #key = null;
@@ -48,7 +48,7 @@ export class NameNotes {
     this.element = h("div", { class: "name-notes hint", role: "status" });
   }
 
-  /** Asks whom the names of filters fit. */
+  /** Requests the players that the filters' names match. */
   async update(filters) {
     const query = new URLSearchParams(filters);
     const key = apiAddress("/api/filter", query);
@@ -62,7 +62,7 @@ export class NameNotes {
     }
     this.#controller = new AbortController();
     this.element.setAttribute("aria-busy", "true");
-    // What is wrong with a filter is told by the view, which asks for its games.
+    // The view shows errors of filters, because it requests their games.
     const answer = await get("/api/filter", query, this.#controller.signal).catch((error) => {
       if (error instanceof Problem || error.name === "AbortError") return null;
       throw error;

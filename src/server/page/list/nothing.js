@@ -1,4 +1,4 @@
-// Why there is nothing.
+// Reasons for an empty list.
 
 import { count, h, put } from "../dom.js";
 import { changed, filtersOf, params } from "../address.js";
@@ -8,7 +8,7 @@ import { unknownNames } from "./names.js";
 
 const clear = () => (filtersOf(params()).size > 0 ? h("p", {}, h("a", { href: withoutFilters() }, "Remove the filters")) : null);
 
-/** What the server knows about why there are no games. The filters tell of names that nobody bears, but for those given here. */
+/** The server's reasons for an empty list. The filters show names without a player, except those given here. */
 export function whyNothing(nothing, unknown = []) {
   const [kind, told] = Object.entries(nothing ?? {})[0] ?? ["none", {}];
   const names = unknownNames(unknown);
@@ -32,7 +32,7 @@ export function whyNothing(nothing, unknown = []) {
 }
 
 /**
- * Asks why no game passes the filters of the address and what else is asked, and tells it in an element. `own` are filters that the view
+ * Requests the reason why no game matches, and shows it in an element. `own` are filters that the view
  * has instead of the bar.
  */
 export async function tellWhyNothing(box, asked = filtersOf(params()), own = []) {

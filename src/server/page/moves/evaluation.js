@@ -1,4 +1,4 @@
-// What engines think of a position, in words.
+// An engine's evaluation of a position.
 
 /** An evaluation as people write it. */
 export function evaluationText({ cp, mate }) {

@@ -1,4 +1,4 @@
-// Lines of moves: running text for what is tried, a score sheet for a game.
+// Lines of moves: running text for the user's line, a score sheet for a game.
 
 import { evaluationText } from "./evaluation.js";
 import { h } from "../dom.js";
@@ -38,7 +38,7 @@ function numbered(node, shown, isFirst) {
 
 const comments = (list = []) => list.filter(Boolean).map((text) => [h("span", { class: "comment" }, text), " "]);
 
-/** What follows a node as running text, with variations in brackets. */
+/** The moves after a node as running text, with variations in brackets. */
 function running(node, shown, isFirst = true) {
   const parts = [];
   let at = node;
@@ -60,7 +60,7 @@ function variation(node, shown) {
   return [h("span", { class: "variation" }, "(", inside, ")"), " "];
 }
 
-/** A line with its variations. `href` gives each move's address; gives back the element and the links by move. */
+/** A line with its variations. `href` gives each move's address; returns the element and the links by move. */
 export function line({ tree, current, href }) {
   const shown = { tree, current, href, links: new Map() };
   return { element: h("div", { class: "line" }, running(tree.root, shown)), links: shown.links };
@@ -101,7 +101,7 @@ export function sheet({ tree, current, href, result }) {
   return { element: h("div", { class: "sheet" }, filled), links: shown.links };
 }
 
-/** Marks another move as the one that is shown, and brings it into view within what scrolls. */
+/** Marks another move as current, and scrolls it into view. */
 export function mark(links, node, scroller) {
   for (const [other, link] of links) {
     if (other === node) link.setAttribute("aria-current", "true");

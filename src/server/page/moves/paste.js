@@ -2,7 +2,7 @@
 
 import { h, put, unique } from "../dom.js";
 
-/** `take` is given what was pasted, and gives back what is wrong with it, if anything is. */
+/** `take` gets the pasted text, and returns an error if it is invalid. */
 export function pasteBox(take) {
   const id = unique("paste");
   const trouble = h("p", { class: "field-error", role: "alert" });

@@ -1,4 +1,4 @@
-// A tree of moves: a line with the variations that are tried from it. It knows no rules; each move comes with the position after it.
+// A tree of moves: a line with its variations. It knows no rules; each move comes with the position after it.
 
 import { START } from "../board/board.js";
 
@@ -13,7 +13,7 @@ class MoveNode {
     this.ply = parent ? parent.ply + 1 : 0;
   }
 
-  /** The moves from the start to here. */
+  /** The moves from the start to this node. */
   get path() {
     const path = [];
     for (let node = this; node.parent; node = node.parent) path.unshift(node);
@@ -27,7 +27,7 @@ class MoveNode {
 }
 
 export class Tree {
-  /** A tree without moves, of a position; the start of a game unless told. */
+  /** A tree without moves, from a position; by default the start position. */
   constructor(fen = null) {
     this.fen = fen;
     this.root = new MoveNode(null, { fen: fen ?? START });
@@ -35,7 +35,7 @@ export class Tree {
     this.first = { isBlack: side === "b", number: Number(number) || 1 };
   }
 
-  /** The node after a move, made if there is none. */
+  /** The node after a move, added if it is missing. */
   add(parent, move) {
     const known = parent.children.find((child) => child.uci === move.uci);
     if (known) {
@@ -48,24 +48,24 @@ export class Tree {
     return node;
   }
 
-  /** The same without looking for the move: a game can have it twice. */
+  /** The same without a search for the move: a game can have it twice. */
   push(parent, move) {
     const node = new MoveNode(parent, move);
     parent.children.push(node);
     return node;
   }
 
-  /** The node that moves lead to, made as far as there is none; these come without their SAN. */
+  /** The node after some moves; missing nodes are added without their SAN. */
   reach(moves) {
     return moves.reduce((node, uci) => this.add(node, { uci }), this.root);
   }
 
-  /** Takes a move and what follows it away. */
+  /** Removes a move and the moves after it. */
   remove(node) {
     node.parent.children = node.parent.children.filter((child) => child !== node);
   }
 
-  /** Puts the variation in which a node stands before the others. */
+  /** Moves the variation with a node before the others. */
   promote(node) {
     for (let at = node; at.parent; at = at.parent) {
       const siblings = at.parent.children;
@@ -104,7 +104,7 @@ export class Tree {
     return write(this.root);
   }
 
-  /** Reads such a text into the tree; what cannot be read ends it. */
+  /** Reads such a text into the tree, up to its first unreadable part. */
   read(text) {
     let before = this.root;
     let at = this.root;

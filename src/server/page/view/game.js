@@ -1,4 +1,4 @@
-// One game: board, moves with what is said about them, curves.
+// One game: board, moves with annotations, curves.
 
 import { append, copy, date, download, h, icon, isTyping, put, result, say } from "../dom.js";
 import { changed, go, note, params, viewAddress } from "../address.js";
@@ -12,7 +12,7 @@ import { Tree } from "../moves/tree.js";
 
 const NEVER = ["Event", "Site", "Date", "Round", "White", "Black", "Result"];
 
-/** Makes a tree of the plies of a game; what is said of a move stands with the position after it. */
+/** Makes a tree of the plies of a game; a move's annotations are at the position after it. */
 export function gameTree(game) {
   const tree = new Tree(game.start_fen ?? null);
   const said = ({ nags, comments, clock, eval_cp: cp, eval_mate: mate }) => ({ nags, comments, clock, cp, mate });
@@ -70,7 +70,7 @@ class Game {
     this.#to(this.#asked(), false);
   }
 
-  /** The move that the address tells of. */
+  /** The move in the address. */
   #asked() {
     const at = params().get("at") ?? "";
     if (at.startsWith("v")) return this.#tree.nodes[Number(at.slice(1))] ?? this.#tree.root;
@@ -185,7 +185,7 @@ class Game {
     return `/view/game/${game.game_id}${text ? `?${text}` : ""}`;
   }
 
-  /** What stands for a move in the address. */
+  /** The text of a move in the address. */
   #at(node) {
     return node.isMain ? String(node.ply) : `v${node.number}`;
   }

@@ -1,4 +1,4 @@
-// Games as a table that goes on as one scrolls, and what several lists have in common.
+// Games as a table that loads more on scrolling, and functions for all lists.
 
 import { count, date, h, number, put, result } from "../dom.js";
 import { changed, go, params, viewAddress } from "../address.js";
@@ -7,7 +7,7 @@ import { Endless } from "../list/endless.js";
 import { filterBar } from "../filters.js";
 import { TARGETS, listQuery } from "../list/listing.js";
 
-/** How many games a list has, in words. */
+/** The number of games of a list, as text. */
 export function totalText(total) {
   if (!total) return "No games";
   const { all } = total;
@@ -18,7 +18,7 @@ export function totalText(total) {
   return "Many games, not counted";
 }
 
-/** The address of a game of a list, from which one gets to its neighbours. */
+/** The address of a game in a list, so that its neighbours are known. */
 export function gameAddress(id, more = {}) {
   const query = listQuery();
   const own = Object.fromEntries(TARGETS.filter((name) => name !== "then" && query.has(name)).map((name) => [name, query.get(name)]));
@@ -34,7 +34,7 @@ export function players(game, link) {
     who(game.white, game.white_elo, game.result === "1-0", "white"), who(game.black, game.black_elo, game.result === "0-1", "black"));
 }
 
-/** Links to what is listed as files. */
+/** Links to the list as files. */
 export function exports() {
   const query = listQuery();
   const to = (kind) => h("a", { href: apiAddress(`/api/export.${kind}`, query), download: `games.${kind}` }, kind.toUpperCase());
@@ -44,7 +44,7 @@ export function exports() {
 const SORTS = { game: "No.", rating: "Rating", date: "Date" };
 const SORT_WORDS = { game: "number", rating: "rating", date: "date" };
 
-/** A choice of orders, for a list without columns; the nearest positions have one of their own. */
+/** A selection of orders, for a list without columns; the nearest positions have their own order. */
 export function sortChoice() {
   if (params().get("like")) return null;
   const sort = params().get("sort") ?? "game";

@@ -1,4 +1,4 @@
-// Openings: families, their variations and these ones' lines, as bars within bars, and as a table.
+// Openings: families, their variations and the lines of these, as bars within bars, and as a table.
 
 import { count, h, number, percent, put, svg } from "../dom.js";
 import { changed, filtersOf, go, params, viewAddress } from "../address.js";
@@ -9,7 +9,7 @@ import { tellWhyNothing } from "../list/nothing.js";
 
 const LEVELS = 3;
 const ROW = 84;
-/** Where it is narrower than this, the picture stands upright: groups below each other, what is within beside them. */
+/** Below this width the picture is vertical: groups below each other, their contents beside them. */
 const NARROW = 560;
 const TALL = 560;
 
@@ -102,7 +102,7 @@ class Openings {
     });
   }
 
-  /** The group that the address names. */
+  /** The group in the address. */
   #here() {
     let node = this.#root;
     for (const part of (params().get("at") ?? "").split("|").filter(Boolean)) node = node.children.get(part) ?? node;
@@ -176,7 +176,7 @@ class Openings {
   }
 }
 
-/** A name in as many lines as a block has room for; what does not fit ends it. */
+/** A name in as many lines as fit into a block; the rest is cut. */
 function labelLines(name, width, room) {
   const most = Math.floor((width - 10) / 6.6);
   if (most < 4) return [];

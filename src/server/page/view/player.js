@@ -1,4 +1,4 @@
-// The report of a player.
+// A player's report.
 
 import { count, date, h, number, put } from "../dom.js";
 import { address, changed, filtersOf, go, params, plainAddress } from "../address.js";
@@ -49,7 +49,7 @@ class Player {
     this.#loader.stop();
   }
 
-  /** Whose report is asked for: the name in the address, or the player that the filters name. */
+  /** The player: the name in the address, or the player in the filters. */
   #name() {
     const query = params();
     return query.get("name") || OWN.map((name) => query.get(name)).find(Boolean) || "";
@@ -135,7 +135,7 @@ class Player {
       record_.opening_count > record_.openings.length ? h("p", { class: "hint" }, `The most frequent of ${count(record_.opening_count, "opening")}.`) : null);
   }
 
-  /** The tree of what is played, one row for each place where it branches. */
+  /** The tree of moves played, one row for each branching. */
   #lines(record_, side, name) {
     const rows = [];
     const walk = (node, depth, before) => {

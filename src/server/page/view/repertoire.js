@@ -1,4 +1,4 @@
-// A repertoire held against the games: what it has no answer to, where games leave it, and what its lines score.
+// A repertoire compared with the games: missing answers, deviations, and the score of each line.
 
 import { count, date, h, number, put, result, unique } from "../dom.js";
 import { filtersOf, params, plainAddress, viewAddress } from "../address.js";
@@ -11,7 +11,7 @@ const MOST = 4 << 20;
 const NAMES = ["text", "side", "leastGames", "leastShare", "asked"];
 const KEY = "repertoire";
 
-/** What was typed last: it is there again when one comes back, and goes with the tab of the browser. */
+/** The last text, kept as long as the browser's tab. */
 let kept = { text: "", side: "", leastGames: "2", leastShare: "5", asked: "", ...read() };
 
 function read() {

@@ -1,4 +1,4 @@
-// Search: a board with signs, material, structure and moves; what is found stands on small boards.
+// Search: a board with signs, material, structure and moves; results are small boards.
 
 import { date, h, put, result, unique } from "../dom.js";
 import { changed, go, params } from "../address.js";

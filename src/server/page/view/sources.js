@@ -1,4 +1,4 @@
-// What the database was made from, and what was found wrong in it.
+// The files of the database, and their problems.
 
 import { bytes, count, h, number, put } from "../dom.js";
 import { changed, go, params, plainAddress } from "../address.js";

@@ -1,4 +1,4 @@
-// SQL: a statement that reads, its rows as a table, as CSV and as a chart.
+// SQL: a read-only statement, its rows as a table, as CSV and as a chart.
 
 import { count, download, h, number, put, say, unique } from "../dom.js";
 import { changed, go, params, plainAddress } from "../address.js";
@@ -61,7 +61,7 @@ class Sql {
     this.#asked = sql;
     this.#parts.text.value = sql;
     this.#loader.stop();
-    // An address can come from anybody: it shows a statement, and the user runs it.
+    // An address can come from anybody: it only shows a statement, and the user runs it.
     if (sql) put(this.#parts.rows, empty("Press Run to see the rows."));
     else put(this.#parts.rows);
   }
@@ -102,7 +102,7 @@ class Sql {
       h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Rows" }, made));
   }
 
-  /** A chart of two columns, which can be chosen. */
+  /** A chart of two selected columns. */
   #chart(columns, rows, kinds) {
     const figures = columns.map((name, at) => [String(at), name]).filter(([at]) => kinds[at] === "num" && columns[at] !== "game_id");
     if (figures.length === 0 || rows.length < 2) return null;
@@ -143,7 +143,7 @@ function grouped(rows) {
   return tables;
 }
 
-/** Rows as CSV; what a spreadsheet would take for a formula is marked as text. */
+/** Rows as CSV; cells that a spreadsheet would run as formulas are marked as text. */
 function csv(columns, rows) {
   const cell = (value) => {
     if (value === null) return "";

@@ -63,7 +63,7 @@ class Statistics {
         lengths.length > 0 ? bars("Games by length in moves", lengths, { heads: ["Moves from", ...HEADS] }) : null));
   }
 
-  /** What White scores and how many games are drawn, over the years that have enough games. */
+  /** White's score and the percentage of draws, for the years with enough games. */
   #scores(answer) {
     const games = (row) => row.white + row.draws + row.black;
     const enough = answer.years.filter((row) => games(row) >= 20);
