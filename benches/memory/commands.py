@@ -31,7 +31,7 @@ def status(pid, name):
 
 
 def watch(process):
-    """The peak memory of a process in MiB, and its exit status."""
+    """Waits for a process. Returns its peaks of private memory and of all memory, in MiB."""
     own = 0
     while True:
         own = max(own, status(process.pid, "RssAnon"))
