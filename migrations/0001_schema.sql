@@ -73,9 +73,9 @@ CREATE TABLE problem (
     message     TEXT NOT NULL
 );
 
--- A game that repeats another one. It has the same moves, players, date and result ('same'), only the same moves ('moves'), or
--- the first moves of a longer game by the same players on the same date, as a broken-off transmission has ('prefix'). Or it was
--- cut off at the end of its file, and the whole game was read later ('cut').
+-- A game that repeats another one: with the same moves, players, date and result ('same'); with the same moves ('moves'); with the
+-- first moves of a longer game by the same players on the same date, as after a broken-off broadcast ('prefix'); or a copy of a game
+-- that was cut off at the end of its file and later read completely ('cut').
 CREATE TABLE duplicate (
     source_id   INTEGER NOT NULL REFERENCES source,
     byte_offset INTEGER NOT NULL,               -- its PGN text: `byte_length` bytes from here in its source
@@ -269,7 +269,7 @@ CREATE TABLE visited_position (
 CREATE TABLE continuation (
     key        INTEGER NOT NULL REFERENCES visited_position,
     move_code  INTEGER NOT NULL,
-    games      INTEGER NOT NULL,                -- as in visited_position, of the games that continued with this move
+    games      INTEGER NOT NULL,                -- games with a result that continued with this move
     white_wins INTEGER NOT NULL,
     draws      INTEGER NOT NULL,
     black_wins INTEGER NOT NULL,
@@ -616,8 +616,8 @@ SELECT
         WHEN loss >= 0.3 THEN 'blunder'
         WHEN loss >= 0.2 THEN 'mistake'
         WHEN loss >= 0.1 THEN 'inaccuracy'
-    END AS judgement,                           -- NULL: none of these
-    -- Accuracy of the move in percent: 103.1668 * exp(-0.04354 * loss of winning percentage) - 2.1669, from 0 to 100.
+    END AS judgement,                           -- 'blunder', 'mistake', 'inaccuracy': a loss of 0.3, 0.2, 0.1 or more; else NULL
+    -- accuracy in percent: 103.1668 * exp(-0.04354 * loss of winning percentage) - 2.1669, from 0 to 100
     CASE
         WHEN loss <= 0.004473 THEN 100.0
         WHEN loss >= 1.7743 THEN 0.0

@@ -1,4 +1,4 @@
-# The release workflow fills in what stands between @ signs.
+# The release workflow replaces the words between @ signs.
 class Pgndex < Formula
   desc "Index large PGN dumps into one SQLite file: every position and move"
   homepage "https://github.com/@REPOSITORY@"
