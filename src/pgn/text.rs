@@ -143,6 +143,17 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "index")]
+    #[test]
+    fn each_byte_is_decoded_as_in_the_encoding_standard() {
+        for byte in 0x80..=0xff {
+            let mut expected = [0; 4];
+            let mut decoder = encoding_rs::WINDOWS_1252.new_decoder_without_bom_handling();
+            let (_, _, length, _) = decoder.decode_to_utf8(&[byte], &mut expected, true);
+            assert_eq!(decode(&[byte]).as_bytes(), &expected[..length], "byte {byte:#x}");
+        }
+    }
+
     #[test]
     fn texts_in_other_encodings_are_noticed() {
         let flaw = |bytes: &[u8]| TextFlaw::of(bytes).map(|flaw| (flaw.offset, flaw.is_encoding));
