@@ -4,10 +4,12 @@
 //! installed the programs. Only where `../shared` is not there at all, tests that need it pass over it everywhere.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
 /// Whether a skipped test is to fail.
 pub(crate) fn is_ci(value: Option<&str>) -> bool {
@@ -39,23 +41,33 @@ pub(crate) fn has_program(name: &str) -> bool {
     is_there
 }
 
-/// A Python that can run this.
+/// A Python that can run this. It is asked once for each code.
 #[track_caller]
 pub(crate) fn python_that_runs(code: &str) -> Option<&'static str> {
+    static KNOWN: Mutex<BTreeMap<String, Option<&str>>> = Mutex::new(BTreeMap::new());
     let can = |python: &&str| {
         Command::new(python).args(["-c", code]).output().is_ok_and(|output| output.status.success())
     };
-    let python = ["python3", "/usr/bin/python3"].into_iter().find(can);
+    let find = || ["python3", "/usr/bin/python3"].into_iter().find(can);
+    let python = *KNOWN.lock().expect("no panic").entry(code.to_owned()).or_insert_with(find);
     if python.is_none() {
         skip(format_args!("there is no Python that can run: {code}"));
     }
     python
 }
 
+/// A Python that has these modules. They are looked for and not loaded, which takes a second for some.
+#[track_caller]
+pub(crate) fn python_with(modules: &str) -> Option<&'static str> {
+    python_that_runs(&format!(
+        "import importlib.util; assert all(map(importlib.util.find_spec, '{modules}'.split(', ')))"
+    ))
+}
+
 /// A Python that has python-chess, which `pip install chess` installs.
 #[track_caller]
 pub(crate) fn python_with_chess() -> Option<&'static str> {
-    python_that_runs("import chess, chess.pgn, chess.polyglot")
+    python_with("chess")
 }
 
 /// A path in `../shared`, or in the folder that `PGNDEX_SHARED` names. `None` if there is no such folder.

@@ -9,6 +9,7 @@ use pgndex::store::Database;
 
 use crate::made_file::update;
 use crate::needs::has_program;
+use crate::support::directory_in_memory;
 
 /// A command of a page and what it is said to print.
 struct Step {
@@ -66,7 +67,7 @@ fn pieces(page: &str) -> Vec<Piece> {
 
 /// A directory in which a reader would try the commands: the samples are in it.
 pub(crate) fn directory_with_samples() -> tempfile::TempDir {
-    let directory = tempfile::tempdir().expect("a temporary directory");
+    let directory = directory_in_memory();
     let examples = directory.path().join("examples");
     std::fs::create_dir(&examples).expect("a directory");
     for sample in ["annotated.pgn", "famous-games.pgn", "repertoire.pgn", "synthetic.pgn"] {
@@ -127,8 +128,12 @@ pub(crate) fn read(page: &Path) -> String {
 
 /// Runs the commands of a page, and gives back how many there are. Each console block has one or more.
 pub(crate) fn prints_what_it_says(page: &Path) -> usize {
+    prints_in(directory_with_samples().path(), page)
+}
+
+/// The same in a directory with the samples.
+pub(crate) fn prints_in(directory: &Path, page: &Path) -> usize {
     let text = read(page);
-    let directory = directory_with_samples();
     let (mut updated, mut steps) = (String::new(), 0);
     for piece in pieces(&text) {
         let step = match piece {
@@ -137,7 +142,7 @@ pub(crate) fn prints_what_it_says(page: &Path) -> usize {
                 continue;
             }
             Piece::Sql(sql) => {
-                let database = Database::open(&directory.path().join("sample.db")).expect("a database");
+                let database = Database::open(&directory.join("sample.db")).expect("a database");
                 database.connection().execute_batch(&sql).unwrap_or_else(|error| panic!("{sql}{error}"));
                 updated += &sql;
                 continue;
@@ -150,7 +155,7 @@ pub(crate) fn prints_what_it_says(page: &Path) -> usize {
             write!(updated, "$ {command}\n{expected}").expect("a string");
             continue;
         }
-        let printed: String = run(&command, directory.path()).lines().fold(String::new(), |mut all, line| {
+        let printed: String = run(&command, directory).lines().fold(String::new(), |mut all, line| {
             all += line.trim_end();
             all.push('\n');
             all

@@ -78,7 +78,13 @@ impl Place {
 
     /// One where these words stand before the arguments of each question, such as `find games.db`.
     pub(crate) fn asking(words: &'static [&'static str]) -> Self {
-        Self { directory: tempfile::tempdir().expect("a directory"), words }
+        Self { directory: crate::support::directory(), words }
+    }
+
+    /// One in memory, for thousands of files.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn in_memory() -> Self {
+        Self { directory: crate::support::directory_in_memory(), words: &[] }
     }
 
     pub(crate) fn with(self, name: &str, text: impl AsRef<[u8]>) -> Self {

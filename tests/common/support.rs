@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
 
 use pgndex::board::{MoveCode, Position};
 use pgndex::index::{Duplicates, Error, IndexOptions, Progress, Summary, Writer, index};
+use pgndex::opening::OpeningBook;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
@@ -31,12 +33,29 @@ pub(crate) fn directory() -> TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
 
-/// A temporary directory for databases of so many bytes of text. Those of little text are in memory, where there is some: tests that
-/// make many of them would spend most of their time on waiting for a disk.
+/// A temporary directory for databases of so many bytes of text. Those of little text are in memory: tests that make many of them
+/// would spend most of their time on waiting for a disk.
 pub(crate) fn directory_for(text: usize) -> TempDir {
     const LITTLE: usize = 200_000;
-    let in_memory = (text <= LITTLE).then(|| tempfile::tempdir_in("/dev/shm").ok());
-    in_memory.flatten().unwrap_or_else(directory)
+    if text <= LITTLE { directory_in_memory() } else { directory() }
+}
+
+/// A temporary directory in memory, where there is some. Making thousands of files is quicker there.
+pub(crate) fn directory_in_memory() -> TempDir {
+    const MUCH: u64 = 1 << 30;
+    let memory = Path::new("/dev/shm");
+    let has_room = rustix::fs::statvfs(memory).is_ok_and(|room| room.f_bavail * room.f_frsize > MUCH);
+    has_room.then(|| tempfile::tempdir_in(memory).ok()).flatten().unwrap_or_else(directory)
+}
+
+/// A list of few openings. Of a small database the built-in one would be most of what is written and checked.
+pub(crate) const OPENINGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/openings.tsv");
+
+/// The defaults, with few openings.
+pub(crate) fn defaults() -> IndexOptions {
+    static FEW: LazyLock<Arc<OpeningBook>> =
+        LazyLock::new(|| Arc::new(OpeningBook::read(OPENINGS.as_ref()).expect("a list")));
+    IndexOptions { openings: Arc::clone(&FEW), ..IndexOptions::default() }
 }
 
 /// Two threads and modest memory; games that are repeated are kept.
@@ -44,7 +63,7 @@ pub(crate) fn options() -> IndexOptions {
     let duplicates = Duplicates::Keep;
     // So that few games make many levels.
     let small_level = 2;
-    IndexOptions { threads: 2, memory: 64 * MIB, duplicates, small_level, ..IndexOptions::default() }
+    IndexOptions { threads: 2, memory: 64 * MIB, duplicates, small_level, ..defaults() }
 }
 
 pub(crate) fn run<P: AsRef<Path>>(
@@ -96,6 +115,8 @@ pub(crate) fn open(path: &Path) -> Connection {
     let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("a database");
     // SQLite has one directory for temporary files in a process, and another test may have set it to a full disk.
     database.pragma_update(None, "temp_store", "MEMORY").expect("set");
+    // In KiB: many queries over all rows follow each other.
+    database.pragma_update(None, "cache_size", -65_536).expect("set");
     database
 }
 
@@ -206,7 +227,6 @@ fn contents(database: &Connection, table: &str) -> String {
 pub(crate) fn assert_same(left: &Path, right: &Path, what: &str) {
     let (left, right) = (open(left), open(right));
     for query in [
-        "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name",
         "PRAGMA user_version",
         "PRAGMA application_id",
         "PRAGMA page_size",
@@ -216,8 +236,15 @@ pub(crate) fn assert_same(left: &Path, right: &Path, what: &str) {
     ] {
         assert_eq!(lines(&left, query), lines(&right, query), "{what}: {query}");
     }
-    for table in tables(&left) {
-        assert_same_rows(&left, &right, &contents(&left, &table), what);
+    assert_same_tables(&left, &right, what);
+}
+
+/// Holds two databases to have the same tables, and all rows of them to be the same.
+pub(crate) fn assert_same_tables(left: &Connection, right: &Connection, what: &str) {
+    let schema = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name";
+    assert_eq!(lines(left, schema), lines(right, schema), "{what}: {schema}");
+    for table in tables(left) {
+        assert_same_rows(left, right, &contents(left, &table), what);
     }
 }
 
@@ -269,12 +296,15 @@ pub(crate) fn assert_sound(path: &Path, summary: &Summary) {
 
 /// Holds the counts of sources and problems to those of the rows.
 fn assert_counts_agree(database: &Connection, summary: &Summary) {
-    let counted = "SELECT source_id,
-        (SELECT count(*) FROM game WHERE game.source_id = source.source_id),
-        (SELECT ifnull(sum(ply_count), 0) FROM game WHERE game.source_id = source.source_id),
-        (SELECT count(*) FROM problem WHERE problem.source_id = source.source_id),
-        (SELECT count(*) FROM duplicate WHERE duplicate.source_id = source.source_id AND game_id IS NULL)
-        FROM source ORDER BY 1";
+    let counted = "WITH
+        games AS (SELECT source_id, count(*) AS games, sum(ply_count) AS plies FROM game GROUP BY 1),
+        problems AS (SELECT source_id, count(*) AS problems FROM problem GROUP BY 1),
+        duplicates AS (SELECT source_id, count(*) AS duplicates FROM duplicate WHERE game_id IS NULL GROUP BY 1)
+        SELECT source_id, ifnull(games.games, 0), ifnull(games.plies, 0), ifnull(problems.problems, 0),
+            ifnull(duplicates.duplicates, 0)
+        FROM source LEFT JOIN games USING (source_id) LEFT JOIN problems USING (source_id)
+            LEFT JOIN duplicates USING (source_id)
+        ORDER BY 1";
     let told = "SELECT source_id, games, plies, problems, duplicates FROM source ORDER BY 1";
     assert_eq!(lines(database, told), lines(database, counted));
     assert_eq!(
@@ -338,13 +368,14 @@ pub(crate) fn variants() -> impl Iterator<Item = IndexOptions> {
 
 /// Holds the positions to be what their FENs say, and each to follow from the one before by its move.
 fn assert_positions_follow(database: &Connection) {
-    // Of each source the first games, of about so many plies.
-    const MOST: u32 = 3000;
+    // Of each source the first games, of about so many plies, and of fewer if there are many.
+    let most =
+        (60_000 / number(database, "SELECT max(1, count(*)) FROM source")).clamp(200, 3000).cast_signed();
     let query = "WITH games AS (SELECT game_id, ply_count, sum(ply_count) OVER (PARTITION BY source_id ORDER BY game_id) AS plies FROM game)
         SELECT game_id, ply, key, halfmove_clock, move_code, fen FROM game_position
         WHERE game_id IN (SELECT game_id FROM games WHERE plies - ply_count < ?1) ORDER BY game_id, ply";
     let mut query = database.prepare(query).expect("a query");
-    let mut rows = query.query([MOST]).expect("rows");
+    let mut rows = query.query([most]).expect("rows");
     let mut next: Option<Position> = None;
     while let Some(row) = rows.next().expect("a row") {
         let (game, ply): (u32, u32) = (row.get_unwrap(0), row.get_unwrap(1));

@@ -8,6 +8,7 @@ and the name of the last of its positions that has one, or an empty line. tests/
 """
 
 import csv
+import functools
 import io
 import pathlib
 import re
@@ -24,12 +25,19 @@ def read_list(path):
         with open(file, encoding="utf-8", newline="") as lines:
             table = (line for line in lines if not line.startswith("#"))
             for row in csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE):
-                board = chess.Board()
-                for word in row["pgn"].split():
-                    if not word[0].isdigit():
-                        board.push_san(word)
-                openings[board.epd()] = f"{row['eco']}\t{row['name']}"
+                moves = tuple(word for word in row["pgn"].split() if not word[0].isdigit())
+                openings[board_after(moves).epd()] = f"{row['eco']}\t{row['name']}"
     return openings
+
+
+@functools.cache
+def board_after(moves):
+    """The board after some moves; most lines begin like another one."""
+    if not moves:
+        return chess.Board()
+    board = board_after(moves[:-1]).copy(stack=False)
+    board.push_san(moves[-1])
+    return board
 
 
 def main():

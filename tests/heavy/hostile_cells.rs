@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::command::{Run, command};
+use crate::support::{OPENINGS, directory_in_memory};
 use rusqlite::{Connection, params_from_iter, types::Value};
 use tempfile::TempDir;
 
@@ -150,12 +151,13 @@ struct Bases {
 
 impl Bases {
     fn new() -> Self {
-        let directory = tempfile::tempdir().expect("a directory");
+        let directory = directory_in_memory();
         let at = |name: &str| directory.path().join(name);
         fs::create_dir(at("grown")).expect("a directory");
         fs::write(at("grown/games.pgn"), GAMES).expect("a file");
         fs::write(at("new.pgn"), NEW_GAMES).expect("a file");
-        let arguments = ["index", "--quiet", "base.db", "grown/games.pgn", "--continuation-threshold", "2"];
+        let arguments = ["index", "--quiet", "base.db", "grown/games.pgn", "--openings", OPENINGS];
+        let arguments = [&arguments[..], &["--continuation-threshold", "2"]].concat();
         let run = Run::of(command(directory.path(), &arguments).output().expect("the program runs"));
         assert_eq!(run.status, 3, "games are broken, and the others are there: {}", run.stderr);
         fs::write(at("grown/games.pgn"), format!("{GAMES}\n{NEW_GAMES}")).expect("a file");
@@ -222,7 +224,7 @@ impl Case<'_> {
 
     /// A directory with the database; `None` if the value cannot stand there.
     fn place(&self, bases: &Bases) -> Option<TempDir> {
-        let place = tempfile::tempdir().expect("a directory");
+        let place = directory_in_memory();
         let at = |name: &str| place.path().join(name);
         fs::create_dir(at("grown")).expect("a directory");
         for name in ["grown/games.pgn", "new.pgn"] {
@@ -495,8 +497,8 @@ fn no_value_of_a_cell_makes_a_command_panic_hang_or_steer_the_terminal() {
         &bases,
         |place, value| value == place * 5 % kinds,
         |case| {
-            let mut commands: Vec<_> = READING.iter().skip(case.number % 8).step_by(8).copied().collect();
-            commands.extend(WRITING.get(case.number % 5));
+            let mut commands: Vec<_> = READING.iter().skip(case.number % 12).step_by(12).copied().collect();
+            commands.extend(WRITING.get(case.number % 7));
             take(&outcome, case.run(&bases, &commands));
         },
     );

@@ -97,6 +97,13 @@ fn the_shipped_games() {
 
 #[test]
 fn made_up_games() {
+    let (positions, continuations) = check(synthetic(700), 3);
+    assert!(positions > 100 && continuations > 500, "{positions}, {continuations}");
+}
+
+#[test]
+#[ignore = "takes seconds"]
+fn many_made_up_games() {
     let (positions, continuations) = check(include_bytes!("../../examples/synthetic.pgn"), 3);
     assert!(positions > 100 && continuations > 500, "{positions}, {continuations}");
 }

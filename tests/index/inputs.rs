@@ -406,8 +406,8 @@ fn frames_behind_a_damaged_one() {
     let place = directory();
     let (input, target) = (place.path().join("in.pgn"), place.path().join("out.db"));
     let games: String =
-        (0..9000).map(|game| format!("[Event \"{game}\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 *\n\n")).collect();
-    let frames: Vec<Vec<u8>> = games.as_bytes().chunks(100_000).map(|text| zstd_frame(text, true)).collect();
+        (0..3000).map(|game| format!("[Event \"{game}\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 *\n\n")).collect();
+    let frames: Vec<Vec<u8>> = games.as_bytes().chunks(33_000).map(|text| zstd_frame(text, true)).collect();
     for broken in 0..frames.len() {
         let mut archive = frames.clone();
         let middle = archive[broken].len() / 2;
@@ -420,7 +420,7 @@ fn frames_behind_a_damaged_one() {
             // A move may have been cut in two.
             let errors = summary.problems.of(Severity::Error);
             assert!((errors == 1 || errors == 2) && summary.damaged.len() == 1, "{errors} errors");
-            assert!(summary.games > 6000 && summary.games <= 9000, "{}", summary.games);
+            assert!(summary.games > 2000 && summary.games <= 3000, "{}", summary.games);
             let spliced = "SELECT count(*) FROM game WHERE ply_count <> 5";
             assert!(number(&open(&target), spliced) <= 1, "a game was put together from two");
         }
@@ -448,13 +448,13 @@ fn decode(path: &Path) -> Option<(Vec<u8>, usize)> {
 
 #[test]
 fn archives_damaged_at_every_byte() {
-    let text = &text()[..1500];
+    let text = &text()[..900];
     let place = directory_for(text.len());
     let path = place.path().join("in.pgn");
     for (what, archive) in [
-        ("zstd", zstd_frames(text, 500)),
-        ("gzip", gzip(text, 500)),
-        ("bzip2", bzip2(text, 500)),
+        ("zstd", zstd_frames(text, 300)),
+        ("gzip", gzip(text, 300)),
+        ("bzip2", bzip2(text, 300)),
         ("zip", zip(&[("a.pgn", text, Packing::Deflated)])),
     ] {
         let started = Instant::now();
@@ -483,13 +483,13 @@ fn archives_damaged_at_every_byte() {
     }
 }
 
-#[test]
-fn archives_made_to_fill_disks() {
+/// Some games, and so many MiB behind them that are packed into nearly nothing.
+fn check_archive_made_to_fill_disks(size: usize) {
     let place = directory();
     let (input, target) = (place.path().join("in.pgn"), place.path().join("out.db"));
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut encoder, GAMES.as_bytes()).unwrap();
-    for _ in 0..600 {
+    for _ in 0..size {
         std::io::Write::write_all(&mut encoder, &vec![b'x'; 1 << 20]).unwrap();
     }
     fs::write(&input, encoder.finish().unwrap()).unwrap();
@@ -497,6 +497,17 @@ fn archives_made_to_fill_disks() {
     assert_eq!(summary.games, GAMES.matches("[Event \"").count() as u64 - 1);
     let told = messages(&target);
     assert!(told.len() == 1 && told[0].contains("no game begins in"), "{told:?}");
+}
+
+#[test]
+fn archives_made_to_fill_disks() {
+    check_archive_made_to_fill_disks(400);
+}
+
+#[test]
+#[ignore = "takes seconds"]
+fn archives_made_to_fill_large_disks() {
+    check_archive_made_to_fill_disks(1500);
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn findings(database: &Path) -> Vec<(Damage, String)> {
 /// Texts of different kinds of games.
 fn texts() -> Vec<String> {
     let corpora = ["chess960-20k", "lichess-24k", "otb-40k"];
-    let parts = corpora.iter().filter_map(|name| part_of_corpus(name, 100_000));
+    let parts = corpora.iter().filter_map(|name| part_of_corpus(name, 60_000));
     let parts = parts.map(|text| String::from_utf8_lossy(&text).into_owned());
     [GAMES.to_owned() + "\n" + ODD, annotated(2)].into_iter().chain(parts).collect()
 }

@@ -10,7 +10,7 @@ use pgndex::verify::{Error, Finding, Kind, Progress, Report, Sample, SourceState
 use rusqlite::Connection;
 
 use crate::needs::{part_of_corpus, shared};
-use crate::support::synthetic;
+use crate::support::{defaults, synthetic};
 
 const GAMES: &str = include_str!("../../examples/famous-games.pgn");
 /// A skipped game, a truncated one, set-ups, Chess960, null moves, and a mate.
@@ -36,7 +36,7 @@ impl Place {
     pub(crate) fn new(text: impl AsRef<[u8]>, threshold: u32) -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         fs::write(place.source(), text).unwrap();
-        place.index(IndexOptions { continuation_threshold: threshold, ..IndexOptions::default() });
+        place.index(IndexOptions { continuation_threshold: threshold, ..defaults() });
         place
     }
 
@@ -123,7 +123,7 @@ fn both_writers_and_any_threshold_make_sound_databases() {
     let place = Place::new(synthetic(250), 2);
     sound(&place, Sample::All);
     for (writer, continuation_threshold) in [(Writer::Sql, 5), (Writer::Direct, 1)] {
-        place.index(IndexOptions { writer, continuation_threshold, ..IndexOptions::default() });
+        place.index(IndexOptions { writer, continuation_threshold, ..defaults() });
         sound(&place, Sample::All);
     }
     let long = "Nf3 Nf6 Ng1 Ng8 ".repeat(17_000);
@@ -133,7 +133,7 @@ fn both_writers_and_any_threshold_make_sound_databases() {
 #[test]
 fn databases_that_were_added_to_are_sound() {
     let place = Place(tempfile::tempdir().unwrap());
-    let options = IndexOptions { threads: 2, continuation_threshold: 2, ..IndexOptions::default() };
+    let options = IndexOptions { threads: 2, continuation_threshold: 2, ..defaults() };
     let add = |text: &str| {
         fs::write(place.source(), text).unwrap();
         index(&place.database(), &[place.source()], &options, &IndexProgress::default()).unwrap();
@@ -599,7 +599,7 @@ fn with_duplicates() -> Place {
     let (short, last) = (game("White", &format!("{SICILIAN} *")), game("Last", "1. d4 d5"));
     let text = format!("{whole}{whole}{other}{short}{}", last.trim_end());
     let more = place.0.path().join("more.pgn");
-    let options = IndexOptions { threads: 2, duplicates: Duplicates::Moves, ..IndexOptions::default() };
+    let options = IndexOptions { threads: 2, duplicates: Duplicates::Moves, ..defaults() };
     fs::write(&more, game("Last", "1. d4 d5 *")).unwrap();
     for text in [&text, &format!("{text} 2. c4 e6 *\n")] {
         fs::write(place.source(), text).unwrap();
@@ -779,7 +779,7 @@ fn columns_that_somebody_added_are_no_damage() {
     sound(&place, Sample::All);
     let added = "[Event \"new\"]\n\n1. b4 b5 2. a4 1-0\n";
     fs::write(place.0.path().join("more.pgn"), added).unwrap();
-    let options = IndexOptions { threads: 2, memory: 64 << 20, ..IndexOptions::default() };
+    let options = IndexOptions { threads: 2, memory: 64 << 20, ..defaults() };
     index(&place.database(), &[place.0.path().join("more.pgn")], &options, &IndexProgress::default())
         .unwrap();
     sound(&place, Sample::All);
@@ -1017,7 +1017,7 @@ fn games_are_held_against_texts_that_have_to_be_decoded() {
     }
     // An archive that grew has several readings, and one game that was read twice.
     let place = Place(tempfile::tempdir().unwrap());
-    let options = IndexOptions { threads: 2, ..IndexOptions::default() };
+    let options = IndexOptions { threads: 2, ..defaults() };
     for end in [text.len() / 3, text.len() / 2, text.len()] {
         fs::write(place.source(), zstd(&text[..end])).unwrap();
         index(&place.database(), &[place.source()], &options, &IndexProgress::default()).unwrap();

@@ -66,28 +66,37 @@ def main():
 
 def hold_layout(engine, directory, manifest):
     """Each file is sorted, has row groups of at most 122,880 rows, and stands in the directory of its rows."""
-    for file in manifest["files"]:
-        path = f"{directory}/{file['path']}"
-        groups = engine.execute(
-            "SELECT DISTINCT row_group_id, row_group_num_rows FROM parquet_metadata(?)", [path]
-        ).fetchall()
-        assert all(rows <= 122880 for _, rows in groups), path
-        assert sum(rows for _, rows in groups) == file["rows"], path
-        parts = dict(part.split("=") for part in file["path"].split("/") if "=" in part)
-        if "key_prefix" in parts and file["rows"]:
-            found = engine.execute(f"SELECT DISTINCT key >> 56 & 255 FROM '{path}'").fetchall()
-            assert found == [(int(parts["key_prefix"]),)], (path, found)
-        if "year" in parts and file["table"] == "game" and file["rows"]:
-            for date, in engine.execute(f"SELECT DISTINCT date FROM '{path}'").fetchall():
-                year, month = date_parts(date)
-                assert int(parts["year"]) == year, (path, date)
-                assert int(parts.get("month", month)) == month, (path, date)
-        key = {"game_position": "(game_id, ply)", "position_game": "(key, game_id, ply)"}.get(file["table"])
-        if key:
-            columns = [name.strip() for name in key.strip("()").split(",")]
-            rows = engine.execute(f"SELECT {', '.join(columns)} FROM read_parquet(?, file_row_number = true) "
-                                  "ORDER BY file_row_number", [path]).fetchall()
-            assert all(one < other for one, other in itertools.pairwise(rows)), path
+    files = {f"{directory}/{file['path']}": file for file in manifest["files"]}
+    parts = {path: dict(part.split("=") for part in file["path"].split("/") if "=" in part) for path, file in files.items()}
+
+    def rows_of(paths, columns, distinct=""):
+        """Rows of files that have some, each row after the path of its file, in the order in which they stand there."""
+        sql = f"""SELECT {distinct} filename, {columns}
+            FROM read_parquet(?, hive_partitioning = false, filename = true, file_row_number = true)
+            ORDER BY filename{"" if distinct else ", file_row_number"}"""
+        paths = [path for path in paths if files[path]["rows"]]
+        return engine.execute(sql, [paths]).fetchall() if paths else []
+
+    counts = dict.fromkeys(files, 0)
+    for path, _, rows in engine.execute(
+        "SELECT DISTINCT file_name, row_group_id, row_group_num_rows FROM parquet_metadata(?)", [list(files)]
+    ).fetchall():
+        assert rows <= 122880, path
+        counts[path] += rows
+    for path, file in files.items():
+        assert counts[path] == file["rows"], path
+    for path, prefix in rows_of((path for path in files if "key_prefix" in parts[path]), "key >> 56 & 255", "DISTINCT"):
+        assert prefix == int(parts[path]["key_prefix"]), (path, prefix)
+    games = (path for path in files if "year" in parts[path] and files[path]["table"] == "game")
+    for path, date in rows_of(games, "date", "DISTINCT"):
+        year, month = date_parts(date)
+        assert int(parts[path]["year"]) == year, (path, date)
+        assert int(parts[path].get("month", month)) == month, (path, date)
+    for table, key in {"game_position": "game_id, ply", "position_game": "key, game_id, ply"}.items():
+        # Those of one file after those of another, each greater than the one before.
+        rows = rows_of((path for path in files if files[path]["table"] == table), key)
+        assert rows, table
+        assert all(one < other for one, other in itertools.pairwise(rows)), table
 
 
 def date_parts(date):

@@ -13,7 +13,7 @@ const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 
 #[test]
 fn parquet_files_are_checked_in_its_place() {
-    let place = Place::new().indexed(FAMOUS);
+    let place = Place::in_memory().indexed(FAMOUS);
     assert_eq!(place.run(&["export", "games.db", "--parquet", "tables"]).status, 0);
     let mut checked = place.command(&["verify", "--parquet", "tables"]);
     let checked = Run::of(checked.env("PGNDEX_DB", "games.db").output().expect("the program runs"));
@@ -28,7 +28,7 @@ fn parquet_files_are_checked_in_its_place() {
 
 #[test]
 fn lines_of_the_log_fit_the_schema() {
-    let place = Place::new().with("games.pgn", FAMOUS);
+    let place = Place::in_memory().with("games.pgn", FAMOUS);
     let schema = Schema::parse(include_str!("../../docs/log.schema.json"));
     for arguments in [&["index", "--parquet", "tables", "games.pgn"][..], &["verify", "--parquet", "tables"]]
     {
@@ -43,7 +43,7 @@ fn lines_of_the_log_fit_the_schema() {
 
 #[test]
 fn a_limit_of_file_size_is_an_error_that_names_the_directory() {
-    let place = Place::new().indexed(FAMOUS);
+    let place = Place::in_memory().indexed(FAMOUS);
     let mut command = Command::new("bash");
     command.current_dir(place.directory()).env("PGNDEX", env!("CARGO_BIN_EXE_pgndex"));
     let run = Run::of(
@@ -58,7 +58,7 @@ fn a_limit_of_file_size_is_an_error_that_names_the_directory() {
 
 #[test]
 fn a_full_disk_is_an_error_with_what_is_free_on_it() {
-    let place = Place::new().indexed(FAMOUS);
+    let place = Place::in_memory().indexed(FAMOUS);
     let Some(disk) = Mount::new(place.path("disk"), "24m") else { return };
     let mut fill = fs::File::create(disk.0.join("fill")).expect("a file");
     while fill.write_all(&[0; 4096]).is_ok() {}
@@ -72,7 +72,7 @@ fn a_full_disk_is_an_error_with_what_is_free_on_it() {
 /// The manifest, which makes files known, is the last thing that takes space: what was there stays until it is written.
 #[test]
 fn parquet_files_are_replaced_when_all_is_written() {
-    let place = Place::new().indexed(FAMOUS);
+    let place = Place::in_memory().indexed(FAMOUS);
     let Some(disk) = Mount::new(place.path("disk"), "24m") else { return };
     let free = || pgndex::store::free_bytes(&disk.0).expect("a file system");
     let export =

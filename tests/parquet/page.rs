@@ -3,22 +3,21 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::needs::python_that_runs;
-use crate::pages::{directory_with_samples, needs_parquet, pages, prints_what_it_says, project, read, run};
+use crate::needs::python_with;
+use crate::pages::{
+    directory_with_samples, needs_parquet, pages, prints_in, prints_what_it_says, project, read, run,
+};
 
-/// A directory as it is when the commands of the page have been run.
+const PAGE: &str = "docs/parquet.md";
+
+/// Runs the commands of the page, in a directory that Python then finds as they leave it.
 fn directory_with_files() -> tempfile::TempDir {
     let directory = directory_with_samples();
     std::fs::create_dir(directory.path().join("docs")).expect("a directory");
     let views = directory.path().join("docs/duckdb.sql");
     std::fs::copy(project().join("docs/duckdb.sql"), views).expect("the views");
-    for command in [
-        "pgndex index --quiet --parquet tables examples/famous-games.pgn",
-        "pgndex index --quiet --parquet shards --shard 1 examples/famous-games.pgn",
-        "pgndex index --quiet --parquet shards --shard 2 examples/synthetic.pgn",
-    ] {
-        run(command, directory.path());
-    }
+    let steps = prints_in(directory.path(), Path::new(PAGE));
+    assert!(steps >= 7, "only {steps} commands were found");
     directory
 }
 
@@ -34,7 +33,7 @@ fn examples(page: &str) -> Vec<(&str, &str)> {
 
 /// Runs those of one kind. Gives back how many there are.
 fn print_what_they_say(python: &str, is_wanted: impl Fn(&str) -> bool) -> usize {
-    let page = read(Path::new("docs/parquet.md"));
+    let page = read(Path::new(PAGE));
     let directory = directory_with_files();
     let wanted: Vec<_> = examples(&page).into_iter().filter(|(code, _)| is_wanted(code)).collect();
     for (code, expected) in &wanted {
@@ -52,31 +51,41 @@ fn print_what_they_say(python: &str, is_wanted: impl Fn(&str) -> bool) -> usize 
 
 #[test]
 fn pages_with_parquet_print_what_they_say() {
-    let steps: usize =
-        pages().iter().filter(|page| needs_parquet(page)).map(|page| prints_what_it_says(page)).sum();
-    assert!(steps >= 13, "only {steps} commands were found");
+    // The page on Parquet files is run together with its Python.
+    let steps: usize = pages()
+        .iter()
+        .filter(|page| needs_parquet(page) && *page != Path::new(PAGE))
+        .map(|page| prints_what_it_says(page))
+        .sum();
+    assert!(steps >= 6, "only {steps} commands were found");
 }
 
 #[test]
 fn engines_print_what_the_page_says() {
-    let Some(python) = python_that_runs("import chdb, duckdb, polars, pyarrow") else { return };
+    let Some(python) = python_with("chdb, duckdb, polars, pyarrow") else {
+        directory_with_files();
+        return;
+    };
     assert!(print_what_they_say(python, |code| !code.contains("pyspark")) >= 6);
 }
 
 #[test]
 #[ignore = "needs Spark"]
 fn spark_prints_what_the_page_says() {
-    let Some(python) = python_that_runs("import pyspark") else { return };
+    let Some(python) = python_with("pyspark") else { return };
     assert_eq!(print_what_they_say(python, |code| code.contains("pyspark")), 1);
 }
 
 #[test]
 fn the_queries_of_the_page_on_sql_give_the_same_rows_in_duckdb() {
-    let Some(python) = python_that_runs("import duckdb") else { return };
+    let Some(python) = python_with("duckdb") else { return };
     let directory = directory_with_samples();
     for (name, input) in [("sample", "famous-games"), ("annotated", "annotated")] {
         run(&format!("pgndex index --quiet {name}.db examples/{input}.pgn"), directory.path());
-        run(&format!("pgndex index --quiet --parquet {name} examples/{input}.pgn"), directory.path());
+        run(
+            &format!("pgndex index --quiet --partition-by none --parquet {name} examples/{input}.pgn"),
+            directory.path(),
+        );
     }
     let output = Command::new(python)
         .arg(project().join("tests/parquet/sql_in_duckdb.py"))

@@ -15,8 +15,8 @@ fn agree(corpus: &str, bytes: usize, seed: u32, count: u32) {
 
 #[test]
 fn some_descriptions() {
-    agree("otb-40k", 40_000, 1, 30);
-    agree("fics", 30_000, 2, 15);
+    agree("otb-40k", 30_000, 1, 20);
+    agree("fics", 20_000, 2, 10);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::command::Run;
 use crate::place::Place;
+use crate::support::OPENINGS;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 const RATED: &str = r#"[Event "Open"]
@@ -578,7 +579,7 @@ fn a_game_that_ends_by_returning_counts_by_the_last_move_it_made() {
     // From rows and from tables and sets, made at once and by adding.
     for threshold in ["64", "12", "6", "1"] {
         let index = ["index", "--quiet", "--duplicates", "keep", "--overwrite", "games.db", "first.pgn"];
-        let threshold = ["--continuation-threshold", threshold];
+        let threshold = ["--continuation-threshold", threshold, "--openings", OPENINGS];
         let at_once = [index.as_slice(), &["rest.pgn"], &threshold].concat();
         let first = [index.as_slice(), &threshold].concat();
         let rest = vec!["index", "--quiet", "--duplicates", "keep", "games.db", "rest.pgn"];

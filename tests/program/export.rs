@@ -627,7 +627,7 @@ fn draws_agree(corpus: &str, bytes: usize, seeds: u32) {
 
 #[test]
 fn some_draws() {
-    draws_agree("lichess-24k", 100_000, 20);
+    draws_agree("lichess-24k", 60_000, 12);
 }
 
 #[test]

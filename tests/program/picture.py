@@ -32,30 +32,46 @@ def structure(path):
     return f"{len(used)} pieces, marks {marks}, arrows {sorted(arrow.get('class') for arrow in arrows)}"
 
 
-def pixels(path):
+def on_white(image):
     from PIL import Image
 
-    image = Image.open(path).convert("RGBA")
     # Corners of the paper are round: what lies behind them is white.
+    image = image.convert("RGBA")
     paper = Image.new("RGBA", image.size, "white")
     return Image.alpha_composite(paper, image).convert("RGB").crop((0, 0, SIDE, SIDE))
 
 
-def rendered(path):
-    from PIL import Image, ImageChops, ImageStat
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    if done.returncode != 0:
+        raise SystemExit(f"{command}: {done.stderr}")
+
+
+def rendered(paths):
+    """Chromium draws all pictures on one page, one below the other."""
+    from PIL import Image
 
     with tempfile.TemporaryDirectory() as directory:
-        chromium, librsvg = (os.path.join(directory, name) for name in ("chromium.png", "librsvg.png"))
-        # A window that is larger than the picture: the browser takes a part of it for itself.
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
-                   "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-                   f"--user-data-dir={directory}/profile", "--force-device-scale-factor=2", "--window-size=700,800"]
-        for command in (["chromium", *options, f"--screenshot={chromium}", f"file://{os.path.abspath(path)}"],
-                        ["rsvg-convert", f"--width={SIDE}", f"--height={SIDE}", f"--output={librsvg}", path]):
-            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-            if done.returncode != 0:
-                raise SystemExit(f"{command}: {done.stderr}")
-        images = [pixels(chromium), pixels(librsvg)]
+        chromium, librsvg, page = (os.path.join(directory, name) for name in ("chromium.png", "librsvg.png", "page.html"))
+        with open(page, "w", encoding="utf-8") as file:
+            file.write("<!doctype html><style>body { margin: 0 } img { display: block }</style>")
+            file.writelines(f'<img src="file://{os.path.abspath(path)}">' for path in paths)
+        # A window that is larger than the pictures: the browser takes a part of it for itself.
+        height = len(paths) * SIDE // 2 + 350
+        run("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+            f"--user-data-dir={directory}/profile", "--force-device-scale-factor=2", f"--window-size=700,{height}",
+            f"--screenshot={chromium}", f"file://{page}")
+        drawn = Image.open(chromium)
+        for number, path in enumerate(paths):
+            run("rsvg-convert", f"--width={SIDE}", f"--height={SIDE}", f"--output={librsvg}", path)
+            part = drawn.crop((0, number * SIDE, SIDE, (number + 1) * SIDE))
+            print(difference(path, [on_white(part), on_white(Image.open(librsvg))]))
+
+
+def difference(path, images):
+    from PIL import Image, ImageChops, ImageStat
+
     if images[0].size != images[1].size:
         raise SystemExit(f"{path}: {[image.size for image in images]}")
     for image in images:
@@ -67,5 +83,8 @@ def rendered(path):
     return " ".join(f"{1000 * part / 3 / 255:.1f}" for part in (sum(ImageStat.Stat(apart).mean), worst))
 
 
-for path in sys.argv[2:]:
-    print({"structure": structure, "rendered": rendered}[sys.argv[1]](path))
+if sys.argv[1] == "rendered":
+    rendered(sys.argv[2:])
+else:
+    for path in sys.argv[2:]:
+        print(structure(path))

@@ -412,7 +412,7 @@ fn a_record_is_written_to_a_file_that_may_be_written() {
 
 #[test]
 fn some_records() {
-    agree("otb-40k", 150_000, 10);
+    agree("otb-40k", 80_000, 6);
 }
 
 #[test]

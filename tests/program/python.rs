@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::needs::{part_of_corpus, python_that_runs};
+use crate::needs::{part_of_corpus, python_with_chess};
 use crate::place::Place;
 
 /// What a script of this directory prints when it is given the program, a database of the first games of a collection, their PGN and some
 /// arguments; `None` if there is no Python with python-chess, or no collection.
 #[track_caller]
 pub(crate) fn printed_by(script: &str, corpus: &str, bytes: usize, arguments: &[&str]) -> Option<String> {
-    let python = python_that_runs("import chess.pgn")?;
+    let python = python_with_chess()?;
     let mut text = part_of_corpus(corpus, bytes)?;
     // Without the last game, which may have been cut.
     let last = text.windows(8).rposition(|window| window == b"\n[Event ").expect("a game");

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::needs::{python_that_runs, shared};
+use crate::needs::{python_with, shared};
 use crate::place::Place;
 
 /// Holds all rows that the script compares against those of sqlite3.
 fn agree(place: &Place, database: &str, least: u64) {
-    let Some(python) = python_that_runs("import datasette, duckdb, pandas, polars") else { return };
+    let Some(python) = python_with("datasette, duckdb, pandas, polars") else { return };
     let output = Command::new(python)
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/readers.py"))
         .arg(place.path(database))

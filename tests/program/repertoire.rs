@@ -64,8 +64,8 @@ fn a_repertoire_for_both_sides() {
 
 #[test]
 fn annotated_games_as_a_repertoire() {
-    let Some(games) = games_as_repertoire("annotated_mixed", 40_000) else { return };
-    lines_with_games("otb-40k", 150_000, "black", &games, &["--since", "1990"]);
+    let Some(games) = games_as_repertoire("annotated_mixed", 25_000) else { return };
+    lines_with_games("otb-40k", 80_000, "black", &games, &["--since", "1990"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::server::serving::{Answer, Serving, talkative};
+use crate::server::serving::{Answer, Serving, directory_of_famous_games, talkative};
 
 /// Begins a statement that never ends.
 const FOR_EVER: &str = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT ";
@@ -106,8 +106,7 @@ fn answers_cannot_be_framed_guessed_or_run() {
 
 #[test]
 fn a_token_is_asked_for() {
-    let directory = tempfile::tempdir().unwrap();
-    crate::server::serving::index(directory.path(), "games.db", &crate::server::serving::famous_games());
+    let directory = directory_of_famous_games();
     std::fs::write(directory.path().join("token"), "correct-horse-battery\n").unwrap();
     let server = Serving::start(directory, &["games.db"], &["--token-file", "token"]);
     let asked = |headers: &[&str]| server.request("GET", "/api/games", headers, "").status;
@@ -141,8 +140,7 @@ fn a_token_is_asked_for() {
 
 #[test]
 fn others_are_let_in_only_if_that_is_said() {
-    let directory = tempfile::tempdir().unwrap();
-    crate::server::serving::index(directory.path(), "games.db", &crate::server::serving::famous_games());
+    let directory = directory_of_famous_games();
     std::fs::write(directory.path().join("short"), "abc").unwrap();
     std::fs::write(directory.path().join("lines"), "a first line of it\na second line\n").unwrap();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use pgndex::server::{LogFormat, Options, Server, Stopper};
 use tempfile::TempDir;
 
-use crate::server::serving::{Serving, ask_at, famous_games, index, talkative};
+use crate::server::serving::{Serving, ask_at, directory_of_famous_games, talkative};
 
 /// A server within this process, with other limits than those of the program.
 struct Limited {
@@ -32,9 +32,7 @@ impl Limited {
     }
 
     fn famous(limit: impl FnOnce(&mut Options)) -> Self {
-        let directory = tempfile::tempdir().expect("a directory");
-        index(directory.path(), "games.db", &famous_games());
-        Self::start(directory, limit)
+        Self::start(directory_of_famous_games(), limit)
     }
 
     fn connect(&self) -> TcpStream {
@@ -126,7 +124,7 @@ fn an_address_that_holds_all_places_makes_room_for_others_at_once() {
 fn what_is_being_answered_is_not_closed_for_others() {
     let server = Limited::famous(|options| {
         options.connections = 8;
-        options.sql_timeout = Duration::from_secs(4);
+        options.sql_timeout = Duration::from_secs(2);
     });
     let statement = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
     let body = serde_json::json!({ "sql": statement }).to_string();
@@ -180,7 +178,7 @@ fn a_body_that_does_not_come_makes_room_too() {
 
 #[test]
 fn those_who_read_too_slowly_do_not_hold_the_exports() {
-    let server = Limited::start(talkative(), |options| options.reading_time = Duration::from_secs(5));
+    let server = Limited::start(talkative(), |options| options.reading_time = Duration::from_secs(2));
     // More than there are threads for exports: each reads a little, and never stops.
     let is_over = AtomicBool::new(false);
     let read = |mut stream: TcpStream| {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::command::command;
-use crate::needs::python_that_runs;
+use crate::needs::python_with;
 
 const LOG: &str = "log.txt";
 
@@ -23,7 +23,7 @@ struct Checker {
 }
 
 static CHECKER: LazyLock<Option<Mutex<Checker>>> = LazyLock::new(|| {
-    let mut script = Command::new(python_that_runs("import jsonschema, openapi_spec_validator")?)
+    let mut script = Command::new(python_with("jsonschema, openapi_spec_validator")?)
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/server/described.py"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -70,6 +70,18 @@ pub(crate) fn famous_games() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/famous-games.pgn")
 }
 
+/// A directory with a database of these games, which is made once.
+pub(crate) fn directory_of_famous_games() -> TempDir {
+    static MADE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+        let directory = tempfile::tempdir().expect("a directory");
+        index(directory.path(), "games.db", &famous_games());
+        std::fs::read(directory.path().join("games.db")).expect("a database")
+    });
+    let directory = tempfile::tempdir().expect("a directory");
+    std::fs::write(directory.path().join("games.db"), &*MADE).expect("written");
+    directory
+}
+
 /// Makes a database of a PGN file.
 pub(crate) fn index(directory: &Path, database: &str, pgn: &Path) {
     let pgn = pgn.to_str().expect("a path");
@@ -80,13 +92,13 @@ pub(crate) fn index(directory: &Path, database: &str, pgn: &Path) {
 /// A database whose export has some megabytes.
 pub(crate) fn talkative() -> TempDir {
     let directory = tempfile::tempdir().expect("a directory");
-    let said = "a word and another one ".repeat(100);
+    let said = "a word and another one ".repeat(1000);
     let game = |at: usize| {
         format!(
             "[Event \"{at}\"]\n[White \"A{at}\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. e4 {{{said}}} 1-0\n\n"
         )
     };
-    std::fs::write(directory.path().join("games.pgn"), (0..6000).map(game).collect::<String>())
+    std::fs::write(directory.path().join("games.pgn"), (0..600).map(game).collect::<String>())
         .expect("written");
     index(directory.path(), "games.db", Path::new("games.pgn"));
     directory
@@ -95,9 +107,7 @@ pub(crate) fn talkative() -> TempDir {
 impl Serving {
     /// Serves the famous games.
     pub(crate) fn famous(options: &[&str]) -> Self {
-        let directory = tempfile::tempdir().expect("a directory");
-        index(directory.path(), "games.db", &famous_games());
-        Self::start(directory, &["games.db"], options)
+        Self::start(directory_of_famous_games(), &["games.db"], options)
     }
 
     /// Serves the games of a text.

@@ -189,11 +189,11 @@ impl Sample {
 #[test]
 fn the_nearest_are_those_that_looking_at_all_finds() {
     let sample = Sample::of(include_bytes!("../../examples/synthetic.pgn"));
-    sample.assert_right(20, 1);
+    sample.assert_right(8, 1);
     let sample = Sample::of(include_bytes!("../../examples/famous-games.pgn"));
-    sample.assert_right(100, 2);
+    sample.assert_right(60, 2);
     let Some(text) = part_of_corpus("otb-40k", 1 << 17) else { return };
-    Sample::of(&text).assert_right(40, 3);
+    Sample::of(&text).assert_right(20, 3);
 }
 
 #[test]
@@ -201,6 +201,7 @@ fn the_nearest_are_those_that_looking_at_all_finds() {
 fn the_nearest_of_many_games_are_those_that_looking_at_all_finds() {
     let Some(text) = part_of_corpus("otb-40k", 1 << 19) else { return };
     Sample::of(&text).assert_right(40, 3);
+    Sample::of(include_bytes!("../../examples/synthetic.pgn")).assert_right(40, 1);
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::properties::cases;
+use crate::support::defaults;
 use pgndex::board::{GameResult, MoveCode, PositionKey};
 use pgndex::id::OpeningId;
-use pgndex::opening::OpeningBook;
 use pgndex::store::row::{
     GameId, GameRow, GameStatus, HeaderBatch, NameId, Occurrence, Ply, PositionBatch, PositionRow,
     ProblemRow, Severity, SourceId, TagRow,
@@ -114,7 +114,7 @@ fn load(games: &BTreeMap<u32, Game>, build: &Build, batch: usize) -> Expected {
     loader
         .add_import(&NewImport { id: ImportId(1), program_version: "0", options: "{}" })
         .expect("an import");
-    loader.add_openings(&OpeningBook::built_in()).expect("openings");
+    loader.add_openings(&defaults().openings).expect("openings");
     loader.add_source(SourceId(1), "x", 0).expect("a source");
     let (mut headers, mut positions) = (HeaderBatch::default(), PositionBatch::default());
     let name = headers.push_text("♔ name");
@@ -145,7 +145,7 @@ fn load(games: &BTreeMap<u32, Game>, build: &Build, batch: usize) -> Expected {
 
 /// Some opening of the list.
 fn opening(game: &Game) -> Option<OpeningId> {
-    game.elo.map(|elo| OpeningId(1 + u32::from(elo) % OpeningBook::built_in().len() as u32))
+    game.elo.map(|elo| OpeningId(1 + u32::from(elo) % defaults().openings.len() as u32))
 }
 
 fn add_game(id: GameId, game: &Game, batch: &mut HeaderBatch, expected: &mut Expected) {

@@ -279,7 +279,7 @@ fn check_annotated_games(most: usize) {
 
 #[test]
 fn positions_of_some_annotated_games() {
-    check_annotated_games(150_000);
+    check_annotated_games(80_000);
 }
 
 #[test]

@@ -97,44 +97,51 @@ impl Library {
     }
 }
 
-/// Fails at the first changes, at the last, and at so many between.
-fn fail(fault: Fault, points: u32, ends: u64) {
+/// At how many of the first and of the last changes, and at how many between, each fault happens.
+type Points = [(Fault, u64, u32); 3];
+const FEW: Points = [(Fault::Kill, 1, 1), (Fault::Power, 1, 1), (Fault::Full, 1, 1)];
+const MANY: Points = [(Fault::Kill, 5, 10), (Fault::Power, 5, 15), (Fault::Full, 5, 10)];
+
+fn fail(ways: &[Way], points: &Points) {
     let Some(library) = Library::new() else { return };
-    for way in [Way::Fresh, Way::Overwriting, Way::Adding, Way::AddingToLevels, Way::Optimizing] {
+    for &way in ways {
         let scene = Scene::new(way, 2);
         let changes = library.changes(&scene);
-        let between = spread(points).map(|share| 1 + (share * changes as f64) as u64);
-        let (mut before, mut after) = (0, 0);
-        for at in (1..=ends).chain(between).chain(changes.saturating_sub(ends) + 1..=changes) {
-            let what = format!("{way:?}, {fault:?} at change {at} of {changes}");
-            let place = scene.place();
-            let output = library.run(&scene, place.path(), fault, at);
-            let state = scene.check(place.path(), &what);
-            match state {
-                State::Before => before += 1,
-                State::After => after += 1,
+        for &(fault, ends, between) in points {
+            let between = spread(between).map(|share| 1 + (share * changes as f64) as u64);
+            let (mut before, mut after) = (0, 0);
+            for at in (1..=ends).chain(between).chain(changes.saturating_sub(ends) + 1..=changes) {
+                match fail_at(&library, &scene, fault, at, changes) {
+                    State::Before => before += 1,
+                    State::After => after += 1,
+                }
             }
-            if fault == Fault::Full {
-                check_full(&scene, place.path(), &output, state, &what);
-            } else {
-                // Threads need not make as many changes each time. Before a power failure ends the process it takes writes back, and a
-                // thread that reads a file through a map can miss them.
-                let is_late = output.status.success() && state == State::After;
-                let signal = output.status.signal();
-                let has_lost_map = fault == Fault::Power && signal == Some(libc::SIGBUS);
-                assert!(
-                    signal == Some(libc::SIGKILL) || has_lost_map || is_late,
-                    "{what}: {}",
-                    text(&output)
-                );
-            }
-            scene.complete(place.path(), &what);
+            println!(
+                "{way:?}, {fault:?} at changes of {changes}: {before} databases were as before, {after} complete"
+            );
+            assert!(before > 0);
         }
-        println!(
-            "{way:?}, {fault:?} at changes of {changes}: {before} databases were as before, {after} complete"
-        );
-        assert!(before > 0);
     }
+}
+
+/// What is there after a fault at a change.
+fn fail_at(library: &Library, scene: &Scene, fault: Fault, at: u64, changes: u64) -> State {
+    let what = format!("{:?}, {fault:?} at change {at} of {changes}", scene.way);
+    let place = scene.place();
+    let output = library.run(scene, place.path(), fault, at);
+    let state = scene.check(place.path(), &what);
+    if fault == Fault::Full {
+        check_full(scene, place.path(), &output, state, &what);
+    } else {
+        // Threads need not make as many changes each time. Before a power failure ends the process it takes writes back, and a
+        // thread that reads a file through a map can miss them.
+        let is_late = output.status.success() && state == State::After;
+        let signal = output.status.signal();
+        let has_lost_map = fault == Fault::Power && signal == Some(libc::SIGBUS);
+        assert!(signal == Some(libc::SIGKILL) || has_lost_map || is_late, "{what}: {}", text(&output));
+    }
+    scene.complete(place.path(), &what);
+    state
 }
 
 /// On a full disk the run says so and leaves nothing behind, unless all is done already but what makes the log go.
@@ -156,35 +163,39 @@ fn check_full(scene: &Scene, place: &Path, output: &Output, state: State, what: 
     }
 }
 
+const BUILDING: &[Way] = &[Way::Fresh, Way::Overwriting];
+const ADDING: &[Way] = &[Way::Adding, Way::AddingToLevels];
+const OPTIMIZING: &[Way] = &[Way::Optimizing];
+
 #[test]
-fn killed_at_a_change() {
-    fail(Fault::Kill, 2, 1);
+fn building() {
+    fail(BUILDING, &FEW);
 }
 
 #[test]
-fn a_power_failure() {
-    fail(Fault::Power, 2, 1);
+fn adding() {
+    fail(ADDING, &FEW);
 }
 
 #[test]
-fn full_from_a_change_on() {
-    fail(Fault::Full, 1, 1);
-}
-
-#[test]
-#[ignore = "takes half a minute"]
-fn killed_at_many_changes() {
-    fail(Fault::Kill, 10, 5);
-}
-
-#[test]
-#[ignore = "takes half a minute"]
-fn many_power_failures() {
-    fail(Fault::Power, 15, 5);
+fn optimizing() {
+    fail(OPTIMIZING, &FEW);
 }
 
 #[test]
 #[ignore = "takes half a minute"]
-fn full_from_many_changes_on() {
-    fail(Fault::Full, 10, 5);
+fn building_with_many_faults() {
+    fail(BUILDING, &MANY);
+}
+
+#[test]
+#[ignore = "takes half a minute"]
+fn adding_with_many_faults() {
+    fail(ADDING, &MANY);
+}
+
+#[test]
+#[ignore = "takes half a minute"]
+fn optimizing_with_many_faults() {
+    fail(OPTIMIZING, &MANY);
 }

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use super::disk::Library;
 use super::scene::text;
-use crate::support::{GAMES, directory, names, number, open};
+use crate::support::{GAMES, OPENINGS, directory, names, number, open, synthetic};
 
-/// Other games than [`GAMES`], each of them once.
-const OTHERS: &str = include_str!("../../../examples/synthetic.pgn");
+/// So many other games than [`GAMES`] are added, each of them once.
+const OTHERS: usize = 300;
 const LONG: Duration = Duration::from_secs(60);
 
 /// A change of a process that waits until it is let go on.
@@ -121,9 +121,9 @@ fn watch_that_is_asked_to_end_while_it_adds_leaves_no_game_out_and_takes_none_tw
     let start = || {
         let place = directory();
         fs::write(place.path().join("old.pgn"), GAMES).expect("written");
-        done(place.path(), &["index", "--quiet", "x.db", "old.pgn"]);
+        done(place.path(), &["index", "--quiet", "--openings", OPENINGS, "x.db", "old.pgn"]);
         fs::create_dir(place.path().join("in")).expect("made");
-        fs::write(place.path().join("in/a.pgn"), OTHERS).expect("written");
+        fs::write(place.path().join("in/a.pgn"), synthetic(OTHERS)).expect("written");
         place
     };
     let games = |place: &Path| number(&open(&place.join("x.db")), "SELECT count(*) FROM game");
@@ -131,7 +131,7 @@ fn watch_that_is_asked_to_end_while_it_adds_leaves_no_game_out_and_takes_none_tw
     let before = games(place.path());
     let changes = gate.changes(command(place.path(), &[&WATCH[..], &["--once"]].concat()), place.path());
     let after = games(place.path());
-    assert!(after > before + 900, "{before}, {after}");
+    assert_eq!(after, before + OTHERS as u64, "{before}, {after}");
     let mut stopped = 0;
     for share in [1, 3, 5, 7] {
         let what = format!("at {share} eighths of {changes} changes");

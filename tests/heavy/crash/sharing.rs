@@ -49,7 +49,7 @@ fn a_second_writer_is_told_who_writes_since_when() {
 #[test]
 fn of_many_writers_at_once_one_writes_at_a_time() {
     for way in [Way::Fresh, Way::Adding] {
-        let scene = Scene::new(way, 10);
+        let scene = Scene::new(way, 4);
         let place = scene.place();
         let processes: Vec<Child> = (0..4).map(|_| start(&scene, place.path())).collect();
         let mut done = 0;
@@ -111,7 +111,7 @@ fn a_reader_since_before_is_told() {
 /// next run gives the log up.
 #[test]
 fn a_reader_that_stays() {
-    let scene = Scene::new(Way::Adding, 20);
+    let scene = Scene::new(Way::Adding, 8);
     let place = scene.place();
     let path = place.path().join(DATABASE);
     let process = start(&scene, place.path());
@@ -133,7 +133,7 @@ fn a_reader_that_stays() {
 #[test]
 fn readers_at_any_moment() {
     for way in [Way::Overwriting, Way::Adding] {
-        let scene = Scene::new(way, 20);
+        let scene = Scene::new(way, 4);
         let place = scene.place();
         let mut process = start(&scene, place.path());
         let (mut before, mut after) = (0, 0);

@@ -23,10 +23,11 @@ fn send(signal: &str, process: &Child) {
 /// Stops so many runs; each ends soon, says so, and leaves what was there.
 fn stop(way: Way, stops: u32, times: usize) {
     let scene = Scene::new(way, times);
+    let duration = scene.duration();
     let (mut stopped, mut done) = (0, 0);
     for ((signal, status), share) in [("-INT", 130), ("-TERM", 143)].into_iter().cycle().zip(spread(stops)) {
-        let delay = scene.duration.mul_f64(share);
-        let what = format!("{way:?}, {signal} after {delay:?} of {:?}", scene.duration);
+        let delay = duration.mul_f64(share);
+        let what = format!("{way:?}, {signal} after {delay:?} of {duration:?}");
         let place = scene.place();
         let process = start(&mut scene.command(place.path()));
         // From then on it listens.
@@ -57,7 +58,7 @@ fn stop(way: Way, stops: u32, times: usize) {
 #[test]
 fn at_a_few_moments() {
     for way in [Way::Fresh, Way::Overwriting, Way::Adding] {
-        stop(way, 3, 10);
+        stop(way, 2, 4);
     }
 }
 

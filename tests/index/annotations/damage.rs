@@ -203,7 +203,7 @@ fn databases_with_some_annotations_are_sound() {
     let kinds = [Annotations::All, Annotations::Numbers, Annotations::None];
     for writer in [Writer::Sql, Writer::Direct] {
         for annotations in kinds {
-            place.index(IndexOptions { annotations, writer, ..IndexOptions::default() });
+            place.index(IndexOptions { annotations, writer, ..defaults() });
             assert_eq!(sound(&place, Sample::All).reread_games, 2, "{annotations:?}");
         }
         // A run of each.
@@ -212,7 +212,7 @@ fn databases_with_some_annotations_are_sound() {
             let more = place.0.path().join(format!("{number}.pgn"));
             fs::write(&more, ANNOTATED.replace("[White \"", &format!("[White \"{number}th ")))
                 .expect("written");
-            let options = IndexOptions { threads: 2, annotations, writer, ..IndexOptions::default() };
+            let options = IndexOptions { threads: 2, annotations, writer, ..defaults() };
             index(&place.database(), &[more], &options, &Progress::default()).expect("indexed");
             let report = sound(&place, Sample::All);
             assert_eq!(report.reread_games, 2 * (number as u64 + 1), "{annotations:?}");
