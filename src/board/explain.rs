@@ -104,7 +104,7 @@ impl fmt::Display for MoveRefusal {
                 write!(f, "no {} of {} can reach {to}", kind(piece.kind()), piece.color().name())
             }
             Self::Occupied { by, to } => {
-                write!(f, "{}'s own {} stands on {to}", by.color().name(), kind(by.kind()))
+                write!(f, "{}'s own {} is on {to}", by.color().name(), kind(by.kind()))
             }
             Self::InCheck { side: color } => {
                 write!(f, "{} is in check, and this does not end it", color.name())
@@ -121,12 +121,12 @@ impl fmt::Display for MoveRefusal {
                 write!(f, "ambiguous: the {name}s on {} can all go to {to}; say which", from.join(", "))
             }
             Self::NoCastlingRight { side: color } => {
-                write!(f, "{} has no right to castle there any more", color.name())
+                write!(f, "{} has no right to castle on that side", color.name())
             }
             Self::CastlingHindered { side: color } => {
                 write!(
                     f,
-                    "{} cannot castle now: the way is blocked or leads out of or through check",
+                    "{} cannot castle now: the way is blocked, or the king is in check or would pass through check",
                     color.name()
                 )
             }
@@ -261,7 +261,7 @@ mod tests {
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Qd4", "White has no queen that this can mean"),
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Nbf3", "White has no knight that this can mean"),
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "e2e4", "White has no pawn that this can mean"),
-            ("4k3/8/8/8/8/8/4P3/4K1N1 w - -", "Ne2", "White's own pawn stands on e2"),
+            ("4k3/8/8/8/8/8/4P3/4K1N1 w - -", "Ne2", "White's own pawn is on e2"),
             ("4r1k1/8/8/8/8/8/4N3/4K3 w - -", "Nc3", "the knight on e2 is pinned to its king"),
             ("4r1k1/8/8/8/8/8/8/4K1N1 w - -", "Nh3", "White is in check, and this does not end it"),
             ("3r2k1/8/8/8/8/8/8/4K3 w - -", "Kd2", "White's king would be in check on d2"),
@@ -270,11 +270,11 @@ mod tests {
                 "Nd2",
                 "ambiguous: the knights on b1, f3 can all go to d2; say which",
             ),
-            ("r3k3/8/8/8/8/8/8/4K3 b - -", "O-O-O", "Black has no right to castle there any more"),
+            ("r3k3/8/8/8/8/8/8/4K3 b - -", "O-O-O", "Black has no right to castle on that side"),
             (
                 "r2qk3/8/8/8/8/8/8/4K3 b q -",
                 "O-O-O",
-                "Black cannot castle now: the way is blocked or leads out of or through check",
+                "Black cannot castle now: the way is blocked, or the king is in check or would pass through check",
             ),
             ("4k3/P7/8/8/8/8/8/4K3 w - -", "a8", "it does not say what the pawn becomes, as e8=Q does"),
             ("4k3/8/8/8/8/8/8/4K3 w - -", "e8e7", "the king on e8 is Black's, and White moves"),

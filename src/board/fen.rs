@@ -28,10 +28,10 @@ pub enum SetupError {
     #[error("the number of ranks in the placement is {0}, not 8")]
     Ranks(usize),
     /// A rank does not have eight squares.
-    #[error("rank {0} has not exactly 8 squares")]
+    #[error("rank {0} does not have exactly 8 squares")]
     RankLength(u8),
     /// A letter that is not a piece.
-    #[error("'{0}' in the placement is no piece and no number of empty squares")]
+    #[error("'{0}' in the placement is not a piece or a number of empty squares")]
     Placement(char),
     /// The side to move is neither `w` nor `b`.
     #[error("the side to move is '{0}', not 'w' or 'b'")]
@@ -40,10 +40,10 @@ pub enum SetupError {
     #[error("the castling field '{0}' cannot be read")]
     Castling(String),
     /// An invalid en-passant field.
-    #[error("the en-passant field '{0}' is no square and not '-'")]
+    #[error("the en-passant field '{0}' is neither a square nor '-'")]
     EnPassant(String),
     /// A counter that is not a number.
-    #[error("the {0} '{1}' is no number")]
+    #[error("the {0} '{1}' is not a number")]
     Counter(&'static str, String),
     /// More than six fields.
     #[error("there is text after the sixth field: '{0}'")]
@@ -65,7 +65,7 @@ pub enum SetupError {
         count: u32,
     },
     /// A pawn on the first or eighth rank.
-    #[error("a pawn stands on {0}")]
+    #[error("there is a pawn on {0}")]
     PawnOnLastRank(Square),
     /// The side that has just moved is in check.
     #[error("the side that is not to move is in check")]
@@ -91,13 +91,13 @@ pub enum FenChange {
 impl std::fmt::Display for FenChange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::SideAssumed => "no side to move was given: taken as White",
+            Self::SideAssumed => "no side to move was given: White is assumed",
             Self::Castling => {
                 "castling rights rewritten: only those with king and rook at home, in FEN's order"
             }
-            Self::CastlingAssumed => "no castling rights were given: taken as none",
+            Self::CastlingAssumed => "no castling rights were given: none are assumed",
             Self::EnPassantDropped => "en-passant square dropped: no en-passant capture is legal",
-            Self::CountersAssumed => "counters were missing: taken as 0 and 1",
+            Self::CountersAssumed => "counters were missing: 0 and 1 are assumed",
         })
     }
 }

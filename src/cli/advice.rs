@@ -23,7 +23,7 @@ pub(super) fn advise(error: &mut clap::Error, command: &clap::Command, words: &[
     {
         let is_like = |command: &clap::Command| is_like(name, command.get_name());
         let tip = match (command_of(name), advice_on(name)) {
-            (Some(instead), _) => format!("'pgndex {instead}' may be what you look for"),
+            (Some(instead), _) => format!("did you mean 'pgndex {instead}'?"),
             (None, Some(advice)) => advice.to_owned(),
             (None, None) if command.get_subcommands().any(is_like) => return,
             (None, None) => "'pgndex --help' lists the commands".to_owned(),
@@ -160,10 +160,12 @@ fn command_of(name: &str) -> Option<&'static str> {
 fn advice_on(name: &str) -> Option<&'static str> {
     Some(match name {
         "combine" | "concat" | "join" | "merge" => {
-            "to put two databases together, index the files of both into one, or 'pgndex export B --format pgn --output b.pgn' and \
-             'pgndex index A b.pgn'; names of one player are put together by 'pgndex players DB --merge'"
+            "to combine two databases, index the files of both into one, or run 'pgndex export B --format pgn --output b.pgn' and \
+             'pgndex index A b.pgn'. To merge names of one player, run 'pgndex players DB --merge'"
         }
-        "recover" | "restore" => "a backup is a database: 'pgndex backup COPY DB --overwrite' puts it back",
+        "recover" | "restore" => {
+            "a backup is a database; restore it with 'pgndex backup COPY DB --overwrite'"
+        }
         "migrate" | "update" | "upgrade" => {
             "'pgndex index DB FILES' adds games and brings an older database up to date"
         }
@@ -181,7 +183,7 @@ const OPTIONS: [(&[&str], &str, &str); 15] = [
     (
         &["--game", "--games", "--id"],
         "normalize",
-        "one game is printed by 'pgndex game DB N --format pgn'; several are chosen by --sql",
+        "print one game with 'pgndex game DB N --format pgn'; choose several with --sql",
     ),
     (&["--game", "--id"], "shrink", "use '--sql \"SELECT VALUE\"'"),
     (
@@ -320,7 +322,7 @@ fn meant(kind: ErrorKind, words: &[String]) -> Option<&'static str> {
     let is_given =
         |option: &str| words.iter().any(|word| word == option || word.starts_with(&format!("{option}=")));
     match command.filter(|_| matches!(kind, ArgumentConflict | UnknownArgument)) {
-        Some("index") if is_given("--eco") => Some("names of openings are given by --openings FILE"),
+        Some("index") if is_given("--eco") => Some("give names of openings with --openings FILE"),
         Some("player") if is_given("--side") => {
             Some("for the games with White add '--white NAME', for those with Black '--black NAME'")
         }

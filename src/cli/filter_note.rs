@@ -31,8 +31,8 @@ pub(super) fn tell_unknown(unknown: &[NearNames], option: impl Fn(&str) -> Strin
             Named::Opening => "opening",
         };
         let name = format!("\"{}\"", printable(wanted));
-        let other =
-            elsewhere.map(|other| format!("; {} fits {}", option(other.field), counted(other.games, "game")));
+        let other = elsewhere
+            .map(|other| format!("; {} matches {}", option(other.field), counted(other.games, "game")));
         let option = option(field);
         // A name given without an option is the option's text itself.
         let name = if option == name { name } else { format!("{name} ({option})") };
@@ -42,7 +42,7 @@ pub(super) fn tell_unknown(unknown: &[NearNames], option: impl Fn(&str) -> Strin
             Some((last, [])) => format!("; did you mean {last}?"),
             Some((last, others)) => format!("; did you mean {} or {last}?", others.join(", ")),
         };
-        note(&format!("no {of} has a name that fits {name}{}{hint}", other.unwrap_or_default()));
+        note(&format!("no {of} has a name that matches {name}{}{hint}", other.unwrap_or_default()));
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) fn tell_fitting(name: &str, players: u64, most: &[(&str, u64)]) {
     let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
     let first = most.first().map_or("NAME".to_owned(), |(name, _)| printable(name));
     note(&format!(
-        "{name} fits {}, whose games all count{names}; for one of them: {}",
+        "{name} matches {}; the games of all are counted{names}; for one only: {}",
         counted(players, "name"),
         shell_word(&format!("={first}"))
     ));
@@ -93,7 +93,7 @@ pub(super) fn tell_near(
     for NearPlayer { field, found, found_games, near, near_games } in near_players(database, selection)? {
         let merge = [near.as_str(), &found].map(shell_word).join(" ");
         note(&format!(
-            "{} fits {} (\"{}\"), and \"{}\" has {}; if this is the same player: pgndex players {} --merge {merge}",
+            "{} matches {} (\"{}\"), and \"{}\" has {}; if this is the same player: pgndex players {} --merge {merge}",
             option(field),
             counted(found_games, "game"),
             printable(&found),
@@ -128,7 +128,7 @@ pub(super) fn tell_without_one(
     if alone("player") && alone("opponent") {
         let path = shell_word(&database.path().to_string_lossy());
         note(&format!(
-            "two names are two players who met; if they are names of one: pgndex players {path} --merge NAME NAME"
+            "two names mean two players who met; if both are names of one player: pgndex players {path} --merge NAME NAME"
         ));
     }
     Ok(())

@@ -95,7 +95,7 @@ fn of_store(error: &StoreError) -> Option<String> {
         StoreError::DiskFull { path, need, source } if is_file_too_large(source.as_ref()) => {
             let need = need.map(|need| format!(" ({need} are needed)")).unwrap_or_default();
             format!(
-                "{}: a file may not become so large here{need}; raise the limit (ulimit -f), or choose another disk",
+                "{}: a file of this size is not allowed here{need}; raise the limit (ulimit -f), or choose another disk",
                 path.display()
             )
         }
@@ -106,7 +106,7 @@ fn of_store(error: &StoreError) -> Option<String> {
         }
         StoreError::Corrupt { path, .. } => {
             format!(
-                "{}: the database is damaged; put a copy in its place, or build it again with `pgndex index --overwrite`",
+                "{}: the database is damaged; restore a backup, or build it again with `pgndex index --overwrite`",
                 path.display()
             )
         }
@@ -168,13 +168,12 @@ fn of_index(error: &IndexError) -> Option<String> {
             database.display()
         ),
         IndexError::OtherThreshold { database, given, threshold } => format!(
-            "{}: keeps the continuations of positions that at least {threshold} games reached, not {given}; leave \
+            "{}: stores the counts of positions that at least {threshold} games reached, not {given}; leave \
              --continuation-threshold out {ANEW}",
             database.display()
         ),
         IndexError::Shrunk { .. } => format!(
-            "{error}. Bring the file back, or index the files that there are into another database; with --drop-missing the \
-             games are dropped"
+            "{error}. Restore the file, or index the existing files into another database; --drop-missing drops the games"
         ),
         IndexError::Threads(_) => "cannot start the worker threads; try fewer with --threads".to_owned(),
         IndexError::Thread(_) => "cannot start another thread; try fewer with --threads".to_owned(),
@@ -258,16 +257,16 @@ mod tests {
         insta::assert_snapshot!(texts.join("\n"), @"
         there: exists already; use --overwrite to replace it, or name another file
         there: exists already; use --overwrite to replace it, or name another file
-        there: the database is damaged; put a copy in its place, or build it again with `pgndex index --overwrite`
-        there: the database is damaged; put a copy in its place, or build it again with `pgndex index --overwrite`
-        --sql: the first column must be numbers of games (game_id), and here it is NULL
+        there: the database is damaged; restore a backup, or build it again with `pgndex index --overwrite`
+        there: the database is damaged; restore a backup, or build it again with `pgndex index --overwrite`
+        --sql: the first column must be numbers of games (game_id), but it is NULL
         there: cannot use a temporary file here (about 3 MiB are needed); free some space, or choose another place with --temp-dir
         there: cannot use a temporary file here; check the permissions, or choose another place with --temp-dir
         wrong; this is one more than --max-problems 2; nothing was written to the database
         there: about 2 MiB are needed here, but only 1 MiB are free; free some space, choose another place for the database, or one for temporary files with --temp-dir
         there: its opening names come from another list; leave --openings out to continue with that, or index everything again with --overwrite
-        there: keeps the continuations of positions that at least 4 games reached, not 5; leave --continuation-threshold out to continue with that, or index everything again with --overwrite
-        there: has less than when it was indexed (games: 2 now, 3 then; bytes of text: 500 now, 700 then), so games would be lost; nothing was written. Bring the file back, or index the files that there are into another database; with --drop-missing the games are dropped
+        there: stores the counts of positions that at least 4 games reached, not 5; leave --continuation-threshold out to continue with that, or index everything again with --overwrite
+        there: has less than when it was indexed (games: 2 now, 3 then; bytes of text: 500 now, 700 then), so games would be lost; nothing was written. Restore the file, or index the existing files into another database; --drop-missing drops the games
         cannot start another thread; try fewer with --threads
         1 error in the input: a.pgn:1:2: wrong, but --strict allows none; without --strict all that can be read is kept, and the table `problem` lists what is wrong
         no rating is 2 or higher and 1 or lower; exchange --elo-min and --elo-max

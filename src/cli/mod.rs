@@ -196,7 +196,7 @@ fn refuse_file_of(database: &Path, path: &Path) -> anyhow::Result<()> {
 fn refuse_standard_output(path: &Path) -> anyhow::Result<()> {
     if path.as_os_str() == "-" {
         let wrong = anyhow::anyhow!(
-            "-: this is written to a file, not to standard output; name one (./- if it is called so)"
+            "-: the output goes to a file, not to standard output; name a file (./- for a file called -)"
         );
         return Err(WrongValue(wrong).into());
     }
@@ -210,7 +210,7 @@ fn note(text: &str) {
 
 /// Prints that running work will end soon.
 fn note_stopping() {
-    note("stopping; a second signal ends at once and leaves temporary files, which the next run removes");
+    note("stopping; a second signal ends immediately and leaves temporary files, which the next run removes");
 }
 
 /// An error with all its causes, one per line.

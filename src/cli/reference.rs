@@ -12,11 +12,9 @@ const PAGE: &str = "docs/reference/options.md";
 const HEAD: &str = "\
 # Commands and options
 
-All commands with all their options. A test makes this page from the definitions that the program reads its arguments by, so it cannot be
-out of date. `pgndex help COMMAND` prints the same, `pgndex man DIR` writes it as manual pages. The [table of contents](../README.md) leads
-to the pages that explain and show it.
-
-Every command has `-h`, `--help`.
+All commands with all their options. A test generates this page from the program, so it cannot be out of date. `pgndex COMMAND -h` prints
+a short list, `pgndex COMMAND --help` everything, and `pgndex man DIR` writes manual pages. The [table of contents](../README.md) leads to
+pages with explanations and examples. Options that several commands have are [at the end](#shared-options).
 
 ";
 
@@ -24,16 +22,80 @@ Every command has `-h`, `--help`.
 fn page() -> String {
     let mut command = usage::command().disable_help_subcommand(true);
     command.build();
+    let shared = shared_options(&command);
     let mut text = format!("{HEAD}| command | what it does |\n|---|---|\n");
     for subcommand in command.get_subcommands() {
         let name = subcommand.get_name();
         writeln!(text, "| [{name}](#pgndex-{name}) | {} |", about(subcommand)).expect("a string");
     }
-    text += &section(&mut command.clone());
+    text += &section(&mut command.clone(), &shared);
     for subcommand in command.get_subcommands() {
-        text += &section(&mut subcommand.clone());
+        text += &section(&mut subcommand.clone(), &shared);
+    }
+    text += "\n## Shared options\n";
+    for (heading, rows) in &shared {
+        text += &format!("\n### {heading}\n\n| option | |\n|---|---|\n{}", rows.concat());
     }
     text
+}
+
+/// Headings of options, with a row for each option.
+type Groups = Vec<(String, Vec<String>)>;
+
+/// The options of a command by heading.
+fn groups(command: &Command) -> Groups {
+    let is_shown = |arg: &&Arg| !arg.is_hide_set() && arg.get_id() != "help";
+    let mut groups = Groups::new();
+    for arg in command.get_arguments().filter(is_shown) {
+        let usual = if arg.is_positional() { ARGUMENTS } else { OPTIONS };
+        let heading = arg.get_help_heading().unwrap_or(usual);
+        let row = format!("| {} | {} |\n", written(arg), meaning(arg));
+        match groups.iter_mut().find(|(other, _)| other == heading) {
+            Some((_, rows)) => rows.push(row),
+            None => groups.push((heading.to_owned(), vec![row])),
+        }
+    }
+    groups
+}
+
+const ARGUMENTS: &str = "Arguments";
+const OPTIONS: &str = "Options";
+
+/// Options that at least two commands have under the same heading, in the same words.
+fn shared_options(command: &Command) -> Groups {
+    let all: Groups = command.get_subcommands().flat_map(groups).collect();
+    let mut shared = Groups::new();
+    for (heading, rows) in &all {
+        if [ARGUMENTS, OPTIONS].contains(&heading.as_str()) {
+            continue;
+        }
+        let has =
+            |row: &String| all.iter().filter(|(other, rows)| other == heading && rows.contains(row)).count();
+        let several = rows.iter().filter(|row| has(row) > 1);
+        match shared.iter_mut().find(|(other, _)| other == heading) {
+            Some((_, known)) => {
+                for row in several {
+                    if !known.contains(row) {
+                        known.push(row.clone());
+                    }
+                }
+            }
+            None => shared.push((heading.clone(), several.cloned().collect())),
+        }
+    }
+    shared.retain(|(_, rows)| rows.len() > 1);
+    shared
+}
+
+/// The shared options of a command: a link to them, after the names of those that it has if it lacks some.
+fn link(heading: &str, rows: &[&String], all: &[String]) -> String {
+    let anchor = heading.to_lowercase().replace(' ', "-");
+    if rows.len() == all.len() {
+        return format!("| [shared options](#{anchor}) | |\n");
+    }
+    let names =
+        rows.iter().filter_map(|row| row.split(" | ").next()).map(|name| name.trim_start_matches("| "));
+    format!("| {} | [as described below](#{anchor}) |\n", names.collect::<Vec<_>>().join(", "))
 }
 
 fn about(command: &Command) -> String {
@@ -41,25 +103,18 @@ fn about(command: &Command) -> String {
 }
 
 /// The section of a command.
-fn section(command: &mut Command) -> String {
+fn section(command: &mut Command, shared: &Groups) -> String {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).replacen('-', " ", 1);
     let usage = command.render_usage().to_string();
     let usage: Vec<_> = usage.trim_start_matches("Usage:").lines().map(str::trim).collect();
     let mut text = format!("\n## {name}\n\n{}.\n\n```text\n{}\n```\n", about(command), usage.join("\n"));
-    let is_shown = |arg: &&Arg| !arg.is_hide_set() && arg.get_id() != "help";
-    let mut groups: Vec<(&str, Vec<&Arg>)> = Vec::new();
-    for arg in command.get_arguments().filter(is_shown) {
-        let usual = if arg.is_positional() { "Arguments" } else { "Options" };
-        let heading = arg.get_help_heading().unwrap_or(usual);
-        match groups.iter_mut().find(|(other, _)| *other == heading) {
-            Some((_, args)) => args.push(arg),
-            None => groups.push((heading, vec![arg])),
-        }
-    }
-    for (heading, args) in groups {
+    for (heading, rows) in groups(command) {
         text += &format!("\n| {heading} | |\n|---|---|\n");
-        for arg in args {
-            writeln!(text, "| {} | {} |", written(arg), meaning(arg)).expect("a string");
+        let known = shared.iter().find(|(other, _)| *other == heading).map_or(&[][..], |(_, rows)| rows);
+        let (common, own): (Vec<_>, Vec<_>) = rows.iter().partition(|row| known.contains(row));
+        own.into_iter().for_each(|row| text += row);
+        if !common.is_empty() {
+            text += &link(&heading, &common, known);
         }
     }
     let Notes { examples, paragraphs } = Notes::of(command);
@@ -92,17 +147,16 @@ fn meaning(arg: &Arg) -> String {
     if !arg.get_action().takes_values() {
         return text;
     }
-    let values: Vec<_> = arg
-        .get_possible_values()
-        .iter()
-        .filter(|value| !value.is_hide_set())
-        .map(|value| match value.get_help() {
-            Some(help) => format!("`{}` ({})", value.get_name(), escaped(&help.to_string())),
-            None => format!("`{}`", value.get_name()),
-        })
-        .collect();
-    if !values.is_empty() {
-        write!(text, " One of {}.", values.join(", ")).expect("a string");
+    let values = arg.get_possible_values();
+    let values: Vec<_> = values.iter().filter(|value| !value.is_hide_set()).collect();
+    if values.iter().any(|value| value.get_help().is_some()) {
+        for value in values {
+            let help = value.get_help().map(ToString::to_string).unwrap_or_default();
+            write!(text, " `{}`: {}.", value.get_name(), escaped(&help)).expect("a string");
+        }
+    } else if !values.is_empty() && !arg.is_hide_possible_values_set() {
+        let names: Vec<_> = values.iter().map(|value| format!("`{}`", value.get_name())).collect();
+        write!(text, " One of {}.", names.join(", ")).expect("a string");
     }
     let defaults: Vec<_> =
         arg.get_default_values().iter().map(|value| format!("`{}`", value.to_string_lossy())).collect();

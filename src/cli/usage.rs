@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clap::builder::PossibleValue;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, CommandFactory as _, FromArgMatches as _, ValueHint};
 
@@ -31,7 +32,17 @@ pub(crate) fn command() -> clap::Command {
         .help("With --version: also the version of SQLite and how it was compiled");
     environment::apply(Arguments::command())
         .arg(verbose)
-        .mut_subcommands(|command| with_json(command.mut_args(with_values)))
+        .mut_subcommands(|command| with_more(with_json(command.mut_args(with_values))))
+}
+
+/// Says at the end of the short help how many options it omits.
+fn with_more(command: clap::Command) -> clap::Command {
+    let is_omitted = |arg: &&Arg| arg.is_hide_short_help_set() && !arg.is_hide_set();
+    match command.get_arguments().filter(is_omitted).count() {
+        0 => command,
+        1 => command.after_help("… 1 more option: --help"),
+        options => command.after_help(format!("… {options} more options: --help")),
+    }
 }
 
 /// Adds the option `--json` to each command that has JSON among its formats.
@@ -76,11 +87,29 @@ fn with_values(arg: Arg) -> Arg {
         ValueHint::Unknown if arg.get_possible_values().is_empty() => ValueHint::Other,
         hint => hint,
     };
+    let arg = with_many_values(arg);
     // Otherwise a negative number would be taken for an unknown option.
     arg.allow_negative_numbers(true).ignore_case(true).value_hint(hint)
 }
 
-/// The text below the options in a command's help.
+/// Moves possible values that do not fit on the option's line to its long help.
+fn with_many_values(arg: Arg) -> Arg {
+    const FITTING: usize = 30;
+    let values = arg.get_possible_values();
+    let names = values.iter().map(PossibleValue::get_name).collect::<Vec<_>>().join(", ");
+    if names.len() <= FITTING {
+        return arg;
+    }
+    let help = match (arg.get_long_help(), arg.get_help()) {
+        (Some(help), _) => help.to_string(),
+        (None, help) => help.map(|help| format!("{help}.")).unwrap_or_default(),
+    };
+    let are_named = values.iter().all(|value| help.contains(value.get_name()));
+    let arg = arg.hide_possible_values(true);
+    if are_named { arg } else { arg.long_help(format!("{help}\n\nOne of {names}.")) }
+}
+
+/// The text below the options in a command's long help.
 pub(crate) struct Notes {
     /// Lines with one command each.
     pub(crate) examples: Vec<String>,
@@ -89,7 +118,7 @@ pub(crate) struct Notes {
 
 impl Notes {
     pub(crate) fn of(command: &clap::Command) -> Self {
-        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let help = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
         let (examples, rest): (Vec<_>, Vec<_>) =
             help.split("\n\n").partition(|part| part.starts_with("Examples:"));
         let examples = examples.iter().flat_map(|part| part.lines().skip(1));

@@ -41,8 +41,8 @@ pub enum Error {
     },
     /// There are no Parquet files written by pgndex.
     #[error(
-        "{}: there is no _manifest-*.json in it, so no run that writes Parquet files has come to its end here; run it again, \
-         or name the directory it wrote into", directory.display()
+        "{}: has no _manifest-*.json, so no run has finished writing Parquet files here; run it again, or name the \
+         directory that it wrote into", directory.display()
     )]
     NoManifest {
         /// The directory.

@@ -372,7 +372,7 @@ impl Check<'_> {
                             Some(Ok((position, _))) => position,
                             Some(Err(error)) => {
                                 self.findings
-                                    .add(&path, place(&format!("its start position is none: {error}")));
+                                    .add(&path, place(&format!("its start position is not legal: {error}")));
                                 continue;
                             }
                         }

@@ -72,7 +72,7 @@ pub enum Error {
     },
     /// The database uses another minimum number of games for continuations.
     #[error(
-        "{}: keeps the continuations of positions that at least {threshold} games reached, not {given}; go \
+        "{}: stores the counts of positions that at least {threshold} games reached, not {given}; go \
          on with that number, or index everything anew", database.display()
     )]
     OtherThreshold {

@@ -21,7 +21,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A directory without lists.
-    #[error("{}: no list of openings in this directory; it takes files ending in .tsv, .eco or .pgn", path.display())]
+    #[error("{}: no list of openings in this directory; files must end in .tsv, .eco or .pgn", path.display())]
     NoFile {
         /// The directory.
         path: PathBuf,
@@ -36,7 +36,7 @@ pub enum Error {
     },
     /// A file in none of the formats.
     #[error(
-        "{}: no list of openings; give a TSV file with the columns eco, name and pgn, an .eco file of Scid, or a PGN file \
+        "{}: not a list of openings. Give a TSV file with the columns eco, name and pgn, an .eco file of Scid, or a PGN file \
          with the tags ECO and Opening",
         path.display()
     )]

@@ -71,13 +71,13 @@ pub enum AliasError {
         fide_id: u32,
     },
     /// A name has no other spellings and is not one.
-    #[error("\"{name}\" has no other spellings, and is none of another name")]
+    #[error("\"{name}\" has no other spellings, and is not another spelling of a name")]
     NoAlias {
         /// The name.
         name: String,
     },
     /// No player has this name.
-    #[error("no player has a name that fits \"{name}\"{}", did_you_mean(near))]
+    #[error("no player has a name that matches \"{name}\"{}", did_you_mean(near))]
     Unknown {
         /// The name.
         name: String,
@@ -85,7 +85,7 @@ pub enum AliasError {
         near: Vec<String>,
     },
     /// Several players can have this name.
-    #[error("\"{name}\" fits {count} names: {}; give one of them whole", listed(names, *count))]
+    #[error("\"{name}\" matches {count} names: {}; give one of them in full", listed(names, *count))]
     Ambiguous {
         /// The name.
         name: String,

@@ -19,7 +19,7 @@ pub enum Error {
     #[error(transparent)]
     Damaged(#[from] DamagedGame),
     /// A query that should select games returns something else.
-    #[error("the first column must be numbers of games (game_id), and here it is {found}")]
+    #[error("the first column must be numbers of games (game_id), but it is {found}")]
     NotAGame {
         /// The value returned.
         found: String,

@@ -134,7 +134,7 @@ pub enum Nothing {
         /// How far games follow the line; `None` if there is none, or only one move.
         line: Option<Followed>,
     },
-    /// Games reached the position, and none fits the filters.
+    /// Games reached the position, but none passes the filters.
     FilteredOut {
         /// How many games reached it.
         reached: HitCount,

@@ -55,7 +55,7 @@ impl LineMove {
 pub enum PositionError {
     /// The FEN is not a legal position.
     #[error(
-        "no legal position: {:?}; a FEN is placement, side, castling and en passant, such as \"8/8/8/4k3/8/4K3/4P3/8 w - -\"",
+        "not a legal position: {:?}; a FEN has placement, side, castling and en passant, such as \"8/8/8/4k3/8/4K3/4P3/8 w - -\"",
         brief(fen)
     )]
     Fen {
@@ -65,7 +65,7 @@ pub enum PositionError {
         source: SetupError,
     },
     /// A tag pair or a URL in the text names a variant with its own rules.
-    #[error("the text is of the variant {:?}; only standard chess and Chess960 are known here", brief(name))]
+    #[error("the variant is {:?}; only standard chess and Chess960 are supported", brief(name))]
     Variant {
         /// The variant.
         name: String,
@@ -115,7 +115,7 @@ pub enum PositionError {
         typed: u32,
     },
     /// Tag pairs follow the moves.
-    #[error("another game begins; give the moves of one")]
+    #[error("another game begins; give the moves of one game")]
     NextGame,
     /// Something follows the result.
     #[error("there is more after {result}; give the moves of one game")]

@@ -163,11 +163,14 @@ impl Served {
     fn gone(&self, error: &io::Error) -> Problem {
         let detail = match error.kind() {
             io::ErrorKind::NotFound => {
-                format!("The file of the database {} is gone; put it back or ask for another one.", self.name)
+                format!(
+                    "The file of the database {} is missing; restore it, or use another database.",
+                    self.name
+                )
             }
             _ => format!("The file of the database {} cannot be read: {error}.", self.name),
         };
-        Problem::unavailable("database is gone", detail)
+        Problem::unavailable("database is missing", detail)
     }
 
     pub(super) fn unusable(&self, error: &store::Error) -> Problem {

@@ -17,7 +17,7 @@ pub enum Error {
     #[error("no database is named")]
     NoDatabase,
     /// The address is reachable by others, but public access is not allowed.
-    #[error("{address} can be reached from other machines; ask for a token, or say that everybody may read")]
+    #[error("{address} can be reached from other machines; require a token, or let everybody read")]
     Public {
         /// The address.
         address: SocketAddr,

@@ -30,7 +30,7 @@ fn document() -> Value {
     for (path, summary, shape) in [
         ("/api/databases", "The databases that are served", Shape::json::<DatabaseList>()),
         ("/api/openapi.json", "This description", Shape::text(JSON)),
-        ("/health", "Whether the server lives", text),
+        ("/health", "Whether the server runs", text),
         ("/metrics", "Figures for monitoring, as Prometheus reads them", text),
     ] {
         let ok = success(shape, &mut generator);
@@ -51,7 +51,7 @@ fn document() -> Value {
             "schemas": schemas,
             "responses": {
                 "Problem": {
-                    "description": "What is wrong, and what to do",
+                    "description": "The problem, and how to solve it",
                     "content": { Problem::CONTENT_TYPE: { "schema": { "$ref": "#/components/schemas/Problem" } } },
                 },
             },
@@ -123,9 +123,9 @@ fn problem() -> Value {
         "required": ["status", "title", "detail"],
         "properties": {
             "status": { "type": "integer" },
-            "title": { "type": "string", "description": "What kind of problem it is, always in the same words" },
-            "detail": { "type": "string", "description": "What is wrong here, and what to do" },
-            "parameter": { "type": "string", "description": "The parameter that it is about" },
+            "title": { "type": "string", "description": "The kind of problem, always in the same words" },
+            "detail": { "type": "string", "description": "The problem, and how to solve it" },
+            "parameter": { "type": "string", "description": "The parameter that is concerned" },
         },
     })
 }

@@ -42,7 +42,7 @@ impl Directory {
             Some(table) => table.read(bytes),
             None => Self {
                 entries: scan(bytes),
-                damage: Some("it is cut off: its table of contents, which is its end, is missing"),
+                damage: Some("it is cut off: the table of contents at its end is missing"),
             },
         }
     }

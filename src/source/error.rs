@@ -40,10 +40,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A named pipe that was not given by name.
-    #[error(
-        "{}: a named pipe, which patterns leave out; give it by its own name to read it",
-        shown_path(path)
-    )]
+    #[error("{}: a named pipe, which patterns skip; give its own name to read it", shown_path(path))]
     Pipe {
         /// The path.
         path: PathBuf,
@@ -67,7 +64,7 @@ pub enum Error {
         source: Box<Error>,
     },
     /// No file matches a pattern.
-    #[error("{}: no file fits this pattern; check the pattern", shown_path(path))]
+    #[error("{}: no file matches this pattern; check the pattern", shown_path(path))]
     NoMatch {
         /// The pattern as given.
         path: PathBuf,
@@ -81,7 +78,7 @@ pub enum Error {
         reason: String,
     },
     /// A file in an unsupported format.
-    #[error("{}: {form}, no PGN text; {remedy}", shown_path(path))]
+    #[error("{}: {form}, not PGN text; {remedy}", shown_path(path))]
     Form {
         /// The path.
         path: PathBuf,

@@ -436,7 +436,7 @@ mod tests {
         assert_eq!(listed(place, &[place.join("?.pgn")]), ["a.pgn", "b.pgn"]);
         assert_eq!(listed(place, &[place.join("c[1].pgn")]), ["c[1].pgn"]);
         assert_eq!(listed(place, &[place.join("[c-x]*")]), ["c1.pgn", "c[1].pgn", "x/d.pgn"]);
-        let none = ["z*.pgn: no file fits this pattern; check the pattern"];
+        let none = ["z*.pgn: no file matches this pattern; check the pattern"];
         assert_eq!(listed(place, &[place.join("z*.pgn")]), none);
         let list = place.join("list.txt");
         let lines = format!("# mine\n\n{0}/b.pgn\r\n  {0}/x \n{0}/z.pgn\n@x\n", place.display());

@@ -171,11 +171,11 @@ fn member(bytes: &[u8], archive: &Path, entry: &Entry) -> std::result::Result<Me
         8 => Method::Deflate,
         12 => Method::Bzip2,
         93 => Method::Zstd,
-        _ => return Err(Fault::Form("packed by a method that is seldom used")),
+        _ => return Err(Fault::Form("packed by a rare method")),
     };
     let start = entry
         .data_start(bytes)
-        .ok_or_else(|| Fault::Damage("the archive does not give its place".to_owned()))?;
+        .ok_or_else(|| Fault::Damage("the archive does not say where it is".to_owned()))?;
     let length = bytes.len() as u64;
     let end = entry.packed.map_or(length, |packed| start.saturating_add(packed));
     let range = start.min(length)..end.min(length);

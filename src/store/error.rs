@@ -75,7 +75,7 @@ pub enum Error {
     },
     /// The file system of the database does not support a write-ahead log.
     #[error(
-        "{}: on this file system nobody could read while games are added; copy the database to a local disk and add the games there",
+        "{}: on this file system other programs could not read while games are added; copy the database to a local disk and add the games there",
         path.display()
     )]
     NoSharing {
@@ -85,7 +85,7 @@ pub enum Error {
     /// The target of a build is a directory, a link to nothing, or has no file name.
     #[error(
         "{}: {}; give the name of a file", path.display(),
-        if path.is_symlink() { "a link to nothing, so no database is made here" } else { "a database cannot be made here" }
+        if path.is_symlink() { "a link to a missing file, so no database is created here" } else { "a database cannot be created here" }
     )]
     NotAFile {
         /// The target.
@@ -106,7 +106,7 @@ pub enum Error {
         match remedy(source) {
             _ if !is_there => "create it",
             Some(remedy) if !matches!(source.kind(), PermissionDenied | NotFound) => remedy,
-            _ => "see to its permissions",
+            _ => "check its permissions",
         }
     )]
     Directory {
@@ -133,7 +133,7 @@ pub enum Error {
         holder: Option<Holder>,
     },
     /// The file is read-only.
-    #[error("{}: you may not write this file; change its permissions, or use a copy", path.display())]
+    #[error("{}: no permission to write this file; change its permissions, or use a copy", path.display())]
     ReadOnly {
         /// The database.
         path: PathBuf,
@@ -201,13 +201,13 @@ pub enum Error {
         game: GameId,
     },
     /// The path of a copy is not UTF-8; SQLite needs a text.
-    #[error("{}: the path is not UTF-8, and SQLite copies a database to no such path; rename the directory or the database", path.display())]
+    #[error("{}: the path is not UTF-8, and SQLite cannot copy a database there; rename the directory or the database", path.display())]
     PathNotUtf8 {
         /// The path of the copy.
         path: PathBuf,
     },
     /// No source has this path.
-    #[error("{}: no source of this database is {}; {}the table source lists them", path.display(), source_path.display(), meant(near))]
+    #[error("{}: this database has no source {}; {}the table source lists them", path.display(), source_path.display(), meant(near))]
     UnknownSource {
         /// The database.
         path: PathBuf,
@@ -218,7 +218,7 @@ pub enum Error {
     },
     /// A view has the name of a table that the program needs.
     #[error(
-        "{}: {name} is a view, but pgndex needs a table of that name; nothing was written; drop the view and give the table \
+        "{}: {name} is a view, but pgndex needs a table of that name; nothing was written. Drop the view and give the table \
          its name back, or index the games again into another database",
         path.display()
     )]
@@ -230,8 +230,8 @@ pub enum Error {
     },
     /// Counts differ from the number of rows.
     #[error(
-        "{}: there are {games} games, but its sources and runs say {told}; somebody changed its rows by other means than pgndex; \
-         nothing was written; `pgndex verify` shows more, and `pgndex repair` makes the tables fit again",
+        "{}: there are {games} games, but its sources and runs say {told}; another program changed its rows; nothing was \
+         written. `pgndex verify` shows more, and `pgndex repair` makes the tables consistent again",
         path.display()
     )]
     CountsDiffer {
@@ -244,8 +244,8 @@ pub enum Error {
     },
     /// A table has no unused numbers left.
     #[error(
-        "{}: {table} has a row numbered {last}, and there is no number left for another; `pgndex verify` tells \
-         whether it is one of pgndex; nothing was added",
+        "{}: {table} has a row numbered {last}, so no number is left for another; `pgndex verify` shows \
+         whether pgndex wrote it; nothing was added",
         path.display()
     )]
     NumbersUsedUp {
@@ -259,7 +259,7 @@ pub enum Error {
     /// The database can be read only if its directory is writable.
     #[error(
         "{}: SQLite must write beside this database to read it (it is in WAL mode, or its last writer was killed), and may \
-         not; open it once where writing is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it",
+         not. Open it once where writing is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it",
         path.display()
     )]
     NeedsWriting {

@@ -294,8 +294,14 @@ fn check(directory: &Path, arguments: &[&str]) -> Result<(), String> {
     if stderr.contains(is_harmful) || (!is_for_programs(arguments) && stdout.contains(is_harmful)) {
         return fault("it steers the terminal");
     }
-    let hints =
-        ["pgndex verify", "no game ", "--sql: ", "no number left", "nothing was added", "constraint failed"];
+    let hints = [
+        "pgndex verify",
+        "no game ",
+        "--sql: ",
+        "no number is left",
+        "nothing was added",
+        "constraint failed",
+    ];
     // The user's own SQL is told what is wrong with it.
     if status == 1
         && !matches!(arguments[0], "verify" | "sql")
@@ -386,7 +392,7 @@ fn numbers_that_are_used_up_are_told_and_nothing_is_written() {
         );
         let run = run_spoiled(&bases, &sql, &["index", "--quiet", "x.db", "new.pgn"]);
         assert_eq!(run.status, 1, "{table}: {}", run.stderr);
-        let expected = format!("x.db: {table} has a row numbered 4294967295, and there is no number left");
+        let expected = format!("x.db: {table} has a row numbered 4294967295, so no number is left");
         assert!(run.stderr.contains(&expected), "{}", run.stderr);
         let count = "SELECT (SELECT count(*) FROM game) || ' ' || (SELECT count(*) FROM import)";
         let count = |name| bases.open(name).query_row(count, [], |row| row.get::<_, String>(0));

@@ -254,7 +254,7 @@ fn nothing_is_added_to_counts_that_do_not_fit() {
     let before = number(&changed, "SELECT count(*) FROM game");
     drop(changed);
     let told = message(&run(&added, &files[1..], &options).expect_err("refused"));
-    assert!(told.contains("`pgndex repair` makes the tables fit again"), "{told}");
+    assert!(told.contains("`pgndex repair` makes the tables consistent again"), "{told}");
     repair(&added, &options, &Progress::default()).expect("repaired");
     let summary = run(&added, &files[1..], &options).expect("added");
     let database = open(&added);

@@ -114,7 +114,7 @@ fn targets_that_cannot_be_written() {
         let error = place.fail("directory", "in.pgn", &options);
         assert_eq!(
             place.message(&error),
-            "directory: a database cannot be made here; give the name of a file"
+            "directory: a database cannot be created here; give the name of a file"
         );
         let error = place.fail("in.pgn/out.db", "in.pgn", &options);
         assert!(matches!(error, Error::Store(store::Error::Directory { .. })), "{error:?}");
@@ -124,7 +124,7 @@ fn targets_that_cannot_be_written() {
         let failure = run(Path::new("/proc/out.db"), &[place.path("in.pgn")], &options()).unwrap_err();
         assert!(
             message(&failure).starts_with(
-                "/proc: cannot write into this directory; see to its permissions, or choose another place: "
+                "/proc: cannot write into this directory; check its permissions, or choose another place: "
             ),
             "{failure}: {error}"
         );

@@ -218,7 +218,7 @@ fn a_file_that_is_not_what_it_was_is_read_as_new_and_told() {
     let told = |summary: Summary| {
         summary.rewritten.iter().map(|told| told.replace(&name, "in.pgn")).collect::<String>()
     };
-    let (half, shorter) = (&text[..20_000], format!("20000 bytes of text, and there were {}", text.len()));
+    let (half, shorter) = (&text[..20_000], format!("20000 bytes of text instead of {}", text.len()));
     let skipped = "and is read as a new file; games already in the database are skipped as duplicates";
     assert_eq!(
         told(place.add(half, &skip)),
@@ -226,13 +226,13 @@ fn a_file_that_is_not_what_it_was_is_read_as_new_and_told() {
     );
     assert_eq!(told(place.add(gzip(text, 1000), &skip)), "", "known");
     let other = [b"[Event \"other\"]\n\n1. a3 *\n\n", text].concat();
-    let other_told = format!("in.pgn has changed since it was indexed (it begins otherwise) {skipped}");
+    let other_told = format!("in.pgn has changed since it was indexed (it begins differently) {skipped}");
     assert_eq!(told(place.add(zstd_frames(&other, 1000), &skip)), other_told);
     assert_eq!(
         told(place.add(&other[3..], &skip)),
         other_told.replace(
-            "it begins otherwise",
-            &format!("{} bytes of text, and there were {}", other.len() - 3, other.len())
+            "it begins differently",
+            &format!("{} bytes of text instead of {}", other.len() - 3, other.len())
         )
     );
     let kept = told(place.add(zstd_frames(&other[4..40], 7), &options()));

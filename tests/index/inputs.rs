@@ -331,13 +331,13 @@ fn what_zip_archives_cannot_give_is_told() {
     let summary = run(&target, &paths, &options()).unwrap();
     assert_sound(&target, &summary);
     insta::assert_snapshot!(messages(&target).join("\n"), @r#"
-    unreadable-source|1|0|a.zip/secret.pgn: encrypted, no PGN text; unpack it first (unzip)
-    unreadable-source|1|0|b.zip/odd.pgn: packed by a method that is seldom used, no PGN text; unpack it first (unzip)
-    unreadable-source|1|0|c.zip: a zip archive without a .pgn file, no PGN text; check what is in it (unzip -l)
-    unreadable-source|1|0|d.zip: damaged: it is cut off: its table of contents, which is its end, is missing; download it or make it again
+    unreadable-source|1|0|a.zip/secret.pgn: encrypted, not PGN text; unpack it first (unzip)
+    unreadable-source|1|0|b.zip/odd.pgn: packed by a rare method, not PGN text; unpack it first (unzip)
+    unreadable-source|1|0|c.zip: a zip archive without a .pgn file, not PGN text; check what is in it (unzip -l)
+    unreadable-source|1|0|d.zip: damaged: it is cut off: the table of contents at its end is missing; download it or make it again
     damaged-archive|2|17|e.zip/e.pgn: damaged near byte 52 of the file, after 17 bytes of text: its text does not have the size and the checksum that the archive gives; download it or make it again; the games before are kept
-    unreadable-source|1|0|f.zip: a zip archive without a .pgn file, no PGN text; check what is in it (unzip -l)
-    unreadable-source|1|0|g.pgn: something else than text in an archive, no PGN text; unpack it first
+    unreadable-source|1|0|f.zip: a zip archive without a .pgn file, not PGN text; check what is in it (unzip -l)
+    unreadable-source|1|0|g.pgn: something else than text in an archive, not PGN text; unpack it first
     "#);
     // In a directory any archive may lie.
     fs::create_dir(path("d")).unwrap();

@@ -254,10 +254,10 @@ fn sources_that_cannot_be_read() {
             told("c.pgn", &cut(7)),
             told(
                 "d.pgn",
-                "damaged: it is cut off: its table of contents, which is its end, is missing; download it or make it again"
+                "damaged: it is cut off: the table of contents at its end is missing; download it or make it again"
             ),
-            told("e.pgn", "an SQLite database, no PGN text; give PGN files"),
-            told("f.pgn", "an xz archive, no PGN text; unpack it first (xz -d)"),
+            told("e.pgn", "an SQLite database, not PGN text; give PGN files"),
+            told("f.pgn", "an xz archive, not PGN text; unpack it first (xz -d)"),
             told("g.pgn", "no such file or directory; check the path"),
             told("/dev/null", "neither a file nor a directory; give a PGN file"),
         ]

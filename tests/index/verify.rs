@@ -685,7 +685,7 @@ const DUPLICATES_DAMAGE: &[(&str, &[&str])] = &[
     (
         "UPDATE duplicate SET game_id = 4, line = 1 WHERE kind = 'prefix'",
         &[
-            "wrong-value duplicate source_id 1, byte_offset 561: game_id is 4, expected the game that stands there",
+            "wrong-value duplicate source_id 1, byte_offset 561: game_id is 4, expected the game stored there",
             "wrong-value duplicate source_id 1, byte_offset 561: line is 1, expected NULL",
             "wrong-value duplicate source_id 1, byte_offset 561: original_id is 1, expected a game of the same players and date that begins with the moves of game 4",
         ],
@@ -698,9 +698,7 @@ const DUPLICATES_DAMAGE: &[(&str, &[&str])] = &[
     ),
     (
         "UPDATE duplicate SET byte_length = 7 WHERE kind = 'prefix'",
-        &[
-            "wrong-value duplicate source_id 1, byte_offset 561: game_id is 2, expected the game that stands there",
-        ],
+        &["wrong-value duplicate source_id 1, byte_offset 561: game_id is 2, expected the game stored there"],
     ),
     (
         "UPDATE game SET date = '2021.01.01' WHERE game_id = 1",
@@ -1156,7 +1154,7 @@ fn the_command_tells_what_it_found_and_exits_accordingly() {
     not sound: 3 findings (3 wrong-value)
     "#);
     assert!(err.starts_with("pgndex: note: ") && err.contains("in.pgn: is no longer there; "), "{err}");
-    assert!(err.contains("note: `pgndex repair` computes again what follows from games"), "{err}");
+    assert!(err.contains("note: `pgndex repair` rebuilds what follows from games"), "{err}");
     let (status, out, _) = place.run(&["out.db", "--json", "--all", "--no-sources"]);
     assert_eq!((status, out.lines().count()), (1, 1));
     let object: serde_json::Value = serde_json::from_str(&out).unwrap();

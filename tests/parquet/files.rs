@@ -158,7 +158,7 @@ fn what_was_changed_in_files_is_found() {
     assert!(run.status == 1 && run.stderr.contains("not a manifest of this version"), "{run:?}");
     fs::remove_file(&manifest).expect("removed");
     let run = place.run(&["verify", "--parquet", "tables"]);
-    assert!(run.status == 1 && run.stderr.contains("there is no _manifest-*.json"), "{run:?}");
+    assert!(run.status == 1 && run.stderr.contains("has no _manifest-*.json"), "{run:?}");
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn wrong_places_for_files_are_told() {
     assert_eq!(fs::read_dir(place.path("mine")).expect("a directory").count(), 1);
     let run =
         place.run(&["export", "games.db", "--parquet", "tables", "--player", "Ågren", "--result", "0-1"]);
-    assert!(run.status == 0 && run.stderr.contains("no game fits"), "{run:?}");
+    assert!(run.status == 0 && run.stderr.contains("no game matches"), "{run:?}");
     assert!(!place.path("tables").exists());
 }
 

@@ -52,7 +52,7 @@ fn a_limit_of_file_size_is_an_error_that_names_the_directory() {
             .output()
             .expect("bash runs"),
     );
-    let expected = "tables: a file may not become so large here (about ";
+    let expected = "tables: a file of this size is not allowed here (about ";
     assert!(run.status == 1 && run.stderr.contains(expected), "{run:?}");
 }
 

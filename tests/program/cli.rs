@@ -40,13 +40,12 @@ mod help {
           export       Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
           player       Show a player's record, openings, lines, endings and opponents
           players      List the players, and merge names of the same player
-          repertoire   Compare a repertoire with the games: the score of each line, and opponent moves it
-                       has no answer to
+          repertoire   Compare a repertoire with the games: scores, and opponent moves without an answer
           sql          Run SQL, or show a prompt for it
-          serve        Serve databases to browsers and programs: a page, Lichess's explorer API, and our own
+          serve        Serve databases over HTTP: a page, Lichess's explorer API, and pgndex's own API
           remove       Remove games from a database; all counts stay exact
           optimize     Merge the parts that additions left, as if all games had been added at once
-          backup       Copy a database, while others go on reading and writing it
+          backup       Copy a database, while others continue to read and write it
           verify       Check whether a database is sound; changes and repairs nothing
           repair       Make the tables consistent again after another program changed rows
           key          Show the key and the canonical FEN of a position
@@ -55,31 +54,59 @@ mod help {
           help         Print this message or the help of the given subcommand(s)
 
         Options:
-              --verbose  With --version: also the version of SQLite and how it was compiled
-          -h, --help     Print help
-          -V, --version  Print version
+              --verbose
+                  With --version: also the version of SQLite and how it was compiled
+
+          -h, --help
+                  Print help (see a summary with '-h')
+
+          -V, --version
+                  Print version
+
+        Answers go to standard output. Notes, progress and errors go to standard error. The variable
+        PGNDEX_DB names the database of commands that only read, and PGNDEX_THREADS the number of threads.
+
+        Exit status: 0 is done (also if nothing was found), 1 failed, 2 wrong usage, 4 another program is
+        writing the database. 3 is done, but a part of some games or files was lost. 130 is stopped by
+        Ctrl-C, 143 by SIGTERM.
 
         Examples:
           pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database
           pgndex find games.db --moves "1. e4 c5 2. Nf3"  games with this position
-          pgndex find games.db --fen "8/8/8/4k3/8/4K3/4P3/8 w - -"
           pgndex game games.db 42                         score sheet of game 42
-          pgndex game games.db 42 --format pgn > 42.pgn
           pgndex sql games.db "SELECT white, black, date FROM games WHERE eco = 'B90'"
-
-        Answers go to standard output. Notes, progress and errors go to standard error. The variable
-        PGNDEX_DB names the database of commands that only read, and PGNDEX_THREADS the number of threads.
-        Exit status: 0 done (also if nothing was found); 1 failed; 2 wrong usage; 3 done, but some games or
-        files lost something; 4 another program is writing the database; 130 stopped by Ctrl-C; 143 stopped
-        by SIGTERM.
         "#);
-        assert_eq!(help(&["-h"]), help(&["--help"]));
         assert_eq!(help(&["help", "sql"]), help(&["sql", "--help"]));
         assert_eq!(help(&["--version"]), "pgndex VERSION\n");
         for arguments in [["--version", "--verbose"], ["--verbose", "-V"]] {
             let versions = help(&arguments).replace(rusqlite::version(), "X");
-            let expected = "pgndex VERSION\nSQLite X\nit is compiled with all that makes this program fast\n";
+            let expected = "pgndex VERSION\nSQLite X\nbuilt with all recommended settings\n";
             assert_eq!(versions, expected);
+        }
+    }
+
+    /// A line for each option, and all on one screen.
+    #[test]
+    fn in_short() {
+        let all = help(&["-h"]);
+        let (_, commands) = all.split_once("Commands:\n").expect("a list of commands");
+        let commands = commands.lines().take_while(|line| !line.is_empty());
+        let commands = commands.map(|line| line.split_whitespace().next().expect("a name"));
+        let mut texts = vec![all.clone()];
+        texts.extend(commands.filter(|name| *name != "help").map(|name| help(&[name, "-h"])));
+        assert_eq!(texts.len(), 21);
+        for text in texts {
+            let is_usage = |line: &str| line.starts_with("       pgndex ");
+            for line in text.lines() {
+                assert!(line.chars().count() <= 100, "{text}");
+                assert!(!line.starts_with("       ") || is_usage(line), "not on one line: {line}\n{text}");
+            }
+            assert!(text.lines().count() <= 50, "{text}");
+            assert!(!text.contains("Examples:"), "{text}");
+        }
+        assert!(help(&["find", "-h"]).ends_with(" more options: --help\n"));
+        for option in ["--offset", "--opening-eco", "--mirror"] {
+            assert!(!help(&["find", "-h"]).contains(option) && help(&["find", "--help"]).contains(option));
         }
     }
 
@@ -108,81 +135,28 @@ mod help {
                   Database to create or to add to
 
           [PGN]...
-                  PGN files, archives, directories, patterns such as 'twic*.zip', @FILE for a list of paths,
-                  or - for standard input
+                  PGN files, archives or directories; - is standard input.
+                  
+                  Patterns such as 'twic*.zip' work too. @FILE is a list of paths, one a line.
 
         Options:
               --overwrite
                   Replace an existing database or existing Parquet files
 
               --reread
-                  Read all files of the database again and replace it: to get what an earlier version or
-                  other options left out, such as annotations
+                  Read all files of the database again, and replace it.
+                  
+                  The new database has what an earlier version or other options left out, such as
+                  annotations.
 
               --drop-missing
-                  With --reread: drop the games of files that are missing, unreadable or shorter than
-                  before. Without this option such a file is an error
+                  With --reread: drop the games of files that cannot be read in full.
+                  
+                  They are missing, unreadable or shorter than before. Without this option such a file is an
+                  error.
 
               --dry-run
                   Read and replay the games, but write no database
-
-              --duplicates <RULE>
-                  What to do with a game that repeats an earlier one [default: skip, or the database's
-                  setting]
-
-                  Possible values:
-                  - keep:  Keep all games, and do not look for duplicates
-                  - skip:  Skip a game with the same moves, players, date and result as an earlier one; the
-                    table `duplicate` names both
-                  - moves: Also skip a game of 20 plies or more with the same moves as an earlier one,
-                    whoever played
-
-              --continuation-threshold <GAMES>
-                  Store the counts for `explore` of positions that at least this many games reached
-                  [default: 64, or the database's setting]
-
-              --annotations <WHICH>
-                  Which annotations of moves to store [default: all, or the database's setting]
-
-                  Possible values:
-                  - all:     Clocks, times, evaluations, comments, glyphs, commands and variations
-                  - numbers: Clocks, times and evaluations of the main line
-                  - none:    Moves only
-
-              --openings <FILE>
-                  Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a
-                  PGN file with ECO and Opening tags, or a directory of such files [default: Lichess's
-                  names, or the database's setting]
-
-              --encoding <LABEL>
-                  Encoding of the files, as a label of the WHATWG standard such as windows-1251, koi8-r,
-                  utf-16le or gbk. auto is UTF-8, and Windows-1252 for each byte that is not valid UTF-8. A
-                  byte order mark overrides this option [default: auto, or the database's setting]
-
-          -j, --threads <N>
-                  Number of worker threads, at most 256 [default: one per processor]
-                  
-                  [env: PGNDEX_THREADS]
-
-              --memory <SIZE>
-                  Memory to use, such as 512M or 4G; larger amounts of data go to temporary files [default:
-                  a quarter of the machine's, at most 4G]
-
-              --temp-dir <DIR>
-                  Directory for temporary files, which take about 20 bytes per position [default: the
-                  database's]
-
-          -q, --quiet
-                  Show no progress and no summary; errors are still shown
-
-              --json
-                  Write one JSON object to standard output at the end, instead of the summary
-
-              --log-format <FORMAT>
-                  Format of notes, errors and progress on standard error; json is one object per line
-                  
-                  [default: text]
-                  [possible values: text, json]
 
           -h, --help
                   Print help (see a summary with '-h')
@@ -202,12 +176,13 @@ mod help {
                   [default: month]
 
               --shard <N>
-                  With --parquet: the number of these files, if several commands write into one directory;
-                  the upper half of each game_id
+                  With --parquet: the number of these files, if several commands write into one directory.
+                  
+                  It is the upper half of each game_id.
                   
                   [default: 0]
 
-        What is wrong with the input:
+        Errors in the input:
               --strict
                   Fail on any error or warning, and leave the database unchanged
 
@@ -215,7 +190,7 @@ mod help {
                   Write all problems to a file as JSON, one object per line
 
               --rejects <FILE>
-                  Write the original text of all games with an error to a file
+                  Write the original text of games with an error to a file
 
               --on-problem <WHAT>
                   What to do with a game that has an error
@@ -230,26 +205,93 @@ mod help {
               --max-problems <N>
                   Fail, and write no database, if there are more errors than this
 
+        What is stored:
+              --duplicates <RULE>
+                  What to do with repeated games.
+                  
+                  [default: skip, or the database's setting]
+
+                  Possible values:
+                  - keep:  Keep all games, and do not look for duplicates
+                  - skip:  Skip games with the same moves, players, date and result; the table `duplicate`
+                    names both
+                  - moves: Also skip games of 20 plies or more with the same moves, whoever played
+
+              --continuation-threshold <GAMES>
+                  Store the counts of positions that at least this many games reached.
+                  
+                  `explore` answers from these counts at once. [default: 64, or the database's setting]
+
+              --annotations <WHICH>
+                  Annotations of moves to store.
+                  
+                  [default: all, or the database's setting]
+
+                  Possible values:
+                  - all:     Clocks, times, evaluations, comments, glyphs, commands and variations
+                  - numbers: Clocks, times and evaluations of the main line
+                  - none:    Moves only
+
+              --openings <FILE>
+                  Names of openings: a file, or a directory of files.
+                  
+                  A TSV file with the columns eco, name and pgn, an .eco file of Scid, or a PGN file with
+                  ECO and Opening tags. [default: Lichess's names, or the database's setting]
+
+              --encoding <LABEL>
+                  Encoding of the files, such as windows-1251.
+                  
+                  A label of the WHATWG standard, such as koi8-r, utf-16le or gbk. auto is UTF-8, and
+                  Windows-1252 for each byte that is not valid UTF-8. A byte order mark overrides this
+                  option. [default: auto, or the database's setting]
+
+        Resources:
+          -j, --threads <N>
+                  Threads, at most 256 [default: one per processor]
+                  
+                  [env: PGNDEX_THREADS]
+
+              --memory <SIZE>
+                  Memory to use, such as 512M or 4G.
+                  
+                  Larger amounts of data go to temporary files. [default: a quarter of the machine's, at
+                  most 4G]
+
+              --temp-dir <DIR>
+                  Directory for temporary files [default: the database's].
+                  
+                  They take about 20 bytes per position when games are indexed.
+
+        Messages:
+          -q, --quiet
+                  Show no progress and no summary.
+                  
+                  Errors are still shown, and so are the findings of `verify` and what `repair` could not
+                  restore.
+
+              --log-format <FORMAT>
+                  Format of notes, errors and progress on standard error.
+                  
+                  json is one object per line.
+                  
+                  [default: text]
+                  [possible values: text, json]
+
+              --json
+                  Print one JSON object at the end, instead of the summary
+
+        Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes and unpacked in memory. Only
+        text of tens of MiB without the beginning of a game goes to a temporary file. In a zip archive all
+        .pgn files are read. UTF-16 is read too.
+
+        If a game or a file cannot be read, the run reports it and continues. All problems are in the table
+        `problem`. If part of a game could not be read, or a file has text but no game, the exit status is
+        3.
+
         Examples:
-          pgndex index games.db openings.pgn endings.pgn   two files
-          pgndex index games.db twic/                      all PGN files of a directory and those below it
-          pgndex index games.db lichess_db_*.pgn.zst       archives, as they are
-          pgndex index games.db @files.txt                 the files listed there, one path a line
-          curl -s URL | pgndex index games.db -            from standard input
-          pgndex index --overwrite games.db twic/          the same, replacing an existing database
-          pgndex index --reread games.db                   read all its files again, for what this version
-          adds
-          pgndex index --parquet tables/ twic/             Parquet files instead of a database
-          pgndex index --dry-run --rejects bad.pgn twic/   without a database: are the games sound?
-
-        Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes, not by their names. In a zip
-        archive all .pgn files are read. UTF-16 is read too. Byte offsets are those of the unpacked UTF-8
-        text. Archives are unpacked in memory. Only text of tens of MiB without the beginning of a game goes
-        to a temporary file.
-
-        If a game or a file cannot be read, the run reports it and continues. From a damaged archive, the
-        games before the damage are read. All problems are in the table `problem`. If part of a game could
-        not be read, or a file has text but no game, the exit status is 3.
+          pgndex index games.db twic/ lichess_db_*.pgn.zst   a directory, and archives as they are
+          curl -s URL | pgndex index games.db -              from standard input
+          pgndex index --dry-run --rejects bad.pgn twic/     without a database: are the games sound?
         ");
     }
 
@@ -261,24 +303,39 @@ mod help {
         Usage: pgndex info [OPTIONS] <DB>
 
         Arguments:
-          <DB>  Database [env: PGNDEX_DB]
+          <DB>
+                  Database
+                  
+                  [env: PGNDEX_DB]
 
         Options:
-          -f, --format <FORMAT>  Output format; json is one object [default: table] [possible values: table,
-                                 json]
-              --all              List every source and run, not only the latest 20
-              --sizes            Measure each table and index; this reads the whole file
-              --json             The same as --format json
-          -h, --help             Print help
+          -f, --format <FORMAT>
+                  Output format.
+                  
+                  json is one object.
+                  
+                  [default: table]
+                  [possible values: table, json]
 
-        Examples:
-          pgndex info games.db
-          pgndex info games.db --sizes
-          pgndex info games.db --format json | jq .games
+              --all
+                  List every source and run, not only the latest 20
+
+              --sizes
+                  Measure each table and index; this reads the whole file
+
+              --json
+                  The same as --format json
+
+          -h, --help
+                  Print help (see a summary with '-h')
 
         Games are counted by result, year, rating and opening. Openings are counted by name; if no game has
         one, by the PGN's ECO code. A game counts twice among the ratings, once for each player. JSON has
         every source and every run.
+
+        Examples:
+          pgndex info games.db --sizes
+          pgndex info games.db --format json | jq .games
         ");
     }
 
@@ -290,35 +347,65 @@ mod help {
         Usage: pgndex game [OPTIONS] <DB> <GAME_ID>...
 
         Arguments:
-          <DB>          Database
-          <GAME_ID>...  Numbers of games, as `find` and the view `games` show them: 42, or 1-5
+          <DB>
+                  Database
+
+          <GAME_ID>...
+                  Numbers of games: 42, or 1-5.
+                  
+                  `find` and the view `games` show them.
 
         Options:
-          -f, --format <FORMAT>  Output format; pgn is PGN's export format, json is one object per line
-                                 [default: table] [possible values: table, json, pgn]
-              --plain            Show moves only: no comments, glyphs, variations, clocks or evaluations
-              --novelty          Show the novelty: the first move whose position no game of an earlier day
-                                 had
-              --ply <PLY>        Draw the board after these plies; 0 is the start, `end` the last position
-              --board-every <N>  Draw the board after every N plies and at the end
-              --ascii            Draw boards with letters instead of figures; this is the default if the
-                                 locale is not UTF-8, and where there are no colours
-              --flip             Draw boards with Black at the bottom
-              --color <WHEN>     Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
-                                 [default: auto] [possible values: auto, always, never]
-              --svg <FILE>       Write a picture of the board to this file, as SVG; --flip turns it round
-              --overwrite        Replace the file if it exists
-              --json             The same as --format json
-          -h, --help             Print help
+          -f, --format <FORMAT>
+                  Output format.
+                  
+                  json is one object per line. pgn is PGN's export format.
+                  
+                  [default: table]
+                  [possible values: table, json, pgn]
 
-        Examples:
-          pgndex game games.db 42
-          pgndex game games.db 42 --ply 24,end            with the board after ply 24 and after the last
-          pgndex game games.db 42 --board-every 10
-          pgndex game games.db 42 --novelty               with the first move that no earlier game had
-          pgndex game games.db 42 --ply 24 --svg 42.svg
-          pgndex game games.db 42 50-60 --format pgn > chosen.pgn
-          pgndex game games.db 42 --format json | jq -r '.plies[].fen'
+              --plain
+                  Show moves only: no comments, glyphs, variations, clocks or evaluations
+
+              --novelty
+                  Show the first move whose position no game of an earlier day had
+
+              --json
+                  The same as --format json
+
+          -h, --help
+                  Print help (see a summary with '-h')
+
+        Boards and pictures:
+              --ply <PLY>
+                  Draw the board after these plies; 0 is the start, `end` the last position
+
+              --board-every <N>
+                  Draw the board after every N plies and at the end
+
+              --ascii
+                  Draw boards with letters instead of figures.
+                  
+                  This is the default if the locale is not UTF-8, and where there are no colours.
+
+              --flip
+                  Draw boards with Black at the bottom
+
+              --color <WHEN>
+                  When to draw boards in colour.
+                  
+                  auto: on a terminal, unless NO_COLOR is set.
+                  
+                  [default: auto]
+                  [possible values: auto, always, never]
+
+              --svg <FILE>
+                  Write a picture of the board to this file, as SVG.
+                  
+                  --flip turns it round.
+
+              --overwrite
+                  Replace the file if it exists
 
         The line below a board shows the balance of material in pawns: + for White, - for Black, or equal.
         The picture of --svg shows one position of one game: the one of --ply, or the last.
@@ -326,6 +413,11 @@ mod help {
         In JSON, `key` is the position's key, a signed 64-bit integer. jq and JavaScript round such numbers:
         use `key_hex` there. Castling in UCI is the king's move (e1g1). In games of Chess960 the king takes
         its rook (e1h1). If moves of a game are missing, its PGN has the tag "Truncated".
+
+        Examples:
+          pgndex game games.db 42 --ply 24,end     with the board after ply 24 and after the last
+          pgndex game games.db 42 50-60 --format pgn > chosen.pgn
+          pgndex game games.db 42 --ply 24 --svg 42.svg
         "#);
     }
 
@@ -337,168 +429,139 @@ mod help {
         Usage: pgndex sql [OPTIONS] <DB> [QUERY]
 
         Arguments:
-          <DB>     Database
-          [QUERY]  The statements. Without them a prompt opens on a terminal; otherwise, or with '-', they
-                   are read from standard input
+          <DB>
+                  Database
+
+          [QUERY]
+                  The statements; without them a prompt opens.
+                  
+                  If there is no terminal, or with '-', they are read from standard input.
 
         Options:
-              --file <FILE>         Read the statements from a file
-          -f, --format <FORMAT>     How to print the rows; json, also called jsonl, is one object a line
-                                    [default: table] [possible values: table, box, csv, json, md, line]
-          -p, --param <NAME=VALUE>  A value for the parameter :NAME of the statements, given once for each.
-                                    What looks like a number is one; '42' in quotes is a text
-              --write               Allow changes; nobody else can write the database meanwhile
-              --history <FILE>      Keep the prompt's history in this file [default: not kept]
-              --json                The same as --format json
-          -h, --help                Print help
+              --file <FILE>
+                  Read the statements from a file
 
-        Examples:
-          pgndex sql games.db                                  a prompt, with history and completion
-          pgndex sql games.db "SELECT * FROM moves WHERE game_id = 42"
-          pgndex sql games.db .schema                          the tables and views, explained
-          pgndex sql games.db --format csv "SELECT * FROM games" > games.csv
-          pgndex sql games.db --file report.sql --format md    several statements, one after the other
-          pgndex sql games.db --param name=Carlsen "SELECT * FROM games WHERE white LIKE :name || '%'"
-          pgndex sql games.db --write "DELETE FROM tag WHERE name = 'Annotator'"
+          -f, --format <FORMAT>
+                  Output format: table, box, csv, json, md or line.
+                  
+                  json, also called jsonl, is one object per line; `jq -s` makes an array of them.
+                  
+                  [default: table]
+
+          -p, --param <NAME=VALUE>
+                  A value for the parameter :NAME of the statements.
+                  
+                  Give the option once for each parameter. Values that look like numbers are numbers; quote
+                  them ('42') for text.
+
+              --write
+                  Allow changes; nobody else can write the database meanwhile
+
+              --history <FILE>
+                  Keep the prompt's history in this file [default: not kept]
+
+              --json
+                  The same as --format json
+
+          -h, --help
+                  Print help (see a summary with '-h')
 
         Start with the views `games`, `moves` and `positions`. Rows are printed as they are found. NULL is
-        printed as nothing (null in json), and a BLOB as hexadecimal digits. `jq -s` makes an array of
-        JSON's lines. Keys are 64-bit numbers, which jq and JavaScript round: ask for key_hex(key) there.
+        printed as nothing (null in json), and a BLOB as hexadecimal digits. jq and JavaScript round keys,
+        which are 64-bit numbers: use key_hex(key) there.
 
         Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode
         FORMAT, .headers on|off, .parameter, .output [FILE], .timer on|off, .help, .quit. The run ends at
         the first error. With --write each statement is committed at once, except between BEGIN and COMMIT.
+
+        Examples:
+          pgndex sql games.db .schema                          the tables and views, explained
+          pgndex sql games.db --format csv "SELECT * FROM games" > games.csv
+          pgndex sql games.db --param name=Carlsen "SELECT * FROM games WHERE white LIKE :name || '%'"
         "#);
     }
 
     #[test]
     fn of_backup() {
         insta::assert_snapshot!(help(&["backup", "--help"]), @"
-        Copy a database, while others go on reading and writing it
+        Copy a database, while others continue to read and write it
 
         Usage: pgndex backup [OPTIONS] <DB> <TO>
 
         Arguments:
-          <DB>  Database
-          <TO>  The copy: a file
+          <DB>
+                  Database
+
+          <TO>
+                  The copy: a file
 
         Options:
-              --overwrite            Replace the copy if it exists
-          -q, --quiet                Show no progress and no summary; errors are still shown
-              --json                 Write one JSON object to standard output at the end, instead of the
-                                     summary
-              --log-format <FORMAT>  Format of notes, errors and progress on standard error; json is one
-                                     object per line [default: text] [possible values: text, json]
-          -h, --help                 Print help
+              --overwrite
+                  Replace the copy if it exists
 
-        Examples:
-          pgndex backup games.db /backup/games.db
-          pgndex backup games.db /backup/games.db --overwrite && pgndex verify /backup/games.db
+          -h, --help
+                  Print help (see a summary with '-h')
+
+        Messages:
+          -q, --quiet
+                  Show no progress and no summary.
+                  
+                  Errors are still shown, and so are the findings of `verify` and what `repair` could not
+                  restore.
+
+              --log-format <FORMAT>
+                  Format of notes, errors and progress on standard error.
+                  
+                  json is one object per line.
+                  
+                  [default: text]
+                  [possible values: text, json]
+
+              --json
+                  Print one JSON object at the end, instead of the summary
 
         The copy is a snapshot. It is written under another name beside TO, synced to disk, and renamed in
         one step. If games are added meanwhile, copying starts again, at most twice; after that, writers
         wait. Ctrl-C leaves nothing behind.
+
+        Examples:
+          pgndex backup games.db /backup/games.db
+          pgndex backup games.db /backup/games.db --overwrite && pgndex verify /backup/games.db
         ");
     }
 
     #[test]
     fn of_watch() {
-        insta::assert_snapshot!(help(&["watch", "--help"]), @"
+        insta::assert_snapshot!(help(&["watch", "-h"]), @"
         Watch a directory and add the games of new files
 
         Usage: pgndex watch [OPTIONS] <DB> <DIR>
 
         Arguments:
-          <DB>
-                  Database to create or to add to
-
-          <DIR>
-                  Directory to watch, with its subdirectories
+          <DB>   Database to create or to add to
+          <DIR>  Directory to watch, with its subdirectories
 
         Options:
-              --settle <SECONDS>
-                  Seconds for which a file must stay unchanged before it is read
-                  
-                  [default: 5]
+              --settle <SECONDS>    Seconds that a file must stay unchanged to be read [default: 5]
+              --interval <SECONDS>  Seconds between two scans of the directory [default: 5]
+              --once                Add the files that are ready, and exit
+          -h, --help                Print help (see more with '--help')
 
-              --interval <SECONDS>
-                  Seconds between two scans of the directory
-                  
-                  [default: 5]
+        What is stored:
+              --duplicates <RULE>    What to do with repeated games [possible values: keep, skip, moves]
+              --annotations <WHICH>  Annotations of moves to store [possible values: all, numbers, none]
+              --openings <FILE>      Names of openings: a file, or a directory of files
+              --encoding <LABEL>     Encoding of the files, such as windows-1251
 
-              --once
-                  Add the files that are ready, and exit
+        Resources:
+          -j, --threads <N>     Threads, at most 256 [default: one per processor] [env: PGNDEX_THREADS]
+              --memory <SIZE>   Memory to use, such as 512M or 4G
+              --temp-dir <DIR>  Directory for temporary files [default: the database's]
 
-              --duplicates <RULE>
-                  What to do with a game that repeats an earlier one [default: skip, or the database's
-                  setting]
+        Messages:
+          -q, --quiet  Show no progress and no summary
 
-                  Possible values:
-                  - keep:  Keep all games, and do not look for duplicates
-                  - skip:  Skip a game with the same moves, players, date and result as an earlier one; the
-                    table `duplicate` names both
-                  - moves: Also skip a game of 20 plies or more with the same moves as an earlier one,
-                    whoever played
-
-              --continuation-threshold <GAMES>
-                  Store the counts for `explore` of positions that at least this many games reached
-                  [default: 64, or the database's setting]
-
-              --annotations <WHICH>
-                  Which annotations of moves to store [default: all, or the database's setting]
-
-                  Possible values:
-                  - all:     Clocks, times, evaluations, comments, glyphs, commands and variations
-                  - numbers: Clocks, times and evaluations of the main line
-                  - none:    Moves only
-
-              --openings <FILE>
-                  Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a
-                  PGN file with ECO and Opening tags, or a directory of such files [default: Lichess's
-                  names, or the database's setting]
-
-              --encoding <LABEL>
-                  Encoding of the files, as a label of the WHATWG standard such as windows-1251, koi8-r,
-                  utf-16le or gbk. auto is UTF-8, and Windows-1252 for each byte that is not valid UTF-8. A
-                  byte order mark overrides this option [default: auto, or the database's setting]
-
-          -j, --threads <N>
-                  Number of threads, at most 256 [default: one per processor]
-                  
-                  [env: PGNDEX_THREADS]
-
-              --memory <SIZE>
-                  Memory to use, such as 512M or 4G [default: a quarter of the machine's, at most 4G]
-
-              --temp-dir <DIR>
-                  Directory for temporary files [default: the database's]
-
-          -q, --quiet
-                  Print errors and warnings only
-
-              --log-format <FORMAT>
-                  Format of notes, errors and progress on standard error; json is one object per line
-                  
-                  [default: text]
-                  [possible values: text, json]
-
-          -h, --help
-                  Print help (see a summary with '-h')
-
-        Examples:
-          pgndex watch games.db incoming/
-          pgndex watch games.db incoming/ --once        add the files that are ready, and exit
-
-        The command scans for the files that `pgndex index games.db incoming/` would read, and adds all
-        files that are ready in one transaction. A file is ready when its size and modification time have
-        stayed the same for --settle seconds. Names that begin with a dot or end in .part, .tmp, .partial or
-        .crdownload are ignored. The database records what was added, so nothing is added twice after a
-        restart. A file that cannot be read is reported once, and again when it has changed. --once waits
-        once for files that have just changed, up to a minute; the exit status is that of `index`.
-
-        Ctrl-C or SIGTERM ends the command with status 0; games that are being added at that moment are left
-        out, and are added at the next start. systemd is notified with READY=1, STATUS, STOPPING=1 and
-        WATCHDOG=1 (Type=notify).
+        … 2 more options: --help
         ");
     }
 
@@ -511,31 +574,58 @@ mod help {
         Usage: pgndex key [OPTIONS] [FEN]...
 
         Arguments:
-          [FEN]...  The position as a FEN; the quotes can be left out
+          [FEN]...
+                  The position as a FEN; the quotes can be left out
 
         Options:
-              --fen <FEN>        The position as a FEN [default: the start position]. Missing fields mean
-                                 White to move, no castling and no en passant. The counters are ignored
-              --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
-                                 Nf3". Lower-case letters, chess symbols and the piece letters of other
-                                 languages work too
-              --play <MOVES>     The same in UCI notation: e2e4,c7c5
-          -f, --format <FORMAT>  Output format; json is one object [default: table] [possible values: table,
-                                 json, csv]
-              --svg <FILE>       Write a picture of the board to this file, as SVG; --flip turns it round
-              --overwrite        Replace the file if it exists
-              --flip             Draw the picture with Black at the bottom
-              --json             The same as --format json
-          -h, --help             Print help
+          -f, --format <FORMAT>
+                  Output format.
+                  
+                  json is one object.
+                  
+                  [default: table]
+                  [possible values: table, json, csv]
+
+              --json
+                  The same as --format json
+
+          -h, --help
+                  Print help (see a summary with '-h')
+
+        Position:
+              --fen <FEN>
+                  The position as a FEN.
+                  
+                  Missing fields mean White to move, no castling and no en passant. The counters are
+                  ignored. Without a position, `explore` and `key` show the start position.
+
+              --moves <MOVES>
+                  Moves from the start position: "1. e4 c5 2. Nf3".
+                  
+                  Lower-case letters, chess symbols and the piece letters of other languages work too.
+
+              --play <MOVES>
+                  The same in UCI notation: e2e4,c7c5
+
+        Boards and pictures:
+              --svg <FILE>
+                  Write a picture of the board to this file, as SVG.
+                  
+                  --flip turns it round.
+
+              --overwrite
+                  Replace the file if it exists
+
+              --flip
+                  Draw the picture with Black at the bottom
+
+        The key is the Polyglot Zobrist hash of the canonical FEN. The database has it as a signed 64-bit
+        integer.
 
         Examples:
           pgndex key "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1"
-          pgndex key --moves "1. e4 e5"
           pgndex key "8/8/8/4k3/8/4K3/4P3/8 w - -" --svg ending.svg
           pgndex sql games.db "SELECT * FROM positions WHERE key = -9062197578030825066"
-
-        The key is the Polyglot Zobrist hash of the canonical FEN; the database has it as a signed 64-bit
-        integer.
         "#);
         let (_, example) = text.split_once("pgndex key \"").expect("an example");
         let fen = example.split('"').next().expect("a FEN");
@@ -1103,11 +1193,11 @@ mod key {
             run.stderr
         };
         insta::assert_snapshot!(failure("rnbqkbnr/pppppppp/8/8 w"), @r#"
-        pgndex: error: no legal position: "rnbqkbnr/pppppppp/8/8 w"; a FEN is placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
+        pgndex: error: not a legal position: "rnbqkbnr/pppppppp/8/8 w"; a FEN has placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
           because: the number of ranks in the placement is 4, not 8
         "#);
         insta::assert_snapshot!(failure("start"), @r#"
-        pgndex: error: no legal position: "start"; a FEN is placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
+        pgndex: error: not a legal position: "start"; a FEN has placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
           because: the number of ranks in the placement is 1, not 8
         "#);
     }

@@ -282,7 +282,7 @@ fn two_sets_stand_side_by_side() {
     }
     insta::assert_snapshot!(place.ask(&["--versus", "--since 1900 --limit 3"]).stderr, @r#"pgndex: error: --versus: unexpected argument '--limit' found; give filters as in --versus "--since 2020 --elo-min 2500""#);
     insta::assert_snapshot!(place.ask(&["--versus", "--white nobodyatall"]).stderr, @r#"
-    pgndex: note: no player has a name that fits "nobodyatall" (--white)
+    pgndex: note: no player has a name that matches "nobodyatall" (--white)
     pgndex: note: no game that passes the filters of --versus reached this position
     "#);
 }

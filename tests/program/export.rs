@@ -70,247 +70,57 @@ fn comes_back(pgn: &Path) {
 
 #[test]
 fn help() {
-    insta::assert_snapshot!(place().run(&["export", "--help"]).stdout, @r#"
+    insta::assert_snapshot!(place().run(&["export", "-h"]).stdout, @r#"
     Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
 
     Usage: pgndex export [OPTIONS] <--format <FORMAT>|--parquet <DIR>> <DB>
 
     Arguments:
-      <DB>
-              Database
-              
-              [env: PGNDEX_DB]
+      <DB>  Database [env: PGNDEX_DB]
 
     Options:
-      -f, --format <FORMAT>
-              What to write: games as pgn or csv; their positions as fen, epd or csv-positions, one a
-              line
-              
-              [possible values: pgn, csv, fen, epd, csv-positions]
-
-          --parquet <DIR>
-              Write the tables of the games as Parquet files into this directory
-
-          --plain
-              Write moves only: no comments, glyphs, variations, clocks and evaluations
-
-          --normalize
-              Write all clocks, times and evaluations as [%clk], [%emt] and [%eval], however the PGN
-              wrote them
-
-          --sort <ORDER>
-              Order of the games: by their numbers, by the players' mean rating (best first), or by date
-              (latest first)
-              
-              [default: game]
-              [possible values: game, rating, date]
-
-      -n, --limit <N>
-              How many games to write; 0 for all
-              
-              [default: 0]
-
-          --last
-              Of each game, only the last position
-
-          --evaluated
-              Only positions with an evaluation
-
-          --sample <N>
-              Choose this many positions at random, at most one per game
-
-          --per-game <N>
-              With --sample: at most this many positions per game, up to 100
-              
-              [default: 1]
-
-          --seed <N>
-              With --sample: another number draws other positions
-              
-              [default: 1]
-
-      -o, --output <FILE>
-              File to write [default: standard output]
-
-          --overwrite
-              Replace the file, or the Parquet files, if there are some
-
-      -h, --help
-              Print help (see a summary with '-h')
+      -f, --format <FORMAT>  Games: pgn, csv; positions: fen, epd, csv-positions
+          --parquet <DIR>    Write the tables of the games into this directory, as Parquet
+          --sort <ORDER>     Order of the games [default: game] [possible values: game, rating, date]
+      -n, --limit <N>        Number of games to write; 0 for all [default: 0]
+          --last             Only the last position of each game
+          --sample <N>       Choose this many positions at random, at most one per game
+      -o, --output <FILE>    File to write [default: standard output]
+          --overwrite        Replace an existing file or existing Parquet files
+      -h, --help             Print help (see more with '--help')
 
     Positions by description:
-          --pattern <PLACEMENT>
-              A FEN's placement with these signs: '?' anything, '!' any piece, 'A' a white piece, 'a' a
-              black piece, [QR] one of these, '*' any number of squares. The side to move can follow
+          --pattern <PLACEMENT>  Pieces on squares: a FEN's placement with wildcards
+          --material <PIECES>    The remaining pieces, White's first: KRPvKR, KRP-KR or KRPKR
+          --structure <FEN>      The pawn structure of this FEN; its other pieces do not matter
+          --ending <KIND>        The kind of ending, such as rook or opposite-bishops
+          --move <MOVE>          The move played from the position, such as "Qxh7#"
+          --for <PLIES>          At least this many positions in a row match
+          --ply <PLIES>          Only positions at these plies: 20, 20-40, -40 or 60-
+          --then                 Separates descriptions: first this one, later that one
 
-          --material <PIECES>
-              The pieces that are left, White's first, as in KRPvKR, KRP-KR or KRPKR
-
-          --structure <FEN>
-              The pawn structure of this FEN; its other pieces do not matter
-
-          --ending <KIND>
-              The kind of ending
-              
-              [possible values: pawn, knight, bishop, same-bishops, opposite-bishops, bishop-knight,
-              minor, rook, rook-minor, queen, queen-rook]
-
-          --move <MOVE>
-              The move that is played from the position, as in "Qxh7#"; what is not written may be
-              anything: Qx, e4, ?xR, +, =N
-
-          --for <PLIES>
-              So many positions in a row fit, at least, so that exchanges in passing do not count
-
-          --ply <PLIES>
-              Only positions at these plies: 20, 20-40, -40 or 60-. Without a description: only these
-              positions of each game
-
-          --then
-              What is described before comes first, what is described after comes later in the game
-
-          --either
-              Also with the colours reversed
-
-          --mirror
-              Also with left and right changed round
-
-    Parquet:
-          --partition-by <PART>
-              With --parquet: the part of the date that names the directories
-
-              Possible values:
-              - none:  All games together: for fewer than about 100,000 games a month
-              - year:  A directory for each year
-              - month: A directory for each month
-              
-              [default: month]
-
-          --shard <N>
-              With --parquet: the number of these files, if several commands write into one directory;
-              the upper half of each game_id
-              
-              [default: 0]
+    Position:
+          --fen <FEN>      The position as a FEN
+          --moves <MOVES>  Moves from the start position: "1. e4 c5 2. Nf3"
+          --play <MOVES>   The same in UCI notation: e2e4,c7c5
 
     Which games:
-          --fen <FEN>
-              Games that reached the position with this FEN
+          --white <NAME>      White's name, or the beginning of one of its words
+          --black <NAME>      Black's name
+          --player <NAME>     White's or Black's name; given twice: they played each other
+          --opponent <NAME>   Name of the player who played against --player
+          --elo-min <N>       Both players are rated this or higher
+          --elo-max <N>       Both players are rated this or lower
+          --since <DATE>      Played on this date or later: 2021, 2021.06 or 2021-06-30
+          --until <DATE>      Played on this date or earlier; a year or month counts in full
+          --result <RESULT>   Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
+          --event <NAME>      The event's name, or the beginning of one of its words
+          --opening <NAME>    Words of the opening's name, such as "sicilian najdorf"
+          --eco <CODE>        The tag ECO: B90, B9 for B90 to B99, or a range B90-C19
+          --speed <SPEED>     Class of the time control, as at Lichess, such as blitz
+          --source <PATH|ID>  Read from this file: its path, or its number
 
-          --moves <MOVES>
-              Games that reached the position after these moves: "1. e4 c5 2. Nf3". They are read as
-              `find` reads them
-
-          --play <MOVES>
-              The same in UCI notation: e2e4,c7c5
-
-          --white <NAME>
-              White's name, or the beginning of one of its words. Letter case, accents and blanks around
-              commas do not matter. Initials match given names, and first and last name may come in
-              either order. '=NAME' matches this name only
-
-          --black <NAME>
-              Black's name
-
-          --player <NAME>
-              White's or Black's name. Given twice: both played, one on each side
-
-          --opponent <NAME>
-              The name of the player who played against --player
-
-          --elo-min <N>
-              Both players are rated this or higher
-
-          --elo-max <N>
-              Both players are rated this or lower
-
-          --since <DATE>
-              Played in this year, month or day (2021, 2021.06, 2021-06-30) or later. Games whose month
-              or day is unknown are shown if the date could match
-
-          --until <DATE>
-              Played in this year, month or day or earlier
-
-          --result <RESULT>
-              Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-
-          --event <NAME>
-              The event's name, or the beginning of one of its words
-
-          --site <NAME>
-              The site's name, or the beginning of one of its words
-
-          --opening <NAME>
-              The opening of the game's positions: words of its name, or beginnings of them, such as
-              "sicilian najdorf"
-
-          --eco <CODE>
-              The ECO code in the PGN's tag ECO (column eco): B90, B9 for B90 to B99, or a range such as
-              B90-C19
-
-          --opening-eco <CODE>
-              The ECO code of the opening of the game's positions (column opening_eco), not of its tags
-
-          --speed <SPEED>
-              How fast the game was, from its time control, in the classes of Lichess. Given several
-              times: any of these
-              
-              [possible values: ultraBullet, bullet, blitz, rapid, classical, correspondence]
-
-          --time-control <TEXT>
-              The time control as in the PGN's tag TimeControl, such as 180+2
-
-          --termination <TEXT>
-              How the game ended, as in the PGN's tag Termination, such as "Time forfeit"
-
-          --plies-min <N>
-              The game has this many half-moves or more
-
-          --plies-max <N>
-              The game has this many half-moves or fewer
-
-          --with-evals
-              The game has engine evaluations
-
-          --source <PATH|ID>
-              Read from this file, given by its path as `pgndex info` shows it, or by its number in the
-              table source. Given several times: any of these
-
-          --variant <NAME>
-              The variant as in the PGN's tag Variant, such as Chess960; standard is also a game without
-              one
-
-          --sql <QUERY>
-              Remove the games whose numbers are in the first column of this query, in its order
-
-    Examples:
-      pgndex export games.db -f pgn --player carlsen --since 2019 --output carlsen.pgn
-      pgndex export games.db -f pgn --moves "1. e4 c5 2. Nf3 d6" --result 1-0 > najdorf-won.pgn
-      pgndex export games.db -f pgn --ending rook --player korchnoi --sort rating --limit 200 -o
-      rooks.pgn
-      pgndex export games.db -f epd --material KRPvKR
-      pgndex export games.db -f fen --ply 16 | sort | uniq -c | sort -rn | head
-      pgndex export games.db -f epd --last --elo-min 2700
-      pgndex export games.db -f csv-positions --sample 10000 --ply 16- --evaluated --output training.csv
-      pgndex export games.db --parquet tables/ --speed blitz --partition-by year
-      pgndex export games.db -f csv --sql "SELECT game_id FROM game ORDER BY ply_count DESC LIMIT 100"
-
-    Without filters all games are written. PGN is in export format, with comments, glyphs, variations,
-    clocks and evaluations unless --plain is given; a game with missing moves has the tag Truncated. CSV
-    has a row for each game, with its moves. EPD has the full-move number, the half-move clock, game and
-    ply, and the move played. csv-positions has a row for each position, with the move played from it,
-    the result, the ratings and the evaluation of the position as the PGN has it, from White's view.
-
-    If positions are described, the games with such a position are written. Formats of positions (fen,
-    epd, csv-positions) then write one position per game, the one that `find` shows. Without a
-    description they write all positions of the games, or those of --ply or --last.
-
-    --sample chooses games evenly among those with such a position, and positions evenly within a game.
-    If positions are described, only the one that `find` shows of each game can be chosen. Positions are
-    written in the order in which they are chosen. The same seed chooses the same positions from the
-    same database.
-
-    The file appears when it is complete. If no game matches, no file is written, an existing file stays
-    unchanged, and the exit status is 0 with a note.
+    … 18 more options: --help
     "#);
 }
 
@@ -434,11 +244,11 @@ fn games_are_chosen_by_position_filter_or_query() {
     assert_eq!(events(&["--player", "knight"]).len(), 3);
     assert_eq!(events(&["--sql", "SELECT game_id FROM game ORDER BY game_id DESC LIMIT 2"]).len(), 2);
     insta::assert_snapshot!(place.ask(&["--format", "pgn", "--player", "nobody"]).stderr, @r#"
-    pgndex: note: no player has a name that fits "nobody" (--player)
-    pgndex: note: no game fits
+    pgndex: note: no player has a name that matches "nobody" (--player)
+    pgndex: note: no game matches
     "#);
     insta::assert_snapshot!(place.failure(&["--format", "pgn", "--sql", "SELECT white FROM games"]), @r#"
-    pgndex: error: --sql: the first column must be numbers of games (game_id), and here it is the text "Ågren, Åsa"
+    pgndex: error: --sql: the first column must be numbers of games (game_id), but it is the text "Ågren, Åsa"
     "#);
     insta::assert_snapshot!(place.failure(&["--format", "pgn", "--sql", "SELECT 99"]), @"
     pgndex: error: games.db: no game 99; the games have the numbers 1 to 5
@@ -672,7 +482,7 @@ fn a_sample_tells_its_seed_and_what_is_missing() {
     rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1,3,0,f2f3,f3,0-1,,,,
     ");
     insta::assert_snapshot!(place.told(0, &["--format", "fen", "--sample", "3", "--ply", "90-"]), @"
-    pgndex: note: no position fits
+    pgndex: note: no position matches
     ");
     insta::assert_snapshot!(place.ask(&["--format", "fen", "--sample", "9", "--sql", "SELECT 3 UNION ALL SELECT 3"]).stderr, @"
     pgndex: note: only 1 position could be chosen, at most 1 per game; --per-game N allows more
@@ -700,21 +510,21 @@ fn nothing_to_write_leaves_files_as_they_are() {
         let run = place.ask(&[conditions, &["-o", "none.pgn"]].concat());
         assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{conditions:?}");
         let unit = if matches!(conditions[1], "fen" | "epd") { "position" } else { "game" };
-        let ends = |what: &str| run.stderr.ends_with(&format!("note: no {unit} fits; {what}\n"));
+        let ends = |what: &str| run.stderr.ends_with(&format!("note: no {unit} matches; {what}\n"));
         assert!(ends("none.pgn is not written"), "{}", run.stderr);
         assert!(!place.path("none.pgn").exists());
         std::fs::write(place.path("there.pgn"), "precious").expect("a file");
         let run = place.ask(&[conditions, &["-o", "there.pgn", "--overwrite"]].concat());
         assert_eq!(run.status, 0, "{conditions:?}");
-        let ends = |what: &str| run.stderr.ends_with(&format!("note: no {unit} fits; {what}\n"));
-        assert!(ends("there.pgn is as it was"), "{}", run.stderr);
+        let ends = |what: &str| run.stderr.ends_with(&format!("note: no {unit} matches; {what}\n"));
+        assert!(ends("there.pgn is unchanged"), "{}", run.stderr);
         assert_eq!(std::fs::read(place.path("there.pgn")).expect("a file"), b"precious");
         std::fs::remove_file(place.path("there.pgn")).expect("removed");
     }
     let run = place.ask(&["--format", "csv", "--white", "Hasti", "-o", "none.csv"]);
     insta::assert_snapshot!(run.stderr, @r#"
-    pgndex: note: no player has a name that fits "Hasti" (--white); did you mean "Hasty, H"?
-    pgndex: note: no game fits; none.csv is not written
+    pgndex: note: no player has a name that matches "Hasti" (--white); did you mean "Hasty, H"?
+    pgndex: note: no game matches; none.csv is not written
     "#);
 }
 

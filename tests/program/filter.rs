@@ -169,23 +169,23 @@ fn names_that_nothing_bears_are_told_with_those_like_them() {
         run.stderr
     };
     insta::assert_snapshot!(told(&["--opening", "Sicilain Defense"]), @r#"
-    pgndex: note: no opening has a name that fits "Sicilain Defense" (--opening); did you mean "Sicilian Defense", "Sicilian Defense: Amazon Attack" or "Sicilian Defense: Big Clamp Formation"?
-    pgndex: note: 8 games reached the position, and none fits the filters
+    pgndex: note: no opening has a name that matches "Sicilain Defense" (--opening); did you mean "Sicilian Defense", "Sicilian Defense: Amazon Attack" or "Sicilian Defense: Big Clamp Formation"?
+    pgndex: note: 8 games reached the position, but none passes the filters
     "#);
     insta::assert_snapshot!(told(&["--site", "Linarse"]), @r#"
-    pgndex: note: no site has a name that fits "Linarse" (--site); did you mean "Linares ESP"?
-    pgndex: note: 8 games reached the position, and none fits the filters
+    pgndex: note: no site has a name that matches "Linarse" (--site); did you mean "Linares ESP"?
+    pgndex: note: 8 games reached the position, but none passes the filters
     "#);
     insta::assert_snapshot!(told(&["--player", "anand", "--opponent", "Polgra"]), @r#"
-    pgndex: note: --player fits 2 names, whose games all count: "Anand, V" (5), "Anand, Akhil" (2); for one of them: "=Anand, V"
-    pgndex: note: no player has a name that fits "Polgra" (--opponent (the second --player)); did you mean "Polgar, Judit" or "Polgar, Sofia"?
-    pgndex: note: 8 games reached the position, and none fits the filters
+    pgndex: note: --player matches 2 names; the games of all are counted: "Anand, V" (5), "Anand, Akhil" (2); for one only: "=Anand, V"
+    pgndex: note: no player has a name that matches "Polgra" (--opponent (the second --player)); did you mean "Polgar, Judit" or "Polgar, Sofia"?
+    pgndex: note: 8 games reached the position, but none passes the filters
     pgndex: note: there would be 6 games without --opponent (the second --player)
     "#);
     insta::assert_snapshot!(told(&["--player", "annad", "--player", "Polgra, J"]), @r#"
-    pgndex: note: no player has a name that fits "annad" (--player); did you mean "Anand, V" or "Anand, Akhil"?
-    pgndex: note: no player has a name that fits "Polgra, J" (--opponent (the second --player)); did you mean "Polgar, Judit" or "Polgar, Sofia"?
-    pgndex: note: 8 games reached the position, and none fits the filters
+    pgndex: note: no player has a name that matches "annad" (--player); did you mean "Anand, V" or "Anand, Akhil"?
+    pgndex: note: no player has a name that matches "Polgra, J" (--opponent (the second --player)); did you mean "Polgar, Judit" or "Polgar, Sofia"?
+    pgndex: note: 8 games reached the position, but none passes the filters
     "#);
 }
 
@@ -256,13 +256,13 @@ fn a_file_that_the_database_does_not_have_is_told_with_those_like_it() {
         };
         insta::allow_duplicates! {
             insta::assert_snapshot!(told("2.pgn"), @"
-            pgndex: error: games.db: no source of this database is 2.pgn; did you mean more/2.pgn? the table source lists them (pgndex info)
+            pgndex: error: games.db: this database has no source 2.pgn; did you mean more/2.pgn? the table source lists them (pgndex info)
             ");
             insta::assert_snapshot!(told("marhc.pgn"), @"
-            pgndex: error: games.db: no source of this database is marhc.pgn; did you mean march.pgn? the table source lists them (pgndex info)
+            pgndex: error: games.db: this database has no source marhc.pgn; did you mean march.pgn? the table source lists them (pgndex info)
             ");
             insta::assert_snapshot!(told("7"), @"
-            pgndex: error: games.db: no source of this database is 7; the table source lists them (pgndex info)
+            pgndex: error: games.db: this database has no source 7; the table source lists them (pgndex info)
             ");
         }
     }

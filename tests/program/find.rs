@@ -52,7 +52,7 @@ fn the_nearest_positions_come_with_their_distance() {
     assert_eq!((&start["game_id"], &start["distance"]), (&1.into(), &0.into()));
     let nothing = sample.ask(&["--like", fen, "--player", "nobody"]);
     assert_eq!((nothing.status, nothing.stdout.as_str()), (0, ""), "{nothing:?}");
-    assert!(nothing.stderr.ends_with("pgndex: note: no position fits\n"), "{nothing:?}");
+    assert!(nothing.stderr.ends_with("pgndex: note: no position matches\n"), "{nothing:?}");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn what_cannot_be_asked_of_the_nearest_positions_is_told() {
         assert!(told.contains("cannot be used with"), "{option:?}: {told}");
     }
     insta::assert_snapshot!(sample.told(2, &["--like", "8/8/8/8/8/8/8/8 w - -"]), @r#"
-    pgndex: error: no legal position: "8/8/8/8/8/8/8/8 w - -"; a FEN is placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
+    pgndex: error: not a legal position: "8/8/8/8/8/8/8/8 w - -"; a FEN has placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
       because: White has 0 kings, not 1
     "#);
     // What was put right in the FEN is told.
@@ -86,7 +86,7 @@ fn what_cannot_be_asked_of_the_nearest_positions_is_told() {
 
 #[test]
 fn help() {
-    insta::assert_snapshot!(indexed("").run(&["find", "--help"]).stdout, @r#"
+    insta::assert_snapshot!(indexed("").run(&["find", "-h"]).stdout, @r#"
     Find the games that reached a position, or any games
 
     Usage: pgndex find [OPTIONS] <DB>
@@ -95,103 +95,46 @@ fn help() {
       <DB>  Database [env: PGNDEX_DB]
 
     Options:
-          --fen <FEN>        The position as a FEN. Missing fields mean White to move, no castling and
-                             no en passant. The counters are ignored
-          --moves <MOVES>    The moves that lead to it from the start position, as in PGN: "1. e4 c5 2.
-                             Nf3". Lower-case letters, chess symbols and the piece letters of other
-                             languages work too
-          --play <MOVES>     The same in UCI notation: e2e4,c7c5
-          --like <FEN>       The positions most similar to this FEN, most similar first, one per game.
-                             Positions with the same pawns and material come first
-          --variations       Also search the variations of games
-          --sort <ORDER>     Order: by game number, by mean rating of the players (highest first), or by
-                             date (latest first) [default: game] [possible values: game, rating, date]
-      -n, --limit <N>        How many lines to show; 0 for all [default: 15]
-          --offset <N>       How many lines to skip first [default: 0]
-      -f, --format <FORMAT>  Output format; json is one object per line, pgn the games themselves
-                             [default: table] [possible values: table, json, csv, pgn]
-          --timing           Print the time taken on standard error
+          --sort <ORDER>     Order of the lines [default: game] [possible values: game, rating, date]
+      -n, --limit <N>        Number of lines to show; 0 for all [default: 15]
+      -f, --format <FORMAT>  Output format [default: table] [possible values: table, json, csv, pgn]
           --json             The same as --format json
-      -h, --help             Print help
+      -h, --help             Print help (see more with '--help')
+
+    Position:
+          --fen <FEN>      The position as a FEN
+          --moves <MOVES>  Moves from the start position: "1. e4 c5 2. Nf3"
+          --play <MOVES>   The same in UCI notation: e2e4,c7c5
+          --like <FEN>     The positions most similar to this FEN, one per game
+          --variations     Also search the variations of games
 
     Positions by description:
-          --pattern <PLACEMENT>  A FEN's placement with these signs: '?' anything, '!' any piece, 'A' a
-                                 white piece, 'a' a black piece, [QR] one of these, '*' any number of
-                                 squares. The side to move can follow
-          --material <PIECES>    The pieces that are left, White's first, as in KRPvKR, KRP-KR or KRPKR
+          --pattern <PLACEMENT>  Pieces on squares: a FEN's placement with wildcards
+          --material <PIECES>    The remaining pieces, White's first: KRPvKR, KRP-KR or KRPKR
           --structure <FEN>      The pawn structure of this FEN; its other pieces do not matter
-          --ending <KIND>        The kind of ending [possible values: pawn, knight, bishop,
-                                 same-bishops, opposite-bishops, bishop-knight, minor, rook, rook-minor,
-                                 queen, queen-rook]
-          --move <MOVE>          The move that is played from the position, as in "Qxh7#"; what is not
-                                 written may be anything: Qx, e4, ?xR, +, =N
-          --for <PLIES>          So many positions in a row fit, at least, so that exchanges in passing
-                                 do not count
+          --ending <KIND>        The kind of ending, such as rook or opposite-bishops
+          --move <MOVE>          The move played from the position, such as "Qxh7#"
+          --for <PLIES>          At least this many positions in a row match
           --ply <PLIES>          Only positions at these plies: 20, 20-40, -40 or 60-
-          --then                 What is described before comes first, what is described after comes
-                                 later in the game
-          --either               Also with the colours reversed
-          --mirror               Also with left and right changed round
+          --then                 Separates descriptions: first this one, later that one
 
     Which games:
-          --white <NAME>         White's name, or the beginning of one of its words. Letter case,
-                                 accents and blanks around commas do not matter. Initials match given
-                                 names, and first and last name may come in either order. '=NAME'
-                                 matches this name only
-          --black <NAME>         Black's name
-          --player <NAME>        White's or Black's name. Given twice: both played, one on each side
-          --opponent <NAME>      The name of the player who played against --player
-          --elo-min <N>          Both players are rated this or higher
-          --elo-max <N>          Both players are rated this or lower
-          --since <DATE>         Played in this year, month or day (2021, 2021.06, 2021-06-30) or later.
-                                 Games whose month or day is unknown are shown if the date could match
-          --until <DATE>         Played in this year, month or day or earlier
-          --result <RESULT>      Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-          --event <NAME>         The event's name, or the beginning of one of its words
-          --site <NAME>          The site's name, or the beginning of one of its words
-          --opening <NAME>       The opening of the game's positions: words of its name, or beginnings
-                                 of them, such as "sicilian najdorf"
-          --eco <CODE>           The ECO code in the PGN's tag ECO (column eco): B90, B9 for B90 to B99,
-                                 or a range such as B90-C19
-          --opening-eco <CODE>   The ECO code of the opening of the game's positions (column
-                                 opening_eco), not of its tags
-          --speed <SPEED>        How fast the game was, from its time control, in the classes of
-                                 Lichess. Given several times: any of these [possible values:
-                                 ultraBullet, bullet, blitz, rapid, classical, correspondence]
-          --time-control <TEXT>  The time control as in the PGN's tag TimeControl, such as 180+2
-          --termination <TEXT>   How the game ended, as in the PGN's tag Termination, such as "Time
-                                 forfeit"
-          --plies-min <N>        The game has this many half-moves or more
-          --plies-max <N>        The game has this many half-moves or fewer
-          --with-evals           The game has engine evaluations
-          --source <PATH|ID>     Read from this file, given by its path as `pgndex info` shows it, or by
-                                 its number in the table source. Given several times: any of these
-          --variant <NAME>       The variant as in the PGN's tag Variant, such as Chess960; standard is
-                                 also a game without one
+          --white <NAME>      White's name, or the beginning of one of its words
+          --black <NAME>      Black's name
+          --player <NAME>     White's or Black's name; given twice: they played each other
+          --opponent <NAME>   Name of the player who played against --player
+          --elo-min <N>       Both players are rated this or higher
+          --elo-max <N>       Both players are rated this or lower
+          --since <DATE>      Played on this date or later: 2021, 2021.06 or 2021-06-30
+          --until <DATE>      Played on this date or earlier; a year or month counts in full
+          --result <RESULT>   Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
+          --event <NAME>      The event's name, or the beginning of one of its words
+          --opening <NAME>    Words of the opening's name, such as "sicilian najdorf"
+          --eco <CODE>        The tag ECO: B90, B9 for B90 to B99, or a range B90-C19
+          --speed <SPEED>     Class of the time control, as at Lichess, such as blitz
+          --source <PATH|ID>  Read from this file: its path, or its number
 
-    Examples:
-      pgndex find games.db --moves "1. e4 c5 2. Nf3 d6"
-      pgndex find games.db --play e2e4,c7c5 --limit 0 --format csv > sicilian.csv
-      pgndex find games.db --fen "8/8/8/4k3/8/4K3/4P3/8 w - -" --format json
-      pgndex find games.db --moves "1. d4 f5" --elo-min 2600 --since 2010 --sort rating
-      pgndex find games.db --moves "1. e4 e5 2. f4" --white spassky --format pgn > spassky.pgn
-      pgndex find games.db --white carlsen --black caruana --sort date
-      pgndex find games.db --pattern "*R*k*/*/*/*/*/*/*/* b"
-      pgndex find games.db --material KRPvKR --elo-min 2600
-      pgndex find games.db --ending opposite-bishops --for 20 --player carlsen
-      pgndex find games.db --move "Qxh7#" --either
-      pgndex find games.db --structure "8/pp3ppp/2p1p3/3p4/3P4/2P1P3/PP3PPP/8" --then --ending rook
-      pgndex find games.db --like "8/5pk1/R5p1/8/6P1/8/r4PK1/8 w - -" --elo-min 2500
-      pgndex find games.db --moves "1. e4 e5 2. Ke2" --variations
-
-    Two positions are the same if placement, side to move, castling rights and en passant are the same.
-    The moves that led there and the counters do not matter. A game has one line for each time it
-    reached the position. Without a position, each game that passes the filters has one line. Described
-    positions are searched in every game. All conditions must hold in the same position. A game has one
-    line, with its first matching position; with --for, the first of the run; with --then, that of the
-    last description. --variations also searches the variations of games: a line then shows the
-    variation's number in the game's text; 0 is the game itself. With --sort rating or date, games
-    without a result come last.
+    … 12 more options: --help
     "#);
 }
 
@@ -409,8 +352,8 @@ fn patterns_and_material() {
     2 of 10 games shown; --limit 0 shows all
     ");
     insta::assert_snapshot!(sample.told(0, &["--material", "KBNvK", "--event", "nowhere"]), @r#"
-    pgndex: note: no event has a name that fits "nowhere" (--event)
-    pgndex: note: no position fits
+    pgndex: note: no event has a name that matches "nowhere" (--event)
+    pgndex: note: no position matches
     "#);
     insta::assert_snapshot!(sample.told(2, &["--pattern", "*/*"]), @"
     pgndex: error: --pattern cannot be read
@@ -466,7 +409,7 @@ fn descriptions_one_after_the_other() {
     ");
     insta::assert_snapshot!(sample.told(2, &["--move", "Zf3"]), @"
     pgndex: error: --move cannot be read
-      because: 'Z' is no square, file or rank; write the move as Qxh7#, e4, ?xe5 or Rad1
+      because: 'Z' is not a square, file or rank; write the move as Qxh7#, e4, ?xe5 or Rad1
     ");
     insta::assert_snapshot!(sample.told(2, &["--structure", "8/8"]), @"
     pgndex: error: --structure cannot be read
@@ -499,11 +442,11 @@ fn nothing_found_is_explained_and_no_failure() {
     pgndex: note: 1 game reached it with the other side to move and other castling rights: rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R b KQkq -
     ");
     insta::assert_snapshot!(sample.told(0, &["--fen", START, "--elo-min", "2700"]), @"
-    pgndex: note: 3 games reached the position, and none fits the filters
+    pgndex: note: 3 games reached the position, but none passes the filters
     ");
     insta::assert_snapshot!(sample.told(0, &["--fen", START, "--white", "carlsen", "--event", "final"]), @r#"
-    pgndex: note: no player has a name that fits "carlsen" (--white)
-    pgndex: note: 3 games reached the position, and none fits the filters
+    pgndex: note: no player has a name that matches "carlsen" (--white)
+    pgndex: note: 3 games reached the position, but none passes the filters
     pgndex: note: there would be 1 game without --white
     "#);
     insta::assert_snapshot!(sample.told(0, &["--fen", START, "--offset", "9"]), @"
@@ -520,24 +463,24 @@ fn a_name_that_nobody_bears_is_told_with_those_like_it() {
     let sample = odd();
     let nothing = |option, name| sample.told(0, &["--fen", START, option, name]);
     insta::assert_snapshot!(nothing("--white", "Argen"), @r#"
-    pgndex: note: no player has a name that fits "Argen" (--white); did you mean "Ågren, Åsa"?
-    pgndex: note: 3 games reached the position, and none fits the filters
+    pgndex: note: no player has a name that matches "Argen" (--white); did you mean "Ågren, Åsa"?
+    pgndex: note: 3 games reached the position, but none passes the filters
     "#);
     insta::assert_snapshot!(nothing("--player", "=knight, b"), @r#"
-    pgndex: note: no player has a name that fits "=knight, b" (--player); did you mean "Knight, B" or "Knight, A"?
-    pgndex: note: 3 games reached the position, and none fits the filters
+    pgndex: note: no player has a name that matches "=knight, b" (--player); did you mean "Knight, B" or "Knight, A"?
+    pgndex: note: 3 games reached the position, but none passes the filters
     "#);
     insta::assert_snapshot!(nothing("--player", "B Knigth"), @r#"
-    pgndex: note: no player has a name that fits "B Knigth" (--player); did you mean "Knight, B" or "Knight, A"?
-    pgndex: note: 3 games reached the position, and none fits the filters
+    pgndex: note: no player has a name that matches "B Knigth" (--player); did you mean "Knight, B" or "Knight, A"?
+    pgndex: note: 3 games reached the position, but none passes the filters
     "#);
     insta::assert_snapshot!(nothing("--event", "club reti fnal"), @r#"
-    pgndex: note: no event has a name that fits "club reti fnal" (--event); did you mean "Club "Réti" \ final"?
-    pgndex: note: 3 games reached the position, and none fits the filters
+    pgndex: note: no event has a name that matches "club reti fnal" (--event); did you mean "Club "Réti" \ final"?
+    pgndex: note: 3 games reached the position, but none passes the filters
     "#);
     insta::assert_snapshot!(sample.told(0, &["--material", "KvK", "--black", "hasti"]), @r#"
-    pgndex: note: no player has a name that fits "hasti" (--black); did you mean "Hasty, H"?
-    pgndex: note: no position fits
+    pgndex: note: no player has a name that matches "hasti" (--black); did you mean "Hasty, H"?
+    pgndex: note: no position matches
     "#);
 }
 
@@ -609,7 +552,7 @@ fn games_are_listed_without_a_position() {
     pgndex: note: the database has 4 games; --offset 4 skips all of them
     ");
     insta::assert_snapshot!(sample.told(0, &["--white", "tal"]), @r#"
-    pgndex: note: no player has a name that fits "tal" (--white)
+    pgndex: note: no player has a name that matches "tal" (--white)
     pgndex: note: no game passes the filters
     "#);
     insta::assert_snapshot!(indexed("").told(0, &[]), @"
@@ -662,7 +605,7 @@ fn a_fen_is_put_right_and_that_is_said() {
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: castling rights rewritten: only those with king and rook at home, in FEN's order
     pgndex: note: en-passant square dropped: no en-passant capture is legal
-    pgndex: note: looking for this position: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -
+    pgndex: note: searching for this position: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -
     ");
 }
 
@@ -675,7 +618,7 @@ fn moves_are_read_as_they_are_pasted_and_that_is_said() {
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: piece letters read as in German or Polish: S is the knight
     pgndex: note: read with other capitals: sf6 as Nf6
-    pgndex: note: looking for this position: rnbqkb1r/pppp1ppp/5n2/4p3/4P3/2N5/PPPP1PPP/R1BQKBNR w KQkq -
+    pgndex: note: searching for this position: rnbqkb1r/pppp1ppp/5n2/4p3/4P3/2N5/PPPP1PPP/R1BQKBNR w KQkq -
     ");
     insta::assert_snapshot!(sample.told(2, &["--moves", "1. e4 e5 (1... c5) 2. Nf3"]), @"pgndex: error: --moves: a variation begins after 1... e5; leave out its brackets and what is inside");
 }
@@ -710,13 +653,13 @@ fn a_move_that_cannot_be_played_is_named_and_why() {
     ");
     insta::assert_snapshot!(failure("--moves", "1. e4 e5 2. O-O"), @"
     pgndex: error: --moves: cannot play 2. O-O (ply 3) in the position rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2
-      because: White cannot castle now: the way is blocked or leads out of or through check
+      because: White cannot castle now: the way is blocked, or the king is in check or would pass through check
     ");
     insta::assert_snapshot!(failure("--moves", ""), @r#"
     pgndex: error: --moves: there are no moves; write them as in "1. e4 c5 2. Nf3" or e2e4,c7c5
     "#);
     insta::assert_snapshot!(failure("--fen", "8/8/8/8/8/8/8/8 w - -"), @r#"
-    pgndex: error: no legal position: "8/8/8/8/8/8/8/8 w - -"; a FEN is placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
+    pgndex: error: not a legal position: "8/8/8/8/8/8/8/8 w - -"; a FEN has placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
       because: White has 0 kings, not 1
     "#);
 }

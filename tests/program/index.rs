@@ -97,7 +97,7 @@ fn openings_come_from_our_list_or_the_one_given() {
     // A code in other commands.
     let run = place.run(&["index", "-q", "--eco", "my.tsv", "c.db", "a.pgn"]);
     assert_eq!(run.status, 2);
-    assert!(run.stderr.contains("tip: names of openings are given by --openings FILE\n"), "{run:?}");
+    assert!(run.stderr.contains("tip: give names of openings with --openings FILE\n"), "{run:?}");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_file_that_is_not_what_it_was_is_named_in_a_note() {
     let place = place.with("a.pgn", &TWO_GAMES[..110]);
     let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn"]);
     assert_eq!(status, 0);
-    let note = "pgndex: note: a.pgn has changed since it was indexed (110 bytes of text, and there were 163) and is \
+    let note = "pgndex: note: a.pgn has changed since it was indexed (110 bytes of text instead of 163) and is \
                 read as a new file; games already in the database are skipped as duplicates";
     assert_eq!(err.lines().next(), Some(note), "{err}");
     let place = place.with("a.pgn", TWO_GAMES.replacen("Test", "Rest", 1));
@@ -246,7 +246,7 @@ fn a_file_with_text_and_no_game_is_told_and_changes_the_status() {
         assert_eq!(
             run.stderr,
             "pgndex: error: page.pgn: this is a web page (HTML), not PGN; download the file again\n\
-             pgndex: error: picture.pgn: has no game in it; is it PGN?\n"
+             pgndex: error: picture.pgn: has no game; is it PGN?\n"
         );
     }
     assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
@@ -317,13 +317,13 @@ const NO_GAMES: [(&str, &[u8], &str); 10] = [
         "this is JSON, not PGN; download the file again",
     ),
     ("list.json", b"[\"e4\", \"d4\"]", "this is JSON, not PGN; download the file again"),
-    ("rows.csv", b"id,move,count\n1,e4,100\n2,d4,90\n", "has no game in it; is it PGN?"),
+    ("rows.csv", b"id,move,count\n1,e4,100\n2,d4,90\n", "has no game; is it PGN?"),
     (
         "server.log",
         b"10.0.0.1 - - [10/Oct/2000:13:55:36] \"GET /d4/e4.html HTTP/1.1\" 200 d3 bytes\n10.0.0.1. e4 is up\n",
-        "has no game in it; is it PGN?",
+        "has no game; is it PGN?",
     ),
-    ("mail.txt", b"Dear Sir,\n\nhe always opened with e4 and won with Nf3 there.\n", "has no game in it; is it PGN?"),
+    ("mail.txt", b"Dear Sir,\n\nhe always opened with e4 and won with Nf3 there.\n", "has no game; is it PGN?"),
     (
         "utf16.pgn",
         b"[\0E\0v\0e\0n\0t\0 \0\"\0a\0\"\0]\0\n\0\n\x001\0.\0 \0e\x004\0 \0*\0",
@@ -338,7 +338,7 @@ fn what_is_no_pgn_makes_no_game_and_says_what_it_is() {
     let names: Vec<&str> = NO_GAMES.iter().map(|(name, ..)| *name).collect();
     let run = place.run(&[&["index", "-q", "a.db", "a.pgn"][..], &names, &["paper.pdf"]].concat());
     let told = NO_GAMES.map(|(name, _, what)| format!("pgndex: error: {name}: {what}\n")).concat();
-    let paper = "pgndex: error: paper.pdf: a PDF document, no PGN text; give PGN files\n";
+    let paper = "pgndex: error: paper.pdf: a PDF document, not PGN text; give PGN files\n";
     assert_eq!((run.status, run.stderr), (3, format!("{paper}{told}")));
     assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
 }
@@ -432,7 +432,7 @@ fn a_signal_stops_the_run_and_nothing_stays_behind() {
         assert_eq!(output.status.code(), Some(status));
         let err = String::from_utf8(output.stderr).unwrap();
         assert!(err.contains("stopped before the end; nothing was written"), "{err}");
-        assert!(err.starts_with("pgndex: note: stopping; a second signal ends at once"), "{err}");
+        assert!(err.starts_with("pgndex: note: stopping; a second signal ends immediately"), "{err}");
         assert_eq!(place.names(), ["big.pgn"]);
     }
 }
@@ -480,7 +480,7 @@ fn a_full_disk_is_an_error_with_a_name_and_leaves_nothing() {
             let told = if is_of_sqlite {
                 "no space left to write it"
             } else {
-                "a file may not become so large here"
+                "a file of this size is not allowed here"
             };
             assert!(text.contains(told), "{text}");
             assert_eq!(place.names(), ["a.pgn"]);
@@ -498,8 +498,8 @@ fn replacing_keeps_permissions_and_links_that_lead_nowhere() {
     assert_eq!(std::fs::metadata(place.path("a.db")).unwrap().permissions().mode() & 0o777, 0o600);
     symlink("nowhere", place.path("link.db")).unwrap();
     for (target, told) in [
-        ("link.db", "a link to nothing, so no database is made here"),
-        ("new.db/", "a database cannot be made here"),
+        ("link.db", "a link to a missing file, so no database is created here"),
+        ("new.db/", "a database cannot be created here"),
     ] {
         let Run { status, stderr: err, .. } = place.run(&["index", target, "a.pgn"]);
         assert_eq!(status, 1);
@@ -844,7 +844,7 @@ fn an_option_that_a_database_cannot_follow_is_an_error() {
         assert_eq!(
             run.stderr,
             format!(
-                "pgndex: error: {}: keeps the continuations of positions that at least 2 games reached, not {threshold}; leave \
+                "pgndex: error: {}: stores the counts of positions that at least 2 games reached, not {threshold}; leave \
                  --continuation-threshold out to continue with that, or index everything again with --overwrite\n",
                 std::fs::canonicalize(place.path("a.db")).unwrap().display()
             )

@@ -58,7 +58,7 @@ fn standard_input_is_read_like_a_file() {
     let Run { status, stderr: err, .. } =
         fed(place.command(&["index", "-q", "--overwrite", "in.db", "-"]), b"");
     assert_eq!(status, 1, "the database stays");
-    let nothing = "standard input: has nothing in it; did the program fail that writes to it?";
+    let nothing = "standard input: is empty; did the program that writes to it fail?";
     assert!(err.contains(nothing) && err.contains("in.db is not replaced"), "{err}");
     let run = fed(place.command(&["index", "-q", "new.db", "-"]), b"");
     assert_eq!(run.status, 3);
@@ -81,7 +81,7 @@ fn a_damaged_archive_is_told_and_changes_the_status() {
     assert_eq!(status, 1);
     assert_eq!(
         err,
-        "pgndex: error: nothing to index: standard input: a zip archive on a stream, no PGN text; give it as a file\n"
+        "pgndex: error: nothing to index: standard input: a zip archive on a stream, not PGN text; give it as a file\n"
     );
     assert!(!place.path("b.db").exists());
 }
@@ -105,7 +105,7 @@ fn patterns_lists_and_repeated_files() {
     assert_eq!(status, 1);
     assert_eq!(
         err,
-        "pgndex: error: nothing to index: z*.pgn: no file fits this pattern; check the pattern\n"
+        "pgndex: error: nothing to index: z*.pgn: no file matches this pattern; check the pattern\n"
     );
 }
 
@@ -153,7 +153,7 @@ fn a_pattern_that_nothing_fits_ends() {
     }
     let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a/**/zzz*.nope"]);
     let expected =
-        "pgndex: error: nothing to index: a/**/zzz*.nope: no file fits this pattern; check the pattern\n";
+        "pgndex: error: nothing to index: a/**/zzz*.nope: no file matches this pattern; check the pattern\n";
     assert_eq!((status, err.as_str()), (1, expected));
 }
 
@@ -232,7 +232,7 @@ fn what_never_ends_is_an_error() {
         ("/dev/zero", "/dev/zero: neither a file nor a directory"),
         ("@/dev/zero", "/dev/zero: longer than 64 MiB, not a list of paths"),
         ("@long.txt", "long.txt: line 1 is longer than 4096 bytes: this is text, not a list of paths"),
-        ("a*.pgn", "a.pgn: a named pipe, which patterns leave out; give it by its own name to read it"),
+        ("a*.pgn", "a.pgn: a named pipe, which patterns skip; give its own name to read it"),
     ] {
         let message = place.failure(&["index", "-q", "a.db", argument]);
         assert!(message.contains(told) && message.len() < 500, "{message}");

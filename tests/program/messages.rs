@@ -18,7 +18,7 @@ fn what_other_programs_have_is_answered_with_what_helps() {
     let place = place();
     for (arguments, told) in [
         (&["merge", "a.db", "b.db"][..], "index the files of both into one"),
-        (&["restore", "a.db"], "'pgndex backup COPY DB --overwrite' puts it back"),
+        (&["restore", "a.db"], "restore it with 'pgndex backup COPY DB --overwrite'"),
         (&["wxyz"], "'pgndex --help' lists the commands"),
         (&["find", "a.db", "--won"], "use '--result 1-0'"),
         (&["find", "a.db", "--player", "tal", "--lost"], "use '--result 1-0'"),
@@ -48,7 +48,7 @@ fn a_file_is_not_written_to_standard_output() {
         &["man", "-"],
     ] {
         let message = place.told(2, arguments);
-        assert!(message.contains("-: this is written to a file, not to standard output"), "{message}");
+        assert!(message.contains("-: the output goes to a file, not to standard output"), "{message}");
         assert!(!place.path("-").exists(), "{arguments:?}");
     }
     place.told(0, &["backup", "a.db", "./-"]);
@@ -129,10 +129,10 @@ fn a_place_that_is_no_event_is_looked_for_among_the_sites() {
     let place = Place::new().with("a.pgn", "[Event \"Hoogovens\"]\n[Site \"Wijk aan Zee\"]\n\n1. e4 *\n");
     place.printed(&["index", "--quiet", "a.db", "a.pgn"]);
     let message = place.told(0, &["find", "a.db", "--event", "wijk aan zee"]);
-    let told = "no event has a name that fits \"wijk aan zee\" (--event); --site fits 1 game";
+    let told = "no event has a name that matches \"wijk aan zee\" (--event); --site matches 1 game";
     assert!(message.contains(told), "{message}");
     let message = place.told(0, &["find", "a.db", "--site", "hoogovens"]);
-    assert!(message.contains("(--site); --event fits 1 game"), "{message}");
+    assert!(message.contains("(--site); --event matches 1 game"), "{message}");
     let message = place.told(0, &["find", "a.db", "--site", "london"]);
     assert!(!message.contains("--event"), "{message}");
 }

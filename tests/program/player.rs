@@ -105,7 +105,7 @@ fn a_record_is_told_with_what_it_is_of() {
     ───────────────────────────────────────────────────────────────────────────────
        1  White  Short, Nigel    2650  2001.02.03         C40 King's Knight Opening
     ");
-    insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name fits 2 names, whose games all count: "Polgar, Judit" (2), "Polgar, J" (1); for one of them: "=Polgar, Judit""#);
+    insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name matches 2 names; the games of all are counted: "Polgar, Judit" (2), "Polgar, J" (1); for one only: "=Polgar, Judit""#);
     let run = place.ask(&["polgar", "--format", "md", "--depth", "0", "-n", "1"]);
     insta::assert_snapshot!(run.stdout, @"
     # Polgar, Judit and 2 other players: 4 games, 2001 to 2003, 1 without a result
@@ -157,7 +157,7 @@ fn a_record_is_told_with_what_it_is_of() {
     |-----:|-------|--------------|-------:|------------|-------|---------------------------|
     |    1 | White | Short, Nigel |   2650 | 2001.02.03 |       | C40 King's Knight Opening |
     ");
-    insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name fits 3 names, whose games all count: "Polgar, Judit" (2), "Polgar, J" (1), "Polgar, Zsuzsa" (1); for one of them: "=Polgar, Judit""#);
+    insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name matches 3 names; the games of all are counted: "Polgar, Judit" (2), "Polgar, J" (1), "Polgar, Zsuzsa" (1); for one only: "=Polgar, Judit""#);
     let answer = place.json(&["=Polgar, J"]);
     assert_eq!(answer["black"]["games"], 1);
     assert_eq!(answer["all"]["opponent_rating"], 2640);
@@ -167,12 +167,12 @@ fn a_record_is_told_with_what_it_is_of() {
 #[test]
 fn why_there_is_nothing_is_told() {
     let place = polgar();
-    insta::assert_snapshot!(place.told(0, &["polgarr"]), @r#"pgndex: note: no player has a name that fits "polgarr"; did you mean "Polgar, Judit", "Polgar, J" or "Polgar, Zsuzsa"?"#);
+    insta::assert_snapshot!(place.told(0, &["polgarr"]), @r#"pgndex: note: no player has a name that matches "polgarr"; did you mean "Polgar, Judit", "Polgar, J" or "Polgar, Zsuzsa"?"#);
     insta::assert_snapshot!(place.told(0, &["short", "--since", "2010", "--until", "2020"]), @"
     pgndex: note: no game of this player passes the filters
     pgndex: note: there would be 2 games without --since
     ");
-    insta::assert_snapshot!(place.told(0, &["short", "--opponent", "kasparov"]), @r#"pgndex: note: no player has a name that fits "kasparov" (--opponent)"#);
+    insta::assert_snapshot!(place.told(0, &["short", "--opponent", "kasparov"]), @r#"pgndex: note: no player has a name that matches "kasparov" (--opponent)"#);
     let find = place.run(&["find", "games.db", "--opponent", "short"]);
     insta::assert_snapshot!(find.stderr, @"pgndex: error: --opponent NAME goes with --player NAME; give both, or --player alone for either side");
 }
@@ -400,12 +400,12 @@ fn a_record_is_written_to_a_file_that_may_be_written() {
     }
     insta::assert_snapshot!(place.failure(&["short", "--output", "a"]), @"pgndex: error: a: exists already; use --overwrite to replace it, or name another file");
     insta::assert_snapshot!(place.failure(&["short", "--output", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database, or belongs to it; name another file");
-    insta::assert_snapshot!(place.failure(&["short", "--output", "games.pgn", "--overwrite"]), @"pgndex: error: games.pgn: holds games as PGN, which this command does not replace; name another file");
+    insta::assert_snapshot!(place.failure(&["short", "--output", "games.pgn", "--overwrite"]), @"pgndex: error: games.pgn: is a PGN file, which this command does not replace; name another file");
     place.connection("other.db").execute_batch("CREATE TABLE mine (a)").expect("a database");
     insta::assert_snapshot!(place.failure(&["short", "--output", "other.db", "--overwrite"]), @"pgndex: error: other.db: is an SQLite database, which this command does not replace; name another file");
     insta::assert_snapshot!(place.told(0, &["nobody", "--output", "b", "--format", "html"]), @r#"
-    pgndex: note: no player has a name that fits "nobody"
-    pgndex: note: no game fits; b is not written
+    pgndex: note: no player has a name that matches "nobody"
+    pgndex: note: no game matches; b is not written
     "#);
     assert!(!place.path("b").exists());
 }

@@ -92,7 +92,7 @@ fn players_are_listed_with_games_and_years() {
     {"name":"Ding, Liren","fide_id":null,"games":1,"as_white":0,"as_black":1,"first_year":2010,"last_year":2010,"spellings":[{"name":"Ding, Liren","games":1}]}
     {"name":"Liren Ding","fide_id":null,"games":1,"as_white":1,"as_black":0,"first_year":1991,"last_year":1991,"spellings":[{"name":"Liren Ding","games":1}]}
     "#);
-    insta::assert_snapshot!(ask(&place, &["dinger"]).stderr, @r#"pgndex: note: no player has a name that fits "dinger"; did you mean "Ding, Liren", "Ding Liren" or "Liren Ding"?"#);
+    insta::assert_snapshot!(ask(&place, &["dinger"]).stderr, @r#"pgndex: note: no player has a name that matches "dinger"; did you mean "Ding, Liren", "Ding Liren" or "Liren Ding"?"#);
     insta::assert_snapshot!(ask(&place, &["--offset", "99"]).stderr, @"pgndex: note: 14 players; --offset 99 skips all of them");
 }
 
@@ -178,11 +178,11 @@ fn a_name_that_is_not_clear_is_not_merged() {
     for (names, expected) in [
         (
             &["Korchnoi, Viktor", "caruana"][..],
-            "\"caruana\" fits 4 names: \"Caruana, Fabiano\", \"Caruana,F\", \"Fabiano Caruana\", \"Caruana, Francesco\"; give one of them whole",
+            "\"caruana\" matches 4 names: \"Caruana, Fabiano\", \"Caruana,F\", \"Fabiano Caruana\", \"Caruana, Francesco\"; give one of them in full",
         ),
         (
             &["Korchnoi, Viktor", "Kortshnoj"],
-            "no player has a name that fits \"Kortshnoj\"; did you mean \"Kortschnoj, Viktor\"",
+            "no player has a name that matches \"Kortshnoj\"; did you mean \"Kortschnoj, Viktor\"",
         ),
         (&["Ding Liren", "Ding Liren"], "is given as another spelling of itself"),
         (&["Ding Liren", "="], "the name is empty"),
@@ -192,7 +192,7 @@ fn a_name_that_is_not_clear_is_not_merged() {
     }
     let split = |name| ask(&place, &["--split", name]).stderr;
     assert!(split("magnus").contains("\"Carlsen, Magnus\" has no other spellings"), "{}", split("magnus"));
-    assert!(split("korchnoi").contains("\"korchnoi\" fits 2 names: "), "{}", split("korchnoi"));
+    assert!(split("korchnoi").contains("\"korchnoi\" matches 2 names: "), "{}", split("korchnoi"));
     for arguments in
         [&["--merge", "Ding Liren"][..], &["ding", "--suggest"], &["--suggest", "--split", "ding"]]
     {
@@ -270,7 +270,7 @@ fn a_list_that_is_wrong_is_told_by_its_line_and_changes_nothing() {
     pgndex: error: bad.csv:2: 1 field, but 2 columns; separate fields by commas
     pgndex: error: bad.csv:1: fields are separated by commas, not by semicolons; write the line name,alias,fide_id first (fide_id may be left out)
     pgndex: error: bad.csv:2: the alias is empty; fill it in, or leave the line out
-    pgndex: error: bad.csv:2: "x" is no number at FIDE; write its digits, or leave it empty
+    pgndex: error: bad.csv:2: "x" is not a FIDE number; write its digits, or leave it empty
     pgndex: error: bad.csv:3: "A" has the FIDE number 1, so it cannot have 2; keep the right one of the two; nothing was changed
     pgndex: error: bad.csv:2: "A" is given as another spelling of itself; leave this one out; nothing was changed
     pgndex: error: bad.csv:4: "C" is another spelling of "A" already, so it cannot be one of "B"; keep one of the two; nothing was changed
@@ -306,8 +306,8 @@ fn another_spelling_with_many_more_games_is_told() {
     let place = place();
     let run = place.run(&["export", "games.db", "--format", "csv", "--player", "korchnoi"]);
     insta::assert_snapshot!(run.stderr, @r#"
-    pgndex: note: --player fits 2 names, whose games all count: "Korchnoi, Viktor" (1), "Korchnoi,V" (1); for one of them: "=Korchnoi, Viktor"
-    pgndex: note: --player fits 2 games ("Korchnoi, Viktor"), and "Kortschnoj, Viktor" has 6 games; if this is the same player: pgndex players games.db --merge "Kortschnoj, Viktor" "Korchnoi, Viktor"
+    pgndex: note: --player matches 2 names; the games of all are counted: "Korchnoi, Viktor" (1), "Korchnoi,V" (1); for one only: "=Korchnoi, Viktor"
+    pgndex: note: --player matches 2 games ("Korchnoi, Viktor"), and "Kortschnoj, Viktor" has 6 games; if this is the same player: pgndex players games.db --merge "Kortschnoj, Viktor" "Korchnoi, Viktor"
     "#);
     for name in ["kortschnoj", "carlsen", "ding", "caruana"] {
         let run = place.run(&["export", "games.db", "--format", "csv", "--player", name]);

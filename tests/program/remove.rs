@@ -92,9 +92,8 @@ fn duplicates_come_back_if_their_file_is_as_it_was() {
     place.write("twice.pgn", "[Event \"other\"]\n\n1. e4 *\n");
     let run = place.run(&["remove", "games.db", "--source", "all.pgn"]);
     assert_eq!(run.status, 0, "{run:?}");
-    let note = "pgndex: note: 3 games of twice.pgn had been skipped because the same was in the database; they stay out, as the \
-                file cannot be read again (it has changed since it was indexed). To have them after all, take that file out too, and \
-                index it anew\n";
+    let note = "pgndex: note: not added: 3 games of twice.pgn, skipped earlier as duplicates; the file cannot be read again (it has \
+                changed since it was indexed). To add them, remove that file too, and index it again\n";
     assert!(run.stderr.starts_with(note), "{}", run.stderr);
     assert_eq!(place.number("games.db", "SELECT count(*) FROM duplicate WHERE original_id IS NULL"), 3);
     assert_sound(&place);
@@ -127,8 +126,8 @@ fn what_was_done_before_a_failure_is_reported() {
     let told = place.told(1, &arguments);
     let removed = before + 3 - place.number("games.db", "SELECT count(*) FROM game");
     let start = format!(
-        "pgndex: error: {removed} games were removed, and 3 that had been skipped as duplicates came back; removing those of them \
-         that fit failed; run the same command again\n"
+        "pgndex: error: {removed} games were removed, and 3 that had been skipped as duplicates came back; removing those \
+         that match failed; run the same command again\n"
     );
     assert!(told.starts_with(&start) && told.contains("not these"), "{told}");
     place.connection("games.db").execute_batch("DROP TRIGGER stop").expect("no trigger");
@@ -176,22 +175,26 @@ fn a_smaller_file_is_as_sound() {
 fn what_makes_no_sense_is_refused_with_a_way_on() {
     let place = place();
     for (arguments, status, told) in [
-        (&[][..], 2, "say what is to go: --source PATH, --games with conditions, or --sql QUERY"),
-        (&["--player", "tal"], 2, "the games that these options choose go only if you say --games too"),
+        (&[][..], 2, "say what to remove: --source PATH, --games with filters, or --sql QUERY"),
+        (&["--player", "tal"], 2, "to remove the games that these options choose, give --games too"),
         (
             &["--source", "all.pgn", "--player", "tal"],
             2,
-            "the games that these options choose go only if you say --games too",
+            "to remove the games that these options choose, give --games too",
         ),
-        (&["--dry-run"], 2, "--dry-run: say what would go: --source, --games or --sql"),
-        (&["--games", "--player", "s"], 2, "no games go for a name that fits several players"),
+        (&["--dry-run"], 2, "--dry-run: say what to remove: --source, --games or --sql"),
+        (&["--games", "--player", "s"], 2, "the name matches several players; nothing is removed"),
         (&["--games"], 2, "the following required arguments were not provided"),
-        (&["--source", "none.pgn"], 1, "no source of this database is none.pgn"),
-        (&["--source", "7"], 1, "no source of this database is 7"),
+        (&["--source", "none.pgn"], 1, "this database has no source none.pgn"),
+        (&["--source", "7"], 1, "this database has no source 7"),
         (&["--sql", "SELECT 'x'"], 1, "--sql: "),
         (&["--sql", "SELECT * FROM nope"], 1, "--sql: no such table: nope"),
         (&["--sql", "SELECT 9999"], 1, "no game 9999"),
-        (&["--games", "--player", "s", "--dry-run"], 2, "no games go for a name that fits several players"),
+        (
+            &["--games", "--player", "s", "--dry-run"],
+            2,
+            "the name matches several players; nothing is removed",
+        ),
     ] {
         let run = place.told(status, &[&["remove", "games.db"], arguments].concat());
         assert!(run.contains(told), "{arguments:?}: {run}");
@@ -215,7 +218,7 @@ fn counts_that_do_not_fit_are_put_right() {
         .expect("deleted");
     for command in [&["index", "games.db", "all.pgn"][..], &["remove", "games.db", "--source", "2"]] {
         let failure = place.told(1, command);
-        assert!(failure.contains("`pgndex repair` makes the tables fit again"), "{failure}");
+        assert!(failure.contains("`pgndex repair` makes the tables consistent again"), "{failure}");
     }
     assert_eq!(place.run(&["verify", "games.db", "--quiet"]).status, 1);
     let summary = parsed(&place.ok(&["repair", "games.db", "--json", "--quiet"]));
@@ -230,7 +233,7 @@ fn counts_that_do_not_fit_are_put_right() {
         .execute_batch(&format!("DELETE FROM game_position WHERE game_id = {game}"))
         .expect("deleted");
     let told = place.told(1, &["repair", "games.db", "--quiet"]);
-    assert!(told.contains(&format!("game {game} has not all positions")), "{told}");
+    assert!(told.contains(&format!("game {game} has missing positions")), "{told}");
 }
 
 /// What additions left side by side becomes one whole, and says so.

@@ -103,6 +103,22 @@ fn each_command_has_a_manual_page_without_faults() {
     }
     let written = std::fs::read_to_string(directory.join("pgndex-sql.1")).expect("a page");
     assert!(written.contains(".SH EXAMPLES\n.nf\npgndex sql games.db"), "{written}");
+    let whole = std::fs::read_to_string(directory.join("pgndex.1")).expect("a page");
+    for heading in ["EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES"] {
+        assert!(
+            whole.contains(&format!(".SH \"{heading}\"")) || whole.contains(&format!(".SH {heading}")),
+            "{heading}"
+        );
+    }
+    // The statuses and variables are those of the documentation.
+    let explained =
+        std::fs::read_to_string(crate::pages::project().join("docs/exit-status.md")).expect("a page");
+    let rows = explained.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+    for term in rows.map(|term| term.trim_matches('`')) {
+        let is_status = term.bytes().all(|byte| byte.is_ascii_digit());
+        let is_variable = term.bytes().all(|byte| byte == b'_' || byte.is_ascii_uppercase());
+        assert!(!is_status && !is_variable || whole.contains(&format!("\\fB{term}\\fR")), "{term}");
+    }
     if !has_program("groff") {
         return;
     }

@@ -380,7 +380,7 @@ mod errors {
             ("SELECT * FROM game WHERE eco = B90", "a text is written in single quotes: 'B90'"),
             ("show tables", ".tables lists the tables, and .schema TABLE shows one"),
             ("SELECT load_extension('x')", "extensions cannot be loaded here"),
-            ("ATTACH 'new.db' AS new", "ATTACH takes a database that exists"),
+            ("ATTACH 'new.db' AS new", "ATTACH needs an existing database"),
             ("SELECT * FROM nonsense", ".tables lists the tables"),
         ] {
             let told = failure(query);
@@ -521,8 +521,8 @@ mod writing {
         let sample = sample();
         insta::assert_snapshot!(sample.failure(&["--write", "DELETE FROM player WHERE player_id = 1"]), @"
         pgndex: error: FOREIGN KEY constraint failed
-          rows of player are named by game.black_id, game.white_id
-          to see the rows that would be left without the one that they name: BEGIN; PRAGMA defer_foreign_keys = ON; this statement; PRAGMA foreign_key_check; ROLLBACK
+          rows of player are referenced by game.black_id, game.white_id
+          to see the rows that would refer to a missing row: BEGIN; PRAGMA defer_foreign_keys = ON; this statement; PRAGMA foreign_key_check; ROLLBACK
         ");
         // As it says.
         let asked = "BEGIN; PRAGMA defer_foreign_keys = ON; DELETE FROM player WHERE player_id = 1; PRAGMA foreign_key_check; ROLLBACK";

@@ -25,7 +25,7 @@ fn a_view_for_a_table_is_refused() {
         &["optimize", "-q", "games.db"],
     ] {
         let failure = place.failure(arguments);
-        let told = "pgndex: error: games.db: Game is a view, but pgndex needs a table of that name; nothing was written; drop the view \
+        let told = "pgndex: error: games.db: Game is a view, but pgndex needs a table of that name; nothing was written. Drop the view \
                     and give the table its name back, or index the games again into another database\n";
         assert_eq!(failure.replace(&format!("{}/", place.directory().display()), ""), told, "{arguments:?}");
     }

@@ -44,7 +44,7 @@ fn a_tree_without_moves_says_why() {
             said(&place, &["explore", "games.db", "--depth", "3", "--least-share", "60", "--format", format]);
         assert_eq!(
             told,
-            "pgndex: note: no move was played in 60 of 100 games; a lower --least-share shows more\n"
+            "pgndex: note: no move was played in at least 60 % of the games; a lower --least-share shows more\n"
         );
     }
     let (table, _) = said(&place, &["explore", "games.db", "--depth", "3", "--least-share", "60"]);
@@ -110,7 +110,7 @@ fn lines_of_a_player_are_bounded() {
     let (json, told) = said(&place, &[&record[..], &["--format", "json"]].concat());
     assert_eq!(json.matches("\"transposes_to\"").count(), 10_000);
     assert!(
-        told.contains("the lines have more moves than can be told: these are the most frequent ones"),
+        told.contains("the lines have more moves than can be shown: these are the most frequent ones"),
         "{told}"
     );
 }
@@ -158,7 +158,7 @@ fn no_export_replaces_what_the_games_are_from() {
     place.index("games.db", &place.path("own.pgn"));
     for format in ["csv", "fen", "epd", "csv-positions"] {
         let run = place.run(&["export", "games.db", "--format", format, "-o", "other.pgn", "--overwrite"]);
-        assert!(run.status == 1 && run.stderr.contains("holds games as PGN"), "{format}: {}", run.stderr);
+        assert!(run.status == 1 && run.stderr.contains("is a PGN file"), "{format}: {}", run.stderr);
     }
     let mut paths = vec!["own.pgn"];
     #[cfg(unix)]
@@ -207,7 +207,7 @@ fn a_full_standard_output_is_named_and_leaves_no_picture() {
 #[test]
 fn a_name_of_several_players_is_told_everywhere() {
     let place = Place::new().indexed(&club()).with("mine.pgn", "1. e4 e5 *\n");
-    let fits = "fits 2 names, whose games all count: \"Polgar, Judit\" (3), \"Polgar, Zsuzsa\" (2); for one of them: \"=Polgar, Judit\"\n";
+    let fits = "matches 2 names; the games of all are counted: \"Polgar, Judit\" (3), \"Polgar, Zsuzsa\" (2); for one only: \"=Polgar, Judit\"\n";
     for arguments in [
         &["find", "games.db"][..],
         &["explore", "games.db"],
@@ -289,7 +289,7 @@ fn games_that_stand_in_the_place_of_the_database_are_told() {
     assert_eq!(status, 1);
     assert_eq!(
         stderr,
-        "pgndex: error: new.pgn: no database; the database comes first, as in `pgndex index games.db new.pgn`\n"
+        "pgndex: error: new.pgn: not a database; the database comes first, as in `pgndex index games.db new.pgn`\n"
     );
     assert_eq!(fs::read(place.path("new.pgn")).unwrap(), b"1. e4 *\n");
 }
@@ -321,7 +321,7 @@ fn an_option_that_is_not_there_is_told_with_what_helps() {
         (&["find", "games.db", "--ending", "KRPKR"], "give pieces with --material, as in --material KRPvKR"),
         (
             &["export", "games.db", "--game", "7", "--format", "pgn"],
-            "one game is printed by 'pgndex game DB N --format pgn'; several are chosen by --sql",
+            "print one game with 'pgndex game DB N --format pgn'; choose several with --sql",
         ),
         (
             &["sql", "games.db", "SELECT 1", "--output", "x.csv"],
@@ -363,7 +363,7 @@ fn an_option_that_is_not_there_is_told_with_what_helps() {
             "--then takes no value and comes before the next description: '--then --move \"R8#\"'",
         ),
         (&["find", "games.db", "--elo", "2500"], "use '--elo-min N', '--elo-max N' or both"),
-        (&["import", "games.db", "a.pgn"], "'pgndex index' may be what you look for"),
+        (&["import", "games.db", "a.pgn"], "did you mean 'pgndex index'?"),
         (&["verfy", "games.db"], "a similar subcommand exists: 'verify'"),
         (&["find", "games.db", "--name", "tal"], "use '--player NAME'"),
         (
@@ -375,7 +375,7 @@ fn an_option_that_is_not_there_is_told_with_what_helps() {
         (&["index", "games.db", "a.pgn", "--xyz"], "'pgndex index --help' lists the options"),
         (&["verify", "games.db", "--csv"], "'pgndex verify --help' lists the options"),
         (&["find", "games.db", "--limt", "3"], "a similar argument exists: '--limit'"),
-        (&["index", "games.db", "a.pgn", "--eco", "a.tsv"], "names of openings are given by --openings FILE"),
+        (&["index", "games.db", "a.pgn", "--eco", "a.tsv"], "give names of openings with --openings FILE"),
         (
             &["export", "games.db", "--fen"],
             "--fen takes a position; to write positions as FEN, use --format fen",
@@ -432,9 +432,11 @@ fn the_reason_for_nothing_is_the_true_one() {
     let told = |arguments: &[&str]| said(&place, arguments).1;
     assert!(
         told(&["export", "games.db", "--format", "csv-positions", "--evaluated"])
-            .contains("no position fits")
+            .contains("no position matches")
     );
-    assert!(told(&["export", "games.db", "--format", "fen", "--ply", "500-"]).contains("no position fits"));
+    assert!(
+        told(&["export", "games.db", "--format", "fen", "--ply", "500-"]).contains("no position matches")
+    );
     let held = ["repertoire", "games.db", "mine.pgn", "--side", "white", "--since", "2030"];
     assert!(told(&held).contains("no game passes the filters"));
     for (arguments, expected) in [
@@ -446,14 +448,14 @@ fn the_reason_for_nothing_is_the_true_one() {
             &["explore", "games.db", "--moves", "1. e4 e5 2. Ke2 Ke7"],
             "the position after 1. e4 e5; none of them went on",
         ),
-        (&["find", "games.db", "--player", "=nobody"], "no player has a name that fits \"=nobody\""),
-        (&["find", "games.db", "--player", "zz"], "fits \"zz\" (--player)\n"),
+        (&["find", "games.db", "--player", "=nobody"], "no player has a name that matches \"=nobody\""),
+        (&["find", "games.db", "--player", "zz"], "matches \"zz\" (--player)\n"),
         (&["find", "games.db", "--opening", "sicilan"], "did you mean \"Sicilian Defense\""),
     ] {
         assert!(told(arguments).contains(expected), "{arguments:?}: {}", told(arguments));
     }
     let unknown = told(&["find", "games.db", "--white", "nobody"]);
-    assert!(unknown.contains("no player has a name that fits \"nobody\" (--white)"), "{unknown}");
+    assert!(unknown.contains("no player has a name that matches \"nobody\" (--white)"), "{unknown}");
     let empty = Place::new().indexed("");
     assert_eq!(said(&empty, &["explore", "games.db"]).1, "pgndex: note: the database has no games\n");
     let shuffled =
@@ -488,7 +490,7 @@ fn a_limit_of_file_size_is_an_error_that_names_the_file() {
     };
     // What SQLite writes fails without its reason.
     for (work, expected) in [
-        ("export games.db -f pgn -o out.pgn", "out.pgn: a file may not become so large here (more than "),
+        ("export games.db -f pgn -o out.pgn", "out.pgn: a file of this size is not allowed here (more than "),
         ("index new.db games.pgn", "no space left to write it (about "),
         ("index --duplicates keep games.db games.pgn other.pgn", "no space left to write it (about "),
         ("remove games.db --games --result 1-0", "no space left to write it (up to "),

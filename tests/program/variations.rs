@@ -108,7 +108,7 @@ fn nothing_found_in_any_line_is_explained() {
     pgndex: note: 2 games reached the position after 1. d4 Nf6 2. c4 e6; none of them went on with 3. Nc3
     ");
     let run = find().ask(&["--moves", "1. d4 Nf6 2. c4 e6", "--player", "six"]);
-    insta::assert_snapshot!(run.stderr, @"pgndex: note: 2 games reached the position, and none fits the filters");
+    insta::assert_snapshot!(run.stderr, @"pgndex: note: 2 games reached the position, but none passes the filters");
     let run = explore().ask(&["--moves", "1. h4"]);
     insta::assert_snapshot!(run.stderr, @"pgndex: note: no game and no variation reached this position: rnbqkbnr/pppppppp/8/8/7P/8/PPPPPPP1/RNBQKBNR b KQkq -");
 }

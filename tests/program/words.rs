@@ -30,6 +30,56 @@ fn files(directory: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// The texts in double quotes of a Rust file, with continued lines joined.
+fn texts(source: &str) -> Vec<String> {
+    let token = r##"(?s)r#".*?"#|b?'(?:\\.[^']*|[^'\\])'|"((?:[^"\\]|\\.)*)"|//[^\n]*"##;
+    let token = Regex::new(token).expect("a pattern");
+    let continued = Regex::new(r"\\\n\s*").expect("a pattern");
+    let quoted = token.captures_iter(source).filter_map(|token| token.get(1));
+    quoted.map(|text| continued.replace_all(text.as_str(), "").replace("\\n", "\n")).collect()
+}
+
+/// The sentences of a text that have more than 30 words.
+fn long_sentences(text: &str) -> Vec<String> {
+    const MOST: usize = 30;
+    let end = Regex::new(r"[.?!](?:\s|$)|\n").expect("a pattern");
+    // A word has a small letter, or stands for one that is filled in. What has none is code, such as SQL.
+    let is_word = |word: &&str| word.contains(|letter: char| letter.is_lowercase() || letter == '{');
+    let is_long = |sentence: &&str| sentence.split_whitespace().filter(is_word).count() > MOST;
+    let is_sql = |sentence: &&str| ["SELECT ", "FROM ", "WHERE "].iter().any(|word| sentence.contains(word));
+    end.split(text).filter(is_long).filter(|sentence| !is_sql(sentence)).map(str::to_owned).collect()
+}
+
+#[test]
+fn sentences_are_counted() {
+    let words = |count: usize| vec!["word"; count].join(" ");
+    assert!(long_sentences(&format!("{}. {}? {}", words(30), words(30), words(30))).is_empty());
+    assert_eq!(long_sentences(&format!("{}; {{}}", words(30))).len(), 1);
+    let source = "// \"no\"\nf('\"', \"a \\\n     b\", r#\"no\"#, \"c\")";
+    assert_eq!(texts(source), ["a b", "c"]);
+}
+
+#[test]
+fn no_sentence_of_the_help_or_a_message_is_long() {
+    let mut sources = Vec::new();
+    files(&project().join("src"), "rs", &mut sources);
+    let mut found = String::new();
+    for path in sources {
+        let source = std::fs::read_to_string(&path).expect("a text");
+        for sentence in texts(&source).iter().flat_map(|text| long_sentences(text)) {
+            found += &format!("{}: {sentence}\n", path.display());
+        }
+    }
+    // The page of all options has every text of the help: a row of a table for each option, and paragraphs.
+    let page = std::fs::read_to_string(project().join("docs/reference/options.md")).expect("a page");
+    for cell in page.lines().flat_map(|line| line.split(" | ")) {
+        for sentence in long_sentences(cell) {
+            found += &format!("help: {sentence}\n");
+        }
+    }
+    assert!(found.is_empty(), "{found}");
+}
+
 /// The text between double quotes of a line of Rust that is no comment, or nothing.
 fn literals(line: &str) -> String {
     let code = !line.trim_start().starts_with("//");

@@ -208,11 +208,7 @@ fn what_cannot_be_read_is_told_with_what_to_do() {
         ("/api/position?fen=8/8", 400, "because: the number of ranks in the placement is 2, not 8"),
         ("/api/games?like=8/8", 400, "because: the number of ranks"),
         ("/api/games?wxyz=1", 400, "no such parameter; there are: "),
-        (
-            "/api/games?source=nope.pgn",
-            400,
-            "no source of this database is nope.pgn; /api/sources lists them",
-        ),
+        ("/api/games?source=nope.pgn", 400, "this database has no source nope.pgn; /api/sources lists them"),
         ("/api/game/0", 404, "no game 0"),
         ("/api/game/99999", 404, "no game 99999"),
         ("/api/nothing", 404, "nothing"),

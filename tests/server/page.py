@@ -397,7 +397,7 @@ def tell_nothing(browser, base):
     print("nothing", flush=True)
     told = {
         "/?play=a2a4,a7a6,a1a3,h7h6,a3h3": "No game reached this position",
-        "/?play=e2e4&player=Nobody+at+all": "none fits the filters",
+        "/?play=e2e4&player=Nobody+at+all": "none passes the filters",
         "/view/games?player=Nobody+at+all": "No player is called “Nobody at all”",
         "/view/search?material=KQQQvKQQQ": "No game has such a position",
         "/view/player?name=Nobody+at+all": "No player is called “Nobody at all”",

@@ -620,7 +620,7 @@ fn places_that_cannot_be_written_are_told_first() {
     missing: cannot write into this directory; create it, or choose another place
       No such file or directory (os error 2)
     ");
-    insta::assert_snapshot!(error(directory.path()), @"DIR: a database cannot be made here; give the name of a file");
+    insta::assert_snapshot!(error(directory.path()), @"DIR: a database cannot be created here; give the name of a file");
 }
 
 #[test]

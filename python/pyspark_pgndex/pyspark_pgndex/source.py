@@ -141,7 +141,7 @@ def _files(options: dict[str, str]) -> list[str]:
         if not os.path.exists(path) and glob.has_magic(path):
             fitting = sorted(glob.glob(path))
             if not fitting:
-                raise FileNotFoundError(f"{path}: no file fits this pattern; check the pattern")
+                raise FileNotFoundError(f"{path}: no file matches this pattern; check the pattern")
             found += fitting
         else:
             found.append(path)

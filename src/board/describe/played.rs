@@ -106,7 +106,7 @@ pub enum MovePatternError {
     #[error("the move is empty; write it as Qxh7# or e4, with '?' for any piece")]
     Empty,
     /// Invalid squares.
-    #[error("'{0}' is no square, file or rank; write the move as Qxh7#, e4, ?xe5 or Rad1")]
+    #[error("'{0}' is not a square, file or rank; write the move as Qxh7#, e4, ?xe5 or Rad1")]
     Squares(String),
     /// Letters after `=` that are not promotion pieces.
     #[error("'={0}': a pawn becomes Q, R, B or N")]

@@ -4,28 +4,37 @@ use clap::Args;
 use clap::ValueEnum;
 use std::path::PathBuf;
 
+/// Heading of the options on boards and pictures.
+pub(crate) const BOARDS: &str = "Boards and pictures";
+
 /// How boards are drawn.
 #[derive(Args, Debug)]
 pub(crate) struct BoardArgs {
-    /// Draw boards with letters instead of figures; this is the default if the locale is not UTF-8, and where there are no colours
-    #[arg(long)]
+    /// Draw boards with letters instead of figures.
+    ///
+    /// This is the default if the locale is not UTF-8, and where there are no colours.
+    #[arg(help_heading = BOARDS, long, hide_short_help = true)]
     pub(crate) ascii: bool,
     /// Draw boards with Black at the bottom
-    #[arg(long)]
+    #[arg(help_heading = BOARDS, long)]
     pub(crate) flip: bool,
-    /// Draw boards in colour; auto: on a terminal, unless NO_COLOR is set
-    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
+    /// When to draw boards in colour.
+    ///
+    /// auto: on a terminal, unless NO_COLOR is set.
+    #[arg(help_heading = BOARDS, hide_short_help = true, long, value_name = "WHEN", value_enum, default_value = "auto")]
     pub(crate) color: ColorChoice,
 }
 
 /// A picture of a position.
 #[derive(Args, Debug)]
 pub(crate) struct PictureArgs {
-    /// Write a picture of the board to this file, as SVG; --flip turns it round
-    #[arg(long, value_name = "FILE")]
+    /// Write a picture of the board to this file, as SVG.
+    ///
+    /// --flip turns it round.
+    #[arg(help_heading = BOARDS, long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
     /// Replace the file if it exists
-    #[arg(long, requires = "svg")]
+    #[arg(help_heading = BOARDS, long, requires = "svg", hide_short_help = true)]
     pub(crate) overwrite: bool,
 }
 

@@ -125,36 +125,44 @@ struct EndingArg(Ending);
 /// The options as clap knows them: each may stand once before each `--then` and after the last.
 #[derive(Args, Debug)]
 struct Options {
-    /// A FEN's placement with these signs: '?' anything, '!' any piece, 'A' a white piece, 'a' a black piece, [QR] one of
-    /// these, '*' any number of squares. The side to move can follow
+    /// Pieces on squares: a FEN's placement with wildcards.
+    ///
+    /// '?' is anything, '!' any piece, 'A' a white piece, 'a' a black piece, [QR] one of these, '*' any number of
+    /// squares. The side to move can follow.
     #[arg(long, value_name = "PLACEMENT", help_heading = DESCRIPTION)]
     pattern: Vec<String>,
-    /// The pieces that are left, White's first, as in KRPvKR, KRP-KR or KRPKR
+    /// The remaining pieces, White's first: KRPvKR, KRP-KR or KRPKR
     #[arg(long, value_name = "PIECES", help_heading = DESCRIPTION)]
     material: Vec<String>,
     /// The pawn structure of this FEN; its other pieces do not matter
     #[arg(long, value_name = "FEN", help_heading = DESCRIPTION)]
     structure: Vec<String>,
-    /// The kind of ending
+    /// The kind of ending, such as rook or opposite-bishops
     #[arg(long, value_name = "KIND", value_enum, help_heading = DESCRIPTION)]
     ending: Vec<EndingArg>,
-    /// The move that is played from the position, as in "Qxh7#"; what is not written may be anything: Qx, e4, ?xR, +, =N
+    /// The move played from the position, such as "Qxh7#".
+    ///
+    /// Omitted parts match anything: Qx, e4, ?xR, +, =N.
     #[arg(long = "move", value_name = "MOVE", help_heading = DESCRIPTION)]
     played: Vec<String>,
-    /// So many positions in a row fit, at least, so that exchanges in passing do not count
+    /// At least this many positions in a row match.
+    ///
+    /// This ignores positions that occur only in the middle of an exchange.
     #[arg(long = "for", value_name = "PLIES", value_parser = within(1..=u32::MAX), help_heading = DESCRIPTION)]
     lasting: Vec<u32>,
-    /// Only positions at these plies: 20, 20-40, -40 or 60-
+    /// Only positions at these plies: 20, 20-40, -40 or 60-.
+    ///
+    /// In `export` this works without a description too.
     #[arg(long = "ply", value_name = "PLIES", value_parser = read_plies, allow_hyphen_values = true, help_heading = DESCRIPTION)]
     plies: Vec<PlyRange>,
-    /// What is described before comes first, what is described after comes later in the game
+    /// Separates descriptions: first this one, later that one
     #[arg(long, num_args = 0, default_missing_value = "true", help_heading = DESCRIPTION)]
     then: Vec<bool>,
     /// Also with the colours reversed
-    #[arg(long, help_heading = DESCRIPTION)]
+    #[arg(long, help_heading = DESCRIPTION, hide_short_help = true)]
     either: bool,
-    /// Also with left and right changed round
-    #[arg(long, help_heading = DESCRIPTION)]
+    /// Also with left and right exchanged
+    #[arg(long, help_heading = DESCRIPTION, hide_short_help = true)]
     mirror: bool,
 }
 

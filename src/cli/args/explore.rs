@@ -1,7 +1,7 @@
 //! Arguments of `pgndex explore`.
 
 use crate::cli::args::WrongValue;
-use crate::cli::args::board::{BoardArgs, PictureArgs};
+use crate::cli::args::board::{BOARDS, BoardArgs, PictureArgs};
 use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::players::SideArg;
 use crate::cli::args::position::PositionArgs;
@@ -15,81 +15,82 @@ use std::path::PathBuf;
 
 /// Show what was played from a position, and with what results
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_long_help = "\
+Each game counts once, whatever moves led to the position. If a game reached the position several times, its last move from there \
+counts. Games without a result are not counted. Bars show White's wins, draws and Black's wins; with --ascii as '#', '=' and '.'.
+
+If a position has no opening name, that of the last named position on the way is shown. For a position given by moves, a line shows how \
+many games reached it by transposition. The picture of --svg has arrows for the most frequent moves; wider arrows mean more games.
+
+The counts of frequent positions are stored in the database. Other positions have few games, which are counted on demand. Ctrl-C stops \
+the command.
+
 Examples:
-  pgndex explore games.db                             from the start position
-  pgndex explore games.db --moves \"1. e4 c5\"
-  pgndex explore games.db --fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\" --board
-  pgndex explore games.db --play e2e4,c7c5 --format json | jq '.moves[:3]'
-  pgndex explore games.db --moves \"1. e4 c5\" --white carlsen --since 2015
   pgndex explore games.db --moves \"1. e4 c5\" --player carlsen --side black
   pgndex explore games.db --moves \"1. e4 c5\" --until 1999 --versus \"--since 2000\"
-  pgndex explore games.db --moves \"1. e4 c5\" --history
-  pgndex explore games.db --depth 6 --format dot | dot -Tsvg > tree.svg
-  pgndex explore games.db --moves \"1. e4 c5\" --variations
-  pgndex explore games.db --moves \"1. e4 c5\" --svg sicilian.svg
-
-Each game counts once, whatever moves led to the position. If a game reached the position several times, its last move from there \
-counts. Games without a result are not counted. Bars show White's wins, draws and Black's wins; with --ascii as '#', '=' and '.'. \
-If a position has no opening name, that of the last named position on the way is shown. JSON is one object, in the form \
-of Lichess's opening explorer. --variations adds a column: the games, with or without a result, in which a variation has the move. \
-Results count played moves only. For a position given by moves, a line shows how many games reached it by transposition: games without \
-one of the positions on the way. In a tree, a move to a position that is elsewhere in the tree names that place. The picture of --svg \
-has arrows for the most frequent moves; wider arrows mean more games.
-
-The counts of frequent positions are stored in the database; other positions have few games, which are counted on demand. Ctrl-C stops \
-the command.")]
+  pgndex explore games.db --depth 6 --format dot | dot -Tsvg > tree.svg")]
 pub(crate) struct ExploreArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
     #[command(flatten)]
     pub(crate) position: PositionArgs,
-    /// Also count the moves of variations, in a column of their own
+    /// Also count the moves of variations, in their own column.
+    ///
+    /// It has the games, with or without a result, in which a variation has the move. Results count played moves only.
     #[arg(long)]
     pub(crate) variations: bool,
-    /// How many moves to show, the most frequent first; 0 for all
+    /// Number of moves, the most frequent first; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,
-    /// How many of the highest rated games to list, at most 15 [default: 5; in json 15]
-    #[arg(long, value_name = "N", value_parser = within(0..=15_u8))]
+    /// Number of the highest rated games to list, at most 15 [default: 5; in json 15]
+    #[arg(hide_short_help = true, long, value_name = "N", value_parser = within(0..=15_u8))]
     pub(crate) top: Option<u8>,
-    /// How many of the latest games to list, at most 15 [default: 5; in json 15]
-    #[arg(long, value_name = "N", value_parser = within(0..=15_u8))]
+    /// Number of the latest games to list, at most 15 [default: 5; in json 15]
+    #[arg(hide_short_help = true, long, value_name = "N", value_parser = within(0..=15_u8))]
     pub(crate) recent: Option<u8>,
-    /// Names of openings, in a file or directory as for `index --openings` [default: those of the database]
-    #[arg(long, value_name = "FILE")]
+    /// Names of openings, as for `index --openings` [default: the database's]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub(crate) openings: Option<PathBuf>,
-    /// Show results from this side's view: score, opponents' mean rating, performance. With --player: only games in which
-    /// the player had this side
+    /// Show results from this side's view.
+    ///
+    /// They are the score, the opponents' mean rating and the performance. With --player: only games in which the player
+    /// had this side.
     #[arg(long, value_name = "SIDE", value_enum)]
     pub(crate) side: Option<SideArg>,
-    /// Compare with the games that pass these other filters, given as one text; "" means all games
+    /// Compare with the games that pass these other filters.
+    ///
+    /// They are one text, such as "--since 2020"; "" means all games.
     #[arg(long, value_name = "FILTERS", allow_hyphen_values = true, conflicts_with_all = ["variations", "svg"])]
     pub(crate) versus: Option<String>,
-    /// Add a table by year: how many games reached the position, and the moves played most
+    /// Add a table by year: games, and the moves played most
     #[arg(long, conflicts_with_all = ["versus", "depth"])]
     pub(crate) history: bool,
-    /// Show a tree of moves with this depth in half-moves, at most 40
+    /// Show a tree of moves of this depth in half-moves, at most 40.
+    ///
+    /// A move to a position that is elsewhere in the tree names that place.
     #[arg(long, value_name = "N", value_parser = within(1..=40_u32), conflicts_with_all = ["versus", "variations", "limit", "top", "recent", "svg"])]
     pub(crate) depth: Option<u32>,
-    /// Show moves played in at least this percentage of the games with the first position
-    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32), requires = "depth")]
+    /// With --depth: show moves played in at least this percentage of the games with the first position
+    #[arg(hide_short_help = true, long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32), requires = "depth")]
     pub(crate) least_share: u32,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// Output format; json is one object, csv has the moves only, or the years with --history, dot is a tree for Graphviz
+    /// Output format.
+    ///
+    /// json is one object, as of Lichess's opening explorer. csv has the moves only, or the years with --history. dot is
+    /// a tree for Graphviz.
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: ExploreFormat,
     /// Draw the position
-    #[arg(long)]
+    #[arg(help_heading = BOARDS, long)]
     pub(crate) board: bool,
     #[command(flatten)]
     pub(crate) style: BoardArgs,
     #[command(flatten)]
     pub(crate) picture: PictureArgs,
     /// Print the time taken on standard error
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) timing: bool,
 }
 

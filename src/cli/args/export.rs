@@ -4,95 +4,95 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
-use pgndex::query::{Course, PositionQuery, Positions, Sample, WantedPositions};
+use pgndex::query::{Course, Positions, Sample, WantedPositions};
 
 use crate::cli::args::course::{CourseArgs, PlyRange};
 use crate::cli::args::filter::{FilterArgs, SortArg, WHICH};
 use crate::cli::args::parquet::{ParquetLayoutArgs, directory};
 use crate::cli::args::position::PositionArgs;
-use crate::cli::args::{WrongValue, read_position, within};
+use crate::cli::args::{WrongValue, within};
 
 /// Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("target").args(["output", "parquet"]))]
-#[command(after_help = "\
-Examples:
-  pgndex export games.db -f pgn --player carlsen --since 2019 --output carlsen.pgn
-  pgndex export games.db -f pgn --moves \"1. e4 c5 2. Nf3 d6\" --result 1-0 > najdorf-won.pgn
-  pgndex export games.db -f pgn --ending rook --player korchnoi --sort rating --limit 200 -o rooks.pgn
-  pgndex export games.db -f epd --material KRPvKR
-  pgndex export games.db -f fen --ply 16 | sort | uniq -c | sort -rn | head
-  pgndex export games.db -f epd --last --elo-min 2700
-  pgndex export games.db -f csv-positions --sample 10000 --ply 16- --evaluated --output training.csv
-  pgndex export games.db --parquet tables/ --speed blitz --partition-by year
-  pgndex export games.db -f csv --sql \"SELECT game_id FROM game ORDER BY ply_count DESC LIMIT 100\"
+#[command(after_long_help = "\
+Without filters all games are written. PGN is in export format, with all annotations unless --plain is given. A game with missing moves \
+has the tag Truncated. csv has a row for each game, with its moves. epd has the full-move number, the half-move clock, game and ply, and the \
+move played. csv-positions has the move played, the result, the ratings, and the evaluation in the PGN from White's view.
 
-Without filters all games are written. PGN is in export format, with comments, glyphs, variations, clocks and evaluations unless \
---plain is given; a game with missing moves has the tag Truncated. CSV has a row for each game, with its moves. EPD has the \
-full-move number, the half-move clock, game and ply, and the move played. csv-positions has a row for each position, with the move \
-played from it, the result, the ratings and the evaluation of the position as the PGN has it, from White's view.
+With a description, the games with such a position are written. The formats of positions then write one position of each game: the one \
+that `find` shows. Without a description they write all positions, or those of --ply or --last.
 
-If positions are described, the games with such a position are written. Formats of positions (fen, epd, csv-positions) then write one \
-position per game, the one that `find` shows. Without a description they write all positions of the games, or those of --ply or --last.
-
---sample chooses games evenly among those with such a position, and positions evenly within a game. If positions are described, only \
-the one that `find` shows of each game can be chosen. Positions are written in the order in which they are chosen. The same seed \
-chooses the same positions from the same database.
+--sample chooses games evenly, and positions evenly within a game. The same seed chooses the same positions from the same database.
 
 The file appears when it is complete. If no game matches, no file is written, an existing file stays unchanged, and the exit status is \
-0 with a note.")]
+0 with a note.
+
+Examples:
+  pgndex export games.db -f pgn --player carlsen --since 2019 --output carlsen.pgn
+  pgndex export games.db -f csv-positions --sample 10000 --ply 16- --evaluated --output training.csv
+  pgndex export games.db --parquet tables/ --speed blitz --partition-by year")]
 pub(crate) struct ExportArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
     #[command(flatten)]
     pub(crate) format: ExportFormatArgs,
-    /// Write moves only: no comments, glyphs, variations, clocks and evaluations
-    #[arg(long)]
+    /// Write moves only: no comments, glyphs, variations, clocks or evaluations
+    #[arg(long, hide_short_help = true)]
     pub(crate) plain: bool,
-    /// Write all clocks, times and evaluations as [%clk], [%emt] and [%eval], however the PGN wrote them
-    #[arg(long, conflicts_with = "plain")]
+    /// Write clocks, times and evaluations as [%clk], [%emt] and [%eval].
+    ///
+    /// This replaces whatever form the PGN had.
+    #[arg(long, hide_short_help = true, conflicts_with = "plain")]
     pub(crate) normalize: bool,
-    /// Order of the games: by their numbers, by the players' mean rating (best first), or by date (latest first)
+    /// Order of the games.
+    ///
+    /// By their numbers, by the players' mean rating (highest first), or by date (latest first).
     #[arg(long, value_name = "ORDER", value_enum, default_value = "game", conflicts_with = "sql")]
     pub(crate) sort: SortArg,
-    /// How many games to write; 0 for all
+    /// Number of games to write; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,
     #[command(flatten)]
     described: ExportCourseArgs,
-    /// Of each game, only the last position
+    /// Only the last position of each game
     #[arg(long)]
     last: bool,
     /// Only positions with an evaluation
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) evaluated: bool,
-    /// Choose this many positions at random, at most one per game
+    /// Choose this many positions at random, at most one per game.
+    ///
+    /// --per-game allows more. If positions are described, only the one that `find` shows of each game can be chosen.
+    /// Positions are written in the order in which they are chosen.
     #[arg(long, value_name = "N", conflicts_with_all = ["sort", "limit"], value_parser = within(1..=u64::MAX))]
     sample: Option<u64>,
     /// With --sample: at most this many positions per game, up to 100
-    #[arg(long, value_name = "N", requires = "sample", conflicts_with_all = ["sort", "limit"], default_value_t = 1)]
+    #[arg(hide_short_help = true, long, value_name = "N", requires = "sample", conflicts_with_all = ["sort", "limit"], default_value_t = 1)]
     #[arg(value_parser = within(1..=Sample::MOST_PER_GAME))]
     per_game: u32,
-    /// With --sample: another number draws other positions
-    #[arg(long, value_name = "N", requires = "sample", conflicts_with_all = ["sort", "limit"], default_value_t = 1)]
+    /// With --sample: another number chooses other positions
+    #[arg(hide_short_help = true, long, value_name = "N", requires = "sample", conflicts_with_all = ["sort", "limit"], default_value_t = 1)]
     #[arg(value_parser = within(0..=u64::MAX))]
     seed: u64,
     /// File to write [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace the file, or the Parquet files, if there are some
+    /// Replace an existing file or existing Parquet files
     #[arg(long, requires = "target")]
     pub(crate) overwrite: bool,
     #[command(flatten)]
     pub(crate) parquet_layout: ParquetLayoutArgs,
     #[command(flatten)]
-    pub(crate) position: ExportPositionArgs,
+    pub(crate) position: PositionArgs,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// Remove the games whose numbers are in the first column of this query, in its order
-    #[arg(help_heading = WHICH, long, value_name = "QUERY")]
-    #[arg(conflicts_with_all = ["ExportPositionArgs", "FilterArgs"])]
+    /// The games whose numbers are in the first column of this query.
+    ///
+    /// They are written in the order of the query.
+    #[arg(help_heading = WHICH, long, hide_short_help = true, value_name = "QUERY")]
+    #[arg(conflicts_with_all = ["PositionArgs", "FilterArgs"])]
     pub(crate) sql: Option<String>,
 }
 
@@ -161,10 +161,12 @@ impl ExportArgs {
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ExportFormatArgs {
-    /// What to write: games as pgn or csv; their positions as fen, epd or csv-positions, one a line
+    /// Games: pgn, csv; positions: fen, epd, csv-positions.
+    ///
+    /// Positions are written one a line.
     #[arg(long, short, value_enum)]
     pub(crate) format: Option<ExportFormat>,
-    /// Write the tables of the games as Parquet files into this directory
+    /// Write the tables of the games into this directory, as Parquet
     #[arg(long, value_name = "DIR", value_parser = directory())]
     pub(crate) parquet: Option<PathBuf>,
 }
@@ -197,14 +199,9 @@ struct ExportCourseArgs {
 
 impl Args for ExportCourseArgs {
     fn augment_args(command: Command) -> Command {
-        let command = CourseArgs::options(command, |option| match option {
+        CourseArgs::options(command, |option| match option {
             "plies" => &["last"],
             _ => &["fen", "moves", "play", "sql", "last"],
-        });
-        command.mut_arg("plies", |plies| {
-            plies.help(
-                "Only positions at these plies: 20, 20-40, -40 or 60-. Without a description: only these positions of each game",
-            )
         })
     }
 
@@ -221,34 +218,5 @@ impl FromArgMatches for ExportCourseArgs {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
-    }
-}
-
-/// A position that games must have reached.
-#[derive(Args, Debug)]
-#[group(multiple = false)]
-pub(crate) struct ExportPositionArgs {
-    /// Games that reached the position with this FEN
-    #[arg(help_heading = WHICH, long, value_name = "FEN", alias = "position")]
-    pub(crate) fen: Option<String>,
-    /// Games that reached the position after these moves: "1. e4 c5 2. Nf3". They are read as `find` reads them
-    #[arg(help_heading = WHICH, long, value_name = "MOVES")]
-    pub(crate) moves: Option<String>,
-    /// The same in UCI notation: e2e4,c7c5
-    #[arg(help_heading = WHICH, long, value_name = "MOVES")]
-    pub(crate) play: Option<String>,
-}
-
-impl ExportPositionArgs {
-    /// The position, if there is one.
-    ///
-    /// # Errors
-    /// Those of [`read_position`].
-    pub(in crate::cli) fn query(&self) -> anyhow::Result<Option<PositionQuery>> {
-        if let (None, None, None) = (&self.fen, &self.moves, &self.play) {
-            return Ok(None);
-        }
-        let args = PositionArgs { fen: self.fen.clone(), moves: self.moves.clone(), play: self.play.clone() };
-        read_position(&args).map(Some)
     }
 }

@@ -42,17 +42,19 @@ pub(crate) const WHICH: &str = "Which games";
 /// Which games count: those for which all of this holds.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FilterArgs {
-    /// White's name, or the beginning of one of its words. Letter case, accents and blanks around commas do not matter.
-    /// Initials match given names, and first and last name may come in either order. '=NAME' matches this name only
+    /// White's name, or the beginning of one of its words.
+    ///
+    /// Letter case, accents and blanks around commas do not matter. Initials match given names, and first and last name
+    /// may come in either order. '=NAME' matches this name only.
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) white: Option<NameFilter>,
     /// Black's name
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) black: Option<NameFilter>,
-    /// White's or Black's name. Given twice: both played, one on each side
+    /// White's or Black's name; given twice: they played each other
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) player: Vec<NameFilter>,
-    /// The name of the player who played against --player
+    /// Name of the player who played against --player
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) opponent: Option<NameFilter>,
     /// Both players are rated this or higher
@@ -61,11 +63,12 @@ pub(crate) struct FilterArgs {
     /// Both players are rated this or lower
     #[arg(help_heading = WHICH, long, value_name = "N", value_parser = within(0..=u16::MAX))]
     pub(crate) elo_max: Option<u16>,
-    /// Played in this year, month or day (2021, 2021.06, 2021-06-30) or later. Games whose month or day is unknown are
-    /// shown if the date could match
+    /// Played on this date or later: 2021, 2021.06 or 2021-06-30.
+    ///
+    /// Games whose month or day is unknown are shown if the date could match.
     #[arg(help_heading = WHICH, long, value_name = "DATE")]
     pub(crate) since: Option<DatePrefix>,
-    /// Played in this year, month or day or earlier
+    /// Played on this date or earlier; a year or month counts in full
     #[arg(help_heading = WHICH, long, value_name = "DATE")]
     pub(crate) until: Option<DatePrefix>,
     /// Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
@@ -75,41 +78,55 @@ pub(crate) struct FilterArgs {
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) event: Option<NameFilter>,
     /// The site's name, or the beginning of one of its words
-    #[arg(help_heading = WHICH, long, value_name = "NAME")]
+    #[arg(help_heading = WHICH, long, value_name = "NAME", hide_short_help = true)]
     pub(crate) site: Option<NameFilter>,
-    /// The opening of the game's positions: words of its name, or beginnings of them, such as "sicilian najdorf"
+    /// Words of the opening's name, such as "sicilian najdorf".
+    ///
+    /// Beginnings of words match too. The opening is that of the game's positions, not of its tags.
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) opening: Option<NameFilter>,
-    /// The ECO code in the PGN's tag ECO (column eco): B90, B9 for B90 to B99, or a range such as B90-C19
+    /// The tag ECO: B90, B9 for B90 to B99, or a range B90-C19.
+    ///
+    /// This is the column eco.
     #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco)]
     pub(crate) eco: Option<EcoRange>,
-    /// The ECO code of the opening of the game's positions (column opening_eco), not of its tags
-    #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco)]
+    /// The ECO code of the game's positions, not of its tags.
+    ///
+    /// This is the column opening_eco.
+    #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco, hide_short_help = true)]
     pub(crate) opening_eco: Option<EcoRange>,
-    /// How fast the game was, from its time control, in the classes of Lichess. Given several times: any of these
+    /// Class of the time control, as at Lichess, such as blitz.
+    ///
+    /// Given several times: any of these.
     #[arg(help_heading = WHICH, long, value_name = "SPEED", value_parser = speed(), ignore_case = true)]
     pub(crate) speed: Vec<Speed>,
-    /// The time control as in the PGN's tag TimeControl, such as 180+2
+    /// The tag TimeControl, such as 180+2
     #[arg(help_heading = WHICH, long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(hide_short_help = true)]
     pub(crate) time_control: Option<String>,
-    /// How the game ended, as in the PGN's tag Termination, such as "Time forfeit"
+    /// The tag Termination, such as "Time forfeit"
     #[arg(help_heading = WHICH, long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(hide_short_help = true)]
     pub(crate) termination: Option<String>,
     /// The game has this many half-moves or more
     #[arg(help_heading = WHICH, long, value_name = "N", value_parser = within(0..=u32::MAX))]
+    #[arg(hide_short_help = true)]
     pub(crate) plies_min: Option<u32>,
     /// The game has this many half-moves or fewer
     #[arg(help_heading = WHICH, long, value_name = "N", value_parser = within(0..=u32::MAX))]
+    #[arg(hide_short_help = true)]
     pub(crate) plies_max: Option<u32>,
     /// The game has engine evaluations
-    #[arg(help_heading = WHICH, long)]
+    #[arg(help_heading = WHICH, long, hide_short_help = true)]
     pub(crate) with_evals: bool,
-    /// Read from this file, given by its path as `pgndex info` shows it, or by its number in the table source. Given several times:
-    /// any of these
+    /// Read from this file: its path, or its number.
+    ///
+    /// `pgndex info` shows the paths; the numbers are in the table source. Given several times: any of these.
     #[arg(help_heading = WHICH, long, value_name = "PATH|ID")]
     pub(crate) source: Vec<PathBuf>,
-    /// The variant as in the PGN's tag Variant, such as Chess960; standard is also a game without one
+    /// The tag Variant, such as Chess960; standard is also a game without it
     #[arg(help_heading = WHICH, long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(hide_short_help = true)]
     pub(crate) variant: Option<String>,
 }
 
@@ -124,7 +141,7 @@ fn speed() -> impl TypedValueParser<Value = Speed> {
 /// Reads ECO codes. A file with names of openings was once given in their place.
 pub(crate) fn eco(text: &str) -> Result<EcoRange, String> {
     text.parse().map_err(|error: FilterError| match Path::new(text).exists() {
-        true => format!("{error}; a file with names of openings is given by --openings"),
+        true => format!("{error}; give a file with names of openings with --openings"),
         false => error.to_string(),
     })
 }

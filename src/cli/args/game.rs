@@ -1,6 +1,6 @@
 //! Arguments of `pgndex game`.
 
-use crate::cli::args::board::{BoardArgs, PictureArgs};
+use crate::cli::args::board::{BOARDS, BoardArgs, PictureArgs};
 use crate::cli::args::within;
 use clap::Args;
 use clap::ValueEnum;
@@ -9,43 +9,43 @@ use std::str::FromStr;
 
 /// Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
 #[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  pgndex game games.db 42
-  pgndex game games.db 42 --ply 24,end            with the board after ply 24 and after the last
-  pgndex game games.db 42 --board-every 10
-  pgndex game games.db 42 --novelty               with the first move that no earlier game had
-  pgndex game games.db 42 --ply 24 --svg 42.svg
-  pgndex game games.db 42 50-60 --format pgn > chosen.pgn
-  pgndex game games.db 42 --format json | jq -r '.plies[].fen'
-
+#[command(after_long_help = "\
 The line below a board shows the balance of material in pawns: + for White, - for Black, or equal. The picture of --svg shows one \
 position of one game: the one of --ply, or the last.
 
-In JSON, `key` is the position's key, a signed 64-bit integer. jq and JavaScript round such numbers: use `key_hex` \
-there. Castling in UCI is the king's move (e1g1). In games of Chess960 the king takes its rook (e1h1). If moves of a \
-game are missing, its PGN has the tag \"Truncated\".")]
+In JSON, `key` is the position's key, a signed 64-bit integer. jq and JavaScript round such numbers: use `key_hex` there. Castling in \
+UCI is the king's move (e1g1). In games of Chess960 the king takes its rook (e1h1). If moves of a game are missing, its PGN has the tag \
+\"Truncated\".
+
+Examples:
+  pgndex game games.db 42 --ply 24,end     with the board after ply 24 and after the last
+  pgndex game games.db 42 50-60 --format pgn > chosen.pgn
+  pgndex game games.db 42 --ply 24 --svg 42.svg")]
 pub(crate) struct GameArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// Numbers of games, as `find` and the view `games` show them: 42, or 1-5
+    /// Numbers of games: 42, or 1-5.
+    ///
+    /// `find` and the view `games` show them.
     #[arg(value_name = "GAME_ID", required = true)]
     pub(crate) games: Vec<GameRange>,
-    /// Output format; pgn is PGN's export format, json is one object per line
+    /// Output format.
+    ///
+    /// json is one object per line. pgn is PGN's export format.
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: GameFormat,
     /// Show moves only: no comments, glyphs, variations, clocks or evaluations
     #[arg(long)]
     pub(crate) plain: bool,
-    /// Show the novelty: the first move whose position no game of an earlier day had
+    /// Show the first move whose position no game of an earlier day had
     #[arg(long)]
     pub(crate) novelty: bool,
     /// Draw the board after these plies; 0 is the start, `end` the last position
-    #[arg(long, value_name = "PLY", value_delimiter = ',')]
+    #[arg(help_heading = BOARDS, long, value_name = "PLY", value_delimiter = ',')]
     pub(crate) ply: Vec<BoardPly>,
     /// Draw the board after every N plies and at the end
-    #[arg(long, value_name = "N", value_parser = within(1..=u32::MAX))]
+    #[arg(help_heading = BOARDS, long, value_name = "N", value_parser = within(1..=u32::MAX))]
     pub(crate) board_every: Option<u32>,
     #[command(flatten)]
     pub(crate) board: BoardArgs,

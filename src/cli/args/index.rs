@@ -1,9 +1,9 @@
 //! Arguments of `pgndex index`.
 
 use crate::cli::args::ByteSize;
-use crate::cli::args::Memory;
-use crate::cli::args::log::LogArgs;
+use crate::cli::args::log::ReportArgs;
 use crate::cli::args::parquet::{PARQUET, ParquetLayoutArgs, directory};
+use crate::cli::args::upkeep::WorkArgs;
 use crate::cli::args::within;
 use clap::Args;
 use clap::ValueEnum;
@@ -18,30 +18,24 @@ use std::sync::Arc;
 #[command(
     override_usage = "pgndex index [OPTIONS] <DB> <PGN>...\n       pgndex index [OPTIONS] --reread <DB>\n       pgndex index [OPTIONS] --parquet <DIR> <PGN>...\n       pgndex index [OPTIONS] --dry-run <PGN>..."
 )]
-#[command(after_help = "\
+#[command(after_long_help = "\
+Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes and unpacked in memory. Only text of tens of \
+MiB without the beginning of a game goes to a temporary file. In a zip archive all .pgn files are read. UTF-16 is read too.
+
+If a game or a file cannot be read, the run reports it and continues. All problems are in the table `problem`. If part of a game could \
+not be read, or a file has text but no game, the exit status is 3.
+
 Examples:
-  pgndex index games.db openings.pgn endings.pgn   two files
-  pgndex index games.db twic/                      all PGN files of a directory and those below it
-  pgndex index games.db lichess_db_*.pgn.zst       archives, as they are
-  pgndex index games.db @files.txt                 the files listed there, one path a line
-  curl -s URL | pgndex index games.db -            from standard input
-  pgndex index --overwrite games.db twic/          the same, replacing an existing database
-  pgndex index --reread games.db                   read all its files again, for what this version adds
-  pgndex index --parquet tables/ twic/             Parquet files instead of a database
-  pgndex index --dry-run --rejects bad.pgn twic/   without a database: are the games sound?
-
-Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes, not by their names. In a zip archive all .pgn files \
-are read. UTF-16 is read too. \
-Byte offsets are those of the unpacked UTF-8 text. Archives are unpacked in memory. Only text of tens of MiB without the beginning of a \
-game goes to a temporary file.
-
-If a game or a file cannot be read, the run reports it and continues. From a damaged archive, the games before the damage are read. All \
-problems are in the table `problem`. If part of a game could not be read, or a file has text but no game, the exit status is 3.")]
+  pgndex index games.db twic/ lichess_db_*.pgn.zst   a directory, and archives as they are
+  curl -s URL | pgndex index games.db -              from standard input
+  pgndex index --dry-run --rejects bad.pgn twic/     without a database: are the games sound?")]
 pub(crate) struct IndexArgs {
     /// Database to create or to add to
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// PGN files, archives, directories, patterns such as 'twic*.zip', @FILE for a list of paths, or - for standard input
+    /// PGN files, archives or directories; - is standard input.
+    ///
+    /// Patterns such as 'twic*.zip' work too. @FILE is a list of paths, one a line.
     #[arg(value_name = "PGN", required_unless_present_any = ["dry_run", "reread", "parquet"])]
     pub(crate) inputs: Vec<PathBuf>,
     /// Replace an existing database or existing Parquet files
@@ -53,13 +47,15 @@ pub(crate) struct IndexArgs {
     pub(crate) parquet: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) parquet_layout: ParquetLayoutArgs,
-    /// Read all files of the database again and replace it: to get what an earlier version or other options left out, such
-    /// as annotations
+    /// Read all files of the database again, and replace it.
+    ///
+    /// The new database has what an earlier version or other options left out, such as annotations.
     #[arg(long, conflicts_with_all = ["inputs", "dry_run", "overwrite"])]
     pub(crate) reread: bool,
-    /// With --reread: drop the games of files that are missing, unreadable or shorter than before. Without this option
-    /// such a file is an error
-    #[arg(long, requires = "reread")]
+    /// With --reread: drop the games of files that cannot be read in full.
+    ///
+    /// They are missing, unreadable or shorter than before. Without this option such a file is an error.
+    #[arg(hide_short_help = true, long, requires = "reread")]
     pub(crate) drop_missing: bool,
     /// Fail on any error or warning, and leave the database unchanged
     #[arg(help_heading = WRONG, long)]
@@ -70,64 +66,59 @@ pub(crate) struct IndexArgs {
     /// Write all problems to a file as JSON, one object per line
     #[arg(help_heading = WRONG, long, value_name = "FILE")]
     pub(crate) problems: Option<PathBuf>,
-    /// Write the original text of all games with an error to a file
+    /// Write the original text of games with an error to a file
     #[arg(help_heading = WRONG, long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
     /// What to do with a game that has an error
-    #[arg(help_heading = WRONG, long, value_name = "WHAT", value_enum, default_value = "keep")]
+    #[arg(hide_short_help = true, help_heading = WRONG, long, value_name = "WHAT", value_enum, default_value = "keep")]
     pub(crate) on_problem: OnProblemArg,
     /// Fail, and write no database, if there are more errors than this
-    #[arg(help_heading = WRONG, long, value_name = "N", value_parser = within(0..=u64::MAX))]
+    #[arg(hide_short_help = true, help_heading = WRONG, long, value_name = "N", value_parser = within(0..=u64::MAX))]
     pub(crate) max_problems: Option<u64>,
     #[command(flatten)]
     pub(crate) made_with: MadeWithArgs,
-    /// Number of worker threads, at most 256 [default: one per processor]
-    #[arg(long, short = 'j', value_name = "N", value_parser = within(1..=256_u16))]
-    pub(crate) threads: Option<u16>,
-    /// Memory to use, such as 512M or 4G; larger amounts of data go to temporary files [default: a quarter of the
-    /// machine's, at most 4G]
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) memory: Option<Memory>,
-    /// Directory for temporary files, which take about 20 bytes per position [default: the database's]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) temp_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
     /// Size of the pieces of input that the threads work on
     #[arg(long, value_name = "SIZE", hide = true)]
     pub(crate) chunk_size: Option<ByteSize>,
     /// How the two large tables are written; the rows are the same
     #[arg(long, value_name = "WRITER", hide = true, value_enum, default_value = "direct")]
     pub(crate) writer: WriterArg,
-    /// Show no progress and no summary; errors are still shown
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-    /// Write one JSON object to standard output at the end, instead of the summary
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) log: LogArgs,
+    pub(crate) report: ReportArgs,
 }
 
 /// What a database is made with. Additions keep to it, except for what they are given.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct MadeWithArgs {
-    /// What to do with a game that repeats an earlier one [default: skip, or the database's setting]
-    #[arg(long, value_name = "RULE", value_enum)]
+    /// What to do with repeated games.
+    ///
+    /// [default: skip, or the database's setting]
+    #[arg(help_heading = STORED, long, value_name = "RULE", value_enum)]
     duplicates: Option<DuplicatesArg>,
-    /// Store the counts for `explore` of positions that at least this many games reached [default: 64, or the database's
-    /// setting]
-    #[arg(long, value_name = "GAMES", value_parser = within(1..=u32::MAX))]
+    /// Store the counts of positions that at least this many games reached.
+    ///
+    /// `explore` answers from these counts at once. [default: 64, or the database's setting]
+    #[arg(help_heading = STORED, long, value_name = "GAMES", value_parser = within(1..=u32::MAX))]
+    #[arg(hide_short_help = true)]
     continuation_threshold: Option<u32>,
-    /// Which annotations of moves to store [default: all, or the database's setting]
-    #[arg(long, value_name = "WHICH", value_enum)]
+    /// Annotations of moves to store.
+    ///
+    /// [default: all, or the database's setting]
+    #[arg(help_heading = STORED, long, value_name = "WHICH", value_enum)]
     annotations: Option<AnnotationsArg>,
-    /// Names of openings: a TSV file with the columns eco, name and pgn, an .eco file of Scid, a PGN file with ECO and
-    /// Opening tags, or a directory of such files [default: Lichess's names, or the database's setting]
-    #[arg(long, value_name = "FILE")]
+    /// Names of openings: a file, or a directory of files.
+    ///
+    /// A TSV file with the columns eco, name and pgn, an .eco file of Scid, or a PGN file with ECO and Opening tags.
+    /// [default: Lichess's names, or the database's setting]
+    #[arg(help_heading = STORED, long, value_name = "FILE")]
     openings: Option<PathBuf>,
-    /// Encoding of the files, as a label of the WHATWG standard such as windows-1251, koi8-r, utf-16le or gbk. auto is
-    /// UTF-8, and Windows-1252 for each byte that is not valid UTF-8. A byte order mark overrides this option [default:
-    /// auto, or the database's setting]
-    #[arg(long, value_name = "LABEL", value_parser = encoding)]
+    /// Encoding of the files, such as windows-1251.
+    ///
+    /// A label of the WHATWG standard, such as koi8-r, utf-16le or gbk. auto is UTF-8, and Windows-1252 for each byte
+    /// that is not valid UTF-8. A byte order mark overrides this option. [default: auto, or the database's setting]
+    #[arg(help_heading = STORED, long, value_name = "LABEL", value_parser = encoding)]
     encoding: Option<EncodingArg>,
 }
 
@@ -174,8 +165,11 @@ impl MadeWithArgs {
     }
 }
 
+/// Heading of the options on what a database has.
+const STORED: &str = "What is stored";
+
 /// Heading of the options on what is wrong with the input.
-pub(crate) const WRONG: &str = "What is wrong with the input";
+pub(crate) const WRONG: &str = "Errors in the input";
 
 /// What becomes of a game with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -193,9 +187,9 @@ pub(crate) enum OnProblemArg {
 pub(crate) enum DuplicatesArg {
     /// Keep all games, and do not look for duplicates
     Keep,
-    /// Skip a game with the same moves, players, date and result as an earlier one; the table `duplicate` names both
+    /// Skip games with the same moves, players, date and result; the table `duplicate` names both
     Skip,
-    /// Also skip a game of 20 plies or more with the same moves as an earlier one, whoever played
+    /// Also skip games of 20 plies or more with the same moves, whoever played
     Moves,
 }
 

@@ -54,23 +54,22 @@ pub(crate) use upkeep::{OptimizeArgs, RepairArgs};
 pub(crate) use verify::VerifyArgs;
 pub(crate) use watch::WatchArgs;
 
-const EXAMPLES: &str = "\
+const NOTES: &str = "\
+Answers go to standard output. Notes, progress and errors go to standard error. The variable PGNDEX_DB names the database of commands \
+that only read, and PGNDEX_THREADS the number of threads.
+
+Exit status: 0 is done (also if nothing was found), 1 failed, 2 wrong usage, 4 another program is writing the database. 3 is done, but a \
+part of some games or files was lost. 130 is stopped by Ctrl-C, 143 by SIGTERM.
+
 Examples:
   pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database
   pgndex find games.db --moves \"1. e4 c5 2. Nf3\"  games with this position
-  pgndex find games.db --fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\"
   pgndex game games.db 42                         score sheet of game 42
-  pgndex game games.db 42 --format pgn > 42.pgn
-  pgndex sql games.db \"SELECT white, black, date FROM games WHERE eco = 'B90'\"
-
-Answers go to standard output. Notes, progress and errors go to standard error. The variable PGNDEX_DB names the \
-database of commands that only read, and PGNDEX_THREADS the number of threads.
-Exit status: 0 done (also if nothing was found); 1 failed; 2 wrong usage; 3 done, but some games or files lost \
-something; 4 another program is writing the database; 130 stopped by Ctrl-C; 143 stopped by SIGTERM.";
+  pgndex sql games.db \"SELECT white, black, date FROM games WHERE eco = 'B90'\"";
 
 /// Index PGN dumps into one SQLite file and look up any position or move of any game
 #[derive(Debug, Parser)]
-#[command(name = "pgndex", version, after_help = EXAMPLES, arg_required_else_help = true)]
+#[command(name = "pgndex", version, after_long_help = NOTES, arg_required_else_help = true)]
 #[command(max_term_width = 100)]
 pub(crate) struct Arguments {
     /// What to do.

@@ -27,9 +27,13 @@ pub(crate) fn directory() -> impl TypedValueParser<Value = PathBuf> {
 #[derive(Args, Debug)]
 pub(crate) struct ParquetLayoutArgs {
     /// With --parquet: the part of the date that names the directories
+    #[arg(hide_short_help = true)]
     #[arg(help_heading = PARQUET, long, value_name = "PART", value_enum, requires = "parquet", default_value = "month")]
     pub(crate) partition_by: PartitionByArg,
-    /// With --parquet: the number of these files, if several commands write into one directory; the upper half of each game_id
+    /// With --parquet: the number of these files, if several commands write into one directory.
+    ///
+    /// It is the upper half of each game_id.
+    #[arg(hide_short_help = true)]
     #[arg(help_heading = PARQUET, long, value_name = "N", requires = "parquet", default_value_t = 0)]
     #[arg(value_parser = within(0..=99_999_u32))]
     pub(crate) shard: u32,

@@ -13,18 +13,15 @@ use std::path::PathBuf;
 
 /// Show a player's record, openings, lines, endings and opponents
 #[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  pgndex player games.db \"Carlsen, Magnus\"
-  pgndex player games.db carlsen --since 2020 --speed blitz
-  pgndex player games.db carlsen --opponent caruana
-  pgndex player games.db carlsen --format md > carlsen.md
-  pgndex player games.db carlsen --format html --output carlsen.html
-
+#[command(after_long_help = "\
 Points are the player's, with either side. The performance follows FIDE's table, for games with a result against opponents with a known \
 rating. All players whose name matches are counted; '=NAME' means one only. Lines are the most frequent moves with that side, from the \
-start position. A game counts once in each kind of ending that it reached, even for one position: these are the games of find --ending. \
-The page of --format html needs no network and can be printed on A4.")]
+start position. A game counts once in each kind of ending that it reached, as with `find --ending`.
+
+Examples:
+  pgndex player games.db carlsen --since 2020 --speed blitz
+  pgndex player games.db \"=Carlsen, Magnus\" --opponent caruana --format md
+  pgndex player games.db carlsen --format html --output carlsen.html")]
 pub(crate) struct PlayerArgs {
     /// Database
     #[arg(value_name = "DB")]
@@ -32,18 +29,25 @@ pub(crate) struct PlayerArgs {
     /// The player's name, as for --player of other commands
     #[arg(value_name = "NAME", id = "name")]
     pub(crate) name: NameFilter,
-    /// How many openings, opponents and wins to show in each list; 0 for all
+    /// Length of each list; 0 for all.
+    ///
+    /// The lists are openings, opponents and wins.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,
     /// Length of the lines in half-moves, at most 40; 0 for none
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = within(0..=40_u32))]
     pub(crate) depth: u32,
-    /// Show moves played in at least this percentage of the games with that side, and in at least two games
-    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
+    /// Show moves played in at least this percentage of the games.
+    ///
+    /// The games are those with that side. A move also needs at least two games.
+    #[arg(hide_short_help = true, long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
     pub(crate) least_share: u32,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// Output format; json is one object, md is Markdown, html is a page with charts and boards, in one file
+    /// Output format.
+    ///
+    /// json is one object, md is Markdown. html is a page with charts and boards, in one file. It needs no network and
+    /// can be printed on A4.
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: PlayerFormat,
     /// File to write [default: standard output]
@@ -53,7 +57,7 @@ pub(crate) struct PlayerArgs {
     #[arg(long, requires = "output")]
     pub(crate) overwrite: bool,
     /// Print the time taken on standard error
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) timing: bool,
 }
 
@@ -69,17 +73,14 @@ pub(crate) enum PlayerFormat {
 /// List the players, and merge names of the same player
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("change").multiple(false))]
-#[command(after_help = "\
+#[command(after_long_help = "\
+Merged names are one player in all look-ups and counts. The games keep the names of the PGN. Give a name in full, or enough of it to \
+match only one; =NAME may be a name that no game has yet.
+
 Examples:
-  pgndex players games.db
   pgndex players games.db korchnoi
   pgndex players games.db --merge \"Korchnoi, Viktor\" \"Kortschnoj, Viktor\" \"Korchnoi,V\"
-  pgndex players games.db --split \"Korchnoi, Viktor\"
-  pgndex players games.db --suggest > aliases.csv
-  pgndex players games.db --aliases aliases.csv
-
-Merged names are one player in all look-ups and counts: --white, --black, --player and --opponent find the games with any of them. The \
-games keep the names of the PGN. Give a name in full, or enough of it to match only one; =NAME may be a name that no game has yet.")]
+  pgndex players games.db --suggest > aliases.csv     check this list before --aliases aliases.csv")]
 pub(crate) struct PlayersArgs {
     /// Database
     #[arg(value_name = "DB")]
@@ -87,33 +88,43 @@ pub(crate) struct PlayersArgs {
     /// Only players with this name, as for --player of other commands
     #[arg(value_name = "NAME", conflicts_with = "change")]
     pub(crate) name: Option<NameFilter>,
-    /// Merge these names into one player, whose name is the first
+    /// Merge these names into one player, named by the first
     #[arg(long, value_names = ["NAME", "ALIAS"], num_args = 2.., group = "change", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) merge: Vec<String>,
-    /// Merge names by a CSV file with the columns name, alias and, if known, fide_id
+    /// Merge names by a CSV file.
+    ///
+    /// Its columns are name, alias and, if known, fide_id.
     #[arg(long, value_name = "FILE", group = "change")]
     pub(crate) aliases: Option<PathBuf>,
-    /// Undo a merge: separate all of this player's names again, or only this name if it is not the player's first
+    /// Undo a merge: separate all of this player's names again.
+    ///
+    /// If the name is not the player's first one, only this name is separated.
     #[arg(long, value_name = "NAME", group = "change", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) split: Option<String>,
     /// Write all merged names as CSV, in the form that --aliases reads
     #[arg(long, group = "change")]
     pub(crate) export_aliases: bool,
-    /// Write names that are probably the same player as CSV, in the form that --aliases reads: check them first
+    /// Write names that are probably the same player, as CSV.
+    ///
+    /// The list has the form that --aliases reads. Check it first.
     #[arg(long, group = "change")]
     pub(crate) suggest: bool,
-    /// Order: by number of games (most first), or by name
+    /// Order of players.
+    ///
+    /// By number of games (most first), or by name.
     #[arg(long, value_name = "ORDER", value_enum, default_value = "games", conflicts_with = "change")]
     pub(crate) sort: PlayerSortArg,
-    /// How many players to show; 0 for all
+    /// Number of players to show; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 15, value_parser = within(0..=u32::MAX))]
     #[arg(conflicts_with = "change")]
     pub(crate) limit: u32,
-    /// How many players to skip first
+    /// Number of players to skip first
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
     #[arg(conflicts_with = "change")]
     pub(crate) offset: u32,
-    /// Output format; json is one object per line
+    /// Output format.
+    ///
+    /// json is one object per line.
     #[arg(long, short, value_enum, default_value = "table", conflicts_with = "change")]
     pub(crate) format: RowFormat,
 }
@@ -125,19 +136,17 @@ pub(crate) enum PlayerSortArg {
     Name,
 }
 
-/// Compare a repertoire with the games: the score of each line, and opponent moves it has no answer to
+/// Compare a repertoire with the games: scores, and opponent moves without an answer
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_long_help = "\
+A repertoire is a PGN file: its games with all their variations are the lines. Positions count however they arise, each game once, \
+with its last move there. Points are those of the repertoire's side. A move that leads back to a position of the repertoire is not a \
+departure. Moves after the end of a line are not checked.
+
 Examples:
-  pgndex repertoire games.db mine.pgn
   pgndex repertoire games.db mine.pgn --white \"Carlsen, Magnus\"
   pgndex repertoire games.db mine.pgn --elo-min 2500 --since 2020 --least-games 10
-  pgndex repertoire games.db mine.pgn --side black --format json | jq '.[0].unanswered[:5]'
-
-A repertoire is a PGN file: its games with all their variations are the lines. Its side is the one its tags name ([Orientation \
-\"black\"], as in studies of Lichess), or else the one with fewer choices of moves. Positions count however they arise, each game once, \
-with its last move there. Points are those of the repertoire's side. A move that leads back to a position of the repertoire is not a \
-departure. Moves after the end of a line are not checked.")]
+  pgndex repertoire games.db mine.pgn --side black --format json | jq '.[0].unanswered[:5]\'")]
 pub(crate) struct RepertoireArgs {
     /// Database
     #[arg(value_name = "DB")]
@@ -145,31 +154,39 @@ pub(crate) struct RepertoireArgs {
     /// The repertoire: a PGN file, packed or not; - for standard input
     #[arg(value_name = "PGN")]
     pub(crate) repertoire: PathBuf,
-    /// The side that the repertoire is for [default: from its tags or its moves]
+    /// The side that the repertoire is for.
+    ///
+    /// [default: the tag Orientation, as in studies of Lichess, or else the side with fewer choices of moves]
     #[arg(long, value_name = "SIDE", value_enum)]
     pub(crate) side: Option<SideArg>,
-    /// Show moves that are not in the repertoire if at least this many games played them ...
+    /// Show missing moves that at least this many games played.
+    ///
+    /// Missing moves are those that the repertoire does not have.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = within(0..=u32::MAX))]
     pub(crate) least_games: u32,
-    /// ... and at least this percentage of the games that reached the position
+    /// Show missing moves with at least this percentage.
+    ///
+    /// The percentage is of the games that reached the position. The condition of --least-games must hold too.
     #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
     pub(crate) least_share: u32,
-    /// How many lines and moves to show in each list; 0 for all
+    /// Number of lines and moves in each list; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,
-    /// How many games that followed the repertoire to list, latest first
+    /// Number of games that followed it to list, latest first
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = within(0..=10_000_u32))]
     pub(crate) games: u32,
     /// List games that followed it for at least this many half-moves
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = within(0..=u32::MAX))]
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 8, value_parser = within(0..=u32::MAX))]
     pub(crate) least_plies: u32,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// Output format; json is one array, csv has the lines only
+    /// Output format.
+    ///
+    /// json is one array, csv has the lines only.
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: RowFormat,
     /// Print the time taken on standard error
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) timing: bool,
 }
 

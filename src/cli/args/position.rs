@@ -7,20 +7,40 @@ use pgndex::query::{PositionError, PositionQuery};
 use crate::cli::args::WrongValue;
 use crate::cli::render::text::brief;
 
+/// Heading of the options that give a position.
+pub(crate) const POSITION: &str = "Position";
+
 /// A position, given in one of three ways; the start position if in none.
 #[derive(Args, Debug)]
 #[group(multiple = false)]
 pub(crate) struct PositionArgs {
-    /// The position as a FEN [default: the start position]. Missing fields mean White to move, no castling and no en passant. The counters are ignored
-    #[arg(long, value_name = "FEN")]
+    /// The position as a FEN.
+    ///
+    /// Missing fields mean White to move, no castling and no en passant. The counters are ignored. Without a position,
+    /// `explore` and `key` show the start position.
+    #[arg(help_heading = POSITION, long, value_name = "FEN", alias = "position")]
     pub(crate) fen: Option<String>,
-    /// The moves that lead to it from the start position, as in PGN: "1. e4 c5 2. Nf3". Lower-case letters, chess symbols
-    /// and the piece letters of other languages work too
-    #[arg(long, value_name = "MOVES")]
+    /// Moves from the start position: "1. e4 c5 2. Nf3".
+    ///
+    /// Lower-case letters, chess symbols and the piece letters of other languages work too.
+    #[arg(help_heading = POSITION, long, value_name = "MOVES")]
     pub(crate) moves: Option<String>,
     /// The same in UCI notation: e2e4,c7c5
-    #[arg(long, value_name = "MOVES")]
+    #[arg(help_heading = POSITION, long, value_name = "MOVES")]
     pub(crate) play: Option<String>,
+}
+
+impl PositionArgs {
+    /// The position, if there is one.
+    ///
+    /// # Errors
+    /// Those of [`read_position`].
+    pub(in crate::cli) fn query(&self) -> anyhow::Result<Option<PositionQuery>> {
+        match self {
+            Self { fen: None, moves: None, play: None } => Ok(None),
+            position => read_position(position).map(Some),
+        }
+    }
 }
 
 /// Reads `--fen`, `--moves` or `--play`; without any, it is the start position.

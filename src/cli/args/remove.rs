@@ -2,39 +2,37 @@
 
 use crate::cli::args::filter::{FilterArgs, WHICH};
 use crate::cli::args::index::WriterArg;
-use crate::cli::args::log::LogArgs;
+use crate::cli::args::log::ReportArgs;
 use crate::cli::args::upkeep::WorkArgs;
 use clap::Args;
 use std::path::PathBuf;
 
 /// Remove games from a database; all counts stay exact
 #[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  pgndex remove games.db --source old.pgn                 all games of a file
-  pgndex remove games.db --games --speed bullet --dry-run show what would be removed
-  pgndex remove games.db --games --until 1899
-  pgndex remove games.db --sql \"SELECT game_id FROM game WHERE ply_count < 10\"
-  pgndex remove games.db --shrink                         only make the file smaller
+#[command(after_long_help = "\
+The removal is one transaction: after a crash, either all of it is done or nothing. Numbers of removed games are not used again. The \
+file keeps its size, or grows at first; games that are added use its free pages.
 
-The removal is one transaction: after a crash, either all of it is done or nothing. Numbers of removed games are not used again. Free \
-pages of the file are used when games are added; --shrink returns them to the system. The file may grow at first.
-
-Duplicates: a game that repeats another one was skipped. If the other one is removed, the skipped game is added, provided that its file \
-still begins with the same text. With --games, added games that match the filters are removed too, in a second transaction. With --sql \
-they stay.
+If a removed game has a duplicate that was skipped, the duplicate is added, provided that its file still begins with the same text. \
+With --games, added games that match the filters are removed too, in a second transaction. With --sql they stay.
 
 A file that was removed with --source can be indexed again. Games that were removed one by one stay out when their file grows, but the \
-same game in another file is added when that file is indexed.")]
+same game in another file is added when that file is indexed.
+
+Examples:
+  pgndex remove games.db --source old.pgn                     all games of a file
+  pgndex remove games.db --games --speed bullet --dry-run     show what would be removed
+  pgndex remove games.db --sql \"SELECT game_id FROM game WHERE ply_count < 10\"")]
 pub(crate) struct RemoveArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// Remove the games that the following options choose. Without it, only --source can be given, and the records of its
-    /// files are removed too
+    /// Remove the games that the filters choose.
+    ///
+    /// Without this option, only --source can be given, and the records of its files are removed too.
     #[arg(help_heading = WHICH, long, requires = "FilterArgs")]
     pub(crate) games: bool,
-    /// Remove the games whose numbers are in the first column of this query
+    /// Remove the games with the numbers in the first column of this query
     #[arg(help_heading = WHICH, long, value_name = "QUERY", conflicts_with_all = ["FilterArgs", "games"])]
     pub(crate) sql: Option<String>,
     #[command(flatten)]
@@ -42,7 +40,9 @@ pub(crate) struct RemoveArgs {
     /// Show what would be removed, and remove nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Rewrite the file afterwards without its free pages, which meanwhile needs as much space again
+    /// Rewrite the file afterwards without its free pages.
+    ///
+    /// Meanwhile this needs as much space again. Without filters it is all that the command does.
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) shrink: bool,
     #[command(flatten)]
@@ -50,12 +50,6 @@ pub(crate) struct RemoveArgs {
     /// How the two large tables are written; the rows are the same
     #[arg(long, value_name = "WRITER", hide = true, value_enum, default_value = "direct")]
     pub(crate) writer: WriterArg,
-    /// Show no progress and no summary; errors are still shown
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-    /// Write one JSON object to standard output at the end, instead of the summary
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) log: LogArgs,
+    pub(crate) report: ReportArgs,
 }

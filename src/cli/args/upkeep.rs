@@ -7,21 +7,35 @@ use pgndex::index::IndexOptions;
 
 use crate::cli::args::Memory;
 use crate::cli::args::index::WriterArg;
-use crate::cli::args::log::LogArgs;
+use crate::cli::args::log::ReportArgs;
 use crate::cli::args::within;
 
-/// What the work may take.
+/// Heading of the options on what the work may use.
+const RESOURCES: &str = "Resources";
+
+/// How many threads work.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ThreadsArgs {
+    /// Threads, at most 256 [default: one per processor]
+    #[arg(help_heading = RESOURCES, long, short = 'j', value_name = "N", value_parser = within(1..=256_u16))]
+    pub(crate) threads: Option<u16>,
+}
+
+/// What the work may use.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct WorkArgs {
-    /// Number of threads, at most 256 [default: one per processor]
-    #[arg(long, short = 'j', value_name = "N", value_parser = within(1..=256_u16))]
-    pub(crate) threads: Option<u16>,
-    /// Memory to use, such as 512M or 4G [default: a quarter of the machine's, at most 4G]
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) memory: Option<Memory>,
-    /// Directory for temporary files [default: the database's]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) temp_dir: Option<PathBuf>,
+    #[command(flatten)]
+    threads: ThreadsArgs,
+    /// Memory to use, such as 512M or 4G.
+    ///
+    /// Larger amounts of data go to temporary files. [default: a quarter of the machine's, at most 4G]
+    #[arg(help_heading = RESOURCES, long, value_name = "SIZE")]
+    memory: Option<Memory>,
+    /// Directory for temporary files [default: the database's].
+    ///
+    /// They take about 20 bytes per position when games are indexed.
+    #[arg(help_heading = RESOURCES, long, value_name = "DIR")]
+    temp_dir: Option<PathBuf>,
 }
 
 impl WorkArgs {
@@ -29,7 +43,7 @@ impl WorkArgs {
     pub(crate) fn options(&self) -> IndexOptions {
         let default = IndexOptions::default();
         IndexOptions {
-            threads: self.threads.map_or(default.threads, usize::from),
+            threads: self.threads.threads.map_or(default.threads, usize::from),
             memory: self.memory.map_or(default.memory, |Memory(size)| size.0),
             temp_dir: self.temp_dir.clone(),
             ..default
@@ -39,15 +53,16 @@ impl WorkArgs {
 
 /// Merge the parts that additions left, as if all games had been added at once
 #[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  pgndex optimize games.db     after a month of nightly additions, say
-
-New games are written beside the existing ones, so that adding to a large database takes no longer. pgndex also merges these parts from \
+#[command(after_long_help = "\
+New games are stored beside the existing ones, so that adding to a large database takes no longer. pgndex also merges these parts from \
 time to time. Answers are the same before and after; look-ups are a little quicker afterwards.
 
 The work is one transaction: after a crash, either all of it is done or nothing. If more than a tenth of the file is then free, the \
-file is rewritten without its free pages, which meanwhile needs as much space again.")]
+file is rewritten without its free pages. Meanwhile this needs as much space again.
+
+Examples:
+  pgndex optimize games.db                 after a month of nightly additions, say
+  pgndex optimize games.db --temp-dir /tmp")]
 pub(crate) struct OptimizeArgs {
     /// Database
     #[arg(value_name = "DB")]
@@ -57,41 +72,29 @@ pub(crate) struct OptimizeArgs {
     /// How the two large tables are written; the rows are the same
     #[arg(long, value_name = "WRITER", hide = true, value_enum, default_value = "direct")]
     pub(crate) writer: WriterArg,
-    /// Show no progress and no summary; errors are still shown
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-    /// Write one JSON object to standard output at the end, instead of the summary
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) log: LogArgs,
+    pub(crate) report: ReportArgs,
 }
 
 /// Make the tables consistent again after another program changed rows
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_long_help = "\
+The command computes again what follows from games and their positions: which games have a position, the counts for `explore`, totals. \
+It removes rows that refer to missing games, sources or names, and names that no game has. A file without games can be indexed again. \
+Games, their moves and their annotations stay unchanged.
+
+The command works on a copy, which replaces the database at the end. Meanwhile this needs as much space again. After a crash the \
+database is unchanged. A file that the disk damaged cannot be repaired: index its games again.
+
 Examples:
-  pgndex verify games.db     what does not fit
-  pgndex repair games.db
-
-Everything that follows from games and their positions is computed again: which games have a position, the counts for `explore`, \
-totals. Rows that refer to missing games, sources or names are removed, and so are names that no game has. A file without any game left \
-can be indexed again. Games, their moves and their annotations stay unchanged.
-
-The command works on a copy, which replaces the database at the end. So it needs as much space again meanwhile, and after a crash the \
-database is unchanged. A file that the disk damaged cannot be repaired: index its games again.")]
+  pgndex verify games.db                   what does not fit
+  pgndex repair games.db")]
 pub(crate) struct RepairArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
-    /// Show no progress and no summary; errors and notes are still shown
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-    /// Write one JSON object to standard output at the end, instead of the summary
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) log: LogArgs,
+    pub(crate) report: ReportArgs,
 }

@@ -10,19 +10,17 @@ use crate::cli::args::within;
 
 /// Watch a directory and add the games of new files
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_long_help = "\
+The command scans for the files that `pgndex index games.db incoming/` would read, and adds all files that are ready in one \
+transaction. Names that begin with a dot or end in .part, .tmp, .partial or .crdownload are ignored. Nothing is added twice after a \
+restart. A file that cannot be read is reported once, and again when it has changed.
+
+Ctrl-C or SIGTERM ends the command with status 0. Games that are being added at that moment are added at the next start. systemd is \
+notified with READY=1, STATUS, STOPPING=1 and WATCHDOG=1 (Type=notify).
+
 Examples:
   pgndex watch games.db incoming/
-  pgndex watch games.db incoming/ --once        add the files that are ready, and exit
-
-The command scans for the files that `pgndex index games.db incoming/` would read, and adds all files that are ready in one \
-transaction. A file is ready when its size and modification time have stayed the same for --settle seconds. Names that begin with a dot \
-or end in .part, .tmp, .partial or .crdownload are ignored. The database records what was added, so nothing is added twice after a \
-restart. A file that cannot be read is reported once, and again when it has changed. --once waits once for files that have just \
-changed, up to a minute; the exit status is that of `index`.
-
-Ctrl-C or SIGTERM ends the command with status 0; games that are being added at that moment are left out, and are added at the next \
-start. systemd is notified with READY=1, STATUS, STOPPING=1 and WATCHDOG=1 (Type=notify).")]
+  pgndex watch games.db incoming/ --once --settle 60")]
 pub(crate) struct WatchArgs {
     /// Database to create or to add to
     #[arg(value_name = "DB")]
@@ -30,22 +28,23 @@ pub(crate) struct WatchArgs {
     /// Directory to watch, with its subdirectories
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Seconds for which a file must stay unchanged before it is read
+    /// Seconds that a file must stay unchanged to be read.
+    ///
+    /// Its size and its modification time count.
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = within(0..=86_400_u64))]
     pub(crate) settle: u64,
     /// Seconds between two scans of the directory
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = within(1..=86_400_u64))]
     pub(crate) interval: u64,
-    /// Add the files that are ready, and exit
+    /// Add the files that are ready, and exit.
+    ///
+    /// It waits once for files that have just changed, up to a minute. The exit status is that of `index`.
     #[arg(long)]
     pub(crate) once: bool,
     #[command(flatten)]
     pub(crate) made_with: MadeWithArgs,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
-    /// Print errors and warnings only
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) log: LogArgs,
 }

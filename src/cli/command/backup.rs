@@ -38,7 +38,7 @@ pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
         crate::cli::note_stopping();
     })?;
     let shown = Arc::clone(&state);
-    let display = Display::start(args.quiet, move || Snapshot {
+    let display = Display::start(args.report.log.quiet, move || Snapshot {
         bytes_done: shown.bytes.load(Ordering::Relaxed),
         bytes_total: shown.total_bytes.load(Ordering::Relaxed),
         phase: COPYING,
@@ -58,5 +58,5 @@ pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
     let [database, copy] = [&args.database, &args.target].map(|path| path.display().to_string());
     let text = format!("{} copied to {} in {}", bytes(length), printable(&copy), duration(elapsed));
     let done = Copied { database, copy, bytes: length, seconds: elapsed.as_secs_f64() };
-    Telling { quiet: args.quiet, json: args.json }.tell(Done::Backup(done), || text)
+    Telling { quiet: args.report.log.quiet, json: args.report.json }.tell(Done::Backup(done), || text)
 }

@@ -12,8 +12,8 @@ use pgndex::store::row::GameId;
 use pgndex::store::{Database, Hit, Lines, Seek as _};
 
 use crate::cli::args::WrongValue;
-use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, PositionArgs, RowFormat};
-use crate::cli::args::{read_fen, read_position};
+use crate::cli::args::read_fen;
+use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, RowFormat};
 use crate::cli::command::variants::{games_that_reached, read_lines, tell_variants};
 use crate::cli::filter_note::{option, tell_instead, tell_players, tell_unknown_names, tell_without_one};
 use crate::cli::note;
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     }
     if let Some(distance) = shown.unseen {
         note(&format!(
-            "not all games were looked at; from distance {distance} on there may be nearer positions than these; --limit 0 looks at all"
+            "not all games were searched; from distance {distance} on there may be nearer positions than these; --limit 0 looks at all"
         ));
     }
     if let FindTarget::Position(query) = &target {
@@ -124,9 +124,9 @@ fn read_target(args: &FindTargetArgs) -> anyhow::Result<FindTarget> {
     if let Some(course) = args.course.course()? {
         return Ok(FindTarget::Course(course.into()));
     }
-    Ok(match args.position() {
-        PositionArgs { fen: None, moves: None, play: None } => FindTarget::Games,
-        position => FindTarget::Position(read_position(&position)?.into()),
+    Ok(match args.position.query()? {
+        None => FindTarget::Games,
+        Some(position) => FindTarget::Position(position.into()),
     })
 }
 
@@ -137,7 +137,7 @@ pub(super) fn tell_changes(query: &PositionQuery) {
         note(assumption);
     }
     if !assumptions.is_empty() {
-        note(&format!("looking for this position: {}", query.position.canonical_fen()));
+        note(&format!("searching for this position: {}", query.position.canonical_fen()));
     }
 }
 
@@ -164,7 +164,7 @@ fn tell_nothing(nothing: &Nothing, find: &Find<'_>) {
         }
         Nothing::FilteredOut { reached, unknown_names } => {
             tell_unknown_names(unknown_names);
-            note(&format!("{} the position, and none fits the filters", games_that_reached(*reached)));
+            note(&format!("{} the position, but none passes the filters", games_that_reached(*reached)));
         }
         Nothing::PassedOver { reached, offset, unknown_names } => {
             tell_unknown_names(unknown_names);
@@ -190,7 +190,7 @@ fn tell_nothing(nothing: &Nothing, find: &Find<'_>) {
         }
         Nothing::NoneFits { unknown_names } => {
             tell_unknown_names(unknown_names);
-            note("no position fits");
+            note("no position matches");
         }
     }
 }

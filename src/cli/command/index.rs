@@ -19,7 +19,6 @@ use pgndex::store::row::Severity;
 use pgndex::store::{Database, SourceContent};
 
 use crate::cli::Status;
-use crate::cli::args::Memory;
 use crate::cli::args::{IndexArgs, OnProblemArg, WrongValue};
 use crate::cli::render::done::{Done, Telling};
 use crate::cli::render::number::{bytes, counted};
@@ -62,19 +61,19 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     }
     if args.parquet.is_some() && is_database(&args.database) {
         bail!(
-            "{0}: a database, and with --parquet all files are read as PGN; to write its tables, say `pgndex export {0} --parquet DIR`",
+            "{0}: is a database, but with --parquet all files are read as PGN; to write its tables, run `pgndex export {0} --parquet DIR`",
             args.database.display()
         );
     }
     if let Some(games) = games_in_place_of_database(args) {
         bail!(
-            "{0}: no database; the database comes first, as in `pgndex index games.db {0}`",
+            "{0}: not a database; the database comes first, as in `pgndex index games.db {0}`",
             games.display()
         );
     }
     let display = || {
         let shown = Arc::clone(&progress);
-        Display::start(args.quiet, move || snapshot(&shown))
+        Display::start(args.report.log.quiet, move || snapshot(&shown))
     };
     let looking = display();
     let plan = Plan::new(&inputs, &options, &progress);
@@ -82,7 +81,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let plan = match plan {
         // A directory of new files may be empty on some days; nothing is replaced then.
         Err(error @ Error::NoFile(_)) if !args.overwrite && args.parquet.is_none() => {
-            if args.json {
+            if args.report.json {
                 tell(args, &Summary { added: true, ..Summary::default() })?;
             }
             crate::cli::note(&format!("{error}; nothing was added"));
@@ -90,10 +89,14 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         }
         plan => plan?,
     };
-    if !args.quiet {
+    if !args.report.log.quiet {
         plan.notes().iter().for_each(|note| crate::cli::note(note));
     }
-    if !args.quiet && target(args) == Some(&args.database) && !args.overwrite && is_database(&args.database) {
+    if !args.report.log.quiet
+        && target(args) == Some(&args.database)
+        && !args.overwrite
+        && is_database(&args.database)
+    {
         crate::cli::terminal::sqlite::note().into_iter().for_each(crate::cli::note);
     }
     let display = display();
@@ -107,7 +110,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let summary = result?;
     tell(args, &summary)?;
     #[cfg(feature = "parquet")]
-    if !args.quiet && args.parquet.is_some() {
+    if !args.report.log.quiet && args.parquet.is_some() {
         let note = args.parquet_layout.note_on(summary.parquet_files, summary.file_bytes);
         note.into_iter().for_each(crate::cli::note);
     }
@@ -139,7 +142,7 @@ pub(crate) fn first_error(summary: &Summary, target: Option<&Path>) -> Option<St
 
 /// A progress that prints the estimate, and that a signal stops.
 fn stoppable_progress(args: &IndexArgs, skips: Arc<AtomicBool>) -> anyhow::Result<Arc<Progress>> {
-    let (announced, is_parquet) = (!args.quiet && !args.dry_run, args.parquet.is_some());
+    let (announced, is_parquet) = (!args.report.log.quiet && !args.dry_run, args.parquet.is_some());
     let progress = Arc::new(Progress::default().on_estimate(move |estimate| {
         if announced {
             announce(estimate, is_parquet, skips.load(Ordering::Relaxed));
@@ -159,16 +162,16 @@ fn tell(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
     for source in summary.unreadable.iter().chain(&summary.damaged).chain(&summary.gameless) {
         crate::cli::complain(source);
     }
-    if !args.quiet {
+    if !args.report.log.quiet {
         summary.rewritten.iter().for_each(|note| crate::cli::note(note));
     }
     summary.log_left.iter().for_each(|note| crate::cli::note(note));
-    if args.quiet {
+    if args.report.log.quiet {
         first_error(summary, target(args)).iter().for_each(|text| crate::cli::complain(text));
     }
     let report = Report { target: target(args), summary };
     let done = Done::Index(Box::new(summary.object(report.target)));
-    Telling { quiet: args.quiet, json: args.json }.tell(done, || report.text())
+    Telling { quiet: args.report.log.quiet, json: args.report.json }.tell(done, || report.text())
 }
 
 #[cfg(feature = "parquet")]
@@ -243,9 +246,8 @@ fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow:
                 crate::cli::note(&format!("{}: cannot be read; its games are dropped", path.display()))
             }
             None => bail!(
-                "{}: cannot be read, so its games would be lost; {} is as it was. Run the command in the directory in which \
-                 the games were indexed, or index the files that there are into another database; with --drop-missing the \
-                 games are dropped",
+                "{}: cannot be read, so its games would be lost; {} is unchanged. Run the command in the directory where the \
+                 games were indexed, or index the existing files into another database; --drop-missing drops the games",
                 path.display(),
                 database.display()
             ),
@@ -316,12 +318,12 @@ fn announce(estimate: &Estimate, is_parquet: bool, skips_duplicates: bool) {
 }
 
 fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
-    let default = IndexOptions::default();
-    let before = if args.reread { options_of(&args.database)? } else { default.clone() };
+    let work = args.work.options();
+    let before = if args.reread { options_of(&args.database)? } else { IndexOptions::default() };
     let options = IndexOptions {
-        threads: args.threads.map_or(default.threads, usize::from),
-        memory: args.memory.map_or(default.memory, |Memory(size)| size.0),
-        temp_dir: args.temp_dir.clone(),
+        threads: work.threads,
+        memory: work.memory,
+        temp_dir: work.temp_dir,
         overwrite: args.overwrite || args.reread,
         must_have_games: true,
         strict: args.strict,
@@ -331,7 +333,7 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
         rejects: args.rejects.clone(),
         chunk_size: args
             .chunk_size
-            .map_or(default.chunk_size, |size| usize::try_from(size.0).unwrap_or(usize::MAX)),
+            .map_or(work.chunk_size, |size| usize::try_from(size.0).unwrap_or(usize::MAX)),
         writer: args.writer.into(),
         ..before
     };

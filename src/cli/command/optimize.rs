@@ -22,19 +22,19 @@ pub(crate) fn run(args: &OptimizeArgs) -> anyhow::Result<()> {
     ignore_file_size_signal();
     let options = IndexOptions { writer: args.writer.into(), ..args.work.options() };
     let shown = Arc::clone(&progress);
-    let display = Display::start(args.quiet, move || snapshot(&shown));
+    let display = Display::start(args.report.log.quiet, move || snapshot(&shown));
     let merged = optimize(&args.database, &options, &progress);
     display.stop();
     let summary = merged?;
     let done = Done::Optimize(optimized(args, &summary));
-    Telling { quiet: args.quiet, json: args.json }.tell(done, || last_line(args, &summary))
+    Telling { quiet: args.report.log.quiet, json: args.report.json }.tell(done, || last_line(args, &summary))
 }
 
 fn last_line(args: &OptimizeArgs, summary: &OptimizeSummary) -> String {
     let OptimizeSummary { levels, bytes_before, file_bytes, free_bytes, elapsed } = summary;
     let done = match levels {
         0 | 1 => "nothing to merge".to_owned(),
-        levels => format!("merged {levels} levels into one in {:.1} s", elapsed.as_secs_f64()),
+        levels => format!("merged {levels} parts into one in {:.1} s", elapsed.as_secs_f64()),
     };
     format!("{done}\n{}", database_size(&args.database, *bytes_before, *file_bytes, *free_bytes))
 }

@@ -68,8 +68,8 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
     }
     if record.white.lines_are_cut || record.black.lines_are_cut {
         note(
-            "the lines have more moves than can be told: these are the most frequent ones; a higher --least-share or a lower --depth \
-             makes them whole",
+            "the lines have more moves than can be shown: these are the most frequent ones; use a higher --least-share or a lower \
+             --depth",
         );
     }
     if args.format == PlayerFormat::Json || record.all.games > 0 {

@@ -28,12 +28,12 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     let removal = removal(args)?;
     if args.dry_run {
         let Some(removal) = &removal else {
-            return Err(wrong("--dry-run: say what would go: --source, --games or --sql"));
+            return Err(wrong("--dry-run: say what to remove: --source, --games or --sql"));
         };
         return tell(args, &removable(&args.database, removal)?, None);
     }
     if removal.is_none() && !args.shrink {
-        return Err(wrong("say what is to go: --source PATH, --games with conditions, or --sql QUERY"));
+        return Err(wrong("say what to remove: --source PATH, --games with filters, or --sql QUERY"));
     }
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     ignore_file_size_signal();
     let options = IndexOptions { writer: args.writer.into(), ..args.work.options() };
     let shown = Arc::clone(&progress);
-    let display = Display::start(args.quiet, move || snapshot(&shown));
+    let display = Display::start(args.report.log.quiet, move || snapshot(&shown));
     let started = Instant::now();
     let bytes_before = fs::metadata(&args.database).map_or(0, |metadata| metadata.len());
     let gone = removal.map(|removal| remove(&args.database, &removal, &options, &progress)).transpose();
@@ -71,7 +71,7 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     let filter = args.filter.filter()?;
     let whole_files = GameFilter { sources: filter.sources.clone(), ..GameFilter::default() };
     if filter != whole_files && !args.games {
-        return Err(wrong("the games that these options choose go only if you say --games too"));
+        return Err(wrong("to remove the games that these options choose, give --games too"));
     }
     let database = Database::open_read_only(&args.database)?;
     if args.games {
@@ -79,7 +79,7 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
         tell_unknown_names(&near_names(&database, &selection)?);
         if tell_several(&database, &selection, option)? {
             return Err(wrong(
-                "no games go for a name that fits several players; say whose with =NAME, as in --player \"=Carlsen,M\"",
+                "the name matches several players; nothing is removed. Give one of them as =NAME, as in --player \"=Carlsen,M\"",
             ));
         }
         return Ok(Some(Removal::Filter(Box::new(filter))));
@@ -111,19 +111,17 @@ fn wrong(message: &'static str) -> anyhow::Error {
 /// Prints the result; `bytes_before` is the size of a file that was rewritten.
 fn tell(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u64>) -> anyhow::Result<()> {
     let done = Done::Remove(removed(args, summary));
-    let telling = Telling { quiet: args.quiet, json: args.json };
-    if args.json {
+    let telling = Telling { quiet: args.report.log.quiet, json: args.report.json };
+    if args.report.json {
         return telling.tell(done, String::new);
     }
     for LostDuplicates { path, games, reason } in &summary.lost {
         let path = printable(&path.to_string_lossy());
-        let them = if *games == 1 { "it stays" } else { "they stay" };
         note(&format!(
-            "{} of {path} had been skipped because the same was in the database; {them} out, as the file cannot be read again \
-             ({}). To have {} after all, take that file out too, and index it anew",
+            "not added: {} of {path}, skipped earlier as duplicates; the file cannot be read again ({}). To add \
+             them, remove that file too, and index it again",
             counted(*games, "game"),
             printable(reason),
-            if *games == 1 { "it" } else { "them" },
         ));
     }
     telling.tell(done, || last_line(args, summary, bytes_before))

@@ -24,15 +24,16 @@ pub(crate) fn run(args: &RepairArgs) -> anyhow::Result<Status> {
     stop_on_signal(move || stop_run(&stopped))?;
     ignore_file_size_signal();
     let shown = Arc::clone(&progress);
-    let display = Display::start(args.quiet, move || snapshot(&shown));
+    let display = Display::start(args.report.log.quiet, move || snapshot(&shown));
     let repaired = repair(&args.database, &args.work.options(), &progress);
     display.stop();
     let summary = repaired?;
-    if !args.json {
+    if !args.report.json {
         tell_rest(&summary);
     }
     let done = Done::Repair(object(args, &summary));
-    Telling { quiet: args.quiet, json: args.json }.tell(done, || last_lines(args, &summary))?;
+    Telling { quiet: args.report.log.quiet, json: args.report.json }
+        .tell(done, || last_lines(args, &summary))?;
     Ok(if summary.broken.is_empty() { Status::Done } else { Status::Unsound })
 }
 
@@ -44,13 +45,13 @@ fn tell_rest(summary: &RepairSummary) {
             more => format!("game {} and {} have", first.0, counted(more as u64 - 1, "more game")),
         };
         note(&format!(
-            "{games} not all positions, and these cannot be restored; remove them with `pgndex remove`, or index everything again"
+            "{games} missing positions, which cannot be restored; remove these games with `pgndex remove`, or index everything again"
         ));
     }
     if summary.mended.unknown_sources > 0 {
         note(&format!(
-            "{} had gone though games of it are here: `pgndex info` shows it as 'unknown source' with its number, and \
-             `pgndex remove --source` takes its games out, so that the file can be indexed anew",
+            "{} missing though the database has games of it: `pgndex info` shows it as 'unknown source' with its number. Remove its \
+             games with `pgndex remove --source`, then index the file again",
             counted(summary.mended.unknown_sources, "source"),
         ));
     }

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     };
     let repertoires = match question.answer() {
         Err(RepertoireError::UnknownSide) => {
-            bail!("{}: {}; say --side white or --side black", name(), RepertoireError::UnknownSide)
+            bail!("{}: {}; use --side white or --side black", name(), RepertoireError::UnknownSide)
         }
         answer => answer?,
     };
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     }
     for repertoire in repertoires.iter().filter(|repertoire| !repertoire.is_side_told) {
         note(&format!(
-            "games without the tag Orientation are taken for a repertoire of {}; if they are not, say --side {}",
+            "games without the tag Orientation are taken as a repertoire for {}; if this is wrong, use --side {}",
             repertoire.side.name(),
             repertoire.side.other().name().to_lowercase()
         ));

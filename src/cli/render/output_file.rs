@@ -183,7 +183,7 @@ pub(crate) fn refuse_pgn(path: &Path) -> anyhow::Result<()> {
     let shown = path.display();
     ensure!(
         !holds_games(&head(path)),
-        "{shown}: holds games as PGN, which this command does not replace; name another file"
+        "{shown}: is a PGN file, which this command does not replace; name another file"
     );
     Ok(())
 }
@@ -204,7 +204,7 @@ pub(crate) fn refuse_source(database: &Database, path: &Path) -> anyhow::Result<
     let shown = path.display();
     ensure!(
         !database.source_contents()?.iter().any(is_target),
-        "{shown}: the database has its games from this file, which is never replaced; name another file"
+        "{shown}: the database was made from this file, which is never replaced; name another file"
     );
     Ok(())
 }
@@ -234,8 +234,8 @@ fn holds_games(head: &[u8]) -> bool {
 pub(crate) fn not_written(what: &str, path: &Path) -> String {
     let shown = path.display();
     match path.exists() {
-        true => format!("no {what} fits; {shown} is as it was"),
-        false => format!("no {what} fits; {shown} is not written"),
+        true => format!("no {what} matches; {shown} is unchanged"),
+        false => format!("no {what} matches; {shown} is not written"),
     }
 }
 

@@ -140,7 +140,7 @@ impl Meter {
 /// The text for the speed and the time left: `41,000 games, 12.3 k games/s, 1.05 M plies/s, 1 min 32 s left`.
 fn describe(snapshot: &Snapshot, rates: &Rates) -> String {
     if let Some(files) = snapshot.files {
-        let files = format!("{} looked at", counted(files, "file"));
+        let files = format!("{} examined", counted(files, "file"));
         let compared = Some(snapshot.bytes_done).filter(|&compared| compared > 0);
         return compared.map_or(files.clone(), |compared| format!("{files}, {} compared", bytes(compared)));
     }
@@ -306,7 +306,7 @@ mod tests {
         pgndex: reading: 50.0 MiB of 200 MiB (25 %), 41,000 games, 1,367 games/s, 109 k plies/s, 1 min 30 s left
         pgndex: reading: 50.0 MiB, 41,000 games, 1,367 games/s, 109 k plies/s
         pgndex: sorting: 50.0 MiB of 200 MiB (25 %), 41,000 games
-        pgndex: looking for sources: 4,321 files looked at, 1.00 MiB compared
+        pgndex: looking for sources: 4,321 files examined, 1.00 MiB compared
         pgndex: copying: 0 B of 200 MiB (0 %)
         ");
     }

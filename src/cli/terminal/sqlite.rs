@@ -67,13 +67,13 @@ fn lacking() -> rusqlite::Result<Vec<FastWay>> {
 /// A line; if settings are missing: their cost, and how to get them.
 fn describe(lacking: &[FastWay]) -> String {
     if lacking.is_empty() {
-        return "it is compiled with all that makes this program fast".into();
+        return "built with all recommended settings".into();
     }
-    let mut text = String::from("it is compiled without some of what makes this program fast:");
+    let mut text = String::from("built without these recommended settings:");
     for way in lacking {
         text += &format!("\n  {}", way.cost());
     }
-    text += "\nto have it, build in a copy of the project, or anywhere with this in the environment:";
+    text += "\nto get them, build in a copy of the project, or anywhere with this environment variable:";
     text + &format!("\n  LIBSQLITE3_FLAGS=\"{FLAGS}\"")
 }
 
@@ -94,7 +94,7 @@ const fn note_on(lacking: &[FastWay]) -> Option<&'static str> {
         return None;
     }
     Some(
-        "this build lacks some of what makes adding games fast; pgndex --version --verbose lists them and says how to get them",
+        "this build lacks recommended settings, so adding games is slow; `pgndex --version --verbose` lists them",
     )
 }
 
@@ -110,11 +110,11 @@ mod tests {
         assert_eq!(note(), None);
         assert!(note_on(&[FastWay::Pages]).is_some());
         insta::assert_snapshot!(describe(&FastWay::ALL), @r#"
-        it is compiled without some of what makes this program fast:
+        built without these recommended settings:
           no ENABLE_DBPAGE_VTAB: games are added to a database row by row, which takes several times as long
           ENABLE_MEMORY_MANAGEMENT: threads wait for each other when games are added, and in a server
           a low MAX_MMAP_SIZE: adding to a database of more than 2 GB copies pages that it reads
-        to have it, build in a copy of the project, or anywhere with this in the environment:
+        to get them, build in a copy of the project, or anywhere with this environment variable:
           LIBSQLITE3_FLAGS="-DSQLITE_ENABLE_DBPAGE_VTAB -USQLITE_ENABLE_MEMORY_MANAGEMENT -DSQLITE_MAX_MMAP_SIZE=0x100000000000"
         "#);
     }

@@ -55,7 +55,7 @@ pub enum StreamError {
         columns: Vec<&'static str>,
     },
     /// No columns are given.
-    #[error("no columns are given; leave out the argument for the usual ones")]
+    #[error("no columns are given; leave out the argument for the default ones")]
     NoColumns,
     /// No game can match.
     #[error(transparent)]
@@ -70,7 +70,7 @@ pub enum StreamError {
         most: u64,
     },
     /// Sources cannot be given in the filter.
-    #[error("games cannot be chosen by their source here; name the files that are to be read")]
+    #[error("games cannot be chosen by their source here; name the files to read")]
     Sources,
 }
 

@@ -309,9 +309,9 @@ impl<'k> Standing<'k> {
         let Some((source, beginning)) = earlier.zip(beginning) else { return Self::New };
         match beginning {
             Beginning::Same(growth) => Self::Grown(source, growth),
-            Beginning::Other => Self::Rewritten("it begins otherwise".to_owned()),
+            Beginning::Other => Self::Rewritten("it begins differently".to_owned()),
             Beginning::Shorter(bytes) => {
-                Self::Rewritten(format!("{bytes} bytes of text, and there were {}", source.bytes))
+                Self::Rewritten(format!("{bytes} bytes of text instead of {}", source.bytes))
             }
         }
     }

@@ -103,7 +103,7 @@ impl Header {
             }
             b"Result" if is_unknown(value) => {}
             b"Result" => {
-                let result = GameResult::of_tag(value).ok_or(Some("no result that can be read"))?;
+                let result = GameResult::of_tag(value).ok_or(Some("the result cannot be read"))?;
                 self.result = Some(result);
                 self.both_lost = result == GameResult::Unknown && value.trim() != "*";
                 // A value in an unusual form is stored as written.
@@ -302,7 +302,7 @@ fn rating(value: &str) -> Result<Option<u16>, Option<&'static str>> {
     match value.trim() {
         "" | "?" | "-" => Ok(None),
         zeros if zeros.bytes().all(|byte| byte == b'0') => Ok(None),
-        digits => digits.parse().map(Some).map_err(|_| Some("no rating that can be read")),
+        digits => digits.parse().map(Some).map_err(|_| Some("the rating cannot be read")),
     }
 }
 

@@ -577,7 +577,7 @@ impl<'a> ChunkParser<'a> {
         let tag = header.result;
         match ending.result {
             None if ending.status == GameStatus::Ok => {
-                let message = "no result after the moves: the tag's is taken";
+                let message = "no result after the moves: the tag's result is used";
                 self.problem(batch, Kind::MissingResult, end, Some(game), None, None, message);
             }
             Some(token) if tag.is_some_and(|tag| tag != token) => {

@@ -165,9 +165,9 @@ impl Sequencer {
         if count.games + count.duplicates + count.left_out > 0 {
             None
         } else if is_stream && !count.has_text {
-            Some("has nothing in it; did the program fail that writes to it?")
+            Some("is empty; did the program that writes to it fail?")
         } else {
-            has_text_alone.then(|| count.other_text.unwrap_or("has no game in it; is it PGN?"))
+            has_text_alone.then(|| count.other_text.unwrap_or("has no game; is it PGN?"))
         }
     }
 

@@ -178,7 +178,7 @@ impl RemovalSummary {
                 self.done(),
                 self.returned
             );
-            error.after(done, "removing those of them that fit", "run the same command again")
+            error.after(done, "removing those that match", "run the same command again")
         } else {
             error.after(self.done(), WRITING_BACK, NEXT_RUN)
         }
@@ -212,7 +212,7 @@ pub(crate) fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: 
 
 /// The result of [`merge_levels`], in a sentence.
 pub(crate) fn merged(levels: u64) -> String {
-    format!("{levels} levels are merged into one")
+    format!("{levels} parts are merged into one")
 }
 
 /// Finds what [`remove`] would remove, without removing it. Duplicates to restore are counted if their files

@@ -69,7 +69,7 @@ impl fmt::Display for MovesNote {
             Self::Start { fen } => {
                 write!(f, "the moves begin from the FEN of their tag pair: {}", brief(fen))
             }
-            Self::NullMove { word } => write!(f, "{word:?} is read as a move that passes"),
+            Self::NullMove { word } => write!(f, "{word:?} is read as a null move"),
             Self::PassedOver { text } => {
                 write!(f, "ignored as a comment: {:?}; leave out the ';' if these are moves", cut(text, 60))
             }

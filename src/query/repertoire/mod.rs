@@ -46,7 +46,7 @@ pub enum RepertoireError {
     #[error(transparent)]
     Store(#[from] store::Error),
     /// Neither tags nor moves show the side.
-    #[error("the side of the repertoire is not clear: both sides have as many choices of moves")]
+    #[error("the side of the repertoire is not clear: both sides have the same number of choices")]
     UnknownSide,
 }
 

@@ -7,7 +7,7 @@ use crate::store::{self, Database, NameFilter, Named};
 /// The maximum number of names to compare, some hundred nanoseconds each.
 const COMPARED: usize = 500_000;
 
-/// Names that begin as somebody has typed.
+/// Names that begin with a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FoundNames {

@@ -66,13 +66,13 @@ impl Problem {
 
     /// The maximum number of connections is reached.
     pub(in crate::server) fn full() -> Self {
-        let detail = "There are as many connections as can be answered; ask again in a second.";
+        let detail = "Too many connections; try again in a second.";
         Self { retry_after: Some(1), ..Self::new(503, "too many connections", detail) }
     }
 
     /// The server is stopping.
     pub(in crate::server) fn ending() -> Self {
-        Self::unavailable("server is ending", "The server is ending; ask again when it runs again.")
+        Self::unavailable("server is ending", "The server is shutting down; try again later.")
     }
 
     /// Too many wrong tokens came from an address.
@@ -83,14 +83,14 @@ impl Problem {
 
     /// The timeout of a query has passed.
     pub(in crate::server) fn too_slow() -> Self {
-        Self::new(504, "took too long", "The answer was not found in time; ask for less, with more filters.")
+        Self::new(504, "took too long", "The answer took too long; add filters to ask for less.")
     }
 
     /// The timeout of a user's statement has passed.
     pub(in crate::server) fn too_slow_sql(time: Duration) -> Self {
         let detail = format!(
-            "The statement was not done in {} s; let it look at fewer rows, with WHERE or a LIMIT within. Whoever runs the server can give \
-             more time with the option sql-timeout.",
+            "The statement took longer than {} s; let it read fewer rows, with WHERE or an inner LIMIT. The server's option \
+             --sql-timeout allows more time.",
             time.as_secs_f64()
         );
         Self::new(504, "took too long", detail)
@@ -119,7 +119,7 @@ impl From<store::Error> for Problem {
             E::UnknownSource { source_path, near, .. } => {
                 let near = near.first().map(|path| format!("; did you mean {}?", path.display()));
                 let detail = format!(
-                    "source: no source of this database is {}{}; /api/sources lists them",
+                    "source: this database has no source {}{}; /api/sources lists them",
                     source_path.display(),
                     near.unwrap_or_default()
                 );

@@ -14,16 +14,16 @@ const HISTORY_MOVES: usize = 4;
 const SIDE: Param = Param::new(
     "side",
     Kind::OneOf(&["white", "black"]),
-    "Tell what this side scored too; with player, only games count in which he had it",
+    "Results from this side's view; with player, only games in which the player had this side",
 );
 
 const PARAMS: &[Param] = &[
-    Param::new("limit", Kind::Number, "How many moves at most, the most frequent first; 0 for all"),
-    Param::new("top", Kind::Number, "How many of the highest rated games, 15 at most"),
-    Param::new("recent", Kind::Number, "How many of the latest games, 15 at most"),
-    Param::new("variations", Kind::Flag, "Count the moves of variations too, apart from what was played"),
+    Param::new("limit", Kind::Number, "Maximum number of moves, the most frequent first; 0 for all"),
+    Param::new("top", Kind::Number, "Number of the highest rated games, at most 15"),
+    Param::new("recent", Kind::Number, "Number of the latest games, at most 15"),
+    Param::new("variations", Kind::Flag, "Also count the moves of variations, separately"),
     SIDE,
-    Param::new("history", Kind::Flag, "Tell the games by year too"),
+    Param::new("history", Kind::Flag, "Also the games by year"),
 ];
 
 const TREE: &[Param] = &[

@@ -13,8 +13,8 @@ use crate::store::{Database, GameAnnotations, HitOrder, Selection};
 
 const PARAMS: &[Param] = &[
     SORT,
-    Param::new("limit", Kind::Number, "How many games at most; all without"),
-    Param::new("plain", Kind::Flag, "Without what is said about the moves"),
+    Param::new("limit", Kind::Number, "Maximum number of games; default all"),
+    Param::new("plain", Kind::Flag, "Moves only, without annotations"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[

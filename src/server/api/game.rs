@@ -8,7 +8,7 @@ use crate::server::request::{Call, Kind, Param};
 use crate::server::route::{Lane, Route};
 use crate::store::{Database, GameAnnotations, GameRecord};
 
-const PLAIN: Param = Param::new("plain", Kind::Flag, "Without what is said about the moves");
+const PLAIN: Param = Param::new("plain", Kind::Flag, "Moves only, without annotations");
 const NOVELTY: Param = Param::new("novelty", Kind::Flag, "Also the first move that no earlier game had");
 
 pub(super) const ROUTES: &[Route] = &[

@@ -29,14 +29,14 @@ pub(super) const SORT: Param = Param::new(
 
 const PARAMS: &[Param] = &[
     SORT,
-    Param::new("limit", Kind::Number, "How many on a page, 500 at most"),
-    Param::new("cursor", Kind::Text, "Where the page begins: nextCursor of the page before"),
-    Param::new("variations", Kind::Flag, "Look into the variations of games too"),
+    Param::new("limit", Kind::Number, "Number on a page, at most 500"),
+    Param::new("cursor", Kind::Text, "Start of the page: nextCursor of the previous page"),
+    Param::new("variations", Kind::Flag, "Also search the variations of games"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[get(
     "/api/games",
-    "Games that pass filters, reached a position or passed what is described, page by page",
+    "Games that pass filters, reached a position or match a description, page by page",
     &[POSITION, TARGET, PARAMS, FILTER],
     Lane::Search,
     Shape::json::<Page<'_>>(),
@@ -152,7 +152,7 @@ impl FromStr for Cursor {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const WRONG: &str = "take nextCursor of the page before as it is";
+        const WRONG: &str = "use nextCursor of the previous page unchanged";
         let mut parts = text.splitn(4, '.');
         let mut part = || parts.next();
         let skip = part().and_then(|skip| skip.parse().ok()).ok_or(WRONG)?;

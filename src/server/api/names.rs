@@ -16,14 +16,14 @@ const LIMIT: u32 = 10;
 
 const PARAMS: &[Param] = &[
     Param::new("kind", Kind::OneOf(KINDS), "Whose names"),
-    Param::new("prefix", Kind::Text, "What has been typed of it"),
-    Param::new("limit", Kind::Number, "How many names, 100 at most"),
+    Param::new("prefix", Kind::Text, "The beginning of the name"),
+    Param::new("limit", Kind::Number, "Number of names, at most 100"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/names",
-        "Names that begin as somebody has typed",
+        "Names that begin with a text",
         &[PARAMS],
         Lane::Quick,
         Shape::json::<FoundNames>(),
@@ -31,7 +31,7 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     get(
         "/api/filter",
-        "Whom the names of filters fit: several players, or nobody",
+        "The players that names in filters match: several, or none",
         &[FILTER],
         Lane::Quick,
         Shape::json::<Fitting>(),

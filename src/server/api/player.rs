@@ -44,7 +44,7 @@ const REPERTOIRE_PARAMS: &[Param] = &[
         Kind::Number,
         "… and at least this percentage of the games that reached the position; default 5",
     ),
-    Param::new("limit", Kind::Number, "How many lines and moves in each list, 1,000 at most"),
+    Param::new("limit", Kind::Number, "Number of lines and moves in each list, at most 1,000"),
     Param::new("games", Kind::Number, "Maximum number of the latest games that followed it; default 5"),
     Param::new("leastPlies", Kind::Number, "… for at least this many half-moves; default 8"),
 ];
@@ -97,9 +97,7 @@ fn repertoire(call: &Call, database: &Database) -> Result<Answer, Problem> {
             .problems
             .first()
             .map_or_else(String::new, |problem| format!(" Line {}: {}.", problem.line, problem.message));
-        return Err(wrong(format!(
-            "There are no moves in what was sent; send the text of a PGN file.{reason}"
-        )));
+        return Err(wrong(format!("The request has no moves; send the text of a PGN file.{reason}")));
     }
     let selection = database.select(&filter(call)?)?;
     let question = RepertoireQuestion {

@@ -98,7 +98,7 @@ fn run(call: &Call, database: &Database) -> std::result::Result<Answer, Problem>
     })?;
     let words = words(&statement.sql);
     if copies(&words).saturating_mul(words.len()) > COPIED_WORDS.max(words.len()) {
-        let detail = "The tables of WITH use each other too often; name each of them fewer times.";
+        let detail = "The tables of WITH refer to each other too often; use each of them fewer times.";
         return Err(Problem::new(400, "wrong SQL", detail));
     }
     authorize(database)?;
@@ -159,7 +159,7 @@ fn refused(message: &str) -> Option<String> {
     Some(match function {
         Some(function) if SLOW.contains(&function) => {
             format!(
-                "A statement can use LIKE, GLOB, instr and replace {SLOW_CALLS} times at most; ask with several."
+                "A statement can use LIKE, GLOB, instr and replace at most {SLOW_CALLS} times; use several statements."
             )
         }
         Some(function) => format!("The function {function} cannot be used here."),

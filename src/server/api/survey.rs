@@ -19,8 +19,8 @@ const OPENINGS: &[Param] =
 const PROBLEM: &[Param] = &[
     Param::new("kind", Kind::OneOf(PROBLEM_KINDS), "Only those of this kind"),
     Param::new("severity", Kind::OneOf(&["warning", "error"]), "Only these"),
-    Param::new("limit", Kind::Number, "How many on a page, 5,000 at most"),
-    Param::new("cursor", Kind::Number, "Where the page begins: nextCursor of the page before"),
+    Param::new("limit", Kind::Number, "Number on a page, at most 5,000"),
+    Param::new("cursor", Kind::Number, "Start of the page: nextCursor of the previous page"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
@@ -42,7 +42,7 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     get(
         "/api/problems",
-        "What was found wrong in them, page by page",
+        "Problems found in them, page by page",
         &[PROBLEM],
         Lane::Search,
         Shape::json::<FoundProblems>(),

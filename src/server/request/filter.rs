@@ -18,7 +18,7 @@ pub(in crate::server) const FILTER: &[Param] = &[
     ),
     Param::new("black", Kind::Text, "Black's name"),
     Param::new("player", Kind::Texts, "White's or Black's name. Given twice: both played, one on each side"),
-    Param::new("opponent", Kind::Text, "The name of the one who played against player"),
+    Param::new("opponent", Kind::Text, "The name of the player who played against player"),
     Param::new("eloMin", Kind::Number, "Both players are rated this or higher"),
     Param::new("eloMax", Kind::Number, "Both players are rated this or lower"),
     Param::new("since", Kind::Text, "Played in this year, month or day (2021, 2021.06, 2021-06-30) or later"),

@@ -15,23 +15,15 @@ pub(in crate::server) const TARGET: &[Param] = &[
         Kind::Text,
         "A FEN's placement with signs: ? anything, ! any piece, A and a a white or black one, [QR] one of these, * any number of squares",
     ),
-    Param::new(
-        "material",
-        Kind::Text,
-        "The pieces that are left, White's first, as in KRPvKR, KRP-KR or KRPKR",
-    ),
-    Param::new("structure", Kind::Text, "The pawns stand as in this FEN"),
+    Param::new("material", Kind::Text, "The remaining pieces, White's first: KRPvKR, KRP-KR or KRPKR"),
+    Param::new("structure", Kind::Text, "The pawns are as in this FEN"),
     Param::new("ending", Kind::Text, "The kind of ending"),
     Param::new("move", Kind::Text, "The move that is played from the position, as in Qxh7#"),
-    Param::new("for", Kind::Number, "So many positions in a row fit, at least"),
+    Param::new("for", Kind::Number, "At least this many positions in a row match"),
     Param::new("ply", Kind::Text, "Only positions at these plies: 20, 20-40, -40 or 60-"),
-    Param::new(
-        "then",
-        Kind::Flag,
-        "What is described before comes first, what is described after comes later in the game",
-    ),
+    Param::new("then", Kind::Flag, "Separates descriptions: first this one, later that one"),
     Param::new("either", Kind::Flag, "Also with the colours reversed"),
-    Param::new("mirror", Kind::Flag, "Also with left and right changed round"),
+    Param::new("mirror", Kind::Flag, "Also with left and right exchanged"),
 ];
 
 /// The parameters that describe a position.
@@ -50,7 +42,7 @@ pub(in crate::server) fn target(call: &Call) -> Result<FindTarget, Problem> {
         (None, None, Some(query)) => Ok(FindTarget::Like(query.into())),
         _ => Err(Problem::parameter(
             "fen",
-            "give a position, or describe positions, or give one that they are to be like; not several of these",
+            "give only one of these: a position, a description, a position for like",
         )),
     }
 }

@@ -60,8 +60,7 @@ impl Guard {
         if is_allowed {
             return Ok(());
         }
-        let detail =
-            "This name is not one of this server; whoever runs it can allow it with the option allow-host.";
+        let detail = "This server does not answer to this host name. Start it with --allow-host NAME.";
         Err(Problem::new(403, "unknown host", detail))
     }
 
@@ -103,7 +102,7 @@ impl Guard {
         if is_own_site && origin.is_none_or(is_own) {
             return Ok(());
         }
-        Err(Problem::new(403, "foreign origin", "Pages of other hosts may not ask this."))
+        Err(Problem::new(403, "foreign origin", "Pages of other hosts are not allowed to request this."))
     }
 
     /// Refuses unsupported methods.

@@ -175,14 +175,14 @@ fn check_size(uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
     let address = uri.path_and_query().map_or(0, |target| target.as_str().len());
     if address > ADDRESS {
         let detail = format!(
-            "The address has {address} bytes, and can have {ADDRESS}. Leave out what is not needed, such as comments between moves."
+            "The address has {address} bytes, and can have {ADDRESS}. Leave out unnecessary parts, such as comments between moves."
         );
         return Err(Problem::new(414, "address too long", detail));
     }
     let lines: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
     if lines > HEADERS {
         let detail = format!(
-            "The header lines have {lines} bytes, and can have {HEADERS}. Leave out what is not needed, such as cookies."
+            "The header lines have {lines} bytes, and can have {HEADERS}. Leave out unnecessary parts, such as cookies."
         );
         return Err(Problem::new(431, "header too long", detail));
     }
@@ -284,14 +284,14 @@ async fn read_body(method: Method, body: Body) -> Result<Bytes, Problem> {
         Method::Post { most, .. } => most,
     };
     let too_large =
-        || Problem::new(413, "too much is sent", format!("At most {most} bytes can be sent here."));
+        || Problem::new(413, "too much is sent", format!("A request here can have at most {most} bytes."));
     if body.size_hint().lower() > most as u64 {
         return Err(too_large());
     }
     match tokio::time::timeout(BODY_TIME, to_bytes(body, most)).await {
         // The body is longer than announced, or the client has disconnected.
         Ok(read) => read.map_err(|_| {
-            let detail = format!("What was sent broke off, or has more than {most} bytes.");
+            let detail = format!("The request ended too early, or has more than {most} bytes.");
             Problem::new(413, "too much is sent", detail)
         }),
         Err(_) => Err(Problem::new(408, "sent too slowly", "Send it faster.")),

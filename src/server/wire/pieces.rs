@@ -62,9 +62,9 @@ impl<'d> Pieces<'d> {
 /// The reason why an answer was cut off, in words.
 pub(super) fn reason(ticket: &Ticket, error: &io::Error) -> String {
     if ticket.is_late() {
-        "the time for an export was over".to_owned()
+        "the export took too long".to_owned()
     } else if ticket.is_over() {
-        "its client has gone, or took it too slowly".to_owned()
+        "the client disconnected, or read too slowly".to_owned()
     } else {
         error.to_string()
     }

@@ -69,7 +69,7 @@ impl Catalog {
             .map(|relation| relation.name.as_str())
             .collect();
         if !owners.is_empty() {
-            return Some(format!("there is such a column in: {}", owners.join(", ")));
+            return Some(format!("tables with this column: {}", owners.join(", ")));
         }
         let columns = self.relations.iter().flat_map(|relation| &relation.columns);
         let near = nearest(column, columns.map(String::as_str)).map(did_you_mean);

@@ -46,7 +46,7 @@ fn limit_files(every: usize) {
             assert_eq!(scene.check(place.path(), &what), State::After, "{what}");
         } else {
             failed += 1;
-            let reasons = ["a file may not become so large here", "no space left"];
+            let reasons = ["a file of this size is not allowed here", "no space left"];
             assert_full(&scene, place.path(), &output, &reasons, &what);
         }
         scene.complete(place.path(), &what);
@@ -118,9 +118,9 @@ fn what_may_not_be_written() {
     fs::set_permissions(place.path().join("new.pgn"), fs::Permissions::from_mode(0o644))
         .expect("permissions");
     for (directory, file, expected) in [
-        (0o555, 0o444, "cannot write into this directory; see to its permissions, or choose another place"),
-        (0o555, 0o666, "cannot write into this directory; see to its permissions, or choose another place"),
-        (0o777, 0o444, "x.db: you may not write this file; change its permissions, or use a copy"),
+        (0o555, 0o444, "cannot write into this directory; check its permissions, or choose another place"),
+        (0o555, 0o666, "cannot write into this directory; check its permissions, or choose another place"),
+        (0o777, 0o444, "x.db: no permission to write this file; change its permissions, or use a copy"),
     ] {
         let what = format!("{directory:o}, {file:o}");
         set(directory, file);

@@ -177,7 +177,7 @@ fn what_is_wrong_is_said_with_path_and_line() {
     ] {
         assert_eq!(read(text).expect_err(text), format!("{expected}{correct}"), "{text}");
     }
-    let form = "list: no list of openings; give a TSV file with the columns eco, name and pgn, an .eco file of Scid, or a \
+    let form = "list: not a list of openings. Give a TSV file with the columns eco, name and pgn, an .eco file of Scid, or a \
         PGN file with the tags ECO and Opening";
     for text in ["1. e4 e5 *\n", "eco,name,pgn\nA00,x,1. b4\n", "\u{0}\u{1}\u{2}", "eco\tname\n"] {
         assert_eq!(read(text).expect_err(text), form, "{text}");

@@ -8,37 +8,43 @@ use pgndex::server::{LogFormat, Options};
 
 use crate::cli::args::within;
 
-/// Serve databases to browsers and programs: a page, Lichess's explorer API, and our own
+/// Serve databases over HTTP: a page, Lichess's explorer API, and pgndex's own API
 #[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  pgndex serve games.db                    then open http://127.0.0.1:9002 in a browser
-  pgndex serve games.db masters.db         the second one is at http://127.0.0.1:9002/db/masters
-  pgndex serve games.db --listen 0.0.0.0:9002 --allow-host chess.example.org --token-file token.txt
+#[command(after_long_help = "\
+Only this machine can ask, unless --listen says more. No row of a database is changed. Games that are added meanwhile are seen at once. \
+On Ctrl-C or SIGTERM it finishes open requests and exits. /health and /metrics are for monitoring.
 
-Only this machine can ask, unless --listen says more. No row of a database is changed; games that are added meanwhile are seen \
-at once. On Ctrl-C or SIGTERM it finishes open requests and exits. /health and /metrics are for monitoring.")]
+Examples:
+  pgndex serve games.db               then open http://127.0.0.1:9002 in a browser
+  pgndex serve games.db masters.db    the second one is at http://127.0.0.1:9002/db/masters
+  pgndex serve games.db --listen 0.0.0.0:9002 --allow-host chess.example.org --token-file token.txt")]
 pub(crate) struct ServeArgs {
     /// Databases; the first one is also served at the root
     #[arg(value_name = "DB", required = true)]
     databases: Vec<PathBuf>,
-    /// Address and port to listen at; port 0 takes a free one
+    /// Address and port; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value_t = Options::ADDRESS, value_parser = listen)]
     listen: SocketAddr,
-    /// A name that the machine has for others, as it is written in their addresses
+    /// A host name by which clients reach this machine.
+    ///
+    /// localhost, loopback addresses and the address of --listen are always allowed; other names are refused.
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
-    /// Ask everybody for the token in this file, 16 characters or more: as a bearer token, or as a password with any user name
+    /// Require the token in this file.
+    ///
+    /// It has at least 16 characters. Clients send it as a bearer token, or as the password of any user name.
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Let everybody read who can reach the address
     #[arg(long)]
     public: bool,
-    /// Let pages of other hosts read what the explorer's routes answer
+    /// Let pages of other hosts read the answers of the explorer API
     #[arg(long)]
     cors: bool,
-    /// Threads that answer; searches and SQL have two each of their own, and exports eight [default: one for each processor]
-    #[arg(long, short = 'j', value_name = "N", value_parser = within(1..=64_u16))]
+    /// Threads that answer, at most 64 [default: one per processor].
+    ///
+    /// Searches and SQL have two threads each of their own, and exports eight.
+    #[arg(hide_short_help = true, long, short = 'j', value_name = "N", value_parser = within(1..=64_u16))]
     threads: Option<u16>,
     /// Seconds that an answer may take
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = within(1..=3600_u64))]
@@ -47,7 +53,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = within(1..=3600_u64))]
     sql_timeout: u64,
     /// How to log requests to standard error
-    #[arg(long, value_name = "FORMAT", value_enum, default_value = "text")]
+    #[arg(hide_short_help = true, long, value_name = "FORMAT", value_enum, default_value = "text")]
     log_format: RequestLogArg,
 }
 

@@ -8,37 +8,38 @@ use std::path::PathBuf;
 
 /// Run SQL, or show a prompt for it
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_long_help = "\
+Start with the views `games`, `moves` and `positions`. Rows are printed as they are found. NULL is printed as nothing (null in json), \
+and a BLOB as hexadecimal digits. jq and JavaScript round keys, which are 64-bit numbers: use key_hex(key) there.
+
+Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode FORMAT, .headers on|off, .parameter, \
+.output [FILE], .timer on|off, .help, .quit. The run ends at the first error. With --write each \
+statement is committed at once, except between BEGIN and COMMIT.
+
 Examples:
-  pgndex sql games.db                                  a prompt, with history and completion
-  pgndex sql games.db \"SELECT * FROM moves WHERE game_id = 42\"
   pgndex sql games.db .schema                          the tables and views, explained
   pgndex sql games.db --format csv \"SELECT * FROM games\" > games.csv
-  pgndex sql games.db --file report.sql --format md    several statements, one after the other
-  pgndex sql games.db --param name=Carlsen \"SELECT * FROM games WHERE white LIKE :name || '%'\"
-  pgndex sql games.db --write \"DELETE FROM tag WHERE name = 'Annotator'\"
-
-Start with the views `games`, `moves` and `positions`. Rows are printed as they are found. NULL is printed as nothing \
-(null in json), and a BLOB as hexadecimal digits. `jq -s` makes an array of JSON's lines. Keys are 64-bit \
-numbers, which jq and JavaScript round: ask for key_hex(key) there.
-
-Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode FORMAT, .headers on|off, \
-.parameter, .output [FILE], .timer on|off, .help, .quit. The run ends at the first error. With --write each statement is committed at once, except between BEGIN \
-and COMMIT.")]
+  pgndex sql games.db --param name=Carlsen \"SELECT * FROM games WHERE white LIKE :name || '%'\"")]
 pub(crate) struct SqlArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// The statements. Without them a prompt opens on a terminal; otherwise, or with '-', they are read from standard input
+    /// The statements; without them a prompt opens.
+    ///
+    /// If there is no terminal, or with '-', they are read from standard input.
     #[arg(value_name = "QUERY", allow_hyphen_values = true, value_parser = query_text)]
     pub(crate) query: Option<String>,
     /// Read the statements from a file
     #[arg(long, value_name = "FILE", conflicts_with = "query")]
     pub(crate) file: Option<PathBuf>,
-    /// How to print the rows; json, also called jsonl, is one object a line
+    /// Output format: table, box, csv, json, md or line.
+    ///
+    /// json, also called jsonl, is one object per line; `jq -s` makes an array of them.
     #[arg(short, long, value_enum, default_value = "table")]
     pub(crate) format: SqlFormat,
-    /// A value for the parameter :NAME of the statements, given once for each. What looks like a number is one; '42' in quotes is a text
+    /// A value for the parameter :NAME of the statements.
+    ///
+    /// Give the option once for each parameter. Values that look like numbers are numbers; quote them ('42') for text.
     #[arg(short = 'p', long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub(crate) parameters: Vec<(String, Value)>,
     /// Allow changes; nobody else can write the database meanwhile

@@ -22,8 +22,8 @@ const OPENING: &str = "opening";
 pub(super) fn write(args: &ExploreArgs, explore: &Explore<'_>, tree: &ExploredTree) -> anyhow::Result<()> {
     if tree.is_cut {
         note(&format!(
-            "the tree has more moves than can be told: these are the most frequent ones, up to {} deep; a higher --least-share or a \
-             lower --depth makes it whole",
+            "the tree has more moves than can be shown: these are the most frequent ones, up to {} deep; use a higher --least-share or \
+             a lower --depth",
             counted(depth(&tree.moves), "half-move")
         ));
     }
@@ -54,7 +54,7 @@ fn without_moves(args: &ExploreArgs, tree: &ExploredTree) -> String {
             format!("no move was played from this position: {} ended here", counted(games, "game"))
         }
         _ => format!(
-            "no move was played in {} of 100 games; a lower --least-share shows more",
+            "no move was played in at least {} % of the games; a lower --least-share shows more",
             args.least_share
         ),
     }

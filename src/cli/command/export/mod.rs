@@ -100,7 +100,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
             note(&format!("{} written to {}", counts.written(), path.display()));
         }
         Some(target) => note(&not_written(format.unit(), target.path())),
-        None if games == 0 => note(&format!("no {} fits", format.unit())),
+        None if games == 0 => note(&format!("no {} matches", format.unit())),
         None => {}
     }
     if games == 0 && args.sql.is_none() {

@@ -24,7 +24,7 @@ pub(super) fn run(database: &Database, chosen: &Chosen<'_>, directory: &Path) ->
     ignore_file_size_signal();
     let games = games(database, chosen, &progress)?;
     if games.as_ref().is_some_and(GameSet::is_empty) {
-        note(&format!("no game fits; nothing is written into {}", directory.display()));
+        note(&format!("no game matches; nothing is written into {}", directory.display()));
         return Ok(());
     }
     let IndexOptions { threads, memory, .. } = IndexOptions::default();

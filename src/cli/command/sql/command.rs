@@ -79,7 +79,7 @@ impl Session {
             let catalog = self.database.catalog()?;
             let near = nearest(table, catalog.relations.iter().map(|relation| relation.name.as_str()));
             let hint = near.map_or_else(
-                || ".tables shows what there is".to_owned(),
+                || ".tables lists the tables".to_owned(),
                 |near| format!("did you mean {near}?"),
             );
             bail!("no such table: {table}; {hint}");

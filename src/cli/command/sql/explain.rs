@@ -105,11 +105,11 @@ fn foreign_key_hint(database: &Database, sql: &str, catalog: &Catalog) -> rusqli
         let columns = statement.query_map([&table.name], |row| row.get(0))?;
         let columns = columns.collect::<rusqlite::Result<Vec<String>>>()?;
         if !columns.is_empty() {
-            hint += &format!("rows of {} are named by {}\n  ", table.name, columns.join(", "));
+            hint += &format!("rows of {} are referenced by {}\n  ", table.name, columns.join(", "));
         }
     }
     Ok(hint
-        + "to see the rows that would be left without the one that they name: BEGIN; PRAGMA defer_foreign_keys = ON; this \
+        + "to see the rows that would refer to a missing row: BEGIN; PRAGMA defer_foreign_keys = ON; this \
            statement; PRAGMA foreign_key_check; ROLLBACK")
 }
 
@@ -122,9 +122,7 @@ fn hint_of_prompt(message: &str) -> Option<&'static str> {
         }
         _ if message.starts_with("no such table: ") => ".tables lists the tables",
         _ if message.starts_with("not authorized") => "extensions cannot be loaded here",
-        _ if message.starts_with("unable to open database: ") => {
-            "ATTACH takes a database that exists; it makes none"
-        }
+        _ if message.starts_with("unable to open database: ") => "ATTACH needs an existing database",
         _ => return None,
     })
 }

@@ -46,11 +46,11 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     })?;
     let file_bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
     let shown = Arc::clone(&progress);
-    let display = Display::start(args.quiet, move || snapshot(&shown, file_bytes));
+    let display = Display::start(args.report.log.quiet, move || snapshot(&shown, file_bytes));
     let result = verify(database, &options(args), &progress);
     display.stop();
     let report = result?;
-    if !args.json {
+    if !args.report.json {
         let mut out = stdout();
         tell_sources(&report);
         write_findings(&mut out, &report)?;
@@ -58,13 +58,13 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
         out.flush()?;
     }
     tell(args, Done::Verify(Box::new(verified(database, &report))))?;
-    if !report.is_sound() && !args.json {
+    if !report.is_sound() && !args.report.json {
         let needs_new = [Kind::Integrity, Kind::Unreadable, Kind::Schema];
         let advice = if needs_new.iter().any(|kind| report.findings.counts.contains_key(kind)) {
-            "`pgndex repair` does not help here: put a backup in its place, or make a new database with `pgndex index --overwrite`"
+            "`pgndex repair` does not help here: restore a backup, or build a new database with `pgndex index --overwrite`"
         } else {
-            "`pgndex repair` computes again what follows from games and their positions. Games and positions that were changed need \
-             a new database: `pgndex index --overwrite`"
+            "`pgndex repair` rebuilds what follows from games and their positions. If games or positions were changed, build a new \
+             database with `pgndex index --overwrite`"
         };
         crate::cli::note(advice);
     }
@@ -73,13 +73,14 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
 
 /// Reports the result to programs; for people the answer is on standard output.
 fn tell(args: &VerifyArgs, done: Done) -> anyhow::Result<()> {
-    Telling { quiet: args.quiet || !log::is_json(), json: args.json }.tell(done, String::new)
+    Telling { quiet: args.report.log.quiet || !log::is_json(), json: args.report.json }
+        .tell(done, String::new)
 }
 
 fn options(args: &VerifyArgs) -> VerifyOptions {
     let default = VerifyOptions::default();
     VerifyOptions {
-        threads: args.threads.map_or(default.threads, usize::from),
+        threads: args.threads.threads.map_or(default.threads, usize::from),
         sample: if args.all { Sample::All } else { Sample::Some(args.sample) },
         limit: args.limit as usize,
         sources: !args.no_sources,

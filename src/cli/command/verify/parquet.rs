@@ -24,7 +24,7 @@ pub(super) fn run(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Status>
     stop_on_signal(move || stopped.store(true, Ordering::Relaxed))?;
     let progress = Arc::new(VerifyProgress::default());
     let shown = Arc::clone(&progress);
-    let display = Display::start(args.quiet, move || Snapshot {
+    let display = Display::start(args.report.log.quiet, move || Snapshot {
         bytes_done: shown.bytes(),
         bytes_total: shown.total_bytes(),
         games: shown.games(),
@@ -35,13 +35,13 @@ pub(super) fn run(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Status>
     let options = VerifyOptions {
         sample: (!args.all).then_some(args.sample),
         limit: args.limit as usize,
-        threads: args.threads.map_or(0, usize::from),
+        threads: args.threads.threads.map_or(0, usize::from),
     };
     let result = verify(directory, options, &progress, &|| stop.load(Ordering::Relaxed));
     display.stop();
     let report = result?;
     let is_sound = report.found == 0;
-    if !args.json {
+    if !args.report.json {
         let mut out = stdout();
         for finding in &report.findings {
             writeln!(out, "{}", printable(finding))?;
@@ -70,7 +70,7 @@ pub(super) fn run(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Status>
         replayed_games: report.replayed_games,
     };
     tell(args, Done::VerifyParquet(done))?;
-    if !is_sound && !args.json {
+    if !is_sound && !args.report.json {
         crate::cli::note("write the files again, with --overwrite");
     }
     Ok(if is_sound { Status::Done } else { Status::Unsound })

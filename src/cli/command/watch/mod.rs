@@ -170,7 +170,7 @@ impl Watch<'_> {
     fn add(&mut self, ready: &[PathBuf]) -> anyhow::Result<()> {
         let progress = self.stop.begin();
         let shown = Arc::clone(&progress);
-        let display = Display::start(self.args.quiet, move || snapshot(&shown));
+        let display = Display::start(self.args.log.quiet, move || snapshot(&shown));
         let added = self.watchdog.during(&progress, || {
             let made_with = MadeWith::of(&self.args.database)?;
             let options = self.args.made_with.or(self.options.clone(), made_with);
@@ -217,7 +217,7 @@ impl Watch<'_> {
     /// Prints what the single scan leaves for the next run.
     fn tell_settling(&self) {
         let files = self.folder.settling();
-        if files > 0 && !self.args.quiet {
+        if files > 0 && !self.args.log.quiet {
             let files = counted(files as u64, "file");
             let settle = counted(self.args.settle, "second");
             note(&format!("{files} changed less than {settle} ago (--settle), left for the next run"));
@@ -230,7 +230,7 @@ impl Watch<'_> {
         }
         first_error(summary, Some(&self.args.database)).iter().for_each(|text| complain(text));
         summary.rewritten.iter().chain(&summary.log_left).for_each(|text| note(text));
-        if !self.args.quiet && (summary.games > 0 || summary.duplicates.skipped() > 0) {
+        if !self.args.log.quiet && (summary.games > 0 || summary.duplicates.skipped() > 0) {
             let duplicates = match summary.duplicates.skipped() {
                 0 => String::new(),
                 skipped => format!("; {} skipped as duplicates", counted(skipped, "game")),

@@ -20,7 +20,7 @@ export function whyNothing(nothing, unknown = []) {
       return empty("No game reached this position.", followed, names);
     }
     case "filtered_out":
-      return empty(`${typeof reached === "number" ? count(reached, "game") : "Games"} reached this position, and none fits the filters.`, names, clear());
+      return empty(`${typeof reached === "number" ? count(reached, "game") : "Games"} reached this position, but none passes the filters.`, names, clear());
     case "none_fits":
       return empty("No game has such a position.", names, clear());
     case "passed_over":

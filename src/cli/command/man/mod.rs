@@ -1,5 +1,7 @@
 //! `pgndex man`: writes the manual pages.
 
+mod sections;
+
 use std::fs;
 use std::path::Path;
 
@@ -60,22 +62,42 @@ fn page(command: &clap::Command, others: &[String]) -> anyhow::Result<Vec<u8>> {
     if command.has_subcommands() {
         man.render_subcommands_section(&mut page)?;
     }
+    for (heading, entries) in [
+        ("EXIT STATUS", sections::exit_status(command)),
+        ("ENVIRONMENT", sections::environment(command)),
+        ("FILES", sections::files(command)),
+    ] {
+        page.extend_from_slice(listed(heading, &entries).as_bytes());
+    }
     page.extend_from_slice(notes(&Notes::of(command)).as_bytes());
     let others: Vec<_> = others.iter().map(|name| format!("\\fB{}\\fR(1)", escaped(name))).collect();
     page.extend_from_slice(format!(".SH \"SEE ALSO\"\n{}\n", others.join(",\n")).as_bytes());
     Ok(page)
 }
 
-/// The text below the options in the help: examples line by line, the rest in paragraphs.
+/// A section of terms with explanations; nothing without entries.
+fn listed(heading: &str, entries: &[(String, &str)]) -> String {
+    if entries.is_empty() {
+        return String::new();
+    }
+    let entry =
+        |(term, text): &(String, &str)| format!(".TP\n\\fB{}\\fR\n{}\n", escaped(term), escaped(text));
+    format!(".SH \"{heading}\"\n{}", entries.iter().map(entry).collect::<String>())
+}
+
+/// The text below the options in the help: paragraphs, then examples line by line. The exit status has its own
+/// section.
 fn notes(notes: &Notes) -> String {
     let mut text = String::new();
+    let is_shown = |line: &&String| !line.starts_with("Exit status: ");
+    let paragraphs = notes.paragraphs.iter().filter(is_shown);
+    let paragraphs: Vec<_> = paragraphs.map(|line| escaped(line) + "\n").collect();
+    if !paragraphs.is_empty() {
+        text += &format!(".SH NOTES\n{}", paragraphs.join(".PP\n"));
+    }
     if !notes.examples.is_empty() {
         let lines: Vec<_> = notes.examples.iter().map(|line| escaped(line) + "\n").collect();
         text += &format!(".SH EXAMPLES\n.nf\n{}.fi\n", lines.concat());
-    }
-    let paragraphs: Vec<_> = notes.paragraphs.iter().map(|line| escaped(line) + "\n").collect();
-    if !paragraphs.is_empty() {
-        text += &format!(".SH NOTES\n{}", paragraphs.join(".PP\n"));
     }
     text
 }
@@ -99,10 +121,10 @@ mod tests {
     #[test]
     fn nothing_in_a_text_is_a_request() {
         assert_eq!(escaped(".so a\\b --x 'y'"), "\\&.so a\\eb \\-\\-x \\(aqy\\(aq");
-        let told = |help| notes(&Notes::of(&clap::Command::new("x").after_help(help)));
+        let told = |help| notes(&Notes::of(&clap::Command::new("x").after_long_help(help)));
         assert_eq!(
-            told("Examples:\n  a -b\n\nMore.\nYet."),
-            ".SH EXAMPLES\n.nf\na \\-b\n.fi\n.SH NOTES\nMore.\n.PP\nYet.\n"
+            told("More.\nYet.\n\nExit status: 0.\n\nExamples:\n  a -b"),
+            ".SH NOTES\nMore.\n.PP\nYet.\n.SH EXAMPLES\n.nf\na \\-b\n.fi\n"
         );
         assert_eq!(told(""), "");
     }
