@@ -14,7 +14,7 @@ const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 #[test]
 fn parquet_files_are_checked_in_its_place() {
     let place = Place::in_memory().indexed(FAMOUS);
-    assert_eq!(place.run(&["export", "games.db", "--parquet", "tables"]).status, 0);
+    assert_eq!(place.run(&["export", "games.db", "--partition-by", "none", "--parquet", "tables"]).status, 0);
     let mut checked = place.command(&["verify", "--parquet", "tables"]);
     let checked = Run::of(checked.env("PGNDEX_DB", "games.db").output().expect("the program runs"));
     assert_eq!(checked.status, 0, "{checked:?}");
@@ -30,8 +30,10 @@ fn parquet_files_are_checked_in_its_place() {
 fn lines_of_the_log_fit_the_schema() {
     let place = Place::in_memory().with("games.pgn", FAMOUS);
     let schema = Schema::parse(include_str!("../../docs/log.schema.json"));
-    for arguments in [&["index", "--parquet", "tables", "games.pgn"][..], &["verify", "--parquet", "tables"]]
-    {
+    for arguments in [
+        &["index", "--partition-by", "none", "--parquet", "tables", "games.pgn"][..],
+        &["verify", "--parquet", "tables"],
+    ] {
         let run = place.run(&[arguments, &["--log-format", "json"]].concat());
         assert_eq!(run.status, 0, "{run:?}");
         let lines = run.stderr.lines().map(|line| serde_json::from_str(line).expect("JSON"));
@@ -75,10 +77,11 @@ fn parquet_files_are_replaced_when_all_is_written() {
     let place = Place::in_memory().indexed(FAMOUS);
     let Some(disk) = Mount::new(place.path("disk"), "24m") else { return };
     let free = || pgndex::store::free_bytes(&disk.0).expect("a file system");
-    let export =
-        |directory: &str, option: &str| place.run(&["export", "--parquet", directory, "games.db", option]);
+    let export = |directory: &str| {
+        place.run(&["export", "games.db", "--partition-by", "none", "--overwrite", "--parquet", directory])
+    };
     let before = free();
-    assert_eq!(export("disk/tables", "--overwrite").status, 0);
+    assert_eq!(export("disk/tables").status, 0);
     let taken = before - free();
     // The manifest is larger than what is missing.
     let missing = 20 << 10;
@@ -87,7 +90,7 @@ fn parquet_files_are_replaced_when_all_is_written() {
     fs::write(disk.0.join("fill"), vec![0; fill]).expect("written");
     let left = free();
     for directory in ["disk/other", "disk/tables"] {
-        let run = export(directory, "--overwrite");
+        let run = export(directory);
         assert!(run.status == 1 && run.stderr.contains("no space left"), "{directory}: {run:?}");
         assert!(run.stderr.contains(" are free in "), "{directory}: {}", run.stderr);
         assert_eq!(free(), left, "{directory}");

@@ -143,7 +143,7 @@ fn csv_for_programs_is_as_in_the_database_and_json_is_escaped() {
 #[test]
 fn messages_quote_values_in_part_and_without_harm() {
     let place = sample();
-    let (harmful, long) = (hostile("x"), "x".repeat(100_000));
+    let (harmful, long) = (hostile("x"), "x".repeat(20_000));
     for value in [&harmful, &long] {
         for arguments in [
             &["find", "games.db", "--fen", value][..],
