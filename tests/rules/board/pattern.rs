@@ -297,12 +297,12 @@ fn each_sign_of_a_signature() {
 fn what_is_no_signature() {
     let error = |text| MaterialSignature::parse(text).unwrap_err().to_string();
     insta::assert_snapshot!(error("KRP"), @"material is White's pieces and Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR, not 'KRP'");
-    insta::assert_snapshot!(error("KRvKvK"), @"'v'is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)");
+    insta::assert_snapshot!(error("KRvKvK"), @"'v' is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)");
     insta::assert_snapshot!(error("KRKRK"), @"'KRK' must have exactly one king");
     insta::assert_snapshot!(error("KR*"), @"material is White's pieces and Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR, not 'KR*'");
-    insta::assert_snapshot!(error("KRvKx"), @"'x'is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)");
-    insta::assert_snapshot!(error("KR**vK"), @"'*'is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)");
-    insta::assert_snapshot!(error("KR..PvK"), @"'.'is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)");
+    insta::assert_snapshot!(error("KRvKx"), @"'x' is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)");
+    insta::assert_snapshot!(error("KR**vK"), @"'*' is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)");
+    insta::assert_snapshot!(error("KR..PvK"), @"'.' is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)");
     insta::assert_snapshot!(error("KvR"), @"'R' must have exactly one king");
     insta::assert_snapshot!(error("K*vK"), @"'K*' must have exactly one king");
     insta::assert_snapshot!(error("KPPPPPPPPQQQQQQQQvK"), @"'KPPPPPPPPQQQQQQQQ' has more than 16 pieces");
