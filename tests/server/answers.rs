@@ -202,7 +202,7 @@ fn what_cannot_be_read_is_told_with_what_to_do() {
         ("/api/games?sort=beauty", 400, "game, rating, date"),
         ("/api/games?cursor=1.x", 400, "nextCursor"),
         ("/api/games?white=a&white=b", 400, "given twice"),
-        ("/api/games?material=KRPvKR&play=e2e4", 400, "not several"),
+        ("/api/games?material=KRPvKR&play=e2e4", 400, "give only one of these"),
         ("/api/games?opponent=x", 400, "player"),
         ("/api/position?play=e2e5", 400, "because: no pawn of White can reach e5"),
         ("/api/position?fen=8/8", 400, "because: the number of ranks in the placement is 2, not 8"),
