@@ -2,7 +2,6 @@
 //!
 //! The rows are synthetic: random keys in order, games of 80 plies, FENs of 53 bytes on average.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use pgndex::board::{MoveCode, PositionKey};
 use pgndex::store::pages::{LeafWriter, PageFile, PageNumber, PositionRecord, Record, assemble};
-use pgndex::store::row::{GameId, Level, Occurrence, OccurrenceRow, Ply, PositionBatch, PositionRow};
+use pgndex::store::row::{GameId, Level, Occurrence, OccurrenceRow, Ply};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -81,24 +80,22 @@ fn occurrences() -> Vec<Occurrence> {
     rows
 }
 
-fn positions() -> PositionBatch {
-    let mut batch = PositionBatch::default();
-    for (row, number) in (0..POSITIONS).zip(numbers()) {
-        let start = batch.text.len();
+type Row = PositionRecord<&'static [u8]>;
+
+fn positions() -> Vec<Row> {
+    let row = |(row, number): (u32, u64)| {
         let placement = "r1bqkb1r/pp1n1ppp/2p1pn2/3p4/2PP4/2N1PN2/PP3PPP/R1BQKB1R";
-        let cut = number as usize % 16;
-        write!(batch.text, "{} w KQ -", &placement[cut..]).expect("text");
-        batch.rows.push(PositionRow {
+        PositionRecord {
             game: GameId(1 + row / PLIES),
             ply: Ply(row % PLIES),
             key: PositionKey(number),
             halfmove_clock: (number >> 20) as u32 % 8,
             move_code: (row % PLIES != PLIES - 1)
                 .then_some(MoveCode::from_stored((number >> 32) as u32 & 0x7ff_ffff)),
-            fen: pgndex::store::row::Text { start: start as u32, len: (batch.text.len() - start) as u32 },
-        });
-    }
-    batch
+            fen: &*format!("{} w KQ -", &placement[number as usize % 16..]).into_bytes().leak(),
+        }
+    };
+    (0..POSITIONS).zip(numbers()).map(row).collect()
 }
 
 /// Builds one table on `threads` threads.
@@ -198,31 +195,30 @@ mod game_position {
 
     const QUERY: &str = "SELECT count(*), sum(halfmove_clock + length(fen)) FROM game_position";
 
-    fn expected(batch: &PositionBatch) -> i64 {
-        batch.rows.iter().map(|row| i64::from(row.halfmove_clock) + i64::from(row.fen.len)).sum()
+    fn expected(rows: &[Row]) -> i64 {
+        rows.iter().map(|row| i64::from(row.halfmove_clock) + row.fen.len() as i64).sum()
     }
 
     #[divan::bench(args = [1, 2])]
     fn direct(bencher: Bencher<'_, '_>, threads: usize) {
-        let batch = positions();
-        measure(bencher, POSITIONS, QUERY, expected(&batch), |path| {
-            let record = |row| PositionRecord::new(row, &batch.text);
-            build(path, "game_position", threads, black_box(&batch.rows), record);
+        let rows = positions();
+        measure(bencher, POSITIONS, QUERY, expected(&rows), |path| {
+            build(path, "game_position", threads, black_box(&rows), |row: &Row| *row);
         });
     }
 
     #[divan::bench]
     fn insert(bencher: Bencher<'_, '_>) {
-        let batch = positions();
-        measure(bencher, POSITIONS, QUERY, expected(&batch), |path| {
+        let rows = positions();
+        measure(bencher, POSITIONS, QUERY, expected(&rows), |path| {
             let connection = connect(path);
             connection.execute_batch(PRAGMAS).expect("pragmas");
             let mut insert = connection
                 .prepare("INSERT INTO game_position VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
                 .expect("a statement");
-            for row in &batch.rows {
+            for row in &rows {
                 let move_code = row.move_code.map(MoveCode::bits);
-                let fen = row.fen.of(&batch.text);
+                let fen = std::str::from_utf8(row.fen).expect("a FEN");
                 let values =
                     params![row.game.0, row.ply.0, row.key.as_i64(), row.halfmove_clock, move_code, fen];
                 insert.execute(values).expect("a row");
@@ -234,11 +230,11 @@ mod game_position {
     /// Rows into a reused page buffer that is never written: the cost of the records alone.
     #[divan::bench]
     fn encode(bencher: Bencher<'_, '_>) {
-        let batch = positions();
+        let rows = positions();
         let mut space = [0; 256];
-        let bencher = bencher.counter(ItemsCount::new(batch.rows.len()));
+        let bencher = bencher.counter(ItemsCount::new(rows.len()));
         bencher.bench_local(|| {
-            let records = batch.rows.iter().map(|row| PositionRecord::new(row, &batch.text));
+            let records = rows.iter().copied();
             records.map(|record| record.write_at_end(black_box(&mut space))).sum::<usize>()
         });
     }

@@ -1,5 +1,5 @@
-//! The whole job, PGN file to finished database: pages built directly, the SQL writer, and, as the baseline, the same rows with
-//! one prepared `INSERT` each and `CREATE INDEX` at the end.
+//! The whole job, PGN file to finished database, and, as the baseline, the same rows with one prepared `INSERT` each and
+//! `CREATE INDEX` at the end.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::path::Path;
 use common::{Corpus, standard_corpora};
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use pgndex::index::{IndexOptions, Progress, Writer, index};
+use pgndex::index::{IndexOptions, Progress, index};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -20,8 +20,8 @@ fn database(directory: &TempDir) -> std::path::PathBuf {
     directory.path().join("bench.db")
 }
 
-fn run(corpus: &Corpus, target: &Path, writer: Writer, threads: usize) {
-    let options = IndexOptions { overwrite: true, writer, threads, ..IndexOptions::default() };
+fn run(corpus: &Corpus, target: &Path, threads: usize) {
+    let options = IndexOptions { overwrite: true, threads, ..IndexOptions::default() };
     let summary =
         index(target, &[&corpus.path], &options, &Progress::default()).expect("the corpus is indexed");
     assert_eq!((summary.games, summary.plies), (corpus.games, corpus.plies));
@@ -35,20 +35,15 @@ fn measure(bencher: Bencher, corpus: &Corpus, work: impl Fn(&Path)) {
 }
 
 #[divan::bench(args = standard_corpora(), consts = [1, 2], sample_count = 5)]
-fn pages_built_directly<const THREADS: usize>(bencher: Bencher, corpus: &Corpus) {
-    measure(bencher, corpus, |target| run(corpus, target, Writer::Direct, THREADS));
-}
-
-#[divan::bench(args = standard_corpora(), consts = [1, 2], sample_count = 5)]
-fn sql_writer<const THREADS: usize>(bencher: Bencher, corpus: &Corpus) {
-    measure(bencher, corpus, |target| run(corpus, target, Writer::Sql, THREADS));
+fn whole_job<const THREADS: usize>(bencher: Bencher, corpus: &Corpus) {
+    measure(bencher, corpus, |target| run(corpus, target, THREADS));
 }
 
 /// The straightforward way to write the rows, without parsing and without the small tables.
 #[divan::bench(args = standard_corpora(), sample_count = 1)]
 fn baseline_insert_and_create_index(bencher: Bencher, corpus: &Corpus) {
     let made = tempfile::tempdir().expect("a temporary directory");
-    run(corpus, &database(&made), Writer::Direct, 2);
+    run(corpus, &database(&made), 2);
     let rows = Connection::open(database(&made)).expect("the rows");
     measure(bencher, corpus, |target| {
         let _ = std::fs::remove_file(target);

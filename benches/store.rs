@@ -1,24 +1,14 @@
-//! Rows per second into the two big tables: batches through the virtual table, and for comparison a prepared `INSERT`
-//! per row followed by `CREATE INDEX`.
-//!
-//! The rows are synthetic: 1.2 million positions of 15,000 games of 80 plies, FENs of 53 bytes (the average of
-//! over-the-board games), keys from a generator of well-mixed numbers.
+//! The small tables, and look-ups, on rows that are made up.
 
 use std::path::Path;
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use pgndex::board::{MoveCode, PositionKey};
-use pgndex::store::row::{
-    GameId, GameRow, HeaderBatch, NameId, Occurrence, Ply, PositionBatch, PositionRow, SourceId, TagRow, Text,
-};
-use pgndex::store::{Build, BuildOptions, BulkLoader, Database, ImportId, LoadMode, NewImport};
-use rusqlite::{Connection, params};
+use pgndex::board::PositionKey;
+use pgndex::store::row::{GameId, GameRow, HeaderBatch, NameId, SourceId, TagRow};
+use pgndex::store::{Build, BuildOptions, BulkLoader, Database, ImportId, NewImport};
+use rusqlite::params;
 
-const GAMES: u32 = 15_000;
-const PLIES: u32 = 80;
-const ROWS: usize = GAMES as usize * PLIES as usize;
-const BATCH: usize = 16_384;
 const FEN: &str = "r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1 w - -";
 
 fn main() {
@@ -33,132 +23,9 @@ fn mix(n: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-fn rows() -> impl Iterator<Item = (GameId, Ply, PositionKey)> {
-    (1..=GAMES).flat_map(|game| {
-        (0..PLIES).map(move |ply| {
-            (GameId(game), Ply(ply), PositionKey(mix(u64::from(game) << 32 | u64::from(ply))))
-        })
-    })
-}
-
-fn position_batches() -> Vec<PositionBatch> {
-    let mut batches = vec![PositionBatch::default()];
-    for (game, ply, key) in rows() {
-        if batches.last().is_none_or(|batch| batch.rows.len() == BATCH) {
-            batches.push(PositionBatch::default());
-        }
-        let batch = batches.last_mut().expect("just pushed");
-        let start = batch.text.len() as u32;
-        batch.text.push_str(FEN);
-        let move_code =
-            (ply.0 + 1 < PLIES).then_some(MoveCode::from_stored(0x0314_3420 ^ key.0 as u32 & 0x0077_7700));
-        let fen = Text { start, len: FEN.len() as u32 };
-        batch.rows.push(PositionRow { game, ply, key, halfmove_clock: ply.0 % 10, move_code, fen });
-    }
-    batches
-}
-
-fn occurrences() -> Vec<Occurrence> {
-    let mut occurrences: Vec<_> = rows().map(|(game, ply, key)| Occurrence::new(key, game, ply)).collect();
-    occurrences.sort_unstable();
-    occurrences
-}
-
 fn build(directory: &Path) -> Build {
     let options = BuildOptions { overwrite: true, ..BuildOptions::default() };
     Build::create(&directory.join("bench.db"), options).expect("a database")
-}
-
-/// Checks the last row written; quick compared with the measured work.
-fn check(connection: &Connection, sql: &str) {
-    assert!(connection.prepare(sql).and_then(|mut query| query.exists([GAMES, PLIES - 1])).expect("a query"));
-}
-
-const LAST_POSITION: &str = "SELECT fen FROM game_position WHERE game_id = ?1 AND ply = ?2";
-
-#[divan::bench(sample_count = 5)]
-fn game_position_batches(bencher: Bencher<'_, '_>) {
-    let directory = tempfile::tempdir().expect("a directory");
-    let batches = position_batches();
-    bencher.counter(ItemsCount::new(ROWS)).with_inputs(|| build(directory.path())).bench_values(|build| {
-        let mut loader =
-            BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
-        for batch in &batches {
-            loader.append_positions(black_box(batch)).expect("rows");
-        }
-        loader.finish().expect("a commit");
-        check(build.connection(), LAST_POSITION);
-        build
-    });
-}
-
-#[divan::bench(sample_count = 5)]
-fn game_position_prepared(bencher: Bencher<'_, '_>) {
-    let directory = tempfile::tempdir().expect("a directory");
-    let batches = position_batches();
-    bencher.counter(ItemsCount::new(ROWS)).with_inputs(|| build(directory.path())).bench_values(|build| {
-        let connection = build.connection();
-        connection.execute_batch("BEGIN").expect("a transaction");
-        let mut insert =
-            connection.prepare("INSERT INTO game_position VALUES (?1, ?2, ?3, ?4, ?5, ?6)").expect("SQL");
-        for batch in &batches {
-            for row in &batch.rows {
-                let (key, fen) = (row.key.as_i64(), row.fen.of(&batch.text));
-                let code = row.move_code.map(MoveCode::bits);
-                insert
-                    .execute(params![row.game.0, row.ply.0, key, row.halfmove_clock, code, fen])
-                    .expect("a row");
-            }
-        }
-        drop(insert);
-        connection.execute_batch("COMMIT").expect("a commit");
-        check(connection, LAST_POSITION);
-        build
-    });
-}
-
-#[divan::bench(sample_count = 5)]
-fn position_game_batches(bencher: Bencher<'_, '_>) {
-    let directory = tempfile::tempdir().expect("a directory");
-    let rows = occurrences();
-    bencher.counter(ItemsCount::new(ROWS)).with_inputs(|| build(directory.path())).bench_values(|build| {
-        let mut loader =
-            BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
-        for batch in rows.chunks(BATCH) {
-            loader.append_occurrences(black_box(batch)).expect("rows");
-        }
-        loader.finish().expect("a commit");
-        let rows = build.connection().query_row("SELECT count(*) FROM position_game", [], |row| row.get(0));
-        assert_eq!(rows, Ok(ROWS as i64));
-        build
-    });
-}
-
-/// The alternative to the clustered table: an index over rows in game order.
-#[divan::bench(sample_count = 3)]
-fn position_game_create_index(bencher: Bencher<'_, '_>) {
-    let directory = tempfile::tempdir().expect("a directory");
-    bencher
-        .counter(ItemsCount::new(ROWS))
-        .with_inputs(|| {
-            let build = build(directory.path());
-            let connection = build.connection();
-            connection.execute_batch("BEGIN; CREATE TABLE unsorted (game_id, ply, key)").expect("a table");
-            let mut insert = connection.prepare("INSERT INTO unsorted VALUES (?1, ?2, ?3)").expect("SQL");
-            for (game, ply, key) in rows() {
-                insert.execute(params![game.0, ply.0, key.as_i64()]).expect("a row");
-            }
-            drop(insert);
-            connection.execute_batch("COMMIT").expect("a commit");
-            build
-        })
-        .bench_values(|build| {
-            build
-                .connection()
-                .execute_batch("CREATE INDEX unsorted_key ON unsorted (key)")
-                .expect("an index");
-            build
-        });
 }
 
 /// The small tables of 100,000 games as Lichess writes them: 6 tags and a separate site each, one new player in ten games.
@@ -168,8 +35,7 @@ fn headers_of_100_000_games(bencher: Bencher<'_, '_>) {
     let directory = tempfile::tempdir().expect("a directory");
     let batches: Vec<_> = (0..HEADERS / 1000).map(|batch| header_batch(batch * 1000 + 1)).collect();
     bencher.counter(ItemsCount::new(HEADERS)).with_inputs(|| build(directory.path())).bench_values(|build| {
-        let mut loader =
-            BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
+        let mut loader = BulkLoader::begin(build.connection(), build.path()).expect("a loader");
         loader
             .add_import(&NewImport { id: ImportId(1), program_version: "0", options: "{}" })
             .expect("a row");
@@ -226,35 +92,25 @@ mod lookup {
     fn database() -> (tempfile::TempDir, Database) {
         let directory = tempfile::tempdir().expect("a directory");
         let build = build(directory.path());
-        let mut loader =
-            BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
+        let mut loader = BulkLoader::begin(build.connection(), build.path()).expect("a loader");
         loader
             .add_import(&NewImport { id: ImportId(1), program_version: "0", options: "{}" })
             .expect("a row");
         loader.add_source(SourceId(1), "x", 0).expect("a row");
-        let mut occurrences = Vec::new();
+        let prepare = |sql| build.connection().prepare(sql).expect("SQL");
+        let mut position = prepare("INSERT INTO game_position VALUES (?1, ?2, ?3, 0, NULL, ?4)");
+        let mut occurrence = prepare("INSERT INTO occurrence VALUES (1, ?1, ?2, ?3)");
         for first in (1..HITS).step_by(1000) {
             loader.append_headers(&header_batch(first)).expect("rows");
-            let mut positions = PositionBatch { text: FEN.to_owned(), ..PositionBatch::default() };
-            let fen = Text { start: 0, len: FEN.len() as u32 };
-            for game in (first..first + 1000).map(GameId) {
-                for ply in (0..10).map(Ply) {
-                    let key = if ply.0 == 0 { KEY } else { PositionKey(mix(u64::from(game.0 << 4 | ply.0))) };
-                    positions.rows.push(PositionRow {
-                        game,
-                        ply,
-                        key,
-                        halfmove_clock: 0,
-                        move_code: None,
-                        fen,
-                    });
-                    occurrences.push(Occurrence::new(key, game, ply));
+            for game in first..first + 1000 {
+                for ply in 0..10 {
+                    let key = if ply == 0 { KEY } else { PositionKey(mix(u64::from(game << 4 | ply))) };
+                    position.execute(params![game, ply, key.as_i64(), FEN]).expect("a row");
+                    occurrence.execute(params![key.as_i64(), game, ply]).expect("a row");
                 }
             }
-            loader.append_positions(&positions).expect("rows");
         }
-        occurrences.sort_unstable();
-        loader.append_occurrences(&occurrences).expect("rows");
+        drop((position, occurrence));
         loader.finish().expect("a commit");
         let path = build.target().to_owned();
         build.finish().expect("a database");

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pgndex::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position};
-use pgndex::index::{Duplicates, IndexOptions, Progress, Writer, index};
+use pgndex::index::{Duplicates, IndexOptions, Progress, index};
 use pgndex::pgn::{Reader, Token};
 
 struct Counting;
@@ -99,7 +99,7 @@ fn replay(text: &[u8], mut after: impl FnMut(usize)) -> (usize, usize) {
 }
 
 /// Allocations of a whole run over `copies` of the games, in this process.
-fn run(copies: usize, writer: Writer) -> u64 {
+fn run(copies: usize) -> u64 {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("in.pgn");
     // One game of them, without the set-up of the other. A move that cannot be played is told in words.
@@ -108,7 +108,7 @@ fn run(copies: usize, writer: Writer) -> u64 {
     std::fs::write(&path, [GAMES, &annotated].concat().repeat(copies)).expect("written");
     let memory = 1 << 30;
     let duplicates = Duplicates::Keep;
-    let options = IndexOptions { threads: 1, memory, writer, duplicates, ..IndexOptions::default() };
+    let options = IndexOptions { threads: 1, memory, duplicates, ..IndexOptions::default() };
     let before = allocations();
     let summary =
         index(&directory.path().join("out.db"), &[path], &options, &Progress::default()).expect("indexed");
@@ -130,11 +130,9 @@ fn nothing_is_allocated_per_token_ply_or_game() {
 
     // The whole job: what more games cost. Names and buffers are there by then; what is left are the blocks that occurrences
     // are kept in.
-    for writer in [Writer::Direct, Writer::Sql] {
-        let (some, more) = (run(100, writer), run(400, writer));
-        let plies = 300 * (3235 + 9);
-        let per_ply = more.saturating_sub(some) as f64 / f64::from(plies);
-        println!("{writer:?}: {some} allocations, then {per_ply:.4} a ply");
-        assert!(per_ply < 0.002, "{writer:?}: {per_ply} allocations a ply");
-    }
+    let (some, more) = (run(100), run(400));
+    let plies = 300 * (3235 + 9);
+    let per_ply = more.saturating_sub(some) as f64 / f64::from(plies);
+    println!("{some} allocations, then {per_ply:.4} a ply");
+    assert!(per_ply < 0.002, "{per_ply} allocations a ply");
 }

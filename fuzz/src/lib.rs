@@ -5,7 +5,7 @@
 use std::fmt::Debug;
 
 use pgndex::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, ShortMove};
-use pgndex::index::{IndexOptions, Writer};
+use pgndex::index::IndexOptions;
 use pgndex::pgn::{FrameProblem, Lexer, Reader, TagPair, Token, chunks, decode};
 use pgndex::verify::{Sample, VerifyOptions};
 
@@ -175,7 +175,7 @@ pub fn index(data: &[u8]) {
         continuation_threshold: 2,
         ..IndexOptions::default()
     };
-    let small = IndexOptions { chunk_size: 64, writer: Writer::Sql, ..usual.clone() };
+    let small = IndexOptions { chunk_size: 64, ..usual.clone() };
     let mut games = None;
     for options in [usual, small] {
         // An archive or a database is refused.

@@ -13,13 +13,13 @@ use super::schema::{
 use super::writer::Writer;
 use crate::id::{GameId, SourceId};
 use crate::opening::OpeningBook;
-use crate::store::Result;
 use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{HeaderBatch, ProblemRow, SideTable};
 use crate::store::sink::{
-    BlockNumber, DuplicateLinks, GameMoves, NewRun, PositionEncoder, PositionView, RunTotals, Sink,
-    SortedOccurrences, UnsortedOccurrences as _,
+    BlockNumber, DuplicateLinks, GameMoves, KeepingSink, NewRun, PositionEncoder, RunTotals, Sink,
+    SortedOccurrences, Takes, UnsortedOccurrences as _,
 };
+use crate::store::{BulkLoader, Result};
 
 /// Writes the games of a run, and their data, to files.
 pub(crate) struct ParquetFiles<'w> {
@@ -63,20 +63,14 @@ pub(crate) struct MoveEncoder(MoveBlock);
 
 impl PositionEncoder for MoveEncoder {
     type Block = MoveBlock;
-    const IN_ORDER: bool = false;
-    const TAKES_MOVES: bool = true;
+    const TAKES: Takes = Takes::Moves;
 
     fn another(&self) -> Self {
         Self::default()
     }
 
-    fn push(&mut self, _: &PositionView<'_>) -> Result<bool> {
-        Ok(false)
-    }
-
-    fn push_moves(&mut self, &GameMoves { game, setup, codes }: &GameMoves<'_>) -> Result<()> {
+    fn push_moves(&mut self, &GameMoves { game, setup, codes }: &GameMoves<'_>) {
         self.0.push(game, setup, codes);
-        Ok(())
     }
 
     fn take(&mut self, used: Option<MoveBlock>) -> Result<Option<MoveBlock>> {
@@ -90,13 +84,6 @@ impl Sink for ParquetFiles<'_> {
 
     fn encoder(&self) -> MoveEncoder {
         MoveEncoder::default()
-    }
-
-    fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
-        let source =
-            |&(id, path, first_byte): &(SourceId, &Path, u64)| (id, (path.display().to_string(), first_byte));
-        self.sources = run.sources.iter().map(source).collect();
-        Ok(())
     }
 
     fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {
@@ -136,8 +123,17 @@ impl Sink for ParquetFiles<'_> {
         block.clear();
         Ok(Some(block))
     }
+}
 
-    fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
+impl<S: SortedOccurrences> KeepingSink<S> for ParquetFiles<'_> {
+    fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
+        let source =
+            |&(id, path, first_byte): &(SourceId, &Path, u64)| (id, (path.display().to_string(), first_byte));
+        self.sources = run.sources.iter().map(source).collect();
+        Ok(())
+    }
+
+    fn occurrences(&mut self, sorted: &S) -> Result<(), S::Error> {
         let pool = sorted.unsorted().pool();
         let sorted = self.writer().write_positions(pool)?;
         self.totals.distinct_positions = sorted.distinct;
@@ -170,7 +166,12 @@ impl Sink for ParquetFiles<'_> {
         Ok(())
     }
 
-    fn links<S: SortedOccurrences>(&mut self, _: &S, _: &DuplicateLinks) -> Result<u64, S::Error> {
+    fn links(
+        &mut self,
+        _: &S,
+        _: &DuplicateLinks,
+        _: impl FnOnce(&BulkLoader<'_>, &[GameId]) -> Result<u64, S::Error>,
+    ) -> Result<u64, S::Error> {
         Ok(0)
     }
 

@@ -9,14 +9,14 @@ use rusqlite::Connection;
 use crate::index::add;
 use crate::index::error::Result;
 use crate::index::estimate::Estimate;
-use crate::index::options::{IndexOptions, Writer};
+use crate::index::options::IndexOptions;
 use crate::index::plan::{Plan, directory};
 use crate::index::progress::{Phase, Progress};
 use crate::index::report::files::Reports;
 use crate::index::report::summary::Summary;
 use crate::index::run::{Intake, Run};
 use crate::opening::OpeningBook;
-use crate::store::sink::{FreshPages, FreshRows, Nothing, Sink};
+use crate::store::sink::{FreshPages, Nothing, Sink};
 use crate::store::{self, Build, BuildOptions, keep_temporary_files_in};
 
 /// Indexes PGN files, and directories of them, into a new database: creates a [`Plan`] and runs it.
@@ -37,7 +37,7 @@ impl Plan<'_> {
     ///
     /// A new database is built in a temporary file beside `target` and renamed at the end; until then
     /// `target` is unchanged. The same sources in the same order give the same tables, whatever the number of
-    /// threads, the memory, the chunk size and the writer.
+    /// threads, the memory and the chunk size.
     ///
     /// If the database exists, games of sources that it does not have are added in one transaction. Readers
     /// see the old state until the transaction is committed.
@@ -95,7 +95,7 @@ impl Plan<'_> {
         let intake = Intake::all(&self.sources);
         let directory = self.options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
         let reports = Reports::create(self.options, &self.sources, intake.last_source, None)?;
-        Run::new(self, intake, progress, Instant::now(), directory, reports)?.fill(sink, None)
+        Run::new(self, intake, progress, Instant::now(), directory, reports)?.read_into(sink)
     }
 
     fn build(&self, mut build: Build, progress: &Progress, started: Instant) -> Result<Summary> {
@@ -112,10 +112,7 @@ impl Plan<'_> {
         let run = Run::new(self, intake, progress, started, spill.clone(), reports)?;
         progress.estimated(&self.estimate);
         let watch = |connection: &Connection| progress.watch(connection);
-        let mut summary = match options.writer {
-            Writer::Direct => run.fill(FreshPages::new(&mut build, &watch, &spill)?, None)?,
-            Writer::Sql => run.fill(FreshRows::new(&build, &watch)?, None)?,
-        };
+        let mut summary = run.fill(FreshPages::new(&mut build, &watch, &spill)?)?;
         build.write_player_aliases(&options.player_aliases)?;
         let syncing = Instant::now();
         let path = build.target().to_owned();

@@ -47,7 +47,7 @@ pub(crate) use game::signature::MIN_PLIES_OF_MOVES;
 pub(crate) use game::signature::PREFIX_PLIES;
 pub use job::index;
 pub use optimize::{OptimizeSummary, optimize};
-pub use options::{Annotations, Duplicates, IndexOptions, MadeWith, OnProblem, Writer};
+pub use options::{Annotations, Duplicates, IndexOptions, MadeWith, OnProblem};
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetOptions;
 pub use plan::Plan;

@@ -26,8 +26,8 @@ pub struct OptimizeSummary {
 
 /// Merges the levels of the database at `target` into one, in one transaction, so that look-ups are as fast
 /// as after a single run. If more than a tenth of the file is free then, the file is rewritten without its
-/// free pages. Meanwhile that needs the same space again. Only the options for threads, memory, directory of
-/// temporary files and writer are used.
+/// free pages. Meanwhile that needs the same space again. Only the options for threads, memory and
+/// directory of temporary files are used.
 ///
 /// # Errors
 /// If the database cannot be written, its tables are inconsistent, or the run is [stopped](Progress::stop).

@@ -55,8 +55,6 @@ pub struct IndexOptions {
     pub player_aliases: Vec<PlayerAlias>,
     /// The minimum contents of files. If a file has fewer games or bytes, the run fails and writes nothing.
     pub at_least: Vec<SourceContent>,
-    /// How the two large tables are written. Only the layout of pages depends on it, not the result.
-    pub writer: Writer,
 }
 
 /// What to do with a game that repeats an earlier one, of the same run or of the existing database.
@@ -163,16 +161,6 @@ impl MadeWith {
     }
 }
 
-/// How to write the tables `game_position` and `position_game`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Writer {
-    /// The workers build the pages.
-    #[default]
-    Direct,
-    /// SQLite inserts the rows.
-    Sql,
-}
-
 /// What to do with a game that has a problem of severity error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnProblem {
@@ -219,7 +207,6 @@ impl Default for IndexOptions {
             annotations: Annotations::default(),
             player_aliases: Vec::new(),
             at_least: Vec::new(),
-            writer: Writer::default(),
         }
     }
 }

@@ -65,7 +65,7 @@ impl Plan<'_> {
         let mut written = FileTotals::default();
         let writer = Writer::new(output, write, &is_stopped)?;
         let sink = ParquetFiles::new(writer, &options.openings, &mut written);
-        let summary = run.fill(sink, None).map_err(|error| self.needing(error, &estimate))?;
+        let summary = run.fill(sink).map_err(|error| self.needing(error, &estimate))?;
         Ok(Summary {
             distinct_positions: written.distinct_positions,
             parquet_files: written.totals.files,

@@ -108,14 +108,6 @@ impl Kind {
             _ => Severity::Warning,
         }
     }
-
-    /// Whether a row of this kind may have this severity: the current one, or that of earlier versions of the
-    /// program.
-    pub(crate) fn may_have(self, severity: Option<&str>) -> bool {
-        let was_error = matches!(self, Self::UnsupportedVariant);
-        severity == Some(self.severity().as_str())
-            || (was_error && severity == Some(Severity::Error.as_str()))
-    }
 }
 
 #[cfg(test)]

@@ -19,9 +19,7 @@ use crate::index::visited_position::rows;
 use crate::index::visited_position::sorting::Update;
 use crate::index::visited_position::update::Tracker;
 use crate::store::row::{GameId, SourceId};
-use crate::store::{
-    Build, BulkLoader, Database, GameSet, LoadMode, Mended, Need, WriterLock, keep_temporary_files_in,
-};
+use crate::store::{Build, BulkLoader, Database, GameSet, Mended, Need, WriterLock, keep_temporary_files_in};
 
 /// The result of a repair.
 #[derive(Clone, Debug, Default)]
@@ -83,8 +81,7 @@ fn mend(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<Re
         let intake = Intake::all(&plan.sources);
         let run = Run::new(&plan, intake, progress, started, spill, reports)?;
         let (games, none) = (CountedGames::new(GameId(1)), GameSet::default());
-        let note_prefixes = |_: &BulkLoader<'_>, _, _: &[GameId]| Ok(0);
-        let sorting = run.sorting(&games, &note_prefixes);
+        let sorting = run.sorting(&games);
         let (visited, decreases) = (KeySet::default(), Decreases::default());
         let update = Update { visited: &visited, decreases: &decreases, replaced: &[] };
         let fens = ReachedPositions::default();
@@ -95,7 +92,7 @@ fn mend(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<Re
     progress.watch(build.connection());
     progress.enter(Phase::Finishing);
     summary.visited_positions = counted.len() as u64;
-    let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Append)?;
+    let mut loader = BulkLoader::begin(build.connection(), build.path())?;
     rows::write(counted, &mut loader)?;
     loader.finish()?;
     progress.check()?;

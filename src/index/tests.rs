@@ -7,7 +7,7 @@ use std::fs;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::index::{Error, IndexOptions, Progress, Writer, index};
+use crate::index::{Error, IndexOptions, Progress, index};
 
 /// In tests, a game that begins with this makes its worker panic.
 pub(super) const PANIC: &str = "[Event \"please panic\"]";
@@ -21,13 +21,11 @@ fn a_panic_of_a_worker_ends_the_run_with_an_error() {
         ("last", format!("{good}{PANIC}\n")),
         ("everywhere", format!("{PANIC}\n\n1. e4 *\n\n").repeat(500)),
     ] {
-        for (threads, writer) in
-            [(1, Writer::Direct), (4, Writer::Direct), (1, Writer::Sql), (4, Writer::Sql)]
-        {
+        for threads in [1, 4] {
             let directory = tempfile::tempdir().unwrap();
             let input = directory.path().join("in.pgn");
             fs::write(&input, &text).unwrap();
-            let options = IndexOptions { threads, writer, chunk_size: 1000, ..IndexOptions::default() };
+            let options = IndexOptions { threads, chunk_size: 1000, ..IndexOptions::default() };
             let (done, result) = mpsc::channel();
             let target = directory.path().join("out.db");
             std::thread::spawn(move || {
@@ -35,10 +33,7 @@ fn a_panic_of_a_worker_ends_the_run_with_an_error() {
                 done.send(result).expect("somebody waits");
             });
             let result = result.recv_timeout(Duration::from_secs(30)).expect("no hang");
-            assert!(
-                matches!(result, Err(Error::Panicked)),
-                "{place}, {threads} threads, {writer:?}: {result:?}"
-            );
+            assert!(matches!(result, Err(Error::Panicked)), "{place}, {threads} threads: {result:?}");
             assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "something is left behind");
         }
     }

@@ -294,14 +294,6 @@ pub enum Error {
         /// The temporary file.
         path: PathBuf,
     },
-    /// The bulk load received rows in the wrong order, or twice.
-    #[error("{}: rows of table {table} came out of order; this is a bug in pgndex, please report it", path.display())]
-    RowOrder {
-        /// The database.
-        path: PathBuf,
-        /// The table.
-        table: &'static str,
-    },
     /// The bulk load wrote fewer rows than it received.
     #[error(
         "{}: wrote {written} of {given} rows of table {table}; this is a bug in pgndex, please report it",
@@ -404,7 +396,6 @@ impl Error {
             | Self::Io { path, .. }
             | Self::Sqlite { path, .. }
             | Self::Unfinished { path, .. }
-            | Self::RowOrder { path, .. }
             | Self::RowsLost { path, .. }
             | Self::Kept { path, .. }
             | Self::NoSuchGame { path, .. } => Some(path),

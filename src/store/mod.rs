@@ -108,7 +108,7 @@ pub(crate) use write::build::sync_directory;
 #[doc(hidden)]
 pub use write::build::{Build, BuildOptions};
 #[doc(hidden)]
-pub use write::bulk::{BulkLoader, LoadMode, PlayedPosition};
+pub use write::bulk::{BulkLoader, PlayedPosition};
 #[doc(hidden)]
 pub use write::duplicate::PrefixCandidate;
 #[doc(hidden)]

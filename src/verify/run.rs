@@ -375,9 +375,6 @@ impl<'a> Check<'a> {
         const KEYS: usize = 64;
         let table = || RowId::default();
         let findings = &self.findings;
-        if self.guard("sqlite_schema", table(), sets::are_there(connection))? != Some(true) {
-            return Ok(());
-        }
         let blocks = self.guard("game_column", table(), sets::blocks(connection))?.unwrap_or_default();
         self.spread(pool, &blocks, |connection, &block| {
             let compared = sets::compare_columns(connection, block, findings);

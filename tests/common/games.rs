@@ -1,21 +1,21 @@
-//! A small database for tests: games replayed on the board and written row by row through the bulk loader.
-//!
-//! This is the plain way through the library, one game at a time, in memory.
+//! A small database for tests: games replayed on the board, one at a time, and their positions written with plain `INSERT`s.
+//! Other databases are compared with it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::Duration;
 
 use pgndex::board::{GameResult, MoveCode, Position};
 use pgndex::opening::OpeningBook;
 use pgndex::pgn::{Reader, Token};
+use pgndex::store::pages::PositionRecord;
 use pgndex::store::row::{
-    GameId, GameRow, GameStatus, HeaderBatch, NameId, Occurrence, Ply, PositionBatch, PositionRow,
-    ProblemRow, Severity, SourceId, TagRow, Text,
+    GameId, GameRow, GameStatus, HeaderBatch, NameId, Ply, ProblemRow, Severity, SourceId, TagRow,
 };
 use pgndex::store::{
-    Build, BuildOptions, BulkLoader, ImportId, ImportTotals, LoadMode, NewImport, SourceDigest, SourceTotals,
+    Build, BuildOptions, BulkLoader, ImportId, ImportTotals, NewImport, SourceDigest, SourceTotals,
 };
+use rusqlite::{Connection, params};
 
 /// Builds a database of all games of a PGN text, replacing what was there.
 pub(crate) fn build(database: &Path, source: &str, pgn: &str) {
@@ -28,21 +28,16 @@ pub(crate) fn build(database: &Path, source: &str, pgn: &str) {
 }
 
 fn write(build: &Build, source: &str, pgn: &str, games: &Games) {
-    let mut loader =
-        BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a load can begin");
+    let mut loader = BulkLoader::begin(build.connection(), build.path()).expect("a load can begin");
     loader
         .add_import(&NewImport { id: ImportId(1), program_version: "0.0.0", options: "{}" })
         .expect("an import");
     loader.add_openings(&OpeningBook::built_in()).expect("openings");
     loader.add_source(SourceId(1), source, 0).expect("a source");
     loader.append_headers(&games.headers).expect("headers");
-    loader.append_positions(&games.positions).expect("positions");
-    let mut occurrences: Vec<_> =
-        games.positions.rows.iter().map(|row| Occurrence::new(row.key, row.game, row.ply)).collect();
-    occurrences.sort_unstable();
-    loader.append_occurrences(&occurrences).expect("occurrences");
+    insert_positions(build.connection(), &games.positions);
     let count = games.headers.games.len() as u64;
-    let positions = games.positions.rows.len() as u64;
+    let positions = games.positions.len() as u64;
     let problems = games.headers.problems.len() as u64;
     let totals = SourceTotals {
         bytes: Some(pgn.len() as u64),
@@ -55,12 +50,12 @@ fn write(build: &Build, source: &str, pgn: &str, games: &Games) {
     };
     loader.finish_source(SourceId(1), &totals).expect("a source's totals");
     let elapsed = Duration::from_millis(1500);
-    occurrences.dedup_by_key(|occurrence| occurrence.key());
+    let keys: HashSet<_> = games.positions.iter().map(|row| row.key).collect();
     let totals = ImportTotals {
         games: count,
         plies: positions - count,
         positions,
-        distinct_positions: occurrences.len() as u64,
+        distinct_positions: keys.len() as u64,
         problems,
         duplicates: 0,
         elapsed,
@@ -69,11 +64,23 @@ fn write(build: &Build, source: &str, pgn: &str, games: &Games) {
     loader.finish().expect("a commit");
 }
 
+/// Writes positions, and where they occur.
+pub(crate) fn insert_positions(connection: &Connection, rows: &[PositionRecord<String>]) {
+    let prepare = |sql| connection.prepare(sql).expect("SQL");
+    let mut position = prepare("INSERT INTO game_position VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
+    let mut occurrence = prepare("INSERT INTO occurrence VALUES (1, ?1, ?2, ?3)");
+    for PositionRecord { game, ply, key, halfmove_clock, move_code, fen } in rows {
+        let (key, code) = (key.as_i64(), move_code.map(MoveCode::bits));
+        position.execute(params![game.0, ply.0, key, halfmove_clock, code, fen]).expect("a position");
+        occurrence.execute(params![key, game.0, ply.0]).expect("an occurrence");
+    }
+}
+
 /// All rows of a database.
 #[derive(Default)]
 struct Games {
     headers: HeaderBatch,
-    positions: PositionBatch,
+    positions: Vec<PositionRecord<String>>,
     names: HashMap<(&'static str, String), NameId>,
 }
 
@@ -179,17 +186,13 @@ impl Games {
 
     fn position(&mut self, row: &mut GameRow, position: &Position, move_code: Option<MoveCode>) {
         row.opening = OpeningBook::built_in().find(position).or(row.opening);
-        let fen = position.canonical_fen();
-        let text = &mut self.positions.text;
-        let start = text.len() as u32;
-        text.push_str(&fen);
-        self.positions.rows.push(PositionRow {
+        self.positions.push(PositionRecord {
             game: row.game,
             ply: Ply(row.ply_count),
             key: position.key(),
             halfmove_clock: position.halfmove_clock(),
             move_code,
-            fen: Text { start, len: fen.len() as u32 },
+            fen: position.canonical_fen(),
         });
     }
 

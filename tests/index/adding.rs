@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pgndex::index::{IndexOptions, Progress, Writer, optimize, repair};
+use pgndex::index::{IndexOptions, Progress, optimize, repair};
 use rusqlite::Connection;
 
 use crate::needs::{corpus, part_of_corpus};
@@ -104,21 +104,24 @@ pub(crate) fn parts(text: &[u8], count: usize, directory: &Path) -> Vec<PathBuf>
 
 /// Indexes ten parts of a text at once and one after the other.
 fn check_parts(text: &[u8], threshold: u32) {
-    for writer in [Writer::Direct, Writer::Sql] {
-        check_parts_by(writer, text, threshold);
+    for through_sql in [false, true] {
+        check_parts_by(through_sql, text, threshold);
     }
 }
 
-fn check_parts_by(writer: Writer, text: &[u8], threshold: u32) {
+fn check_parts_by(through_sql: bool, text: &[u8], threshold: u32) {
     let directory = directory();
     let files = parts(text, 10, directory.path());
     let (at_once, added) = (directory.path().join("once.db"), directory.path().join("added.db"));
-    let options = IndexOptions { continuation_threshold: threshold, writer, ..options() };
+    let options = IndexOptions { continuation_threshold: threshold, ..options() };
     let all = run(&at_once, &files, &options).expect("indexed");
     let mut games = 0;
     for file in &files {
         let summary = run(&added, &[file], &options).expect("added");
         assert_eq!(summary.known_sources, 0);
+        if through_sql && games == 0 {
+            write_through_sql(&added);
+        }
         games += summary.games;
     }
     assert_eq!(games, all.games);

@@ -1,6 +1,6 @@
 //! What was played from much visited positions is what plain SQL over the other tables says.
 
-use pgndex::index::{IndexOptions, Writer};
+use pgndex::index::IndexOptions;
 
 use crate::needs::part_of_corpus;
 use crate::support::*;
@@ -65,9 +65,8 @@ fn check(text: &[u8], threshold: u32) -> (usize, usize) {
     let target = directory.path().join("out.db");
     let usual = IndexOptions { continuation_threshold: threshold, overwrite: true, ..options() };
     let tight = IndexOptions { memory: 0, threads: 1, ..usual.clone() };
-    let sql = IndexOptions { writer: Writer::Sql, ..usual.clone() };
     let mut found = (0, 0);
-    for options in [usual, tight, sql] {
+    for options in [usual, tight] {
         let summary = run(&target, std::slice::from_ref(&input), &options).expect("indexed");
         assert_sound(&target, &summary);
         let database = open(&target);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pgndex::index::{Duplicates, IndexOptions, OnProblem, Writer};
+use pgndex::index::{Duplicates, IndexOptions, OnProblem};
 use pgndex::verify::{Sample, VerifyOptions, verify};
 use rayon::prelude::*;
 use tempfile::TempDir;
@@ -278,7 +278,7 @@ fn duplicates_of_a_game_that_is_left_out() {
 }
 
 #[test]
-fn both_writers_number_what_they_write_alike() {
+fn rows_are_numbered_alike_through_sql() {
     let (text, from) = texts().remove(0);
     let tables = [
         "game",
@@ -295,10 +295,13 @@ fn both_writers_number_what_they_write_alike() {
     ];
     let queries = tables.map(|table| format!("SELECT * FROM {table}"));
     for cut in [from + 20, from + 110, text.len() - 60, text.len() - 20] {
-        let [direct, sql] = [Writer::Direct, Writer::Sql].map(|writer| {
+        let [direct, sql] = [false, true].map(|through_sql| {
             let growth = Growth::new();
-            let options = IndexOptions { writer, continuation_threshold: 2, ..options() };
+            let options = IndexOptions { continuation_threshold: 2, ..options() };
             growth.add(&text[..cut], &options);
+            if through_sql {
+                write_through_sql(&growth.database());
+            }
             growth.add(&text, &options);
             growth
         });

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use pgndex::index::{IndexOptions, Summary, Writer};
+use pgndex::index::{IndexOptions, Summary};
 use pgndex::source::{DecodeOptions, Decoded, Opened, list, open as open_source};
 use pgndex::store::row::Severity;
 use pgndex::verify::{Progress as VerifyProgress, Sample, VerifyOptions, verify};
@@ -74,7 +74,7 @@ fn archives_of_every_kind() {
     let variants = [
         IndexOptions { threads: 1, ..options() },
         IndexOptions { threads: 4, chunk_size: 1, memory: 0, ..options() },
-        IndexOptions { threads: 2, chunk_size: 5000, writer: Writer::Sql, ..options() },
+        IndexOptions { threads: 2, chunk_size: 5000, ..options() },
     ];
     let plain = Plain::new(place.path(), &text);
     for (what, archive) in &archives {

@@ -8,7 +8,7 @@ use pgndex::board::{
     Description, Ending, Kind, Material, MaterialSignature, MoveCode, MovePattern, Pattern, PawnStructure,
     Piece, Special,
 };
-use pgndex::index::{IndexOptions, Progress, Removal, Writer, remove, repair};
+use pgndex::index::{Progress, Removal, remove, repair};
 use pgndex::query::{AllHits, Course, Find, FindTarget, Step};
 use pgndex::store::row::GameId;
 use pgndex::store::{Database, GameFilter, HitOrder, Lines};
@@ -72,13 +72,16 @@ fn sets_are_those_of_the_rows() {
 
 #[test]
 fn sets_grow_and_shrink_with_their_blocks() {
-    for writer in [Writer::Direct, Writer::Sql] {
+    for through_sql in [false, true] {
         let directory = directory();
         let path = |name: &str| directory.path().join(name);
         let database = path("games.db");
-        let options = IndexOptions { writer, ..options() };
+        let options = options();
         fs::write(path("a.pgn"), GAMES).expect("written");
         run(&database, &[path("a.pgn")], &options).expect("indexed");
+        if through_sql {
+            write_through_sql(&database);
+        }
         // The games that follow lie on both sides of the border of two blocks.
         let connection = Connection::open(&database).expect("a database");
         connection.execute("INSERT INTO setting VALUES ('last_game', 65530)", []).expect("a row");

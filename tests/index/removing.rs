@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pgndex::index::{Duplicates, IndexOptions, Progress, Removal, RemovalSummary, Writer, remove};
+use pgndex::index::{Duplicates, IndexOptions, Progress, Removal, RemovalSummary, remove};
 use pgndex::store::row::GameId;
 use pgndex::verify::{Sample, VerifyOptions, verify};
 use tempfile::TempDir;
@@ -187,11 +187,14 @@ fn files(numbers: &mut Numbers) -> BTreeMap<String, Vec<String>> {
 }
 
 /// Adds and removes so many times.
-fn come_and_go(seed: u64, steps: usize, check_every: usize, options: IndexOptions) {
+fn come_and_go(seed: u64, steps: usize, check_every: usize, (through_sql, options): (bool, IndexOptions)) {
     let mut numbers = Numbers(seed);
     let mut collection = Collection::new(files(&mut numbers), options);
     let names: Vec<String> = collection.files.keys().cloned().collect();
     collection.add(&names[0]);
+    if through_sql {
+        write_through_sql(&collection.database());
+    }
     for step in 1..=steps {
         let name = &names[numbers.below(names.len())];
         let is_there = collection.there.iter().any(|(there, _)| there == name);
@@ -213,10 +216,13 @@ fn come_and_go(seed: u64, steps: usize, check_every: usize, options: IndexOption
     }
 }
 
-fn all_options() -> impl Iterator<Item = IndexOptions> {
-    [Writer::Direct, Writer::Sql].into_iter().flat_map(|writer| {
+/// Each rule for duplicates, with pages and through SQL.
+fn all_options() -> impl Iterator<Item = (bool, IndexOptions)> {
+    [false, true].into_iter().flat_map(|through_sql| {
         [Duplicates::Keep, Duplicates::Skip, Duplicates::Moves].into_iter().map(move |duplicates| {
-            IndexOptions { writer, duplicates, continuation_threshold: 2, any_threshold: false, ..options() }
+            let options =
+                IndexOptions { duplicates, continuation_threshold: 2, any_threshold: false, ..options() };
+            (through_sql, options)
         })
     })
 }
@@ -246,11 +252,13 @@ fn files_of_a_large_collection_go() {
         files.push(path);
         start = end;
     }
-    for writer in [Writer::Direct, Writer::Sql] {
-        let options =
-            IndexOptions { writer, duplicates: Duplicates::Skip, continuation_threshold: 20, ..options() };
+    for through_sql in [false, true] {
+        let options = IndexOptions { duplicates: Duplicates::Skip, continuation_threshold: 20, ..options() };
         let (all, once) = (directory.path().join("all.db"), directory.path().join("once.db"));
         run(&all, &files, &options).expect("indexed");
+        if through_sql {
+            write_through_sql(&all);
+        }
         let go = |removal| remove(&all, &removal, &options, &Progress::default()).expect("removed");
         go(Removal::Sources(vec![files[0].clone(), files[2].clone()]));
         run(&once, &[&files[1], &files[3]], &options).expect("indexed");

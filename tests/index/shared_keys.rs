@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use pgndex::board::{GameResult, Position};
-use pgndex::index::{IndexOptions, Progress, Removal, Writer};
+use pgndex::index::{IndexOptions, Progress, Removal};
 use pgndex::store::row::GameId;
 use pgndex::store::{Database, ListLengths, Selection};
 use pgndex::verify::{self, Kind, Report, Sample, VerifyOptions};
@@ -193,7 +193,7 @@ fn come_and_go(database: &Path, files: &[PathBuf], options: &IndexOptions) {
     take_out(Removal::Games(games.into_iter().step_by(2).map(GameId).collect()));
 }
 
-/// Indexes games at once and in parts, by both writers, and holds the databases to be alike and right.
+/// Indexes games at once and in parts, as pages and through SQL, and holds the databases to be alike and right.
 fn check(games: &[Game], threshold: u32, parts: usize) {
     let texts: Vec<String> = games.iter().enumerate().map(|(number, game)| text(number, game)).collect();
     let directory = directory_for(texts.iter().map(String::len).sum());
@@ -208,17 +208,22 @@ fn check(games: &[Game], threshold: u32, parts: usize) {
         })
         .collect();
     let mut rows: Option<Vec<Vec<String>>> = None;
-    for (writer, at_once) in
-        [(Writer::Direct, true), (Writer::Sql, true), (Writer::Direct, false), (Writer::Sql, false)]
-    {
+    for (at_once, through_sql) in [(true, false), (false, false), (false, true)] {
         let target = directory.path().join("out.db");
         let _ = std::fs::remove_file(&target);
-        let options = IndexOptions { continuation_threshold: threshold, writer, ..options() };
-        for files in files.chunks(if at_once { files.len() } else { 1 }) {
+        let options = IndexOptions { continuation_threshold: threshold, ..options() };
+        for (number, files) in files.chunks(if at_once { files.len() } else { 1 }).enumerate() {
             run(&target, files, &options).expect("indexed");
+            if through_sql && number == 0 {
+                write_through_sql(&target);
+            }
         }
         let found: Vec<_> = ROWS.iter().map(|query| lines(&open(&target), query)).collect();
-        assert_eq!(*rows.get_or_insert_with(|| found.clone()), found, "{writer:?}, at once: {at_once}");
+        assert_eq!(
+            *rows.get_or_insert_with(|| found.clone()),
+            found,
+            "at once: {at_once}, through SQL: {through_sql}"
+        );
         let shared = assert_apart(&target, threshold);
         if !at_once {
             come_and_go(&target, &files, &options);

@@ -1,9 +1,9 @@
-//! Equal input gives equal tables, whatever the threads, the chunks, the memory and the writer.
+//! Equal input gives equal tables, whatever the threads, the chunks and the memory: those that plain `INSERT`s give.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pgndex::index::{Duplicates, IndexOptions, Writer};
+use pgndex::index::{Duplicates, IndexOptions};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -22,8 +22,8 @@ fn assert_all_same(
     let other = directory.join("other.db");
     for options in variants {
         let options = IndexOptions { overwrite: true, ..options };
-        let IndexOptions { threads, memory, chunk_size, writer, .. } = options;
-        let what = format!("{threads} threads, {memory} bytes of memory, chunks of {chunk_size}, {writer:?}");
+        let IndexOptions { threads, memory, chunk_size, .. } = options;
+        let what = format!("{threads} threads, {memory} bytes of memory, chunks of {chunk_size}");
         let target = if first.exists() { &other } else { &first };
         let summary = run(target, paths, &options).unwrap_or_else(|error| panic!("{what}: {error:?}"));
         assert_sound(target, &summary);
@@ -43,11 +43,35 @@ fn the_shipped_games() {
     let directory = directory();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/famous-games.pgn");
     let tiny = IndexOptions { chunk_size: 1, memory: 0, threads: 3, ..options() };
-    let tiny_sql = IndexOptions { writer: Writer::Sql, ..tiny.clone() };
-    let first = assert_all_same(directory.path(), &[path], variants().chain([tiny, tiny_sql]));
+    let first = assert_all_same(directory.path(), &[path], variants().chain([tiny]));
     let games = GAMES.matches("[Event \"").count() as u64;
     assert_eq!(number(&open(&first), "SELECT count(*) FROM game WHERE status = 'ok'"), games);
     assert_eq!(number(&open(&first), "SELECT count(*) FROM problem"), 0);
+}
+
+/// The rows that stand in pages, and those that they refer to.
+const PLAIN: [&str; 7] = [
+    "SELECT game_id, byte_offset, event_id, site_id, date, round, white_id, black_id, result, white_elo, black_elo, eco,
+        start_fen, ply_count, status FROM game ORDER BY 1",
+    "SELECT * FROM game_position ORDER BY 1, 2",
+    "SELECT * FROM occurrence ORDER BY 1, 2, 3, 4",
+    "SELECT * FROM player ORDER BY 1",
+    "SELECT * FROM event ORDER BY 1",
+    "SELECT * FROM site ORDER BY 1",
+    "SELECT * FROM tag ORDER BY 1, 2",
+];
+
+#[test]
+fn pages_have_the_rows_of_plain_inserts() {
+    let setups = "[Event \"set up\"]\n[Result \"0-1\"]\n[SetUp \"1\"]\n[FEN \"4k3/8/8/8/4Pp2/8/8/4K3 b - e3 0 40\"]\n[Annotator \"x\"]\n\n\
+                  40... fxe3 41. Ke2 0-1\n\n[Event \"cut\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 Ke3 1-0\n\n";
+    for text in [GAMES.as_bytes(), synthetic(200), setups.as_bytes()] {
+        let indexed = Indexed::new(text);
+        let plain = indexed.directory.path().join("plain.db");
+        crate::games::build(&plain, "in.pgn", std::str::from_utf8(text).expect("UTF-8"));
+        let (pages, plain) = (indexed.open(), open(&plain));
+        PLAIN.iter().for_each(|query| assert_same_rows(&pages, &plain, query, "plain rows"));
+    }
 }
 
 #[test]
@@ -216,10 +240,9 @@ proptest! {
         ];
         let base = IndexOptions { duplicates: rule, ..options() };
         let variants = [
-            IndexOptions { threads: 1, chunk_size: 64 << 20, writer: Writer::Sql, ..base.clone() },
             IndexOptions { threads: 1, chunk_size: 64 << 20, ..base.clone() },
             IndexOptions { threads: 1, chunk_size: 1, memory: 0, ..base.clone() },
-            IndexOptions { threads: 4, chunk_size: 1, memory: 0, writer: Writer::Sql, ..base.clone() },
+            IndexOptions { threads: 4, chunk_size: 1, memory: 0, ..base.clone() },
             IndexOptions { threads: 2, chunk_size: 100, memory: 0, ..base },
         ];
         assert_all_same(directory.path(), &paths, variants);
@@ -360,15 +383,8 @@ fn check_annotated_games(text: &[u8]) {
     let path = write(directory.path().join("annotated.pgn"), text);
     let base = IndexOptions { memory: 0, ..options() };
     let variants = [
-        IndexOptions {
-            threads: 1,
-            memory: 1024 * MIB,
-            chunk_size: 64 << 20,
-            writer: Writer::Sql,
-            ..base.clone()
-        },
         IndexOptions { threads: 4, chunk_size: 4 << 10, ..base.clone() },
-        IndexOptions { threads: 2, chunk_size: 64 << 10, memory: MIB, writer: Writer::Sql, ..base.clone() },
+        IndexOptions { threads: 2, chunk_size: 64 << 10, memory: MIB, ..base.clone() },
         IndexOptions { threads: 1, chunk_size: 64 << 20, memory: 1024 * MIB, ..base },
     ];
     assert_all_same(directory.path(), &[path], variants);

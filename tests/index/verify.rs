@@ -5,7 +5,7 @@ use std::io::{Cursor, Write as _};
 use std::path::PathBuf;
 use std::process::Command;
 
-use pgndex::index::{Duplicates, IndexOptions, Progress as IndexProgress, Writer, index};
+use pgndex::index::{Duplicates, IndexOptions, Progress as IndexProgress, index};
 use pgndex::verify::{Error, Finding, Kind, Progress, Report, Sample, SourceState, VerifyOptions, verify};
 use rusqlite::Connection;
 
@@ -119,11 +119,11 @@ fn a_sound_database_is_found_sound_and_is_left_as_it_is() {
 }
 
 #[test]
-fn both_writers_and_any_threshold_make_sound_databases() {
+fn databases_of_any_threshold_are_sound() {
     let place = Place::new(synthetic(250), 2);
     sound(&place, Sample::All);
-    for (writer, continuation_threshold) in [(Writer::Sql, 5), (Writer::Direct, 1)] {
-        place.index(IndexOptions { writer, continuation_threshold, ..defaults() });
+    for continuation_threshold in [5, 1] {
+        place.index(IndexOptions { continuation_threshold, ..defaults() });
         sound(&place, Sample::All);
     }
     let long = "Nf3 Nf6 Ng1 Ng8 ".repeat(17_000);

@@ -6,18 +6,19 @@ use std::process::Command;
 use std::time::Duration;
 
 use pgndex::board::{GameResult, MoveCode, PositionKey};
+use pgndex::store::pages::PositionRecord;
 use pgndex::store::row::{
-    GameId, GameRow, GameStatus, HeaderBatch, NameId, Occurrence, Ply, PositionBatch, PositionRow,
-    ProblemRow, Severity, SourceId, TagRow, Text,
+    GameId, GameRow, GameStatus, HeaderBatch, NameId, Ply, ProblemRow, Severity, SourceId, TagRow,
 };
 use pgndex::store::{
-    Build, BuildOptions, BulkLoader, Database, Error, HitOrder, ImportId, ImportTotals, Lines, LoadMode,
-    NewImport, Search, Selection, SourceDigest, SourceTotals, Totals, WriterLock,
+    Build, BuildOptions, BulkLoader, Database, Error, HitOrder, ImportId, ImportTotals, Lines, NewImport,
+    Search, Selection, SourceDigest, SourceTotals, Totals, WriterLock,
 };
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use tempfile::TempDir;
 
+use crate::games::insert_positions;
 use crate::needs::has_program;
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
@@ -53,47 +54,30 @@ fn message(error: &Error, directory: &Path) -> String {
 }
 
 fn position(
-    batch: &mut PositionBatch,
     game: u32,
     ply: u32,
     key: PositionKey,
-    clock: u32,
+    halfmove_clock: u32,
     code: Option<u32>,
     fen: &str,
-) {
-    let start = u32::try_from(batch.text.len()).expect("a short text");
-    batch.text.push_str(fen);
-    batch.rows.push(PositionRow {
-        game: GameId(game),
-        ply: Ply(ply),
-        key,
-        halfmove_clock: clock,
-        move_code: code.map(MoveCode::from_stored),
-        fen: Text { start, len: u32::try_from(fen.len()).expect("a short text") },
-    });
-}
-
-fn occurrences(batch: &PositionBatch) -> Vec<Occurrence> {
-    let mut occurrences: Vec<_> =
-        batch.rows.iter().map(|row| Occurrence::new(row.key, row.game, row.ply)).collect();
-    occurrences.sort_unstable();
-    occurrences
+) -> PositionRecord<String> {
+    let (game, ply, move_code) = (GameId(game), Ply(ply), code.map(MoveCode::from_stored));
+    PositionRecord { game, ply, key, halfmove_clock, move_code, fen: fen.to_owned() }
 }
 
 /// Game 1: 1. e4. Game 2: from an endgame. Game 3: none but the start position, and games 1 and 2 have another position
 /// each that shares the start position's key.
-fn sample(text: &mut HeaderBatch) -> PositionBatch {
-    let mut positions = PositionBatch::default();
-    position(&mut positions, 1, 0, START_KEY, 0, Some(0x0E14_3420), START);
-    position(&mut positions, 1, 1, AFTER_E4_KEY, 0, None, AFTER_E4);
-    position(&mut positions, 2, 0, PositionKey(u64::MAX), 5, Some(0x0274_7270), ENDGAME[0]);
-    position(&mut positions, 2, 1, START_KEY, 6, Some(0x1C61_7120), ENDGAME[1]);
-    position(&mut positions, 2, 2, PositionKey(1), 0, Some(0), ENDGAME[2]);
-    position(&mut positions, 2, 3, PositionKey(2), 1, None, "1Qkr4/8/8/8/8/8/8/4K3 w - -");
-    position(&mut positions, 3, 0, START_KEY, 0, None, START);
-
+fn sample(text: &mut HeaderBatch) -> Vec<PositionRecord<String>> {
     add_headers(text);
-    positions
+    vec![
+        position(1, 0, START_KEY, 0, Some(0x0E14_3420), START),
+        position(1, 1, AFTER_E4_KEY, 0, None, AFTER_E4),
+        position(2, 0, PositionKey(u64::MAX), 5, Some(0x0274_7270), ENDGAME[0]),
+        position(2, 1, START_KEY, 6, Some(0x1C61_7120), ENDGAME[1]),
+        position(2, 2, PositionKey(1), 0, Some(0), ENDGAME[2]),
+        position(2, 3, PositionKey(2), 1, None, "1Qkr4/8/8/8/8/8/8/4K3 w - -"),
+        position(3, 0, START_KEY, 0, None, START),
+    ]
 }
 
 /// The games of [`sample`], with names, tags and problems.
@@ -157,15 +141,14 @@ fn add_headers(text: &mut HeaderBatch) {
     text.problems.extend([problem, outside]);
 }
 
-fn load(build: &Build, headers: &HeaderBatch, positions: &PositionBatch) {
-    let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
+fn load(build: &Build, headers: &HeaderBatch, positions: &[PositionRecord<String>]) {
+    let mut loader = BulkLoader::begin(build.connection(), build.path()).expect("a loader");
     loader
         .add_import(&NewImport { id: ImportId(1), program_version: "0.1.0", options: "{}" })
         .expect("an import");
     loader.add_source(SourceId(1), "games.pgn", 0).expect("a source");
     loader.append_headers(headers).expect("headers");
-    loader.append_positions(positions).expect("positions");
-    loader.append_occurrences(&occurrences(positions)).expect("occurrences");
+    insert_positions(build.connection(), positions);
     let games = headers.games.len() as u64;
     let totals = SourceTotals {
         bytes: Some(190),
@@ -628,11 +611,7 @@ fn an_unfinished_build_leaves_nothing() {
     let directory = directory();
     let path = directory.path().join("games.db");
     let build = Build::create(&path, BuildOptions::default()).expect("a build");
-    let mut headers = HeaderBatch::default();
-    let positions = sample(&mut headers);
-    let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
-    loader.append_positions(&positions).expect("rows");
-    drop(loader);
+    build.connection().execute_batch("BEGIN; INSERT INTO setting VALUES ('x', 1)").expect("a row");
     let error = build.finish().expect_err("unfinished");
     insta::assert_snapshot!(message(&error, directory.path()), @".games.db.pgndex-tmp: the bulk load is not finished; this is a bug in pgndex, please report it");
     assert_eq!(names(directory.path()), [""; 0]);
@@ -758,12 +737,11 @@ fn a_full_disk_is_told_with_the_path() {
     let path = directory.path().join("games.db");
     let build = Build::create(&path, BuildOptions::default()).expect("a build");
     build.connection().pragma_update(None, "max_page_count", 30).expect("a limit");
-    let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
-    let mut positions = PositionBatch::default();
-    for game in 1..10_000 {
-        position(&mut positions, game, 0, START_KEY, 0, None, START);
-    }
-    let error = loader.append_positions(&positions).expect_err("no space");
+    let mut loader = BulkLoader::begin(build.connection(), build.path()).expect("a loader");
+    let mut headers = HeaderBatch::default();
+    let name = headers.push_text(&"x".repeat(1_000_000));
+    headers.players.push((NameId(1), name));
+    let error = loader.append_headers(&headers).expect_err("no space");
     insta::assert_snapshot!(message(&error, directory.path()), @r"
     .games.db.pgndex-tmp: no space left to write it; free some, or choose another disk
       database or disk is full
@@ -779,33 +757,25 @@ fn wrong_rows_are_refused() {
     let directory = directory();
     let path = directory.path().join("games.db");
     let build = Build::create(&path, BuildOptions::default()).expect("a build");
-    let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
-    let [a, b] = [1, 2].map(|game| Occurrence::new(START_KEY, GameId(game), Ply(0)));
-    let mut error = |rows: &[Occurrence]| {
-        let error = loader.append_occurrences(rows).expect_err("out of order");
-        message(&error, directory.path())
-    };
-    insta::assert_snapshot!(error(&[b, a]), @".games.db.pgndex-tmp: rows of table occurrence came out of order; this is a bug in pgndex, please report it");
-    insta::assert_snapshot!(error(&[a, a]), @".games.db.pgndex-tmp: rows of table occurrence came out of order; this is a bug in pgndex, please report it");
-    loader.append_occurrences(&[b]).expect("a row");
-    assert!(matches!(loader.append_occurrences(&[a]), Err(Error::RowOrder { .. })));
-    let mut positions = PositionBatch::default();
-    position(&mut positions, 1, 0, START_KEY, 0, None, START);
-    positions.rows[0].fen.len += 1;
-    let error = loader.append_positions(&positions).expect_err("no such text");
+    let mut loader = BulkLoader::begin(build.connection(), build.path()).expect("a loader");
+    let mut headers = HeaderBatch::default();
+    let mut name = headers.push_text("Tal");
+    name.len += 1;
+    headers.players.push((NameId(1), name));
+    let error = loader.append_headers(&headers).expect_err("no such text");
     insta::assert_snapshot!(message(&error, directory.path()), @r"
-    .games.db.pgndex-tmp: cannot write table game_position: the database is not as pgndex left it; `pgndex verify` lists what is wrong
+    .games.db.pgndex-tmp: cannot write table player: the database is not as pgndex left it; `pgndex verify` lists what is wrong
       no such value in the batch
       Error code 1: SQL logic error
     ");
-    positions.rows[0].fen.len -= 1;
-    positions.rows.push(positions.rows[0]);
-    let error = loader.append_positions(&positions).expect_err("a row twice");
+    name.len -= 1;
+    headers.players = vec![(NameId(1), name), (NameId(2), name)];
+    let error = loader.append_headers(&headers).expect_err("a name twice");
     assert!(matches!(loader.finish(), Err(Error::Unfinished { .. })));
     insta::assert_snapshot!(message(&error, directory.path()), @r"
-    .games.db.pgndex-tmp: cannot write table game_position
-      UNIQUE constraint failed: game_position.game_id, game_position.ply
-      Error code 1555: constraint failed
+    .games.db.pgndex-tmp: cannot write table player
+      UNIQUE constraint failed: player.name
+      Error code 2067: constraint failed
     ");
 }
 
@@ -814,18 +784,18 @@ fn adding_to_a_database_is_undone_if_it_fails() {
     let directory = directory();
     let path = sample_database(directory.path());
     let database = Database::open(&path).expect("a database");
-    let mut positions = PositionBatch::default();
-    position(&mut positions, 3, 1, AFTER_E4_KEY, 0, None, AFTER_E4);
+    let mut headers = HeaderBatch::default();
+    let name = headers.push_text("Tal");
+    headers.players.push((NameId(7), name));
     let load = || {
-        let mut loader = BulkLoader::begin(database.connection(), &path, LoadMode::Append).expect("a loader");
-        loader.append_positions(&positions).expect("rows");
-        loader.append_occurrences(&occurrences(&positions)).expect("rows");
+        let mut loader = BulkLoader::begin(database.connection(), &path).expect("a loader");
+        loader.append_headers(&headers).expect("rows");
         loader
     };
-    let count = || table(database.connection(), "SELECT count(*) FROM game_position");
+    let count = || table(database.connection(), "SELECT count(*) FROM player");
     drop(load());
-    assert_eq!(count(), "7");
+    assert_eq!(count(), "2");
     load().finish().expect("a commit");
-    assert_eq!(count(), "8");
+    assert_eq!(count(), "3");
     assert_eq!(table(database.connection(), "PRAGMA integrity_check"), "ok");
 }

@@ -1,16 +1,15 @@
 //! Rows in are rows out, whatever is in them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::properties::cases;
 use crate::support::defaults;
-use pgndex::board::{GameResult, MoveCode, PositionKey};
+use pgndex::board::GameResult;
 use pgndex::id::OpeningId;
 use pgndex::store::row::{
-    GameId, GameRow, GameStatus, HeaderBatch, NameId, Occurrence, Ply, PositionBatch, PositionRow,
-    ProblemRow, Severity, SourceId, TagRow,
+    GameId, GameRow, GameStatus, HeaderBatch, NameId, Ply, ProblemRow, Severity, SourceId, TagRow,
 };
-use pgndex::store::{Build, BuildOptions, BulkLoader, ImportId, LoadMode, NewImport};
+use pgndex::store::{Build, BuildOptions, BulkLoader, ImportId, NewImport};
 use proptest::collection::btree_map;
 use proptest::option;
 use proptest::prelude::*;
@@ -35,24 +34,6 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 #[derive(Clone, Debug)]
-struct Position {
-    key: u64,
-    clock: u32,
-    code: Option<u32>,
-    fen: String,
-}
-
-fn position() -> impl Strategy<Value = Position> {
-    let key = prop_oneof![Just(0), Just(1 << 63), Just(u64::MAX), Just(i64::MAX as u64), any::<u64>()];
-    (key, number(), option::of(number()), text()).prop_map(|(key, clock, code, fen)| Position {
-        key,
-        clock,
-        code,
-        fen,
-    })
-}
-
-#[derive(Clone, Debug)]
 struct Game {
     numbers: [u32; 4],
     elo: Option<u16>,
@@ -60,7 +41,6 @@ struct Game {
     texts: [Option<String>; 3],
     tags: BTreeMap<String, String>,
     problem: Option<String>,
-    positions: BTreeMap<u32, Position>,
 }
 
 fn game() -> impl Strategy<Value = Game> {
@@ -72,16 +52,14 @@ fn game() -> impl Strategy<Value = Game> {
         // The names of a game's tags differ in more than the case of their letters.
         btree_map(text().prop_map(|name| name.to_ascii_lowercase()), text(), 0..4),
         option::of(text()),
-        btree_map(number(), position(), 0..12),
     )
-        .prop_map(|(numbers, elo, hash, texts, tags, problem, positions)| Game {
+        .prop_map(|(numbers, elo, hash, texts, tags, problem)| Game {
             numbers,
             elo,
             hash,
             texts,
             tags,
             problem,
-            positions,
         })
 }
 
@@ -103,42 +81,28 @@ struct Expected {
     games: Table,
     tags: Table,
     problems: Table,
-    positions: Table,
-    occurrences: BTreeSet<[i64; 3]>,
 }
 
 /// Feeds the games to the loader in batches of a few, as the pipeline would.
 fn load(games: &BTreeMap<u32, Game>, build: &Build, batch: usize) -> Expected {
     let mut expected = Expected::default();
-    let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).expect("a loader");
+    let mut loader = BulkLoader::begin(build.connection(), build.path()).expect("a loader");
     loader
         .add_import(&NewImport { id: ImportId(1), program_version: "0", options: "{}" })
         .expect("an import");
     loader.add_openings(&defaults().openings).expect("openings");
     loader.add_source(SourceId(1), "x", 0).expect("a source");
-    let (mut headers, mut positions) = (HeaderBatch::default(), PositionBatch::default());
+    let mut headers = HeaderBatch::default();
     let name = headers.push_text("♔ name");
     headers.players.push((NameId(1), name));
-    let mut occurrences = Vec::new();
     for (index, (&id, game)) in games.iter().enumerate() {
         add_game(GameId(id), game, &mut headers, &mut expected);
-        for (&ply, position) in &game.positions {
-            add_position(GameId(id), Ply(ply), position, &mut positions, &mut expected);
-            occurrences.push(Occurrence::new(PositionKey(position.key), GameId(id), Ply(ply)));
-        }
         if index % batch == 0 {
             loader.append_headers(&headers).expect("headers");
-            loader.append_positions(&positions).expect("positions");
             headers.clear();
-            positions.clear();
         }
     }
     loader.append_headers(&headers).expect("headers");
-    loader.append_positions(&positions).expect("positions");
-    occurrences.sort_unstable();
-    for chunk in occurrences.chunks(batch) {
-        loader.append_occurrences(chunk).expect("occurrences");
-    }
     loader.finish().expect("a commit");
     expected
 }
@@ -219,30 +183,6 @@ fn add_game(id: GameId, game: &Game, batch: &mut HeaderBatch, expected: &mut Exp
     }
 }
 
-fn add_position(
-    game: GameId,
-    ply: Ply,
-    position: &Position,
-    batch: &mut PositionBatch,
-    expected: &mut Expected,
-) {
-    let mut texts = HeaderBatch { text: std::mem::take(&mut batch.text), ..HeaderBatch::default() };
-    let fen = texts.push_text(&position.fen);
-    batch.text = texts.text;
-    let (key, move_code) = (PositionKey(position.key), position.code.map(MoveCode::from_stored));
-    batch.rows.push(PositionRow { game, ply, key, halfmove_clock: position.clock, move_code, fen });
-    let fen = words(Some(&position.fen));
-    expected.positions.push(vec![
-        int(game.0),
-        int(ply.0),
-        int(key.as_i64()),
-        int(position.clock),
-        maybe(position.code),
-        fen,
-    ]);
-    expected.occurrences.insert([key.as_i64(), game.0.into(), ply.0.into()]);
-}
-
 fn read(connection: &Connection, sql: &str) -> Table {
     let mut statement = connection.prepare(sql).expect("SQL");
     let columns = statement.column_count();
@@ -270,9 +210,6 @@ proptest! {
             read("SELECT byte_offset, line, column_number, game_number, ply, token, message FROM problem ORDER BY problem_id"),
             expected.problems
         );
-        prop_assert_eq!(read("SELECT * FROM game_position ORDER BY game_id, ply"), expected.positions);
-        let occurrences: Table = expected.occurrences.into_iter().map(|row| row.map(int).to_vec()).collect();
-        prop_assert_eq!(read("SELECT * FROM position_game ORDER BY key, game_id, ply"), occurrences);
         prop_assert_eq!(read("PRAGMA integrity_check"), [[Value::Text("ok".into())]]);
         prop_assert_eq!(read("PRAGMA foreign_key_check"), Table::new());
     }

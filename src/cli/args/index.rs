@@ -7,7 +7,7 @@ use crate::cli::args::upkeep::WorkArgs;
 use crate::cli::args::within;
 use clap::Args;
 use clap::ValueEnum;
-use pgndex::index::{Annotations, Duplicates, IndexOptions, MadeWith, Writer};
+use pgndex::index::{Annotations, Duplicates, IndexOptions, MadeWith};
 use pgndex::opening::OpeningBook;
 use pgndex::source::TextEncoding;
 use std::path::PathBuf;
@@ -82,9 +82,6 @@ pub(crate) struct IndexArgs {
     /// Size of the pieces of input that the threads work on
     #[arg(long, value_name = "SIZE", hide = true)]
     pub(crate) chunk_size: Option<ByteSize>,
-    /// How the two large tables are written; the rows are the same
-    #[arg(long, value_name = "WRITER", hide = true, value_enum, default_value = "direct")]
-    pub(crate) writer: WriterArg,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
 }
@@ -202,24 +199,6 @@ pub(crate) enum AnnotationsArg {
     Numbers,
     /// Moves only
     None,
-}
-
-/// Ways to write the two big tables.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum WriterArg {
-    /// Pages are built in the worker threads.
-    Direct,
-    /// SQLite inserts the rows.
-    Sql,
-}
-
-impl From<WriterArg> for Writer {
-    fn from(writer: WriterArg) -> Self {
-        match writer {
-            WriterArg::Direct => Self::Direct,
-            WriterArg::Sql => Self::Sql,
-        }
-    }
 }
 
 /// Reads the label of an encoding.

@@ -1,7 +1,6 @@
 //! Arguments of `pgndex remove`.
 
 use crate::cli::args::filter::{FilterArgs, WHICH};
-use crate::cli::args::index::WriterArg;
 use crate::cli::args::log::ReportArgs;
 use crate::cli::args::upkeep::WorkArgs;
 use clap::Args;
@@ -47,9 +46,6 @@ pub(crate) struct RemoveArgs {
     pub(crate) shrink: bool,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
-    /// How the two large tables are written; the rows are the same
-    #[arg(long, value_name = "WRITER", hide = true, value_enum, default_value = "direct")]
-    pub(crate) writer: WriterArg,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
 }

@@ -6,7 +6,6 @@ use clap::Args;
 use pgndex::index::IndexOptions;
 
 use crate::cli::args::Memory;
-use crate::cli::args::index::WriterArg;
 use crate::cli::args::log::ReportArgs;
 use crate::cli::args::within;
 
@@ -69,9 +68,6 @@ pub(crate) struct OptimizeArgs {
     pub(crate) database: PathBuf,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
-    /// How the two large tables are written; the rows are the same
-    #[arg(long, value_name = "WRITER", hide = true, value_enum, default_value = "direct")]
-    pub(crate) writer: WriterArg,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
 }

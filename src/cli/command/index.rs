@@ -334,7 +334,6 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
         chunk_size: args
             .chunk_size
             .map_or(work.chunk_size, |size| usize::try_from(size.0).unwrap_or(usize::MAX)),
-        writer: args.writer.into(),
         ..before
     };
     let options = args.made_with.given(options)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pgndex::index::{IndexOptions, OptimizeSummary, Progress, optimize};
+use pgndex::index::{OptimizeSummary, Progress, optimize};
 
 use crate::cli::args::OptimizeArgs;
 use crate::cli::command::index::snapshot;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &OptimizeArgs) -> anyhow::Result<()> {
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || stop_run(&stopped))?;
     ignore_file_size_signal();
-    let options = IndexOptions { writer: args.writer.into(), ..args.work.options() };
+    let options = args.work.options();
     let shown = Arc::clone(&progress);
     let display = Display::start(args.report.log.quiet, move || snapshot(&shown));
     let merged = optimize(&args.database, &options, &progress);

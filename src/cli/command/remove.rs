@@ -4,9 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pgndex::index::{
-    IndexOptions, LostDuplicates, Progress, Removal, RemovalSummary, removable, remove, shrink,
-};
+use pgndex::index::{LostDuplicates, Progress, Removal, RemovalSummary, removable, remove, shrink};
 use pgndex::query::{Choice, choose_games, near_names};
 use pgndex::store::{Database, Error, GameFilter};
 
@@ -39,7 +37,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || stop_run(&stopped))?;
     ignore_file_size_signal();
-    let options = IndexOptions { writer: args.writer.into(), ..args.work.options() };
+    let options = args.work.options();
     let shown = Arc::clone(&progress);
     let display = Display::start(args.report.log.quiet, move || snapshot(&shown));
     let started = Instant::now();

@@ -14,7 +14,7 @@ use super::question::{RowKind, StreamQuestion};
 use crate::id::GameId;
 use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{EvalRow, HeaderBatch, ProblemRow, SideTable};
-use crate::store::sink::{GameMoves, PositionEncoder, PositionView};
+use crate::store::sink::{GameMoves, PositionEncoder, Takes};
 use crate::store::{Result, RowFilter};
 
 /// Encodes the requested rows.
@@ -54,8 +54,7 @@ impl RankEncoder {
 
 impl PositionEncoder for RankEncoder {
     type Block = Vec<u64>;
-    const IN_ORDER: bool = false;
-    const TAKES_GAMES: bool = true;
+    const TAKES: Takes = Takes::Games;
 
     fn another(&self) -> Self {
         Self::new(
@@ -65,16 +64,12 @@ impl PositionEncoder for RankEncoder {
         )
     }
 
-    fn push(&mut self, _: &PositionView<'_>) -> Result<bool> {
-        Ok(false)
-    }
-
     fn push_games<'g>(
         &mut self,
         first: GameId,
         rows: &HeaderBatch,
         moves: impl Iterator<Item = GameMoves<'g>>,
-    ) -> Result<()> {
+    ) {
         let fits = self.of_rows.fitting(rows);
         let Self { of_rows: StreamEncoder { question, .. }, ranks, cutoff } = self;
         let cutoff = cutoff.load(Ordering::Relaxed);
@@ -85,7 +80,6 @@ impl PositionEncoder for RankEncoder {
                 question.choice.rank(moves.game, positions, evals_of(rows, row), cutoff, ranks);
             }
         }
-        Ok(())
     }
 
     fn take(&mut self, _: Option<Vec<u64>>) -> Result<Option<Vec<u64>>> {
@@ -130,9 +124,9 @@ impl StreamEncoder {
     }
 
     /// Adds rows that are in the batch unchanged.
-    fn push_cells(&mut self, first: GameId, batch: &HeaderBatch, fits: &[bool]) -> Result<()> {
+    fn push_cells(&mut self, first: GameId, batch: &HeaderBatch, fits: &[bool]) {
         let question = Arc::clone(&self.question);
-        let RowKind::Table(table, columns) = &question.rows else { return Ok(()) };
+        let RowKind::Table(table, columns) = &question.rows else { return };
         let number = |game: i64| {
             let index = u32::try_from(game).unwrap_or(u32::MAX);
             Cell::Integer(game_id(question.shard, GameId(first.0.saturating_add(index))))
@@ -146,9 +140,9 @@ impl StreamEncoder {
                 self.push_row(columns.iter().map(|&column| match column.cell(batch, row, &openings) {
                     Cell::Integer(game) if Some(column) == id => number(game),
                     cell => cell,
-                }))?;
+                }));
             }
-            return Ok(());
+            return;
         }
         let (len, cell): (usize, CellOf) = match side_table(table) {
             Some(SideTable { len, cell, .. }) => (len(batch), *cell),
@@ -167,19 +161,17 @@ impl StreamEncoder {
                     Cell::Integer(game) if Some(column) == game_column => number(game),
                     cell => cell,
                 },
-            ))?;
+            ));
         }
-        Ok(())
     }
 
-    fn push_row<'c>(&mut self, cells: impl Iterator<Item = Cell<'c>>) -> Result<()> {
-        let Rows::Cells(columns) = &mut self.rows else { return Ok(()) };
+    fn push_row<'c>(&mut self, cells: impl Iterator<Item = Cell<'c>>) {
+        let Rows::Cells(columns) = &mut self.rows else { return };
         columns.push(cells);
         if columns.rows() == BATCH_ROWS || columns.bytes() >= BATCH_BYTES {
             let columns = columns.take();
             self.made.push(batch(&self.question, columns));
         }
-        Ok(())
     }
 }
 
@@ -199,15 +191,11 @@ fn side_table(table: &Table) -> Option<&'static SideTable> {
 
 impl PositionEncoder for StreamEncoder {
     type Block = Vec<RecordBatch>;
+    const TAKES: Takes = Takes::Games;
     const IN_ORDER: bool = true;
-    const TAKES_GAMES: bool = true;
 
     fn another(&self) -> Self {
         Self::new(Arc::clone(&self.question), Arc::clone(&self.openings))
-    }
-
-    fn push(&mut self, _: &PositionView<'_>) -> Result<bool> {
-        Ok(false)
     }
 
     fn push_games<'g>(
@@ -215,12 +203,10 @@ impl PositionEncoder for StreamEncoder {
         first: GameId,
         rows: &HeaderBatch,
         moves: impl Iterator<Item = GameMoves<'g>>,
-    ) -> Result<()> {
+    ) {
         let fits = self.fitting(rows);
         let Rows::Positions(_) = &self.rows else { return self.push_cells(first, rows, &fits) };
-        let Self { question, openings, rows: Rows::Positions(positions), made, .. } = self else {
-            return Ok(());
-        };
+        let Self { question, openings, rows: Rows::Positions(positions), made, .. } = self else { return };
         for moves in moves {
             let row = (moves.game.0 - first.0) as usize;
             if !fits[row] {
@@ -240,7 +226,6 @@ impl PositionEncoder for StreamEncoder {
                 positions.push(&game, Some(&plies), flush);
             }
         }
-        Ok(())
     }
 
     fn take(&mut self, _: Option<Vec<RecordBatch>>) -> Result<Option<Vec<RecordBatch>>> {

@@ -11,8 +11,7 @@ use super::choice::LeastRanks;
 use super::encoder::{RankEncoder, StreamEncoder};
 use super::question::StreamQuestion;
 use crate::opening::OpeningBook;
-use crate::store::row::HeaderBatch;
-use crate::store::sink::{BlockNumber, NewRun, Sink};
+use crate::store::sink::{BlockNumber, Sink};
 use crate::store::{Error, Result};
 
 /// Passes batches to a caller, who may end the run.
@@ -30,18 +29,9 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> StreamSink<F> {
 
 impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Sink for StreamSink<F> {
     type Encoder = StreamEncoder;
-    const KEEPS: bool = false;
 
     fn encoder(&self) -> StreamEncoder {
         StreamEncoder::new(Arc::clone(&self.question), Arc::clone(&self.openings))
-    }
-
-    fn begin(&mut self, _: &NewRun<'_>) -> Result<()> {
-        Ok(())
-    }
-
-    fn headers(&mut self, _: &HeaderBatch) -> Result<()> {
-        Ok(())
     }
 
     fn positions(&mut self, _: BlockNumber, block: Vec<RecordBatch>) -> Result<Option<Vec<RecordBatch>>> {
@@ -67,18 +57,9 @@ impl<'r> RankSink<'r> {
 
 impl Sink for RankSink<'_> {
     type Encoder = RankEncoder;
-    const KEEPS: bool = false;
 
     fn encoder(&self) -> RankEncoder {
         RankEncoder::new(Arc::clone(&self.question), Arc::clone(&self.openings), Arc::clone(&self.cutoff))
-    }
-
-    fn begin(&mut self, _: &NewRun<'_>) -> Result<()> {
-        Ok(())
-    }
-
-    fn headers(&mut self, _: &HeaderBatch) -> Result<()> {
-        Ok(())
     }
 
     fn positions(&mut self, _: BlockNumber, ranks: Vec<u64>) -> Result<Option<Vec<u64>>> {

@@ -10,7 +10,7 @@ use crate::board::KeySet;
 use crate::index::add::growth::{Beginning, Earlier, Growth, GrowthCheck};
 use crate::index::error::{Error, Result};
 use crate::index::number::sequence::SourceStart;
-use crate::index::options::{Duplicates, IndexOptions, Writer};
+use crate::index::options::{Duplicates, IndexOptions};
 use crate::index::plan::{Plan, directory, estimate};
 use crate::index::progress::{Phase, Progress};
 use crate::index::report::files::Reports;
@@ -21,11 +21,12 @@ use crate::index::visited_position::sorting::Update;
 use crate::opening::OpeningBook;
 use crate::source::{self, DecodeOptions, Opened, SourceFile, Sources, Watch as _};
 use crate::store::row::SourceId;
-use crate::store::sink::{AddedPages, AddedRows, LevelRule, Replaced};
+use crate::store::sink::{AddedPages, LevelRule, Replaced};
 use crate::store::write::level::games_to_merge;
 use crate::store::write::remove::{Leaving, Reason};
 use crate::store::{
-    Database, GameSet, ImportId, Known, KnownSource, KnownSources, Tail, WriterLock, keep_temporary_files_in,
+    Database, GameSet, ImportId, Known, KnownSource, KnownSources, PageTransaction, Tail, WriterLock,
+    keep_temporary_files_in,
 };
 
 /// Adds the new games of the plan's sources to the database at `target`, in one transaction.
@@ -85,16 +86,6 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     Ok(summary)
 }
 
-/// The state of the database before.
-struct There {
-    /// Rows of `position_game`.
-    rows: u64,
-    /// The keys that have a row of `visited_position`.
-    visited: KeySet,
-    /// Whether rows belong to missing games.
-    has_orphans: bool,
-}
-
 /// Sources to be added to a database.
 struct Adding<'a> {
     plan: &'a Plan<'a>,
@@ -119,7 +110,6 @@ impl Adding<'_> {
         progress.expect(plan.sources.bytes().unwrap_or(0));
         let known = Known::open(lock.target())?;
         let (rows, visited, last_game) = (known.positions()?, known.visited_keys()?, known.last_game()?);
-        let has_orphans = known.has_orphans()?;
         drop(known);
         let spill = directory(plan.options, lock.target());
         keep_temporary_files_in(&spill, database.connection());
@@ -134,14 +124,20 @@ impl Adding<'_> {
         estimate.check(lock.target(), &spill)?;
         let run = Run::new(plan, intake, progress, started, spill, reports)?;
         progress.estimated(&estimate);
-        let there = There { rows, visited, has_orphans };
-        self.write(&run, &there, replaced, tails).map_err(|error| plan.needing(error, &estimate))
+        self.write(&run, rows, &visited, replaced, tails).map_err(|error| plan.needing(error, &estimate))
     }
 
-    /// Writes the data of a run to the existing database.
-    fn write(&self, run: &Run<'_>, there: &There, replaced: &[Replaced], tails: &[Tail]) -> Result<Summary> {
+    /// Writes the data of a run to the existing database, which has `rows` rows of `position_game` and a row of
+    /// `visited_position` for each of the keys `visited`.
+    fn write(
+        &self,
+        run: &Run<'_>,
+        rows: u64,
+        visited: &KeySet,
+        replaced: &[Replaced],
+        tails: &[Tail],
+    ) -> Result<Summary> {
         let Self { plan, database, lock, progress, .. } = *self;
-        let There { rows, visited, has_orphans } = there;
         let games = &run.intake.removed;
         let target = lock.target();
         let threshold = plan.options.continuation_threshold;
@@ -151,18 +147,10 @@ impl Adding<'_> {
         let update = Update { visited, decreases: &decreases, replaced };
         let (positions, reason) = (decreases.positions, Reason::ReadAgain(tails));
         let leaving = Leaving { games, positions, threshold, reason };
-        let rule = LevelRule { rows: *rows, small: plan.options.small_level, merges_all: false };
-        let pages = match plan.options.writer {
-            // SQL detects conflicting rows.
-            Writer::Direct if !has_orphans => {
-                AddedPages::new(database, lock, plan.options.memory / 8, rule, leaving)?
-            }
-            Writer::Direct | Writer::Sql => None,
-        };
-        match pages {
-            Some(pages) => run.fill(pages, Some(&update)),
-            None => run.fill(AddedRows::new(database, rule, leaving)?, Some(&update)),
-        }
+        let rule = LevelRule { rows, small: plan.options.small_level, merges_all: false };
+        let pages = PageTransaction::begin(database)?;
+        let sink = AddedPages::new(database, lock, pages, plan.options.memory / 8, rule, leaving)?;
+        run.add(sink, &update)
     }
 }
 

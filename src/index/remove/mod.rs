@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::index::error::{Error, Result};
-use crate::index::options::{Duplicates, IndexOptions, Writer};
+use crate::index::options::{Duplicates, IndexOptions};
 use crate::index::plan::{Plan, directory};
 use crate::index::progress::{Phase, Progress};
 use crate::index::remove::returning::Returning;
@@ -18,10 +18,11 @@ use crate::index::visited_position::sorting::Update;
 use crate::source::Finder;
 use crate::store::pages::BtreeError;
 use crate::store::row::{GameId, SourceId};
-use crate::store::sink::{AddedPages, AddedRows, LevelRule};
+use crate::store::sink::{AddedPages, LevelRule};
 use crate::store::write::remove::{Leaving, Reason, TakenOut};
 use crate::store::{
-    self, Database, GameFilter, GameSet, HitOrder, ImportId, Known, Need, WriterLock, keep_temporary_files_in,
+    self, Database, GameFilter, GameSet, HitOrder, ImportId, Known, Need, PageTransaction, WriterLock,
+    keep_temporary_files_in,
 };
 
 /// What to remove.
@@ -73,7 +74,7 @@ pub struct LostDuplicates {
 }
 
 /// Removes games from the database at `target`, in one transaction: readers see the old state until it is
-/// committed. Only the options for threads, memory, directory of temporary files and writer are used.
+/// committed. Only the options for threads, memory and directory of temporary files are used.
 ///
 /// A game that was skipped as a duplicate of a removed one is restored, if its file still begins with the
 /// indexed text. A filter is then applied again: restored games that match are removed in another
@@ -121,13 +122,10 @@ fn take_all(
             break;
         }
         let taking = Taking { database: &database, lock: &lock, options, progress };
-        let done = match taking.run(&chosen) {
+        let done = match taking.run(&chosen, true) {
             // A user may have written a row that the page code does not support. SQLite decides whether the
             // pages are damaged.
-            Err(Error::Store(store::Error::Pages(BtreeError::Damaged { .. }))) => {
-                let options = IndexOptions { writer: Writer::Sql, ..options.clone() };
-                Taking { options: &options, ..taking }.run(&chosen)
-            }
+            Err(Error::Store(store::Error::Pages(BtreeError::Damaged { .. }))) => taking.run(&chosen, false),
             done => done,
         }?;
         summary.rounds += 1;
@@ -200,7 +198,7 @@ pub(crate) fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: 
     database.begin_adding(options.memory / 4)?;
     let levels = database.levels()?.len();
     if levels > 1 {
-        Taking { database: &database, lock, options, progress }.run(&Chosen::default())?;
+        Taking { database: &database, lock, options, progress }.run(&Chosen::default(), true)?;
     }
     let ended = database.end_adding().map_err(Error::from);
     ended.map_err(|error| match levels {
@@ -297,7 +295,8 @@ struct Taken {
 }
 
 impl Taking<'_> {
-    fn run(&self, chosen: &Chosen) -> Result<Taken> {
+    /// Runs it. Writes pages if it may and they can be written.
+    fn run(&self, chosen: &Chosen, may_write_pages: bool) -> Result<Taken> {
         let Self { database, lock, options, progress } = *self;
         let Chosen { games, sources } = chosen;
         let target = lock.target();
@@ -337,16 +336,9 @@ impl Taking<'_> {
         let leaving = Leaving { games, positions: decreases.positions, threshold, reason };
         let update = Update { visited: &visited, decreases: &decreases, replaced: &[] };
         let rule = LevelRule { rows, small: options.small_level, merges_all };
-        let pages = match options.writer {
-            Writer::Direct => AddedPages::new(database, lock, options.memory / 8, rule, leaving)?,
-            Writer::Sql => None,
-        };
-        let returned = match pages {
-            Some(pages) => run.take_out(pages, &update, &returning, !merges_all)?,
-            None => {
-                run.take_out(AddedRows::new(database, rule, leaving)?, &update, &returning, !merges_all)?
-            }
-        };
+        let pages = if may_write_pages { PageTransaction::begin(database)? } else { None };
+        let sink = AddedPages::new(database, lock, pages, options.memory / 8, rule, leaving)?;
+        let returned = run.take_out(sink, &update, &returning, !merges_all)?;
         let sources = taken_out.sources.len() as u64;
         Ok(Taken { games: games.len(), plies, sources, returned, lost: returning.lost })
     }

@@ -29,8 +29,7 @@ impl Rules {
         let word = |name: &str| options.get(name).and_then(Value::as_str).unwrap_or_default();
         Self {
             duplicates: Duplicates::parse(word("duplicates")).unwrap_or_default(),
-            // Versions without this option stored no annotations.
-            annotations: Annotations::parse(word("annotations")).unwrap_or(Annotations::None),
+            annotations: Annotations::parse(word("annotations")).unwrap_or_default(),
             encoding: TextEncoding::parse(word("encoding")),
             leaves_out: word("on_problem") == OnProblem::Skip.as_str(),
         }

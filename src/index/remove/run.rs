@@ -18,8 +18,9 @@ use crate::index::visited_position::reached::ReachedPositions;
 use crate::index::visited_position::sorted::AddedOccurrences;
 use crate::index::visited_position::sorting::Update;
 use crate::sort::Scatter;
-use crate::store::BulkLoader;
-use crate::store::sink::{BlockNumber, DuplicateLinks, PositionEncoder as _, RemovalSink};
+use crate::store::sink::{
+    AddedPages, BlockNumber, DuplicateLinks, KeepingSink, PositionEncoder as _, Sink as _,
+};
 
 /// The result of reading games again.
 struct ReadAgain {
@@ -32,20 +33,16 @@ struct ReadAgain {
 impl Run<'_> {
     /// Removes the games that the sink removes, and restores those that had been skipped as their duplicates.
     /// Returns the number of restored games. If no games are removed, the sink only merges levels.
-    pub(crate) fn take_out<'u, S: RemovalSink>(
-        &'u self,
-        mut sink: S,
-        update: &Update<'u>,
+    pub(crate) fn take_out(
+        &self,
+        mut sink: AddedPages<'_>,
+        update: &Update<'_>,
         returning: &Returning,
         takes_out: bool,
     ) -> Result<u64> {
         let read = self.read_again(&mut sink, returning)?;
-        let note_prefixes =
-            |loader: &BulkLoader<'_>, last, freed: &[GameId]| self.note_prefixes(loader, last, freed);
-        let sorting = self.sorting(&read.counted_games, &note_prefixes);
-        let target = self.intake.target.as_deref();
         let fens = ReachedPositions::default();
-        let sorted = AddedOccurrences::new(sorting, update, &fens, target, &self.intake.removed);
+        let sorted = self.added_occurrences(&read.counted_games, update, &fens);
         self.progress.enter(Phase::Sorting);
         sink.occurrences(&sorted)?;
         self.progress.enter(Phase::Finishing);
@@ -56,14 +53,14 @@ impl Run<'_> {
             replaced: Vec::new(),
             taken_out: takes_out,
         };
-        sink.links(&sorted, &links)?;
+        sink.links(&sorted, &links, |loader, freed| self.note_prefixes(loader, read.last_game, freed))?;
         self.progress.check()?;
-        sink.finish()?;
+        KeepingSink::<AddedOccurrences<'_>>::finish(sink)?;
         Ok(read.games)
     }
 
     /// Reads the restored games one after the other, because they are few.
-    fn read_again<S: RemovalSink>(&self, sink: &mut S, returning: &Returning) -> Result<ReadAgain> {
+    fn read_again(&self, sink: &mut AddedPages<'_>, returning: &Returning) -> Result<ReadAgain> {
         let mut sequencer = self.sequencer(Numbering::All)?;
         let last_game = sequencer.counted_games.before();
         let standard = Standard::new();
@@ -71,7 +68,6 @@ impl Run<'_> {
         let mut scatter = Scatter::new(&self.partitions, self.scatter_bytes());
         let (mut setups, mut batch) = (RecentSetups::default(), GameBatch::default());
         let mut games = 0;
-        let mut number = BlockNumber { chunk: 0, batch: 0 };
         // Each text is numbered as a separate source.
         let mut own = SourceId(0);
         returning.for_each(self.options, |piece| {
@@ -90,23 +86,15 @@ impl Run<'_> {
             batch.headers.set_source(source);
             games += batch.games.len() as u64;
             sink.set_import(import);
-            if S::Encoder::TAKES_EVALS {
-                batch.headers.evals.drain(..).try_for_each(|row| encoder.push_eval(&row))?;
-            }
+            batch.headers.evals.drain(..).try_for_each(|row| encoder.push_eval(&row))?;
             sink.headers(&batch.headers)?;
             for_each_position(&batch, first, &standard, |view| {
                 scatter.push(played_occurrence(&view, &mut setups))?;
-                if encoder.push(&view)?
-                    && let Some(block) = encoder.take(None)?
-                {
-                    sink.positions(number, block)?;
-                    number.chunk += 1;
-                }
-                Ok::<_, crate::index::Error>(())
+                Ok::<_, crate::index::Error>(encoder.push(&view)?)
             })
         })?;
         if let Some(block) = encoder.take(None)? {
-            sink.positions(number, block)?;
+            sink.positions(BlockNumber { chunk: 0, batch: 0 }, block)?;
         }
         scatter.finish()?;
         Ok(ReadAgain { counted_games: sequencer.counted_games, last_game, games })

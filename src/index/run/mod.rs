@@ -12,6 +12,7 @@ use std::time::Instant;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::board::KeySet;
 use crate::id::{GameId, ImportId, SourceId};
 use crate::index::error::{Error, Result};
 use crate::index::number::prefixes::Prefixes;
@@ -27,13 +28,16 @@ use crate::index::run::tally::Tally;
 use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::index::spill::{KeyHash, SpillMap};
 use crate::index::visited_position::counted_game::CountedGames;
+use crate::index::visited_position::reached::ReachedPositions;
 use crate::index::visited_position::sorted::{AddedOccurrences, FreshOccurrences};
-use crate::index::visited_position::sorting::{NotePrefixes, Sorting, Update};
+use crate::index::visited_position::sorting::{Sorting, Update};
 use crate::sort::Partitions;
 use crate::source::TextEncoding;
 use crate::source::{self, SourceFile, Sources};
 use crate::store::row::{DuplicateKind, Severity};
-use crate::store::sink::{DuplicateLinks, NewRun, Replaced, RunTotals, Sink, SortedOccurrences};
+use crate::store::sink::{
+    AddedPages, DuplicateLinks, KeepingSink, NewRun, Replaced, RunTotals, Sink, SortedOccurrences,
+};
 use crate::store::{BulkLoader, GameSet, ImportTotals, SourceTotals};
 
 /// What to read, and how to number it.
@@ -121,37 +125,41 @@ impl<'r> Run<'r> {
         Ok(Self { intake, options, progress, started, pool, partitions, directory, hash, reports })
     }
 
+    /// Reads the sources into a sink that keeps nothing.
+    pub(crate) fn read_into<S: Sink>(&self, mut sink: S) -> Result<Summary> {
+        let (read, stages) = self.read_all(&mut sink, None)?;
+        Ok(Summary { stages, ..self.summary(&read) })
+    }
+
     /// Writes everything through `sink`: reads the sources, sorts the occurrences, completes all tables.
-    /// `update` says what to update in an existing database.
-    pub(crate) fn fill<'u, S: Sink>(&'u self, mut sink: S, update: Option<&Update<'u>>) -> Result<Summary> {
+    pub(crate) fn fill<S>(&self, mut sink: S) -> Result<Summary>
+    where
+        S: for<'s> KeepingSink<FreshOccurrences<'s>>,
+    {
         sink.begin(&self.new_run())?;
+        let (read, stages) = self.read_all(&mut sink, None)?;
+        let sorted = FreshOccurrences::new(self.sorting(&read.counted_games));
+        self.complete(sink, &read, &sorted, Vec::new(), stages)
+    }
+
+    /// Adds everything to an existing database, in the same way. `update` says what to update in it.
+    pub(crate) fn add(&self, mut sink: AddedPages<'_>, update: &Update<'_>) -> Result<Summary> {
+        KeepingSink::<AddedOccurrences<'_>>::begin(&mut sink, &self.new_run())?;
+        let (read, stages) = self.read_all(&mut sink, Some(update.visited))?;
+        let sorted = self.added_occurrences(&read.counted_games, update, &read.reached);
+        self.complete(sink, &read, &sorted, update.replaced.to_vec(), stages)
+    }
+
+    fn read_all<S: Sink>(&self, sink: &mut S, visited: Option<&KeySet>) -> Result<(ReadResult, Stages)> {
         let clock = Instant::now();
-        let read = self.read(&mut sink, update.map(|update| update.visited))?;
+        let read = self.read(sink, visited)?;
         let stages = Stages { read: clock.elapsed(), ..Stages::default() };
         self.check_result(&read)?;
-        if !S::KEEPS {
-            return Ok(Summary { stages, ..self.summary(&read) });
-        }
-        let note_prefixes =
-            |loader: &BulkLoader<'_>, last, freed: &[GameId]| self.note_prefixes(loader, last, freed);
-        let sorting = self.sorting(&read.counted_games, &note_prefixes);
-        match update {
-            None => self.complete(sink, &read, &FreshOccurrences::new(sorting), Vec::new(), stages),
-            Some(update) => {
-                let sorted = AddedOccurrences::new(
-                    sorting,
-                    update,
-                    &read.reached,
-                    self.intake.target.as_deref(),
-                    &self.intake.removed,
-                );
-                self.complete(sink, &read, &sorted, update.replaced.to_vec(), stages)
-            }
-        }
+        Ok((read, stages))
     }
 
     /// Writes the data that is known only when all games are read.
-    fn complete<S: Sink, O: SortedOccurrences<Error = Error>>(
+    fn complete<S: KeepingSink<O>, O: SortedOccurrences<Error = Error>>(
         &self,
         mut sink: S,
         read: &ReadResult,
@@ -171,7 +179,9 @@ impl<'r> Run<'r> {
         let clock = Instant::now();
         let prefixes = self.options.duplicates != Duplicates::Keep;
         let links = DuplicateLinks { prefixes, last_game: read.last_game, replaced, taken_out: false };
-        summary.duplicates.add(DuplicateKind::Prefix, sink.links(sorted, &links)?);
+        let linked =
+            sink.links(sorted, &links, |loader, freed| self.note_prefixes(loader, read.last_game, freed))?;
+        summary.duplicates.add(DuplicateKind::Prefix, linked);
         self.progress.check()?;
         sink.finish()?;
         stages.continuations = clock.elapsed();
@@ -317,12 +327,19 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// The parameters for sorting.
-    pub(crate) fn sorting<'s>(
+    /// The occurrences to add to the database that is the target.
+    pub(crate) fn added_occurrences<'s>(
         &'s self,
         counted_games: &'s CountedGames,
-        note_prefixes: &'s NotePrefixes<'s>,
-    ) -> Sorting<'s> {
+        update: &Update<'s>,
+        reached: &'s ReachedPositions,
+    ) -> AddedOccurrences<'s> {
+        let Intake { target, removed, .. } = &self.intake;
+        AddedOccurrences::new(self.sorting(counted_games), update, reached, target.as_deref(), removed)
+    }
+
+    /// The parameters for sorting.
+    pub(crate) fn sorting<'s>(&'s self, counted_games: &'s CountedGames) -> Sorting<'s> {
         Sorting {
             partitions: &self.partitions,
             at_once: self.sorted_at_once(),
@@ -330,7 +347,6 @@ impl<'r> Run<'r> {
             counted_games,
             progress: self.progress,
             pool: &self.pool,
-            note_prefixes,
         }
     }
 

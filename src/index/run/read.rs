@@ -21,7 +21,7 @@ use crate::index::visited_position::counted_game::CountedGames;
 use crate::index::visited_position::reached::ReachedPositions;
 use crate::source::DecodeOptions;
 use crate::store::Known;
-use crate::store::sink::{PositionEncoder as _, Sink};
+use crate::store::sink::{PositionEncoder as _, Sink, Takes};
 use crate::turnstile::Turnstile;
 
 /// The result of reading the sources.
@@ -39,10 +39,11 @@ pub(crate) struct ReadResult {
 impl Run<'_> {
     /// Reads all sources, and keeps the FENs of the positions with `visited` keys.
     pub(crate) fn read<S: Sink>(&self, sink: &mut S, visited: Option<&KeySet>) -> Result<ReadResult> {
-        let numbering = match (S::KEEPS, S::Encoder::TAKES_GAMES) {
-            (true, _) => Numbering::All,
-            (false, true) => Numbering::Games,
-            (false, false) => Numbering::Places,
+        let takes = S::Encoder::TAKES;
+        let numbering = match takes {
+            Takes::Positions | Takes::Moves => Numbering::All,
+            Takes::Games => Numbering::Games,
+            Takes::Nothing => Numbering::Places,
         };
         let shared = Shared { visited, ..self.shared(numbering)? };
         let encoder = sink.encoder();
@@ -52,7 +53,7 @@ impl Run<'_> {
         let outlet = Outlet { loads, empty_headers, empty_blocks };
         let mut tally = Tally::default();
         let digests = std::thread::scope(|scope| {
-            let digests = S::KEEPS.then(|| scope.spawn(|| self.digests(&shared)));
+            let digests = takes.keeps().then(|| scope.spawn(|| self.digests(&shared)));
             let workers = scope.spawn(|| {
                 let (outlet, encoder) = (outlet, encoder);
                 first_failure(self.pool.broadcast(|_| shared.work(&outlet, encoder.another())))
@@ -113,7 +114,6 @@ impl Run<'_> {
             leave_out: self.options.on_problem == OnProblem::Skip,
             annotations: self.options.annotations,
             comparison: self.comparison(numbering),
-            keeps: numbering == Numbering::All,
             visited: None,
             reached: Mutex::default(),
         })

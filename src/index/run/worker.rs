@@ -27,7 +27,7 @@ use crate::parallel::lock;
 use crate::sort::{Partitions, Scatter};
 use crate::source::shown_path;
 use crate::store::row::{EvalRow, GameId, HeaderBatch, ProblemRow, SourceId};
-use crate::store::sink::{BlockNumber, PositionEncoder, PositionView};
+use crate::store::sink::{BlockNumber, PositionEncoder, PositionView, Takes};
 use crate::turnstile::Turnstile;
 
 /// State shared by all workers of a run.
@@ -49,8 +49,6 @@ pub(crate) struct Shared<'s> {
     pub(crate) leave_out: bool,
     pub(crate) annotations: Annotations,
     pub(crate) comparison: Comparison,
-    /// Whether the sink keeps anything.
-    pub(crate) keeps: bool,
     /// The keys of positions whose FENs must be kept.
     pub(crate) visited: Option<&'s KeySet>,
     /// These FENs, from workers that have finished.
@@ -160,7 +158,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             }
             let done = parser.parse_batch(&mut self.batch);
             let lines = if done { parser.line_count() } else { 0 };
-            if shared.keeps {
+            if E::TAKES.keeps() {
                 note_passed(&mut self.batch, &shared.standard);
             }
             wait(&shared.turn, number)?;
@@ -172,10 +170,10 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
                 first
             };
             lock(shared.reports).take(&self.batch, text)?;
-            if E::TAKES_MOVES || E::TAKES_GAMES {
+            if matches!(E::TAKES, Takes::Moves | Takes::Games) {
                 self.batch.headers.names.extend(self.batch.games.iter().map(|game| game.names));
             }
-            if !E::TAKES_GAMES {
+            if E::TAKES != Takes::Games {
                 self.send_headers()?;
             }
             if done {
@@ -183,7 +181,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             }
             let (games, plies) = (self.batch.games.len() as u64, self.batch.codes.len() as u64);
             self.positions(number, batch_number, first)?;
-            if E::TAKES_GAMES {
+            if E::TAKES == Takes::Games {
                 self.send_headers()?;
             }
             let offset = if done { text.len() } else { parser.offset() };
@@ -199,7 +197,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
 
     /// Sends the rows of the small tables and takes an empty batch instead.
     fn send_headers(&mut self) -> Result<()> {
-        if E::TAKES_EVALS {
+        if E::TAKES == Takes::Positions {
             std::mem::swap(&mut self.evals, &mut self.batch.headers.evals);
         }
         let empty = self.outlet.empty_headers.try_recv().unwrap_or_default();
@@ -211,25 +209,21 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
     fn positions(&mut self, chunk: u64, batch_number: u32, first: GameId) -> Result<()> {
         let Self { shared, outlet, encoder, scatter, batch, evals, setups, reached } = self;
         let number = BlockNumber { chunk, batch: batch_number };
-        if E::TAKES_GAMES {
-            encoder.push_games(first, &batch.headers, moves_of(batch, first))?;
-            return send_block(shared, outlet, number, encoder);
-        }
-        if !shared.keeps {
-            return Ok(());
-        }
-        evals.drain(..).try_for_each(|row| encoder.push_eval(&row))?;
-        if E::TAKES_MOVES {
-            moves_of(batch, first).try_for_each(|moves| encoder.push_moves(&moves))?;
-            return send_block(shared, outlet, number, encoder);
-        }
-        for_each_position(batch, first, &shared.standard, |view| {
-            scatter.push(played_occurrence(&view, setups))?;
-            if let Some(visited) = shared.visited {
-                reached.see(&view, visited);
+        match E::TAKES {
+            Takes::Nothing => return Ok(()),
+            Takes::Games => encoder.push_games(first, &batch.headers, moves_of(batch, first)),
+            Takes::Moves => moves_of(batch, first).for_each(|moves| encoder.push_moves(&moves)),
+            Takes::Positions => {
+                evals.drain(..).try_for_each(|row| encoder.push_eval(&row))?;
+                for_each_position(batch, first, &shared.standard, |view| {
+                    scatter.push(played_occurrence(&view, setups))?;
+                    if let Some(visited) = shared.visited {
+                        reached.see(&view, visited);
+                    }
+                    Ok::<_, Error>(encoder.push(&view)?)
+                })?;
             }
-            if encoder.push(&view)? { send_block(shared, outlet, number, encoder) } else { Ok(()) }
-        })?;
+        }
         send_block(shared, outlet, number, encoder)
     }
 

@@ -16,7 +16,7 @@ use crate::index::visited_position::update::{Found, Recount, Tracker};
 use crate::parallel::lock;
 use crate::store::frequent_keys::FrequentKeys;
 use crate::store::pages::PositionTrees;
-use crate::store::sink::{OccurrenceRows, SortedOccurrences, UnsortedOccurrences};
+use crate::store::sink::{NewOccurrences, OccurrenceRows, SortedOccurrences, UnsortedOccurrences};
 use crate::store::{BulkLoader, GameSet};
 use crossbeam_channel::{Receiver, Sender};
 
@@ -41,7 +41,7 @@ impl SortedOccurrences for FreshOccurrences<'_> {
     }
 
     fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<()> {
-        let mut counter = Counter::new(self.sorting.counted_games, self.threshold());
+        let mut counter = Counter::new(self.sorting.counted_games, self.sorting.threshold);
         self.sorting.partitions.drain_sorted(partition, self.sorting.at_once, |piece| {
             self.sorting.progress.check()?;
             counter.see(piece);
@@ -51,21 +51,8 @@ impl SortedOccurrences for FreshOccurrences<'_> {
         Ok(())
     }
 
-    fn look_up_again(&self, _: Vec<PositionKey>) {}
-
-    fn drained(&self) {}
-
     fn distinct(&self) -> u64 {
         lock(&self.counted).iter().map(|(_, counted)| counted.distinct).sum()
-    }
-
-    fn update_visited<'c>(
-        &self,
-        loader: &mut BulkLoader<'c>,
-        _: Option<PositionTrees<'_>>,
-        first: impl FnOnce(&mut BulkLoader<'c>) -> crate::store::Result<()>,
-    ) -> Result<()> {
-        Ok(first(loader)?)
     }
 
     fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
@@ -75,10 +62,6 @@ impl SortedOccurrences for FreshOccurrences<'_> {
             counted.into_iter().map(|(_, counted)| (counted.frequent_keys, counted.visited)).unzip();
         loader.set_frequent_keys(Level::FIRST, &FrequentKeys::join(keys))?;
         rows::write(visited.into_iter().flatten().collect(), loader)
-    }
-
-    fn threshold(&self) -> u32 {
-        self.sorting.threshold
     }
 }
 
@@ -149,13 +132,8 @@ impl SortedOccurrences for AddedOccurrences<'_> {
         // When rows are merged, twice as many threads sort.
         self.sorting.partitions.drain_sorted(partition, self.sorting.at_once / 2, |piece| {
             self.sorting.progress.check()?;
-            if R::MANY_AT_ONCE {
-                rows.append(piece.iter().map(|occurrence| occurrence.occurrence()))?;
-            }
             piece.chunk_by(|a, b| a.key() == b.key()).try_for_each(|run| {
-                if !R::MANY_AT_ONCE {
-                    rows.append(run.iter().map(|occurrence| occurrence.occurrence()))?;
-                }
+                rows.append(run.iter().map(|occurrence| occurrence.occurrence()))?;
                 watch.see(run, |threshold, new| Ok(rows.has(run[0].key(), threshold, new)?))
             })
         })?;
@@ -167,6 +145,27 @@ impl SortedOccurrences for AddedOccurrences<'_> {
         sent.map_err(|_| Error::Stopped)
     }
 
+    fn distinct(&self) -> u64 {
+        self.distinct.load(Ordering::Relaxed)
+    }
+
+    fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
+        let again = std::mem::take(&mut *lock(&self.again));
+        let mut counted = std::mem::take(&mut *lock(&self.counted));
+        counted.extend(self.tracker.recount_again(again)?);
+        let mut keys = std::mem::take(&mut *lock(&self.to_look_up));
+        let rising = std::mem::take(&mut *lock(&self.rising));
+        keys.retain(|key| !rising.contains(key));
+        // In the order of the rows.
+        keys.sort_unstable_by_key(|key| key.as_i64());
+        keys.dedup();
+        counted.extend(self.tracker.recount_keys(keys)?);
+        counted.sort_unstable_by_key(|visited| visited.key.as_i64());
+        rows::write(counted, loader)
+    }
+}
+
+impl NewOccurrences for AddedOccurrences<'_> {
     fn look_up_again(&self, mut keys: Vec<PositionKey>) {
         keys.retain(|&key| !self.tracker.has_row(key));
         lock(&self.to_look_up).extend(keys);
@@ -174,10 +173,6 @@ impl SortedOccurrences for AddedOccurrences<'_> {
 
     fn drained(&self) {
         *lock(&self.outlets) = None;
-    }
-
-    fn distinct(&self) -> u64 {
-        self.distinct.load(Ordering::Relaxed)
     }
 
     fn update_visited<'c>(
@@ -229,21 +224,6 @@ impl SortedOccurrences for AddedOccurrences<'_> {
             }
             Ok(())
         })
-    }
-
-    fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
-        let again = std::mem::take(&mut *lock(&self.again));
-        let mut counted = std::mem::take(&mut *lock(&self.counted));
-        counted.extend(self.tracker.recount_again(again)?);
-        let mut keys = std::mem::take(&mut *lock(&self.to_look_up));
-        let rising = std::mem::take(&mut *lock(&self.rising));
-        keys.retain(|key| !rising.contains(key));
-        // In the order of the rows.
-        keys.sort_unstable_by_key(|key| key.as_i64());
-        keys.dedup();
-        counted.extend(self.tracker.recount_keys(keys)?);
-        counted.sort_unstable_by_key(|visited| visited.key.as_i64());
-        rows::write(counted, loader)
     }
 
     fn threshold(&self) -> u32 {

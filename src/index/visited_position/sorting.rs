@@ -4,18 +4,14 @@ use rayon::ThreadPool;
 
 use crate::board::KeySet;
 use crate::id::{GameId, Ply};
-use crate::index::error::{Error, Result};
+use crate::index::error::Error;
 use crate::index::progress::Progress;
 use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::index::visited_position::counted_game::CountedGames;
 use crate::index::visited_position::decrease::Decreases;
 use crate::sort::Partitions;
-use crate::store::BulkLoader;
 use crate::store::row::Occurrence;
 use crate::store::sink::{Replaced, UnsortedOccurrences};
-
-/// Records the prefixes among games later than one and among some others, and returns their number.
-pub(crate) type NotePrefixes<'n> = dyn Fn(&BulkLoader<'_>, GameId, &[GameId]) -> Result<u64> + Sync + 'n;
 
 /// The data of a run when all games are read.
 #[derive(Clone, Copy)]
@@ -29,7 +25,6 @@ pub(crate) struct Sorting<'r> {
     pub(crate) counted_games: &'r CountedGames,
     pub(crate) progress: &'r Progress,
     pub(crate) pool: &'r ThreadPool,
-    pub(crate) note_prefixes: &'r NotePrefixes<'r>,
 }
 
 impl UnsortedOccurrences for Sorting<'_> {
@@ -54,10 +49,6 @@ impl UnsortedOccurrences for Sorting<'_> {
         };
         let (first, end) = self.partitions.range(partition);
         (first_of(first), end.map(first_of))
-    }
-
-    fn note_prefixes(&self, loader: &BulkLoader<'_>, last: GameId, freed: &[GameId]) -> Result<u64> {
-        (self.note_prefixes)(loader, last, freed)
     }
 
     fn panicked(&self) -> Error {

@@ -7,7 +7,7 @@
 //! it.
 
 use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
-use crate::store::row::{EvalRow, GameId, OccurrenceRow, Ply, PositionRow};
+use crate::store::row::{EvalRow, GameId, OccurrenceRow, Ply};
 
 /// A row that can be written as a record.
 pub trait Record {
@@ -124,16 +124,6 @@ pub struct PositionRecord<F> {
 /// Header without the FEN's type (6), that type (at most 9), key (8), four integers (at most 6 each), and the
 /// excess bytes of the left-most integer (8): 55 bytes.
 const ROOM_WITHOUT_FEN: usize = 56;
-
-impl<'t> PositionRecord<&'t [u8]> {
-    /// The record of `row`, with its FEN from `text`.
-    #[must_use]
-    pub fn new(row: &PositionRow, text: &'t str) -> Self {
-        let &PositionRow { game, ply, key, halfmove_clock, move_code, fen } = row;
-        let fen = &text.as_bytes()[fen.start as usize..][..fen.len as usize];
-        Self { game, ply, key, halfmove_clock, move_code, fen }
-    }
-}
 
 impl<F: Fen> Record for PositionRecord<F> {
     #[inline]

@@ -148,9 +148,6 @@ impl Rows {
 /// The annotations of one game.
 pub(crate) fn game_annotations(connection: &Connection, game: GameId) -> rusqlite::Result<GameAnnotations> {
     let mut annotations = GameAnnotations::default();
-    if !connection.table_exists(Some("main"), MOVE_EVAL.name)? {
-        return Ok(annotations);
-    }
     let [numbers, comments, nags, commands, variations]: [bool; 5] = connection
         .prepare_cached(HAS_ROWS)?
         .query_row([game.0], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?]))?;

@@ -460,7 +460,7 @@ impl VisitedRows for Known {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Build, BuildOptions, BulkLoader, LoadMode, NewImport, SourceTotals};
+    use crate::store::{Build, BuildOptions, BulkLoader, NewImport, SourceTotals};
     use std::time::{Duration, Instant};
 
     fn totals(bytes: u64, digest: u8, last_game: u64) -> SourceTotals {
@@ -478,7 +478,7 @@ mod tests {
     fn known(directory: &Path, sources: impl Iterator<Item = (String, u64, u64, u8)>) -> Known {
         let target = directory.join("a.db");
         let build = Build::create(&target, BuildOptions { overwrite: true, cache_bytes: 1 << 20 }).unwrap();
-        let mut loader = BulkLoader::begin(build.connection(), build.path(), LoadMode::Fresh).unwrap();
+        let mut loader = BulkLoader::begin(build.connection(), build.path()).unwrap();
         loader.add_import(&NewImport { id: ImportId(1), program_version: "1", options: "{}" }).unwrap();
         for (id, (path, first_byte, bytes, digest)) in (1..).map(SourceId).zip(sources) {
             loader.add_source(id, path, first_byte).unwrap();

@@ -24,7 +24,7 @@ pub(crate) struct Passing {
 }
 
 impl Passing {
-    /// Evaluates a query on the sets of a block, if the database has sets.
+    /// Evaluates a query on the sets of a block.
     ///
     /// # Errors
     /// Errors of SQLite; a wrong cell.
@@ -46,11 +46,6 @@ impl Passing {
         }
         Ok(Self { told, unknown: known.others() })
     }
-}
-
-/// Whether the database has the table of sets: answers are right without it, but slower.
-pub(crate) fn has_sets(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.table_exists(Some("main"), GAME_SET.name)
 }
 
 /// Adds the games of the wanted sets of a kind.
@@ -179,9 +174,6 @@ pub(crate) fn fill_block(
 /// The blocks that have sets.
 #[cfg(feature = "index")]
 pub(crate) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<u32>> {
-    if !has_sets(connection)? {
-        return Ok(Vec::new());
-    }
     let last = block_of(GameId(u32::MAX)).0;
     let sql = "SELECT DISTINCT block FROM game_set WHERE typeof(block) = 'integer' AND block BETWEEN 0 AND ?1 ORDER BY 1";
     connection.prepare(sql)?.query_map([last], |row| row.get(0))?.collect()

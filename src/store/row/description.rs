@@ -5,7 +5,7 @@ use super::problem::{DuplicateKind, Severity};
 use super::stored::{StoredId, StoredText};
 use super::text::Text;
 use crate::board::{GameResult, MoveCode, PositionKey};
-use crate::id::{GameId, ImportId, Level, NameId, OpeningId, Ply, SourceId};
+use crate::id::{GameId, ImportId, NameId, OpeningId, Ply, SourceId};
 use crate::store::row::virtual_table::{Cell, Rows};
 
 /// Rows and the statement that inserts them.
@@ -87,7 +87,6 @@ values! {
     MoveCode: Integer(code => code.bits().into()), i64;
     GameId: Integer(id => id.0.into()), StoredId<GameId>;
     Ply: Integer(ply => ply.0.into()), StoredId<Ply>;
-    Level: Integer(level => level.0.into()), StoredId<Level>;
     SourceId: Integer(id => id.0.into()), StoredId<SourceId>;
     NameId: Integer(id => id.0.into()), StoredId<NameId>;
     OpeningId: Integer(id => id.0.into()), StoredId<OpeningId>;

@@ -28,8 +28,9 @@ pub use header::HeaderBatch;
 pub(crate) use header::{GameRows, SideTable};
 pub(in crate::store) use header::{HeaderTables, InsertInto};
 pub use import::{ImportTotals, NewImport, SourceDigest, SourceTotals};
-pub(in crate::store) use position::Occurrences;
-pub use position::{Occurrence, OccurrenceRow, PositionBatch, PositionRow};
+#[cfg(feature = "index")]
+pub(crate) use position::POSITION_COLUMNS;
+pub use position::{Occurrence, OccurrenceRow};
 pub use problem::{DuplicateKind, DuplicateRow, ProblemRow, Severity};
 #[cfg(feature = "index")]
 pub(crate) use problem::{StoredDuplicate, StoredProblem};

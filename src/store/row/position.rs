@@ -1,8 +1,6 @@
 //! Rows of `game_position` and `occurrence`.
 
-use super::description::{columns, table_row};
-use super::text::Text;
-use crate::board::{MoveCode, PositionKey};
+use crate::board::PositionKey;
 use crate::id::{GameId, Level, Ply};
 
 /// The game and ply of a position with a key.
@@ -57,52 +55,6 @@ impl OccurrenceRow {
     }
 }
 
-/// Rows of `occurrence`, sorted.
-pub(in crate::store) struct Occurrences;
-
-columns! {
-    Occurrences: OccurrenceRow in "occurrence",
-    |batch: [OccurrenceRow]| batch, "";
-    |row| {
-        "level" => row.level,
-        "key" => row.occurrence.key(),
-        "game_id" => row.occurrence.game(),
-        "ply" => row.occurrence.ply(),
-    }
-}
-
-table_row! {
-    /// One row of `game_position`. Its FEN is stored in the batch's text.
-    #[derive(Clone, Copy, Debug)]
-    pub struct PositionRow in "game_position" of PositionBatch.rows {
-        /// The game.
-        "game_id" pub game: GameId,
-        /// The ply: 0 is the start position.
-        "ply" pub ply: Ply,
-        /// The position's key.
-        "key" pub key: PositionKey,
-        /// Half-moves since the last capture or pawn move.
-        "halfmove_clock" pub halfmove_clock: u32,
-        /// The move played from this position; `None` after the last move.
-        "move_code" pub move_code: Option<MoveCode>,
-        /// The canonical four-field FEN, in the batch's text.
-        "fen" pub fen: Text,
-    }
-}
-
-/// Rows of `game_position` in key order (game, then ply).
-#[derive(Debug, Default)]
-pub struct PositionBatch {
-    /// The rows.
-    pub rows: Vec<PositionRow>,
-    /// The FENs of all rows, concatenated.
-    pub text: String,
-}
-
-impl PositionBatch {
-    /// Clears the batch and keeps its memory.
-    pub fn clear(&mut self) {
-        self.rows.clear();
-        self.text.clear();
-    }
-}
+/// The columns of `game_position`.
+#[cfg(feature = "index")]
+pub(crate) const POSITION_COLUMNS: &[&str] = &["game_id", "ply", "key", "halfmove_clock", "move_code", "fen"];

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{OccurrenceRows, SortedOccurrences, UnsortedOccurrences};
+use super::{NewOccurrences, OccurrenceRows, SortedOccurrences, UnsortedOccurrences};
 use crate::board::PositionKey;
 use crate::parallel;
 use crate::store::GameSet;
@@ -100,7 +100,7 @@ impl ChangedLevels<'_> {
 
     /// Rewrites the last level: the rows of the merged levels, without those of removed games, and the new
     /// rows in their places.
-    pub(super) fn merge<S: SortedOccurrences>(&self, sorted: &S) -> Result<MergedLevels, S::Error> {
+    pub(super) fn merge<S: NewOccurrences>(&self, sorted: &S) -> Result<MergedLevels, S::Error> {
         let merge = |writer: &mut LeafWriter, partition| {
             let mut merging =
                 Merging::new(self, sorted.unsorted().range(partition), sorted.threshold(), writer)
@@ -284,8 +284,6 @@ impl<'m> Merging<'m> {
 }
 
 impl OccurrenceRows for Merging<'_> {
-    const MANY_AT_ONCE: bool = false;
-
     fn append(&mut self, mut rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()> {
         rows.try_for_each(|row| {
             self.copy_newer(Some(row))?;

@@ -1,6 +1,8 @@
 //! Adds games to an existing database as pages: appends leaves to `game_position`, and rewrites the last
 //! level of `occurrence` and the ends of the indexes of `game` with the new rows merged in. If many rows are
 //! removed, they are left out in the same step.
+//!
+//! If no pages can be written into the database, rows are inserted through SQL.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,10 +10,11 @@ use std::sync::Arc;
 use rayon::ThreadPoolBuilder;
 
 use super::added_occurrences::{ChangedLevels, LevelRule, MergedLevels, is_merging_quicker};
+use super::added_rows::{AddedRows, RowFile};
 use super::encoder::{BlockNumber, GameLeafList, GameLeaves, LeafEncoder};
 use super::{
-    DuplicateLinks, NewRun, RemovalSink, RunTotals, Sink, SortedOccurrences, UnsortedOccurrences, begin, end,
-    link_duplicates,
+    DuplicateLinks, KeepingSink, NewOccurrences, NewRun, RunTotals, Sink, SortedOccurrences,
+    UnsortedOccurrences, begin, end, link_duplicates,
 };
 use crate::id::{GameId, ImportId, Level};
 use crate::parallel;
@@ -23,15 +26,14 @@ use crate::store::pages::{
 };
 use crate::store::row::HeaderBatch;
 use crate::store::write::remove::{Leaving, RowsOfRemoved};
-use crate::store::{
-    BulkLoader, Database, Known, LoadMode, PageTransaction, SideDatabase, SideIndex, WriterLock,
-};
+use crate::store::{BulkLoader, Database, Known, PageTransaction, SideDatabase, SideIndex, WriterLock};
 
-/// Adds games in one transaction, mostly as new pages beside those that readers use.
+/// Adds games in one transaction, mostly as new pages beside those that readers use. Removes games in the same
+/// transaction; those that were skipped as their duplicates may be added again.
 pub(crate) struct AddedPages<'d> {
     database: &'d Database,
-    /// `None` once SQLite knows all pages.
-    pages: Option<PageTransaction<'d>>,
+    /// `None` once all games are read.
+    target: Option<Target<'d>>,
     rule: LevelRule,
     leaving: Leaving<'d>,
     leaves: GameLeafList,
@@ -42,31 +44,53 @@ pub(crate) struct AddedPages<'d> {
     import: ImportId,
 }
 
+/// The file into which the leaves of large tables are written.
+enum Target<'d> {
+    /// The database.
+    Pages(PageTransaction<'d>),
+    /// A temporary one, from which the rows are inserted.
+    Rows(RowFile),
+}
+
 impl<'d> AddedPages<'d> {
-    /// Begins to add games; `None` if it cannot be done this way. The rows to remove are removed in the same
-    /// transaction.
+    /// Begins to add games in the transaction `pages`, or through SQL.
     pub(crate) fn new(
         database: &'d Database,
         lock: &WriterLock,
+        pages: Option<PageTransaction<'d>>,
         cache_bytes: u64,
         rule: LevelRule,
         leaving: Leaving<'d>,
-    ) -> Result<Option<Self>> {
-        let Some(pages) = PageTransaction::begin(database)? else { return Ok(None) };
+    ) -> Result<Self> {
+        let (target, loader) = match pages {
+            Some(pages) => (Target::Pages(pages), None),
+            None => {
+                let loader = BulkLoader::begin(database.connection(), database.path())?;
+                (Target::Rows(RowFile::create(lock, cache_bytes)?), Some(loader))
+            }
+        };
         let side = SideDatabase::create(lock, "headers", cache_bytes)?;
-        let mut small = BulkLoader::into_side_database(side, LoadMode::Passing)?;
+        let mut small = BulkLoader::into_side_database(side)?;
         small.resume_columns(database.connection(), leaving.games)?;
-        let small = Some(small);
+        let (target, small) = (Some(target), Some(small));
         let (leaves, import) = (GameLeafList::default(), ImportId(0));
-        Ok(Some(Self { database, pages: Some(pages), rule, leaving, leaves, small, loader: None, import }))
+        Ok(Self { database, target, rule, leaving, leaves, small, loader, import })
+    }
+
+    /// Sets the run of the following games.
+    pub(crate) fn set_import(&mut self, import: ImportId) {
+        self.import = import;
+        self.small().set_import(import);
+    }
+
+    /// Completes the counts of sources and runs after a removal, instead of [`end`](KeepingSink::end); `last`
+    /// is the last game that existed before.
+    pub(crate) fn end_removal(&mut self, last: GameId) -> Result<()> {
+        self.loader().count_returned(last)
     }
 
     fn small(&mut self) -> &mut BulkLoader<'static> {
         self.small.as_mut().expect("while games are read")
-    }
-
-    fn pages(&self) -> &PageTransaction<'d> {
-        self.pages.as_ref().expect("until all pages are handed over")
     }
 
     fn loader(&mut self) -> &mut BulkLoader<'d> {
@@ -75,7 +99,7 @@ impl<'d> AddedPages<'d> {
 
     /// Appends the new leaves of `game_position` and `move_eval` to the existing ones, from which many rows
     /// may be removed.
-    fn change_games(&mut self) -> Result<ChangedGames> {
+    fn change_games(&mut self, pages: &PageTransaction<'_>) -> Result<ChangedGames> {
         let (positions, evals) = self.leaves.take();
         let mut changed = ChangedGames { trees: Vec::new(), has_new: false, left_out: None };
         let games = self.leaving.games;
@@ -91,7 +115,7 @@ impl<'d> AddedPages<'d> {
             if !has_new && !leaves_out {
                 continue;
             }
-            let (file, root) = (self.pages().file(), self.pages().root_page(table)?);
+            let (file, root) = (pages.file(), pages.root_page(table)?);
             let tree = if leaves_out {
                 let old = Tree::read(file, root)?;
                 leave_games_out(file, &old, games, leaves, |game| {
@@ -109,20 +133,25 @@ impl<'d> AddedPages<'d> {
     }
 
     /// The new rows, in the order of each table.
-    fn new_rows(&mut self, sorted: &impl SortedOccurrences) -> Result<NewRows> {
-        let side = self.small.take().expect("while games are read").finish_side_database()?;
-        let games = self.change_games()?;
+    fn new_rows(
+        &mut self,
+        pages: &PageTransaction<'_>,
+        side: SideDatabase,
+        sorted: &impl SortedOccurrences,
+    ) -> Result<NewRows> {
+        let games = self.change_games(pages)?;
         // If there are no new games and few removed rows, the indexes are not rewritten.
         let rows = sorted.unsorted().count() + self.leaving.positions;
         let is_worth = games.has_new && is_merging_quicker(self.rule.rows, rows);
-        let indexes = if is_worth { game_indexes(self.pages(), &side)? } else { Vec::new() };
+        let indexes = if is_worth { game_indexes(pages, &side)? } else { Vec::new() };
         Ok(NewRows { side, games, indexes })
     }
 
     /// Rewrites the last level of `occurrence` and the indexes of `game` while the small tables are written
     /// through SQL.
-    fn merge<S: SortedOccurrences>(
+    fn merge<S: NewOccurrences>(
         &mut self,
+        mut pages: PageTransaction<'d>,
         new: NewRows,
         staying: &StayingLevels,
         sorted: &S,
@@ -130,7 +159,6 @@ impl<'d> AddedPages<'d> {
         let NewRows { side, games, indexes } = new;
         let StayingLevels { levels, target, frequent_keys } = staying;
         let target = *target;
-        let mut pages = self.pages.take().expect("until all pages are handed over");
         let leaving = self.leaving;
         let file = Arc::clone(pages.file());
         let root = pages.root_page("occurrence")?;
@@ -226,9 +254,9 @@ impl<'d> AddedPages<'d> {
 }
 
 /// Signals that draining has ended, however the thread ends.
-struct DrainedOnDrop<'s, S: SortedOccurrences>(&'s S);
+struct DrainedOnDrop<'s, S: NewOccurrences>(&'s S);
 
-impl<S: SortedOccurrences> Drop for DrainedOnDrop<'_, S> {
+impl<S: NewOccurrences> Drop for DrainedOnDrop<'_, S> {
     fn drop(&mut self) {
         self.0.drained();
     }
@@ -236,7 +264,7 @@ impl<S: SortedOccurrences> Drop for DrainedOnDrop<'_, S> {
 
 /// Rewrites the last level of `occurrence`, if it changes, and the indexes of `game`. Uses twice as many
 /// threads as elsewhere, because they wait for the disk half of the time.
-fn merge_trees<S: SortedOccurrences>(
+fn merge_trees<S: NewOccurrences>(
     file: &Arc<PageFile>,
     changed: Option<&ChangedLevels<'_>>,
     indexes: &[GameIndex],
@@ -331,12 +359,10 @@ impl Sink for AddedPages<'_> {
     type Encoder = LeafEncoder;
 
     fn encoder(&self) -> LeafEncoder {
-        LeafEncoder::new(self.pages().file())
-    }
-
-    fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
-        self.import = run.import;
-        begin(self.small(), run, false)
+        LeafEncoder::new(match self.target.as_ref().expect("before games are read") {
+            Target::Pages(pages) => pages.file(),
+            Target::Rows(rows) => rows.file(),
+        })
     }
 
     fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {
@@ -347,47 +373,55 @@ impl Sink for AddedPages<'_> {
         self.leaves.push(number, leaves);
         Ok(None)
     }
+}
 
-    fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
+impl<S: NewOccurrences> KeepingSink<S> for AddedPages<'_> {
+    fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
+        self.import = run.import;
+        begin(self.small(), run, false)
+    }
+
+    fn occurrences(&mut self, sorted: &S) -> Result<(), S::Error> {
+        let side = self.small.take().expect("while games are read").finish_side_database()?;
+        let pages = match self.target.take().expect("while games are read") {
+            Target::Pages(pages) => pages,
+            Target::Rows(large) => {
+                let Self { rule, leaving, import, .. } = *self;
+                let rows = AddedRows { rule, leaving, side, large, leaves: self.leaves.take() };
+                let loader = self.loader();
+                loader.set_import(import);
+                return rows.write(loader, sorted);
+            }
+        };
         let levels = self.database.levels()?;
         let target = self.rule.level(&levels, sorted, self.leaving);
         let stay = levels.partition_point(|&level| target.is_some_and(|target| level < target));
         let path = self.database.path();
         let (new, frequent_keys) = std::thread::scope(|scope| {
             let keys = scope.spawn(|| frequent_keys(path, &levels[..stay]));
-            let new = self.new_rows(sorted)?;
+            let new = self.new_rows(&pages, side, sorted)?;
             let keys = keys.join().map_err(|_| sorted.unsorted().panicked())?;
             Ok::<_, S::Error>((new, keys?))
         })?;
-        self.merge(new, &StayingLevels { levels, target, frequent_keys }, sorted)
+        self.merge(pages, new, &StayingLevels { levels, target, frequent_keys }, sorted)
     }
 
     fn end(&mut self, run: &RunTotals) -> Result<()> {
         end(self.loader(), run)
     }
 
-    fn links<S: SortedOccurrences>(
+    fn links(
         &mut self,
-        sorted: &S,
+        _: &S,
         duplicates: &DuplicateLinks,
+        note_prefixes: impl FnOnce(&BulkLoader<'_>, &[GameId]) -> Result<u64, S::Error>,
     ) -> Result<u64, S::Error> {
-        link_duplicates(self.loader(), duplicates, sorted)
+        link_duplicates(self.loader(), duplicates, note_prefixes)
     }
 
     fn finish(self) -> Result<()> {
         let loader = self.loader.expect("once all games are read");
         loader.remove_names(self.leaving)?;
         loader.finish()
-    }
-}
-
-impl RemovalSink for AddedPages<'_> {
-    fn set_import(&mut self, import: ImportId) {
-        self.import = import;
-        self.small().set_import(import);
-    }
-
-    fn end_removal(&mut self, last: GameId) -> Result<()> {
-        self.loader().count_returned(last)
     }
 }

@@ -1,107 +1,111 @@
-//! Adds games to an existing database through SQL.
+//! Adds rows through SQL to a database into which no pages can be written.
+
+use std::sync::Arc;
 
 use super::added_occurrences::LevelRule;
-use super::encoder::{BlockNumber, RowEncoder};
-use super::fresh_rows::SqlOccurrences;
-use super::{
-    DuplicateLinks, NewRun, RemovalSink, RunTotals, Sink, SortedOccurrences, UnsortedOccurrences, begin, end,
-    link_duplicates,
-};
+use super::{NewOccurrences, OccurrenceRows, UnsortedOccurrences as _};
 use crate::board::PositionKey;
-use crate::id::GameId;
-use crate::store::error::Result;
-use crate::store::row::{HeaderBatch, PositionBatch};
+use crate::id::Level;
+use crate::store::error::{Error, Result};
+use crate::store::pages::{PageFile, PageNumber, Segment, assemble};
+use crate::store::row::Occurrence;
 use crate::store::visited_rule::{rows_in_level, waits};
 use crate::store::write::remove::{Leaving, RowsOfRemoved};
-use crate::store::{BulkLoader, Database, ImportId, LoadMode};
+use crate::store::write::temporary::{Temporary, root_page};
+use crate::store::{BulkLoader, SideDatabase, WriterLock};
 
-/// Adds rows in one transaction.
-pub(crate) struct AddedRows<'d> {
-    loader: BulkLoader<'d>,
-    leaving: Leaving<'d>,
-    rule: LevelRule,
-    /// Keys of removed rows.
-    thinned: Vec<PositionKey>,
+/// New rows of `game_position` and `move_eval`, as pages of a temporary database. They are inserted once all
+/// games are read.
+#[derive(Debug)]
+pub(super) struct RowFile {
+    temporary: Temporary,
+    file: Arc<PageFile>,
+    positions: PageNumber,
+    evals: PageNumber,
 }
 
-impl<'d> AddedRows<'d> {
-    /// Begins to add games, and removes the rows to remove.
-    pub(crate) fn new(database: &'d Database, rule: LevelRule, leaving: Leaving<'d>) -> Result<Self> {
-        let mut loader = BulkLoader::begin(database.connection(), database.path(), LoadMode::Append)?;
-        loader.make_room(leaving)?;
-        let thinned = loader.remove(leaving, RowsOfRemoved::There)?;
-        loader.resume_columns(database.connection(), leaving.games)?;
-        Ok(Self { loader, leaving, rule, thinned })
+impl RowFile {
+    /// Creates the temporary database beside the lock's target.
+    pub(super) fn create(lock: &WriterLock, cache_bytes: u64) -> Result<Self> {
+        let side = SideDatabase::create(lock, "rows", cache_bytes)?;
+        let root = |table| {
+            root_page(side.connection(), table)
+                .map_err(|source| Error::sqlite(side.path(), "read the schema", source))
+        };
+        let (positions, evals) = (root("game_position")?, root("move_eval")?);
+        let temporary = side.close()?;
+        let file = Arc::new(PageFile::open(&temporary.0)?);
+        Ok(Self { temporary, file, positions, evals })
+    }
+
+    /// The file for the leaves.
+    pub(super) const fn file(&self) -> &Arc<PageFile> {
+        &self.file
+    }
+
+    /// Completes the tables.
+    fn finish(self, (positions, evals): (Vec<Segment>, Vec<Segment>)) -> Result<Temporary> {
+        assemble(&self.file, self.positions, positions)?;
+        assemble(&self.file, self.evals, evals)?;
+        self.file.finish()?;
+        Ok(self.temporary)
     }
 }
 
-impl Sink for AddedRows<'_> {
-    type Encoder = RowEncoder;
+/// The changes of a database.
+pub(super) struct AddedRows<'a> {
+    pub(super) rule: LevelRule,
+    pub(super) leaving: Leaving<'a>,
+    /// The small tables.
+    pub(super) side: SideDatabase,
+    pub(super) large: RowFile,
+    pub(super) leaves: (Vec<Segment>, Vec<Segment>),
+}
 
-    fn encoder(&self) -> RowEncoder {
-        RowEncoder::default()
-    }
-
-    fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
-        begin(&mut self.loader, run, false)
-    }
-
-    fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {
-        self.loader.append_headers(batch)
-    }
-
-    fn positions(&mut self, _: BlockNumber, mut batch: PositionBatch) -> Result<Option<PositionBatch>> {
-        self.loader.append_positions(&batch)?;
-        batch.clear();
-        Ok(Some(batch))
-    }
-
-    fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
-        sorted.look_up_again(std::mem::take(&mut self.thinned));
-        let levels = self.loader.levels()?;
-        if let Some(level) = self.rule.level(&levels, sorted, self.leaving) {
-            self.loader.merge_levels(level)?;
-            self.loader.set_last_level(level, None)?;
-            if levels.last() > Some(&level) && waits(sorted.threshold()) {
-                sorted.look_up_again(self.loader.keys_in_last_level(rows_in_level(sorted.threshold()))?);
-            }
-        }
-        add_occurrences(&mut self.loader, sorted)
-    }
-
-    fn end(&mut self, run: &RunTotals) -> Result<()> {
-        end(&mut self.loader, run)
-    }
-
-    fn links<S: SortedOccurrences>(
-        &mut self,
+impl AddedRows<'_> {
+    /// Removes and inserts the rows, and updates the visited positions.
+    pub(super) fn write<S: NewOccurrences>(
+        self,
+        loader: &mut BulkLoader<'_>,
         sorted: &S,
-        duplicates: &DuplicateLinks,
-    ) -> Result<u64, S::Error> {
-        link_duplicates(&self.loader, duplicates, sorted)
-    }
-
-    fn finish(self) -> Result<()> {
-        self.loader.remove_names(self.leaving)?;
-        self.loader.finish()
+    ) -> Result<(), S::Error> {
+        let Self { rule, leaving, side, large, leaves } = self;
+        loader.make_room(leaving)?;
+        sorted.look_up_again(loader.remove(leaving, RowsOfRemoved::There)?);
+        loader.take_rows(side)?;
+        loader.take_large_rows(large.finish(leaves)?)?;
+        let levels = loader.levels()?;
+        if let Some(level) = rule.level(&levels, sorted, leaving) {
+            loader.merge_levels(level)?;
+            loader.set_last_level(level, None)?;
+            if levels.last() > Some(&level) && waits(sorted.threshold()) {
+                sorted.look_up_again(loader.keys_in_level(level, rows_in_level(sorted.threshold()))?);
+            }
+            loader.insert_occurrences(level)?;
+            let mut inserted = Inserted { loader, level };
+            (0..sorted.unsorted().partitions())
+                .try_for_each(|partition| sorted.drain(partition, &mut inserted))?;
+        }
+        sorted.drained();
+        sorted.update_visited(loader, None, |_| Ok(()))?;
+        loader.take_problems()?;
+        sorted.write_visited(loader)
     }
 }
 
-impl RemovalSink for AddedRows<'_> {
-    fn set_import(&mut self, import: ImportId) {
-        self.loader.set_import(import);
-    }
-
-    fn end_removal(&mut self, last: GameId) -> Result<()> {
-        self.loader.count_returned(last)
-    }
+/// Occurrences that are already inserted.
+struct Inserted<'l, 'c> {
+    loader: &'l BulkLoader<'c>,
+    level: Level,
 }
 
-/// Adds occurrences through SQL, and updates the visited positions.
-fn add_occurrences<S: SortedOccurrences>(loader: &mut BulkLoader<'_>, sorted: &S) -> Result<(), S::Error> {
-    let mut rows = SqlOccurrences { loader, batch: Vec::new() };
-    (0..sorted.unsorted().partitions()).try_for_each(|partition| sorted.drain(partition, &mut rows))?;
-    sorted.drained();
-    sorted.update_visited(loader, None, |_| Ok(()))?;
-    sorted.write_visited(loader)
+impl OccurrenceRows for Inserted<'_, '_> {
+    fn append(&mut self, _: impl ExactSizeIterator<Item = Occurrence>) -> Result<()> {
+        Ok(())
+    }
+
+    fn has(&mut self, key: PositionKey, count: u32, _: u32) -> Result<bool> {
+        Ok(self.loader.has_in_level(self.level, key, rows_in_level(count))?
+            && self.loader.has_occurrences(key, count)?)
+    }
 }

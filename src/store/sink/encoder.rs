@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position};
+use crate::board::{FenText, MoveCode, Position};
 use crate::id::{GameId, Ply};
 use crate::store::error::Result;
 use crate::store::pages::{BoardFen, LeafWriter, PageFile, PositionRecord, Segment};
-use crate::store::row::{EvalRow, HeaderBatch, PositionBatch, PositionRow, Text};
+use crate::store::row::{EvalRow, HeaderBatch};
 
 /// One position of a game, as it is played.
 #[derive(Clone, Copy, Debug)]
@@ -37,52 +37,62 @@ pub(crate) struct BlockNumber {
     pub(crate) batch: u32,
 }
 
-/// Encodes positions for a sink. Each worker has one encoder.
+/// What an encoder takes of each batch of games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// Nothing: the games are only checked.
+    Nothing,
+    /// Positions, and rows of `move_eval`.
+    Positions,
+    /// The moves of whole games. All rows, also those of `move_eval`, go to the sink.
+    Moves,
+    /// Games with their rows and moves. Nothing else is kept. The sink gets the rows after the encoded data.
+    Games,
+}
+
+impl Takes {
+    /// Whether games are kept. If not, they need no numbers of their own.
+    pub(crate) const fn keeps(self) -> bool {
+        matches!(self, Self::Positions | Self::Moves)
+    }
+}
+
+/// Encodes games for a sink. Each worker has one encoder. Only the methods for what it [takes](Self::TAKES)
+/// are called.
 pub(crate) trait PositionEncoder: Send + Sync + Sized {
     /// The encoded data.
     type Block: Send;
 
+    /// What it takes.
+    const TAKES: Takes;
+
     /// Whether the sink needs the blocks in order.
-    const IN_ORDER: bool;
-
-    /// Whether it takes rows of `move_eval`. If not, they are written with those of the other small tables.
-    const TAKES_EVALS: bool = false;
-
-    /// Whether it takes the moves of whole games instead of positions.
-    const TAKES_MOVES: bool = false;
-
-    /// Whether it takes the rows of games and their moves, and nothing else of them is kept. The sink gets
-    /// the rows when it has the encoded data.
-    const TAKES_GAMES: bool = false;
+    const IN_ORDER: bool = false;
 
     /// A new encoder for another worker.
     fn another(&self) -> Self;
 
-    /// Adds the next position. Returns whether the block is full.
-    fn push(&mut self, position: &PositionView<'_>) -> Result<bool>;
+    /// Adds the next position.
+    fn push(&mut self, _: &PositionView<'_>) -> Result<()> {
+        Ok(())
+    }
 
     /// Adds the next row of `move_eval`.
-    fn push_eval(&mut self, row: &EvalRow) -> Result<()> {
-        debug_assert!(!Self::TAKES_EVALS, "it is not given any: {row:?}");
+    fn push_eval(&mut self, _: &EvalRow) -> Result<()> {
         Ok(())
     }
 
     /// Adds the moves of the next game.
-    fn push_moves(&mut self, moves: &GameMoves<'_>) -> Result<()> {
-        debug_assert!(!Self::TAKES_MOVES, "it is not given any: {moves:?}");
-        Ok(())
-    }
+    fn push_moves(&mut self, _: &GameMoves<'_>) {}
 
     /// Adds the next games. The first has the number `first`; in `rows` they are numbered from 0. `moves` are
     /// the moves of games with positions.
     fn push_games<'g>(
         &mut self,
-        first: GameId,
+        _first: GameId,
         _rows: &HeaderBatch,
         _moves: impl Iterator<Item = GameMoves<'g>>,
-    ) -> Result<()> {
-        debug_assert!(!Self::TAKES_GAMES, "it is not given any: {first:?}");
-        Ok(())
+    ) {
     }
 
     /// Ends a block; `None` if it is empty. The next block may reuse the memory of a `used` one.
@@ -131,24 +141,22 @@ impl LeafEncoder {
 
 impl PositionEncoder for LeafEncoder {
     type Block = GameLeaves;
-    const IN_ORDER: bool = false;
-    const TAKES_EVALS: bool = true;
+    const TAKES: Takes = Takes::Positions;
 
     fn another(&self) -> Self {
         Self::new(&self.file)
     }
 
     #[inline]
-    fn push(&mut self, view: &PositionView<'_>) -> Result<bool> {
-        self.positions.push(&PositionRecord {
+    fn push(&mut self, view: &PositionView<'_>) -> Result<()> {
+        Ok(self.positions.push(&PositionRecord {
             game: view.game,
             ply: view.ply,
             key: view.position.key(),
             halfmove_clock: view.position.halfmove_clock(),
             move_code: view.move_code,
             fen: BoardFen { position: view.position, placement: view.placement },
-        })?;
-        Ok(false)
+        })?)
     }
 
     #[inline]
@@ -161,64 +169,5 @@ impl PositionEncoder for LeafEncoder {
         let positions = self.positions.finish_segment()?;
         let evals = self.evals.as_mut().map(LeafWriter::finish_segment).transpose()?.unwrap_or_default();
         Ok((!positions.is_empty()).then_some(GameLeaves { positions, evals }))
-    }
-}
-
-/// Collects rows for SQL.
-#[derive(Debug, Default)]
-pub(crate) struct RowEncoder(PositionBatch);
-
-impl PositionEncoder for RowEncoder {
-    type Block = PositionBatch;
-    const IN_ORDER: bool = true;
-
-    fn another(&self) -> Self {
-        Self::default()
-    }
-
-    fn push(&mut self, view: &PositionView<'_>) -> Result<bool> {
-        const ROWS: usize = 1 << 14;
-        let Self(batch) = self;
-        let mut space = [0; MAX_CANONICAL_FEN];
-        let length = view.placement.write_at_end(view.position, &mut space);
-        let start = u32::try_from(batch.text.len()).expect("a batch is small");
-        batch.text.extend(space[MAX_CANONICAL_FEN - length..].iter().copied().map(char::from));
-        batch.rows.push(PositionRow {
-            game: view.game,
-            ply: view.ply,
-            key: view.position.key(),
-            halfmove_clock: view.position.halfmove_clock(),
-            move_code: view.move_code,
-            fen: Text { start, len: length as u32 },
-        });
-        Ok(batch.rows.len() >= ROWS)
-    }
-
-    fn take(&mut self, used: Option<PositionBatch>) -> Result<Option<PositionBatch>> {
-        if self.0.rows.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(std::mem::replace(&mut self.0, used.unwrap_or_default())))
-    }
-}
-
-/// Encodes nothing.
-#[derive(Debug)]
-pub(crate) struct NoEncoder;
-
-impl PositionEncoder for NoEncoder {
-    type Block = ();
-    const IN_ORDER: bool = false;
-
-    fn another(&self) -> Self {
-        Self
-    }
-
-    fn push(&mut self, _: &PositionView<'_>) -> Result<bool> {
-        Ok(false)
-    }
-
-    fn take(&mut self, _: Option<()>) -> Result<Option<()>> {
-        Ok(None)
     }
 }

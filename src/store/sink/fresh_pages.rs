@@ -9,16 +9,16 @@ use super::encoder::{BlockNumber, GameLeafList, GameLeaves, LeafEncoder};
 use super::game_index::IndexRows;
 use super::game_table::{GameLayout, GameTable};
 use super::{
-    DuplicateLinks, NewRun, OccurrenceRows, RunTotals, Sink, SortedOccurrences, UnsortedOccurrences, begin,
-    end, link_duplicates,
+    DuplicateLinks, KeepingSink, NewRun, OccurrenceRows, RunTotals, Sink, SortedOccurrences,
+    UnsortedOccurrences, begin, end, link_duplicates,
 };
 use crate::board::PositionKey;
-use crate::id::ImportId;
+use crate::id::{GameId, ImportId};
 use crate::parallel;
 use crate::store::error::{Error, Result};
 use crate::store::pages::{LeafWriter, PageFile, PageNumber, Segment, assemble};
 use crate::store::row::{HeaderBatch, Level, Occurrence, OccurrenceRow};
-use crate::store::{Build, BulkLoader, LoadMode};
+use crate::store::{Build, BulkLoader};
 
 /// Builds the large tables of a new database as pages, and `game` with its indexes. Meanwhile the small
 /// tables are written through SQL to another file, from which they are copied at the end.
@@ -64,7 +64,7 @@ impl<'b> FreshPages<'b> {
             .map_err(|source| Error::sqlite(build.path(), "read the schema", source))?;
         let side = build.side_database("headers")?;
         watch(side.connection());
-        let small = BulkLoader::into_side_database(side, LoadMode::Fresh)?;
+        let small = BulkLoader::into_side_database(side)?;
         build.close()?;
         let file = Arc::new(PageFile::open(build.path())?);
         let games = Some(GameTable::new(layout, &file, build.cache_bytes() / 2, directory));
@@ -86,8 +86,6 @@ impl<'b> FreshPages<'b> {
 struct Leaves<'w>(&'w mut LeafWriter);
 
 impl OccurrenceRows for Leaves<'_> {
-    const MANY_AT_ONCE: bool = true;
-
     #[inline]
     fn append(&mut self, mut rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()> {
         rows.try_for_each(|row| Ok(self.0.push(&OccurrenceRow { level: Level::FIRST, occurrence: row })?))
@@ -131,11 +129,6 @@ impl Sink for FreshPages<'_> {
         LeafEncoder::new(self.file())
     }
 
-    fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
-        self.import = run.import;
-        begin(self.small(), run, true)
-    }
-
     fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {
         self.games.as_mut().expect("while games are read").append(batch, self.import)?;
         self.small().append_headers_without_games(batch)
@@ -145,8 +138,15 @@ impl Sink for FreshPages<'_> {
         self.leaves.push(number, leaves);
         Ok(None)
     }
+}
 
-    fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
+impl<S: SortedOccurrences> KeepingSink<S> for FreshPages<'_> {
+    fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
+        self.import = run.import;
+        begin(self.small(), run, true)
+    }
+
+    fn occurrences(&mut self, sorted: &S) -> Result<(), S::Error> {
         let leaves = self.leaves.take();
         let indexes = self.games.take().expect("while games are read").finish()?;
         let (file, roots) = (Arc::clone(self.file()), self.roots);
@@ -171,14 +171,15 @@ impl Sink for FreshPages<'_> {
         self.build.take_rows(side)
     }
 
-    fn links<S: SortedOccurrences>(
+    fn links(
         &mut self,
         sorted: &S,
         duplicates: &DuplicateLinks,
+        note_prefixes: impl FnOnce(&BulkLoader<'_>, &[GameId]) -> Result<u64, S::Error>,
     ) -> Result<u64, S::Error> {
-        let mut loader = BulkLoader::begin(self.build.connection(), self.build.path(), LoadMode::Append)?;
+        let mut loader = BulkLoader::begin(self.build.connection(), self.build.path())?;
         sorted.write_visited(&mut loader)?;
-        let prefixes = link_duplicates(&loader, duplicates, sorted)?;
+        let prefixes = link_duplicates(&loader, duplicates, note_prefixes)?;
         loader.finish()?;
         Ok(prefixes)
     }

@@ -6,22 +6,19 @@
 //! | sink | writes |
 //! |---|---|
 //! | [`FreshPages`] | a new database, its large tables as pages built by the workers |
-//! | [`FreshRows`] | a new database, all of it through SQL; tests compare the pages with it |
-//! | [`AddedPages`] | an existing database: new pages beside those in use |
-//! | [`AddedRows`] | an existing database, through SQL |
+//! | [`AddedPages`] | an existing database: new pages beside those in use, or rows through SQL |
 //! | `ParquetFiles` | Parquet files, in the module `columnar` |
 //! | [`Nothing`] | nothing: the input is only checked |
 //!
-//! The order of calls: [`begin`](Sink::begin); while games are read, [`headers`](Sink::headers) and
-//! [`positions`](Sink::positions); after all games, [`occurrences`](Sink::occurrences), [`end`](Sink::end),
-//! [`links`](Sink::links), [`finish`](Sink::finish).
+//! The order of calls: [`begin`](KeepingSink::begin); while games are read, [`headers`](Sink::headers) and
+//! [`positions`](Sink::positions); after all games, [`occurrences`](KeepingSink::occurrences),
+//! [`end`](KeepingSink::end), [`links`](KeepingSink::links), [`finish`](KeepingSink::finish).
 
 mod added_occurrences;
 mod added_pages;
 mod added_rows;
 mod encoder;
 mod fresh_pages;
-mod fresh_rows;
 mod game_index;
 mod game_table;
 mod nothing;
@@ -33,10 +30,8 @@ use rayon::ThreadPool;
 
 pub(crate) use added_occurrences::LevelRule;
 pub(crate) use added_pages::AddedPages;
-pub(crate) use added_rows::AddedRows;
-pub(crate) use encoder::{BlockNumber, GameMoves, PositionEncoder, PositionView};
+pub(crate) use encoder::{BlockNumber, GameMoves, PositionEncoder, PositionView, Takes};
 pub(crate) use fresh_pages::FreshPages;
-pub(crate) use fresh_rows::FreshRows;
 pub(crate) use nothing::Nothing;
 
 use super::error::Result;
@@ -49,20 +44,16 @@ use crate::store::pages::PositionTrees;
 
 /// The output of a run. One thread calls it; each worker has an [encoder](Sink::Encoder).
 pub(crate) trait Sink: Sized {
-    /// The encoder that workers pass positions to.
+    /// The encoder to which workers pass games.
     type Encoder: PositionEncoder;
-
-    /// Whether anything is kept. If not, games need no numbers and positions need not be encoded.
-    const KEEPS: bool = true;
 
     /// An encoder, from which those of the workers are created.
     fn encoder(&self) -> Self::Encoder;
 
-    /// Writes the rows of the run and of its sources, and in a new database the settings.
-    fn begin(&mut self, run: &NewRun<'_>) -> Result<()>;
-
     /// Writes rows of the small tables, in the order of the games.
-    fn headers(&mut self, batch: &HeaderBatch) -> Result<()>;
+    fn headers(&mut self, _: &HeaderBatch) -> Result<()> {
+        Ok(())
+    }
 
     /// Consumes an encoded block. Returns an empty block for reuse, if one is available.
     fn positions(
@@ -70,38 +61,32 @@ pub(crate) trait Sink: Sized {
         number: BlockNumber,
         block: <Self::Encoder as PositionEncoder>::Block,
     ) -> Result<Option<<Self::Encoder as PositionEncoder>::Block>>;
-
-    /// Writes the occurrences, once all games are read, and in an existing database updates the visited
-    /// positions. Not called, nor are the methods below, when `KEEPS` is false.
-    fn occurrences<S: SortedOccurrences>(&mut self, _: &S) -> Result<(), S::Error> {
-        Ok(())
-    }
-
-    /// Completes the rows of the sources and of the run.
-    fn end(&mut self, _: &RunTotals) -> Result<()> {
-        Ok(())
-    }
-
-    /// Writes the relations between games once all of them are written: the duplicates, and in a new database
-    /// the visited positions. Returns the number of games found that are prefixes of longer ones.
-    fn links<S: SortedOccurrences>(&mut self, _: &S, _: &DuplicateLinks) -> Result<u64, S::Error> {
-        Ok(0)
-    }
-
-    /// Commits everything durably.
-    fn finish(self) -> Result<()> {
-        Ok(())
-    }
 }
 
-/// A sink that removes games. Games that were skipped as their duplicates may be read again.
-pub(crate) trait RemovalSink: Sink {
-    /// Sets the run of the following games.
-    fn set_import(&mut self, import: ImportId);
+/// A sink that keeps the games, whose occurrences are `S`.
+pub(crate) trait KeepingSink<S: SortedOccurrences>: Sink {
+    /// Writes the rows of the run and of its sources, and in a new database the settings.
+    fn begin(&mut self, run: &NewRun<'_>) -> Result<()>;
 
-    /// Completes the counts of sources and runs, instead of [`Sink::end`]; `last` is the last game that
-    /// existed before.
-    fn end_removal(&mut self, last: GameId) -> Result<()>;
+    /// Writes the occurrences, once all games are read, and in an existing database updates the visited
+    /// positions.
+    fn occurrences(&mut self, sorted: &S) -> Result<(), S::Error>;
+
+    /// Completes the rows of the sources and of the run.
+    fn end(&mut self, run: &RunTotals) -> Result<()>;
+
+    /// Writes the relations between games once all of them are written: the duplicates, and in a new database
+    /// the visited positions. `note_prefixes` records the added games, and some others, that are prefixes of
+    /// longer games, and the games that have such prefixes. Returns how many.
+    fn links(
+        &mut self,
+        sorted: &S,
+        duplicates: &DuplicateLinks,
+        note_prefixes: impl FnOnce(&BulkLoader<'_>, &[GameId]) -> Result<u64, S::Error>,
+    ) -> Result<u64, S::Error>;
+
+    /// Commits everything durably.
+    fn finish(self) -> Result<()>;
 }
 
 /// The data of a run when it begins.
@@ -165,15 +150,6 @@ pub(crate) trait UnsortedOccurrences: Sync {
     /// The start of a partition's key range, and its end, unless it is the last one.
     fn range(&self, partition: usize) -> (Occurrence, Option<Occurrence>);
 
-    /// Records the games later than `last`, and those that were `freed`, that are prefixes of longer games,
-    /// and the games that have such prefixes. Returns how many.
-    fn note_prefixes(
-        &self,
-        loader: &BulkLoader<'_>,
-        last: GameId,
-        freed: &[GameId],
-    ) -> Result<u64, Self::Error>;
-
     /// The error that ends the run if a thread panicked.
     fn panicked(&self) -> Self::Error;
 
@@ -192,16 +168,23 @@ pub(crate) trait SortedOccurrences: Sync {
     /// Passes on a partition, sorted. It is empty afterwards.
     fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<(), Self::Error>;
 
+    /// The number of distinct keys drained.
+    fn distinct(&self) -> u64;
+
+    /// Writes the rows of visited positions that are new or must be recounted, once everything else is
+    /// written.
+    fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<(), Self::Error>;
+}
+
+/// The sorted occurrences to add to an existing database.
+pub(crate) trait NewOccurrences: SortedOccurrences {
     /// Sets the keys whose positions must be counted again: rows were removed, or rows of several levels were
     /// merged. Each key has, or had, nearly as many rows as are [worth counting](Self::threshold), or more;
-    /// others may be among them. Called before [`write_visited`](Self::write_visited).
+    /// others may be among them. Called before [`write_visited`](SortedOccurrences::write_visited).
     fn look_up_again(&self, keys: Vec<PositionKey>);
 
     /// Signals that all partitions are drained, or that no more will be.
     fn drained(&self);
-
-    /// The number of distinct keys drained.
-    fn distinct(&self) -> u64;
 
     /// Writes what the sink wants to write `first`, then updates the rows of visited positions while other
     /// threads drain. Returns when all partitions are [drained](Self::drained). `before` has the old trees of
@@ -213,20 +196,12 @@ pub(crate) trait SortedOccurrences: Sync {
         first: impl FnOnce(&mut BulkLoader<'c>) -> Result<()>,
     ) -> Result<(), Self::Error>;
 
-    /// Writes the rows of visited positions that are new or must be recounted, once everything else is
-    /// written.
-    fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<(), Self::Error>;
-
     /// Rows of a key are counted up to this number.
     fn threshold(&self) -> u32;
 }
 
 /// Receives sorted occurrences.
 pub(crate) trait OccurrenceRows {
-    /// Whether rows are best passed in large numbers. If not, `has` must be called for each key before the
-    /// next key comes.
-    const MANY_AT_ONCE: bool;
-
     /// Appends the next rows.
     fn append(&mut self, rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()>;
 
@@ -263,11 +238,11 @@ fn end(loader: &mut BulkLoader<'_>, run: &RunTotals) -> Result<()> {
 }
 
 /// Searches for games that repeat others.
-fn link_duplicates<S: SortedOccurrences>(
+fn link_duplicates<E: From<super::Error>>(
     loader: &BulkLoader<'_>,
     links: &DuplicateLinks,
-    sorted: &S,
-) -> Result<u64, S::Error> {
+    note_prefixes: impl FnOnce(&BulkLoader<'_>, &[GameId]) -> Result<u64, E>,
+) -> Result<u64, E> {
     let mut freed = Vec::new();
     for &Replaced { game, source, byte_offset } in &links.replaced {
         freed.extend(loader.move_duplicates(game, links.last_game, source, byte_offset)?);
@@ -275,5 +250,5 @@ fn link_duplicates<S: SortedOccurrences>(
     if links.taken_out {
         freed.extend(loader.release_duplicates()?);
     }
-    if links.prefixes { sorted.unsorted().note_prefixes(loader, links.last_game, &freed) } else { Ok(0) }
+    if links.prefixes { note_prefixes(loader, &freed) } else { Ok(0) }
 }

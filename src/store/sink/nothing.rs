@@ -1,28 +1,31 @@
 //! A sink for runs that only check their input.
 
-use super::encoder::{BlockNumber, NoEncoder};
-use super::{NewRun, Sink};
+use super::Sink;
+use super::encoder::{BlockNumber, PositionEncoder, Takes};
 use crate::store::error::Result;
-use crate::store::row::HeaderBatch;
 
 /// Accepts everything and keeps nothing.
 #[derive(Debug)]
 pub(crate) struct Nothing;
 
+impl PositionEncoder for Nothing {
+    type Block = ();
+    const TAKES: Takes = Takes::Nothing;
+
+    fn another(&self) -> Self {
+        Self
+    }
+
+    fn take(&mut self, _: Option<()>) -> Result<Option<()>> {
+        Ok(None)
+    }
+}
+
 impl Sink for Nothing {
-    type Encoder = NoEncoder;
-    const KEEPS: bool = false;
+    type Encoder = Self;
 
-    fn encoder(&self) -> NoEncoder {
-        NoEncoder
-    }
-
-    fn begin(&mut self, _: &NewRun<'_>) -> Result<()> {
-        Ok(())
-    }
-
-    fn headers(&mut self, _: &HeaderBatch) -> Result<()> {
-        Ok(())
+    fn encoder(&self) -> Self {
+        Self
     }
 
     fn positions(&mut self, _: BlockNumber, (): ()) -> Result<Option<()>> {

@@ -12,7 +12,7 @@ use crate::store::error::{Error, Result};
 use crate::store::lock::{WriterLock, directory_of};
 use crate::store::pages::PageNumber;
 use crate::store::schema;
-use crate::store::write::side_database::{self, SideDatabase};
+use crate::store::write::side_database::{SideDatabase, attach, copy_problems, copy_rows};
 use crate::store::write::temporary::{SIDE_FILES, Temporary, configure, root_page, with_suffix};
 
 /// Bytes of an SQLite file's header.
@@ -158,9 +158,9 @@ impl Build {
     pub fn take_rows(&self, side: SideDatabase) -> Result<()> {
         let failed = |source| Error::sqlite(self.path(), "copy the small tables", source);
         let main = self.connection();
-        let _temporary = side.attach(main, self.path())?;
-        main.execute_batch("BEGIN").map_err(failed)?;
-        side_database::copy_rows(main).and_then(|()| side_database::copy_problems(main)).map_err(failed)?;
+        let side = side.close()?;
+        attach(main, &side, "side").and_then(|()| main.execute_batch("BEGIN")).map_err(failed)?;
+        copy_rows(main, "side").and_then(|()| copy_problems(main)).map_err(failed)?;
         main.execute_batch("COMMIT; DETACH side").map_err(failed)
     }
 

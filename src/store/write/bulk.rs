@@ -16,14 +16,12 @@ use crate::store::game_indexes::tell_sizes;
 use crate::store::path::StoredPath;
 use crate::store::row::virtual_table::RowTable;
 use crate::store::row::{
-    ContinuationRow, HeaderBatch, HeaderTables, ImportTotals, InsertInto, InsertRows, NewImport, Occurrence,
-    OccurrenceRow, Occurrences, PositionBatch, PositionRow, SourceDigest, SourceTotals, VisitedPositionBatch,
-    VisitedPositionRow,
+    ContinuationRow, HeaderBatch, HeaderTables, ImportTotals, InsertInto, InsertRows, NewImport,
+    SourceDigest, SourceTotals, VisitedPositionBatch, VisitedPositionRow,
 };
 use crate::store::write::hidden_index::{self, SchemaRow};
-use crate::store::write::level::levels;
 use crate::store::write::passed::PassedWriter;
-use crate::store::write::side_database::{SideDatabase, copy_problems, copy_rows, make_room};
+use crate::store::write::side_database::{SideDatabase, attach, copy_problems, copy_rows, make_room};
 use crate::store::write::temporary::Temporary;
 
 /// A position of a game and the move played from it.
@@ -35,18 +33,6 @@ pub struct PlayedPosition {
     pub move_code: Option<MoveCode>,
 }
 
-/// The target of the rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoadMode {
-    /// A database without rows that is discarded if the load fails. The ordinary indexes are built at the
-    /// end.
-    Fresh,
-    /// A database that has rows; rolled back if the load fails.
-    Append,
-    /// A [`SideDatabase`]: nothing is looked up, and no indexes are built.
-    Passing,
-}
-
 /// Writes rows in batches, in one transaction that [`finish`](Self::finish) commits.
 ///
 /// Each batch is one `INSERT INTO … SELECT` from a virtual table on the batch's memory: 2 to 3 times as fast
@@ -54,24 +40,18 @@ pub enum LoadMode {
 pub struct BulkLoader<'c> {
     connection: LoaderConnection<'c>,
     path: PathBuf,
-    mode: LoadMode,
     finished: bool,
     /// Whether a statement failed: it may have written only half of its rows, so nothing may be committed.
     broken: Cell<bool>,
     import: Option<ImportId>,
-    /// `CREATE INDEX` statements to run at the end.
+    /// The statements that create the indexes of a side database.
     indexes: Vec<String>,
-    last_occurrence: Option<Occurrence>,
-    /// The level of new occurrences.
-    pub(super) level: Level,
-    positions: RowTable<PositionRow>,
-    occurrences: RowTable<Occurrences>,
     headers: HeaderTables,
     visited: RowTable<VisitedPositionRow>,
     continuations: RowTable<ContinuationRow>,
     passed: PassedWriter,
-    /// Attached until the end.
-    side: Option<Temporary>,
+    /// Attached until the end, under these names.
+    sides: Vec<(&'static str, Temporary)>,
     /// Indexes that are currently hidden from the schema.
     hidden: Vec<SchemaRow>,
     /// The columns of the added games.
@@ -104,29 +84,26 @@ impl<'c> BulkLoader<'c> {
     ///
     /// # Errors
     /// Errors of SQLite; [`Error::Busy`] if another program is writing.
-    pub fn begin(connection: &'c Connection, path: &Path, mode: LoadMode) -> Result<Self> {
-        Self::new(LoaderConnection::Borrowed(connection), path, mode)?.begun()
+    pub fn begin(connection: &'c Connection, path: &Path) -> Result<Self> {
+        Self::new(LoaderConnection::Borrowed(connection), path)?.begun()
     }
 
-    /// Begins a load into a side database, which [`finish_side_database`](Self::finish_side_database)
-    /// returns.
+    /// Begins a load into a side database without indexes, which
+    /// [`finish_side_database`](Self::finish_side_database) returns.
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub(crate) fn into_side_database(side: SideDatabase, mode: LoadMode) -> Result<Self> {
+    pub(crate) fn into_side_database(side: SideDatabase) -> Result<Self> {
         let path = side.path().to_owned();
-        Self::new(LoaderConnection::Own(Box::new(side)), &path, mode)?.begun()
+        let mut loader = Self::new(LoaderConnection::Own(Box::new(side)), &path)?.begun()?;
+        let dropped = drop_indexes(&loader.connection);
+        loader.indexes = dropped.map_err(|source| loader.failed("begin the bulk load", source))?;
+        Ok(loader)
     }
 
-    fn begun(mut self) -> Result<Self> {
-        let failed = |source| Error::sqlite(&self.path, "begin the bulk load", source);
-        self.connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-        if self.mode != LoadMode::Append {
-            let indexes = drop_indexes(&self.connection).map_err(failed)?;
-            if self.mode == LoadMode::Fresh {
-                self.indexes = indexes;
-            }
-        }
+    fn begun(self) -> Result<Self> {
+        let begun = self.connection.execute_batch("BEGIN IMMEDIATE");
+        begun.map_err(|source| self.failed("begin the bulk load", source))?;
         Ok(self)
     }
 
@@ -136,39 +113,30 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// Errors of SQLite.
     pub fn go_on(database: &'c Database, import: ImportId) -> Result<Self> {
-        let mut loader =
-            Self::new(LoaderConnection::Borrowed(database.connection()), database.path(), LoadMode::Append)?;
+        let mut loader = Self::new(LoaderConnection::Borrowed(database.connection()), database.path())?;
         loader.import = Some(import);
         Ok(loader)
     }
 
-    fn new(connection: LoaderConnection<'c>, path: &Path, mode: LoadMode) -> Result<Self> {
+    fn new(connection: LoaderConnection<'c>, path: &Path) -> Result<Self> {
         let failed = |source| Error::sqlite(path, "begin the bulk load", source);
         // Cached statements of an earlier loader would read its tables.
         connection.flush_prepared_statement_cache();
-        let positions = RowTable::register(&connection).map_err(failed)?;
-        let occurrences = RowTable::register(&connection).map_err(failed)?;
         let headers = HeaderTables::register(&connection).map_err(failed)?;
         let visited = RowTable::register(&connection).map_err(failed)?;
         let continuations = RowTable::register(&connection).map_err(failed)?;
-        let levels = levels(&connection).map_err(failed)?;
         Ok(Self {
             connection,
             path: path.to_owned(),
-            mode,
             finished: false,
             broken: Cell::new(false),
             import: None,
             indexes: Vec::new(),
-            last_occurrence: None,
-            level: levels.last().copied().unwrap_or(Level::FIRST),
-            positions,
-            occurrences,
             headers,
             visited,
             continuations,
             passed: PassedWriter::default(),
-            side: None,
+            sides: Vec::new(),
             hidden: Vec::new(),
             columns: ColumnBuilder::default(),
         })
@@ -293,33 +261,6 @@ impl<'c> BulkLoader<'c> {
         appended.map_err(|source| self.failed("write table game_set", source))
     }
 
-    /// Writes rows of `game_position`. Fast if they come in key order, across batches too.
-    ///
-    /// # Errors
-    /// Errors of SQLite, such as [`Error::DiskFull`].
-    pub fn append_positions(&mut self, batch: &PositionBatch) -> Result<()> {
-        self.insert(&self.positions, batch)
-    }
-
-    /// Writes rows of the last level of `occurrence`. They must be sorted; in a [fresh](LoadMode::Fresh)
-    /// load, across batches too.
-    ///
-    /// # Errors
-    /// [`Error::RowOrder`]; errors of SQLite, such as [`Error::DiskFull`].
-    pub fn append_occurrences(&mut self, batch: &[Occurrence]) -> Result<()> {
-        let Some((first, last)) = batch.first().zip(batch.last()) else { return Ok(()) };
-        let follows = self.last_occurrence.is_none_or(|previous| previous < *first);
-        if !follows || !batch.is_sorted_by(|a, b| a < b) {
-            self.broken.set(true);
-            return Err(Error::RowOrder { path: self.path.clone(), table: "occurrence" });
-        }
-        if self.mode == LoadMode::Fresh {
-            self.last_occurrence = Some(*last);
-        }
-        let row = |&occurrence| OccurrenceRow { level: self.level, occurrence };
-        self.insert(&self.occurrences, &batch.iter().map(row).collect::<Vec<_>>()[..])
-    }
-
     /// Writes rows of `visited_position` and `continuation`.
     ///
     /// # Errors
@@ -333,10 +274,45 @@ impl<'c> BulkLoader<'c> {
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
-    pub fn take_rows(&mut self, side: SideDatabase) -> Result<()> {
-        self.side = Some(side.attach(&self.connection, &self.path)?);
-        make_room(&self.connection).map_err(|source| self.failed("copy the small tables", source))?;
-        copy_rows(&self.connection).map_err(|source| self.failed("copy the small tables", source))
+    pub(crate) fn take_rows(&mut self, side: SideDatabase) -> Result<()> {
+        self.attach("side", side.close()?)?;
+        make_room(&self.connection)
+            .and_then(|()| copy_rows(&self.connection, "side"))
+            .map_err(|source| self.failed("copy the small tables", source))
+    }
+
+    /// Copies the rows of a closed side database that has only rows of large tables.
+    ///
+    /// # Errors
+    /// Errors of SQLite, such as [`Error::DiskFull`].
+    pub(crate) fn take_large_rows(&mut self, rows: Temporary) -> Result<()> {
+        self.attach("large", rows)?;
+        copy_rows(&self.connection, "large")
+            .map_err(|source| self.failed("write table game_position", source))
+    }
+
+    /// Adds the occurrences of the [copied](Self::take_large_rows) positions to a level.
+    ///
+    /// # Errors
+    /// Errors of SQLite, such as [`Error::DiskFull`].
+    pub(crate) fn insert_occurrences(&self, level: Level) -> Result<()> {
+        let sql = "INSERT OR ROLLBACK INTO occurrence (level, key, game_id, ply)
+                   SELECT ?1, key, game_id, ply FROM large.game_position ORDER BY key, game_id, ply";
+        self.execute("write table occurrence", sql, [level.0])
+    }
+
+    fn attach(&mut self, name: &'static str, side: Temporary) -> Result<()> {
+        let attached = attach(&self.connection, &side, name);
+        attached.map_err(|source| self.failed("attach a temporary database", source))?;
+        self.sides.push((name, side));
+        Ok(())
+    }
+
+    /// Detaches what was attached, after the transaction.
+    fn detach(&self) {
+        for (name, _) in &self.sides {
+            let _ = self.connection.execute_batch(&format!("DETACH {name}"));
+        }
     }
 
     /// Copies the problems of the side database whose other rows were [copied](Self::take_rows). Called after
@@ -392,12 +368,11 @@ impl<'c> BulkLoader<'c> {
         row.map_err(|source| self.failed("read table game_position", source))
     }
 
-    /// Builds the ordinary indexes of a [fresh](LoadMode::Fresh) load, once all rows of the small tables are
-    /// written. Without this call, [`finish`](Self::finish) does it.
+    /// Builds the indexes of a side database, once all its rows are written.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
-    pub fn make_indexes(&mut self) -> Result<()> {
+    pub(crate) fn make_indexes(&mut self) -> Result<()> {
         for statement in std::mem::take(&mut self.indexes) {
             self.connection
                 .execute_batch(&statement)
@@ -406,7 +381,7 @@ impl<'c> BulkLoader<'c> {
         Ok(())
     }
 
-    /// Builds the ordinary indexes and commits.
+    /// Commits.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`]; [`Error::Unfinished`] if an earlier call failed.
@@ -431,23 +406,20 @@ impl<'c> BulkLoader<'c> {
         }
     }
 
-    /// Builds the ordinary indexes and commits. Nothing can be written afterwards.
-    pub(crate) fn commit(&mut self) -> Result<()> {
+    /// Commits. Nothing can be written afterwards.
+    fn commit(&mut self) -> Result<()> {
         if self.broken.get() || !self.hidden.is_empty() {
             return Err(Error::Unfinished { path: self.path.clone() });
         }
         self.end_columns()?;
         let written = self.passed.write(&self.connection);
         written.map_err(|source| self.failed("write table game_set", source))?;
-        self.make_indexes()?;
         tell_sizes(&self.connection).map_err(|source| self.failed("write table sqlite_stat1", source))?;
         self.connection
             .execute_batch("COMMIT")
             .map_err(|source| self.failed("commit the bulk load", source))?;
         self.finished = true;
-        if self.side.is_some() {
-            let _ = self.connection.execute_batch("DETACH side"); // Everything is committed.
-        }
+        self.detach();
         Ok(())
     }
 
@@ -506,16 +478,16 @@ impl InsertInto for WithoutGames<'_, '_> {
 
 impl Drop for BulkLoader<'_> {
     fn drop(&mut self) {
-        // A fresh database has no journal for a rollback and is discarded.
-        if !self.finished && self.mode == LoadMode::Append {
+        if !self.finished && matches!(self.connection, LoaderConnection::Borrowed(_)) {
             let _ = self.connection.execute_batch("ROLLBACK");
             // Hidden indexes are back, and SQLite must reread the schema.
             let _ = self.connection.execute_batch("PRAGMA writable_schema = RESET");
+            self.detach();
         }
     }
 }
 
-/// Drops the ordinary indexes and returns the statements that recreate them exactly.
+/// Drops the indexes and returns the statements that recreate them exactly.
 fn drop_indexes(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut query =
         connection.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")?;

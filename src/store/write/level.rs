@@ -90,9 +90,7 @@ impl BulkLoader<'_> {
     ) -> Result<()> {
         self.execute(WRITE_LEVELS, "DELETE FROM occurrence_level WHERE level >= ?1", [level.0])?;
         let sql = "INSERT INTO occurrence_level (level, frequent_keys) VALUES (?1, ?2)";
-        self.execute(WRITE_LEVELS, sql, params![level.0, frequent_keys.map(FrequentKeys::to_bytes)])?;
-        self.level = level;
-        Ok(())
+        self.execute(WRITE_LEVELS, sql, params![level.0, frequent_keys.map(FrequentKeys::to_bytes)])
     }
 
     /// Stores the frequent keys of a level.
@@ -103,26 +101,26 @@ impl BulkLoader<'_> {
         put_frequent_keys(self.connection(), level, keys).map_err(|source| self.failed(WRITE_LEVELS, source))
     }
 
-    /// Whether the last level has at least `rows` rows of a key (at least one).
+    /// Whether a level has at least `rows` rows of a key (at least one).
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub(crate) fn has_in_last_level(&self, key: PositionKey, rows: u32) -> Result<bool> {
+    pub(crate) fn has_in_level(&self, level: Level, key: PositionKey, rows: u32) -> Result<bool> {
         let sql = "SELECT 1 FROM occurrence WHERE level = ?1 AND key = ?2 LIMIT 1 OFFSET ?3";
-        let asked = params![self.level.0, key.as_i64(), rows.saturating_sub(1)];
+        let asked = params![level.0, key.as_i64(), rows.saturating_sub(1)];
         let found = self.connection().prepare_cached(sql).and_then(|mut query| query.exists(asked));
         found.map_err(|source| self.failed("read table occurrence", source))
     }
 
-    /// The keys with at least `rows` rows in the last level.
+    /// The keys with at least `rows` rows in a level.
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub(crate) fn keys_in_last_level(&self, rows: u32) -> Result<Vec<PositionKey>> {
+    pub(crate) fn keys_in_level(&self, level: Level, rows: u32) -> Result<Vec<PositionKey>> {
         let sql = "SELECT key FROM occurrence WHERE level = ?1 GROUP BY key HAVING count(*) >= ?2";
         let read = |row: &rusqlite::Row<'_>| row.get(0).map(PositionKey::from_i64);
         let query = || -> rusqlite::Result<_> {
-            self.connection().prepare(sql)?.query_map([self.level.0, rows], read)?.collect()
+            self.connection().prepare(sql)?.query_map([level.0, rows], read)?.collect()
         };
         query().map_err(|source| self.failed("read table occurrence", source))
     }

@@ -88,16 +88,19 @@ impl SideDatabase {
         &self.temporary.0
     }
 
-    /// Closes it and attaches it to the database at `path` as `side`. It must be detached before its file is
-    /// dropped.
-    pub(crate) fn attach(self, main: &Connection, path: &Path) -> Result<Temporary> {
-        let failed = |source| Error::sqlite(path, "copy the small tables", source);
+    /// Closes it. Its file stays until the result is dropped.
+    pub(crate) fn close(self) -> Result<Temporary> {
         let Self { connection, temporary, .. } = self;
-        connection.close().map_err(|(_, source)| failed(source))?;
-        // As bytes: a path may not be UTF-8.
-        main.execute("ATTACH ?1 AS side", [temporary.0.as_os_str().as_encoded_bytes()]).map_err(failed)?;
+        let closed = connection.close();
+        closed.map_err(|(_, source)| Error::sqlite(&temporary.0, "close the database", source))?;
         Ok(temporary)
     }
+}
+
+/// Attaches a closed side database under a name. It must be detached before its file is dropped.
+pub(crate) fn attach(main: &Connection, side: &Temporary, name: &str) -> rusqlite::Result<()> {
+    // As bytes: a path may not be UTF-8.
+    main.execute(&format!("ATTACH ?1 AS {name}"), [side.0.as_os_str().as_encoded_bytes()]).map(drop)
 }
 
 fn game_indexes(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
@@ -112,18 +115,21 @@ pub(crate) fn make_room(main: &Connection) -> rusqlite::Result<()> {
         "DELETE FROM main.game_column WHERE (name, block) IN (SELECT name, block FROM side.game_column)",
     )
 }
+
 /// Whether there are sets to merge with those of new games.
 const SETS_THERE: &str = "SELECT EXISTS (SELECT 1 FROM main.game_set)";
 
-/// Copies all rows of the attached side database except those of `problem` and `occurrence_level`. Additional
+/// Copies all rows of an attached side database except those of `problem` and `occurrence_level`. Additional
 /// tables and columns of the other database are not changed.
-pub(crate) fn copy_rows(main: &Connection) -> rusqlite::Result<()> {
-    let sql = "SELECT name FROM side.sqlite_schema
-               WHERE type = 'table' AND name NOT IN ('problem', 'occurrence_level') AND name NOT LIKE 'sqlite%' ORDER BY rowid";
+pub(crate) fn copy_rows(main: &Connection, side: &str) -> rusqlite::Result<()> {
+    let sql = format!(
+        "SELECT name FROM {side}.sqlite_schema
+         WHERE type = 'table' AND name NOT IN ('problem', 'occurrence_level') AND name NOT LIKE 'sqlite%' ORDER BY rowid"
+    );
     let tables: Vec<String> =
-        main.prepare(sql)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        main.prepare(&sql)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     for table in tables {
-        let empty = format!("SELECT NOT EXISTS (SELECT 1 FROM side.{table})");
+        let empty = format!("SELECT NOT EXISTS (SELECT 1 FROM {side}.{table})");
         if main.query_row(&empty, [], |row| row.get(0))? {
             continue;
         }
@@ -131,12 +137,12 @@ pub(crate) fn copy_rows(main: &Connection) -> rusqlite::Result<()> {
             copy_sets(main)?;
             continue;
         }
-        let own = columns(main, &table, "side")?;
+        let own = columns(main, &table, side)?;
         // All columns of equal tables: SQLite copies the rows without decoding them.
         if own == columns(main, &table, "main")? {
-            copy(main, &table, "*", &table)?;
+            copy(main, &table, "*", &format!("{side}.{table}"))?;
         } else {
-            copy(main, &format!("{table} ({own})"), &own, &table)?;
+            copy(main, &format!("{table} ({own})"), &own, &format!("{side}.{table}"))?;
         }
     }
     Ok(())
@@ -145,7 +151,7 @@ pub(crate) fn copy_rows(main: &Connection) -> rusqlite::Result<()> {
 /// Copies the problems of the attached side database. Their numbers continue after the existing ones.
 pub(crate) fn copy_problems(main: &Connection) -> rusqlite::Result<()> {
     let own = columns(main, "problem", "side")?;
-    copy(main, &format!("problem ({own})"), &own, "problem")
+    copy(main, &format!("problem ({own})"), &own, "side.problem")
 }
 
 /// The names of a table's columns, except the numbers of problems.
@@ -155,7 +161,7 @@ fn columns(main: &Connection, table: &str, schema: &str) -> rusqlite::Result<Str
     main.query_row(sql, [table, schema], |row| row.get(0))
 }
 
-fn copy(main: &Connection, target: &str, columns: &str, table: &str) -> rusqlite::Result<()> {
+fn copy(main: &Connection, target: &str, columns: &str, from: &str) -> rusqlite::Result<()> {
     // Without `OR ROLLBACK`, SQLite would keep a statement journal in a temporary file.
-    main.execute_batch(&format!("INSERT OR ROLLBACK INTO main.{target} SELECT {columns} FROM side.{table}"))
+    main.execute_batch(&format!("INSERT OR ROLLBACK INTO main.{target} SELECT {columns} FROM {from}"))
 }

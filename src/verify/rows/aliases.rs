@@ -26,11 +26,8 @@ const WRONG: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// Compares the spellings of players' names with each other. A database of an early version has none.
+/// Compares the spellings of players' names with each other.
 pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
-    if !connection.table_exists(Some("main"), TABLE)? {
-        return Ok(());
-    }
     for (expected, column, sql) in WRONG {
         let mut statement = connection.prepare(sql)?;
         let mut rows = statement.query([])?;

@@ -12,11 +12,8 @@ const TABLE: &str = "occurrence_level";
 pub(crate) struct ListedKeys(Vec<(i64, FrequentKeys)>);
 
 impl ListedKeys {
-    /// Reads the lists; an early version of the schema has none. Unreadable lists are reported.
+    /// Reads the lists. Unreadable lists are reported.
     pub(crate) fn read(connection: &Connection, findings: &Collector) -> rusqlite::Result<Self> {
-        if !connection.column_exists(Some("main"), TABLE, "frequent_keys")? {
-            return Ok(Self::default());
-        }
         let mut statement = connection.prepare(
             "SELECT level, frequent_keys FROM occurrence_level WHERE frequent_keys NOTNULL ORDER BY level",
         )?;

@@ -40,9 +40,6 @@ pub(crate) fn check(connection: &Connection, block: u32, findings: &Collector) -
 
 /// Reports rows of blocks without games.
 pub(crate) fn check_blocks(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
-    if !connection.table_exists(Some("main"), TABLE)? {
-        return Ok(());
-    }
     let mut statement = connection.prepare(
         "SELECT block, kind, value FROM game_set WHERE typeof(block) <> 'integer' OR block NOT BETWEEN 0 AND 65535",
     )?;

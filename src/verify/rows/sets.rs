@@ -15,11 +15,6 @@ use crate::verify::finding::{Collector, Id, Kind, RowId};
 const COLUMNS: &str = GAME_COLUMN.name;
 const VISITS: &str = VISIT_SET.name;
 
-/// Whether the database has columns and sets; databases of early versions have none.
-pub(crate) fn are_there(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.table_exists(Some("main"), VISITS)
-}
-
 /// The blocks to compare: those that have games, columns or sets.
 pub(crate) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let mut blocks: BTreeSet<i64> = blocks_with_games(connection)?.into_iter().map(i64::from).collect();

@@ -6,8 +6,7 @@ use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
 use crate::id::{GameId, Ply};
-use crate::store::row::virtual_table::Rows as _;
-use crate::store::row::{Misfit, PositionRow, StoredId, StoredRow, read_cell};
+use crate::store::row::{Misfit, POSITION_COLUMNS, StoredId, StoredRow, read_cell};
 pub(crate) use crate::store::row::{StoredDuplicate, StoredGame, StoredProblem};
 pub(crate) use crate::store::tell;
 use crate::verify::finding::{Collector, Kind, RowId};
@@ -60,7 +59,7 @@ pub(crate) static GAMES: LazyLock<String> = LazyLock::new(|| {
 
 /// The rows of `game_position` in a range of games.
 pub(crate) static POSITIONS: LazyLock<String> = LazyLock::new(|| {
-    let columns = PositionRow::COLUMNS.join(", ");
+    let columns = POSITION_COLUMNS.join(", ");
     format!("SELECT {columns} FROM game_position WHERE game_id BETWEEN ?1 AND ?2 ORDER BY game_id, ply")
 });
 
@@ -76,12 +75,12 @@ pub(crate) struct StoredPosition {
 
 impl StoredPosition {
     /// The column of the FEN, the last one.
-    pub(crate) const FEN: usize = PositionRow::COLUMNS.len() - 1;
+    pub(crate) const FEN: usize = POSITION_COLUMNS.len() - 1;
 
     /// Reads a row of [`POSITIONS`].
     pub(crate) fn read(row: &Row<'_>, findings: &Collector) -> rusqlite::Result<Self> {
         let misfit: &mut Misfit<'_> = &mut |column, expected, value| {
-            let table = ("game_position", PositionRow::COLUMNS, 2);
+            let table = ("game_position", POSITION_COLUMNS, 2);
             tell_misfit(findings, row, table, column, expected, value)
         };
         Ok(Self {

@@ -6,7 +6,7 @@ pub(super) mod round_trip;
 use std::fs;
 use std::path::Path;
 
-use pgndex::index::{Annotations, Duplicates, IndexOptions, OnProblem, Writer};
+use pgndex::index::{Annotations, Duplicates, IndexOptions, OnProblem};
 
 use crate::support::*;
 
@@ -38,39 +38,34 @@ fn of_a_game_that_is_skipped_nothing_is_left() {
     let broken = ANNOTATED
         .replace("40... Qc3+", "40... Qb1+ {[%clk 0:00:01] a} 41. Ke3 $3")
         .replace("1. e4!", "1. e5!");
-    for writer in [Writer::Direct, Writer::Sql] {
-        for (what, text, options) in [
-            ("a duplicate", ANNOTATED.repeat(3), IndexOptions { duplicates: Duplicates::Skip, ..options() }),
-            (
-                "a problem",
-                [&broken, ANNOTATED, &broken].concat(),
-                IndexOptions { on_problem: OnProblem::Skip, ..options() },
-            ),
-        ] {
-            let options = IndexOptions { writer, ..options };
-            assert_eq!(rows(directory.path(), &text, &options), once, "{what}, {writer:?}");
-        }
+    for (what, text, options) in [
+        ("a duplicate", ANNOTATED.repeat(3), IndexOptions { duplicates: Duplicates::Skip, ..options() }),
+        (
+            "a problem",
+            [&broken, ANNOTATED, &broken].concat(),
+            IndexOptions { on_problem: OnProblem::Skip, ..options() },
+        ),
+    ] {
+        assert_eq!(rows(directory.path(), &text, &options), once, "{what}");
     }
 }
 
 #[test]
 fn only_what_is_asked_for_is_kept() {
     let directory = directory();
-    let with = |annotations, writer| {
-        let found = rows(directory.path(), ANNOTATED, &IndexOptions { annotations, writer, ..options() });
+    let with = |annotations| {
+        let found = rows(directory.path(), ANNOTATED, &IndexOptions { annotations, ..options() });
         let counts = "SELECT eval_count, clock_count FROM game ORDER BY game_id";
         (found, lines(&open(&directory.path().join("out.db")), counts))
     };
-    for writer in [Writer::Direct, Writer::Sql] {
-        let (all, counts) = with(Annotations::All, writer);
-        assert_eq!(counts, ["7|4", "3|0"]);
-        let (numbers, number_counts) = with(Annotations::Numbers, writer);
-        assert_eq!((&numbers[0], &number_counts), (&all[0], &counts));
-        assert!(numbers[1..].iter().all(Vec::is_empty), "{numbers:?}");
-        let (none, none_counts) = with(Annotations::None, writer);
-        assert!(none.iter().all(Vec::is_empty), "{none:?}");
-        assert_eq!(none_counts, ["-|-", "-|-"]);
-    }
+    let (all, counts) = with(Annotations::All);
+    assert_eq!(counts, ["7|4", "3|0"]);
+    let (numbers, number_counts) = with(Annotations::Numbers);
+    assert_eq!((&numbers[0], &number_counts), (&all[0], &counts));
+    assert!(numbers[1..].iter().all(Vec::is_empty), "{numbers:?}");
+    let (none, none_counts) = with(Annotations::None);
+    assert!(none.iter().all(Vec::is_empty), "{none:?}");
+    assert_eq!(none_counts, ["-|-", "-|-"]);
 }
 
 /// Each number stands where the text says it.

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use pgndex::board::Position;
-use pgndex::index::{IndexOptions, Progress, Writer, index};
+use pgndex::index::{IndexOptions, Progress, index};
 use pgndex::opening::{Opening, OpeningBook};
 use pgndex::pgn::{Reader, Token};
 use pgndex::store::Database;
@@ -23,12 +23,11 @@ struct Indexed {
 }
 
 impl Indexed {
-    fn new(games: impl AsRef<[u8]>, openings: Arc<OpeningBook>, writer: Writer) -> Self {
+    fn new(games: impl AsRef<[u8]>, openings: Arc<OpeningBook>) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let (input, target) = (directory.path().join("in.pgn"), directory.path().join("out.db"));
         fs::write(&input, games).expect("written");
-        let options =
-            IndexOptions { threads: 2, memory: 64 << 20, openings, writer, ..IndexOptions::default() };
+        let options = IndexOptions { threads: 2, memory: 64 << 20, openings, ..IndexOptions::default() };
         index(&target, &[input], &options, &Progress::default()).expect("indexed");
         Self { _directory: directory, database: Database::open_read_only(&target).expect("a database") }
     }
@@ -55,18 +54,15 @@ fn list(lines: &str) -> Arc<OpeningBook> {
 fn the_order_of_moves_does_not_matter() {
     let games =
         "1. Nf3 d5 2. d4 *\n\n1. d4 d5 2. Nf3 *\n\n1. d4 Nf6 2. c4 e6 3. Nf3 d5 4. Nc3 *\n\n1. h4 *\n";
-    for writer in [Writer::Direct, Writer::Sql] {
-        let indexed = Indexed::new(games, OpeningBook::built_in(), writer);
-        assert_eq!(
-            indexed.openings(" "),
-            [
-                "D02 Queen's Pawn Game: Zukertort Variation",
-                "D02 Queen's Pawn Game: Zukertort Variation",
-                "D37 Queen's Gambit Declined: Three Knights Variation",
-                "A00 Kádas Opening"
-            ]
-        );
-    }
+    assert_eq!(
+        Indexed::new(games, OpeningBook::built_in()).openings(" "),
+        [
+            "D02 Queen's Pawn Game: Zukertort Variation",
+            "D02 Queen's Pawn Game: Zukertort Variation",
+            "D37 Queen's Gambit Declined: Three Knights Variation",
+            "A00 Kádas Opening"
+        ]
+    );
 }
 
 #[test]
@@ -82,7 +78,7 @@ fn the_last_position_with_a_name_counts() {
 [Event \"set up\"]\n[FEN \"rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 3 7\"]\n\n1... h5 *\n\n\
 [Event \"set up otherwise\"]\n[FEN \"rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b - - 0 1\"]\n\n1... h5 *\n\n\
 [Event \"skipped\"]\n[Variant \"Atomic\"]\n\n1. e4 *\n";
-    let indexed = Indexed::new(games, Arc::clone(&openings), Writer::Direct);
+    let indexed = Indexed::new(games, Arc::clone(&openings));
     let (start, pawn) = ("A00 Start", "B00 King's Pawn");
     assert_eq!(indexed.openings(" "), [pawn, "A01 Returned", pawn, pawn, start, pawn, "", ""]);
     let options: serde_json::Value =
@@ -93,7 +89,7 @@ fn the_last_position_with_a_name_counts() {
 
 #[test]
 fn a_database_tells_the_names_of_positions() {
-    let indexed = Indexed::new("1. e4 *\n", OpeningBook::built_in(), Writer::Direct);
+    let indexed = Indexed::new("1. e4 *\n", OpeningBook::built_in());
     let mut position = Position::start();
     let (key, fen) = (position.key(), position.canonical_fen());
     assert_eq!(indexed.database.opening_of(key, &fen).expect("an answer"), None);
@@ -113,7 +109,7 @@ fn a_database_tells_the_names_of_positions() {
 fn the_famous_games_have_the_openings_that_python_chess_finds() {
     let games = include_str!("../../../examples/famous-games.pgn");
     let expected: Vec<&str> = include_str!("../../data/famous_openings.tsv").lines().collect();
-    let found = Indexed::new(games, OpeningBook::built_in(), Writer::Direct).openings("\t");
+    let found = Indexed::new(games, OpeningBook::built_in()).openings("\t");
     assert_eq!(found.len(), expected.len());
     for (game, (found, expected)) in (1..).zip(found.iter().zip(expected)) {
         assert_eq!(
@@ -138,7 +134,7 @@ fn check_real_games(size: usize, count: usize) {
     let truth = String::from_utf8(truth.stdout).expect("UTF-8");
     let expected: Vec<&str> = truth.lines().collect();
     let openings = Arc::new(OpeningBook::read(&list).expect("the list"));
-    let found = Indexed::new(games, openings, Writer::Direct).openings("\t");
+    let found = Indexed::new(games, openings).openings("\t");
     assert!(expected.len() > count, "{}", expected.len());
     assert_eq!(found.len(), expected.len());
     for (game, (found, expected)) in (1..).zip(found.iter().zip(expected)) {

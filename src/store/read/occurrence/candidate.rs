@@ -9,7 +9,7 @@ use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::passed::PassedQuestion;
 use crate::store::read::occurrence::hit::Lines;
-use crate::store::read::passed::{Passing, has_sets};
+use crate::store::read::passed::Passing;
 
 /// A range of games; some of the numbers may have no game.
 pub(super) type GameRange = (GameId, GameId);
@@ -19,7 +19,6 @@ pub(super) struct Candidates<'c> {
     database: &'c Database,
     question: &'c PassedQuestion,
     lines: Lines,
-    has_sets: bool,
     /// Ranges of the last block read.
     ranges: VecDeque<GameRange>,
     /// The first game of the next block; `None` after the last.
@@ -29,10 +28,9 @@ pub(super) struct Candidates<'c> {
 
 impl<'c> Candidates<'c> {
     pub(super) fn new(database: &'c Database, question: &'c PassedQuestion, lines: Lines) -> Result<Self> {
-        let has_sets = has_sets(database.connection()).map_err(|source| failed(database, source))?;
         let last = database.last_game()?;
         let (next, last) = (last.map(|_| GameId(1)), last.unwrap_or_default());
-        Ok(Self { database, question, lines, has_sets, ranges: VecDeque::new(), next, last })
+        Ok(Self { database, question, lines, ranges: VecDeque::new(), next, last })
     }
 
     /// The next ranges, with at most `most` games; empty at the end.
@@ -74,9 +72,6 @@ impl<'c> Candidates<'c> {
     }
 
     fn of_block(&self, block: u32) -> rusqlite::Result<BlockGames> {
-        if !self.has_sets {
-            return Ok(BlockGames::default().others());
-        }
         let Passing { mut told, unknown } = Passing::of(self.database.connection(), block, self.question)?;
         told.add(&unknown);
         if self.lines == Lines::All {
@@ -100,7 +95,7 @@ impl Database {
     /// Errors of SQLite.
     pub(super) fn count_told(&self, question: &PassedQuestion) -> Result<Option<u64>> {
         let count = || -> rusqlite::Result<Option<u64>> {
-            if !question.is_exact() || !has_sets(self.connection())? {
+            if !question.is_exact() {
                 return Ok(None);
             }
             let sql = "SELECT EXISTS (SELECT 1 FROM game WHERE game_id BETWEEN ?1 AND ?2)";

@@ -21,7 +21,7 @@ use crate::store::read::game_column::{BlockColumns, ColumnError};
 use crate::store::read::occurrence::candidate::GameRange;
 use crate::store::read::occurrence::hit::{Hit, Lines, Place};
 use crate::store::read::occurrence::scan::{GAMES, Readers, scan_sql};
-use crate::store::read::passed::{Passing, has_sets, visit_sets};
+use crate::store::read::passed::{Passing, visit_sets};
 use crate::store::read::selection::Selection;
 
 /// The part of the nearest positions to return.
@@ -64,8 +64,7 @@ impl Database {
         let mut search = Looking::new(self, nearest);
         if let Some(last) = self.last_game()? {
             let numbers = self.blocks_with_games()?;
-            let has_sets = has_sets(self.connection()).map_err(failed)?;
-            let blocks = search.blocks(&numbers, last, has_sets)?;
+            let blocks = search.blocks(&numbers, last)?;
             if !search.look(bounded(blocks.iter().map(Block::alike)))? {
                 let others = search.others(&blocks)?;
                 search.look(bounded(others.into_iter()))?;
@@ -135,14 +134,14 @@ impl<'a> Looking<'a> {
         }
     }
 
-    fn blocks(&self, numbers: &[u32], last: GameId, has_sets: bool) -> Result<Vec<Block>> {
+    fn blocks(&self, numbers: &[u32], last: GameId) -> Result<Vec<Block>> {
         let Self { readers, nearest, .. } = self;
         let (last_block, last_number) = block_of(last);
         let read = |index: usize| {
             let block = numbers[index];
             readers.with(|database| {
                 let last = if block == last_block { last_number } else { u16::MAX };
-                let block = Block::read(database.connection(), (block, last), has_sets, nearest);
+                let block = Block::read(database.connection(), (block, last), nearest);
                 block.map_err(|source| database.failed_near(source))
             })
         };
@@ -246,25 +245,15 @@ impl Block {
     fn read(
         connection: &Connection,
         (number, last): (u32, u16),
-        has_sets: bool,
         nearest: &Nearest<'_>,
     ) -> rusqlite::Result<Self> {
-        let mut block = Self {
-            number,
-            alike: BlockGames::default(),
-            unknown: BlockGames::default().others(),
-            others: BlockGames::default(),
-            missing: Vec::new(),
-        };
-        if has_sets {
-            let question = PassedQuestion::alike(nearest.to);
-            let Passing { told, unknown } = Passing::of(connection, number, &question)?;
-            block.others = told.others();
-            block.others.keep(&unknown.others());
-            (block.alike, block.unknown) = (told, unknown);
-            block.keep_selected(connection, nearest.selection)?;
-            block.missing = missing(connection, number, nearest.to)?;
-        }
+        let question = PassedQuestion::alike(nearest.to);
+        let Passing { told, unknown } = Passing::of(connection, number, &question)?;
+        let mut others = told.others();
+        others.keep(&unknown.others());
+        let missing = missing(connection, number, nearest.to)?;
+        let mut block = Self { number, alike: told, unknown, others, missing };
+        block.keep_selected(connection, nearest.selection)?;
         for games in [&mut block.alike, &mut block.unknown, &mut block.others] {
             games.limit(0..=last);
         }

@@ -22,15 +22,12 @@ pub struct PlayerAlias {
 }
 
 impl Database {
-    /// All other spellings of players' names, in order. Empty in a database of an early version.
+    /// All other spellings of players' names, in order.
     ///
     /// # Errors
     /// Errors of SQLite.
     pub fn player_aliases(&self) -> Result<Vec<PlayerAlias>> {
-        let read = || {
-            if !self.connection().table_exists(Some("main"), PLAYER_ALIAS.name)? {
-                return Ok(Vec::new());
-            }
+        let read = || -> rusqlite::Result<Vec<PlayerAlias>> {
             let sql = "SELECT alias, name, fide_id FROM player_alias ORDER BY alias";
             let mut statement = self.connection().prepare_cached(sql)?;
             let rows = statement.query_map([], |row| {

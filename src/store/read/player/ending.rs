@@ -10,7 +10,7 @@ use crate::store::cell::{Cells, GAME_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::passed::PassedKind;
-use crate::store::read::passed::{has_sets, visit_sets};
+use crate::store::read::passed::visit_sets;
 
 impl Database {
     /// The kinds of endings that each of some games reached in its main line, even if only for one position.
@@ -21,11 +21,9 @@ impl Database {
     pub fn endings_of(&self, games: &[GameId]) -> Result<Vec<Endings>> {
         let connection = self.connection();
         let read = || -> rusqlite::Result<Vec<Endings>> {
-            let has_sets = has_sets(connection)?;
             let mut endings = Vec::with_capacity(games.len());
             for games in games.chunk_by(|one, other| block_of(*one).0 == block_of(*other).0) {
-                let told = if has_sets { told_of_block(connection, games)? } else { vec![None; games.len()] };
-                for (&game, told) in games.iter().zip(told) {
+                for (&game, told) in games.iter().zip(told_of_block(connection, games)?) {
                     endings.push(match told {
                         Some(told) if can_be(told, |kind| !kind.is_told_by_material()) => {
                             let of_rows = of_rows(connection, game, |kind| told.contains(kind))?;
