@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 const MAY_USE: [(&str, &[&str]); 11] = [
     ("board", &[]),
     ("pgn", &["board"]),
-    ("opening", &["board", "id", "pgn"]),
-    ("source", &["path_bytes", "remedy"]),
+    ("opening", &["board", "id", "pgn", "sorted"]),
+    ("source", &["channel", "path_bytes", "remedy", "sorted"]),
     ("sort", &["positioned"]),
-    ("store", &["board", "id", "opening", "parallel", "path_bytes", "pgn", "positioned", "remedy"]),
-    ("query", &["board", "id", "opening", "pgn", "store"]),
+    ("store", &["board", "id", "opening", "parallel", "path_bytes", "pgn", "positioned", "remedy", "sorted"]),
+    ("query", &["board", "id", "opening", "pgn", "sorted", "store"]),
     (
         "columnar",
         &["board", "id", "opening", "parallel", "positioned", "query", "sort", "store", "turnstile"],
     ),
-    ("server", &["board", "id", "opening", "pgn", "query", "store"]),
-    ("picture", &["board", "query"]),
+    ("server", &["board", "channel", "id", "opening", "pgn", "query", "store"]),
+    ("picture", &["board", "query", "sorted"]),
     ("functions", &["board", "pgn", "query", "store"]),
 ];
 

@@ -31,6 +31,8 @@
 #![cfg_attr(not(feature = "index"), allow(dead_code))]
 
 pub mod board;
+#[cfg(any(feature = "index", feature = "serve"))]
+mod channel;
 #[cfg(feature = "parquet")]
 pub mod columnar;
 pub mod functions;
@@ -57,6 +59,7 @@ mod remedy;
 pub mod server;
 #[cfg(feature = "index")]
 mod sort;
+mod sorted;
 #[cfg(feature = "index")]
 pub mod source;
 pub mod store;
@@ -64,6 +67,8 @@ pub mod store;
 mod turnstile;
 #[cfg(feature = "index")]
 pub mod verify;
+
+pub use sorted::SortedMap;
 
 /// The tests of the documentation also run the code on the page for developers.
 #[cfg(all(doctest, feature = "index"))]

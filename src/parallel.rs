@@ -24,20 +24,24 @@ pub(crate) fn map_with<S: Send, T: Send, E: Send>(
     work: impl Fn(&mut S, usize) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
     let idle = Mutex::new(Vec::new());
-    let results: Vec<Mutex<Option<Result<T, E>>>> = (0..count).map(|_| Mutex::new(None)).collect();
+    let mut results = Vec::new();
+    results.resize_with(count, || None);
+    let results = Mutex::new(Ok(results));
     for_each(pool, count, &|index| {
         let state = lock(&idle).pop();
         let mut state = state.unwrap_or_else(&new_state);
         let result = work(&mut state, index);
         lock(&idle).push(state);
-        let is_ok = result.is_ok();
-        *lock(&results[index]) = Some(result);
-        is_ok
+        let mut results = lock(&results);
+        match (result, &mut *results) {
+            (Ok(result), Ok(results)) => results[index] = Some(result),
+            (Err(error), Ok(_)) => *results = Err(error),
+            (_, Err(_)) => {}
+        }
+        results.is_ok()
     });
-    // Missing results were not started, because another one failed.
-    let results =
-        results.into_iter().filter_map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner));
-    results.collect()
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+    Ok(results.into_iter().flatten().collect())
 }
 
 /// The same for values that are consumed.
@@ -47,11 +51,26 @@ pub(crate) fn consume<S: Send, V: Send, T: Send, E: Send>(
     new_state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, V) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
-    let values: Vec<_> = values.into_iter().map(|value| Mutex::new(Some(value))).collect();
-    map_with(pool, values.len(), new_state, |state, index| {
-        let value = lock(&values[index]).take();
+    let count = values.len();
+    let values = Mutex::new(values.into_iter().map(Some).collect::<Vec<_>>());
+    map_with(pool, count, new_state, |state, index| {
+        let value = lock(&values)[index].take();
         work(state, value.expect("each number comes once"))
     })
+}
+
+/// Runs `work` on each thread of a pool. Returns all results.
+pub(crate) fn broadcast<T: Send>(pool: &ThreadPool, work: impl Fn() -> T + Sync) -> Vec<T> {
+    let results = Mutex::new(Vec::new());
+    run_on_each(pool, &|| {
+        let result = work();
+        lock(&results).push(result);
+    });
+    results.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn run_on_each(pool: &ThreadPool, work: &(dyn Fn() + Sync)) {
+    pool.broadcast(|_| work());
 }
 
 /// Stops early if `work` returns `false`.

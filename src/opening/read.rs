@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::book::{NamedPosition, OpeningBook};
 use super::error::{Error, Result};
 use super::{pgn, scid, tsv};
+use crate::sorted::sort;
 
 /// The maximum size of a file, in bytes; the largest lists have about one MiB.
 const MOST_BYTES: u64 = 16 << 20;
@@ -44,7 +45,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>> {
         ["tsv", "eco", "pgn"].iter().any(|known| extension.eq_ignore_ascii_case(known)) && path.is_file()
     };
     paths.retain(is_list);
-    paths.sort();
+    sort(&mut paths);
     if paths.is_empty() { Err(Error::NoFile { path: path.to_owned() }) } else { Ok(paths) }
 }
 

@@ -4,6 +4,7 @@ use crate::board::{Color, Square};
 use crate::picture::place::centre;
 use crate::picture::words::escaped;
 use crate::query::Explored;
+use crate::sorted::sort_by_key;
 
 const FILL: &str = "#0f5c8c";
 /// Separates an arrow from others below it, and from dark pieces.
@@ -74,7 +75,7 @@ pub(super) fn draw(svg: &mut String, arrows: &[Arrow], orientation: Color) {
     if drawn.is_empty() {
         return;
     }
-    drawn.sort_by_key(|arrow| std::cmp::Reverse(square_of_length(arrow)));
+    sort_by_key(&mut drawn, |arrow| std::cmp::Reverse(square_of_length(arrow)));
     *svg += &format!(
         "<g class=\"arrows\" fill=\"{FILL}\" stroke=\"{EDGE}\" stroke-width=\"2\" stroke-linejoin=\"round\">\n"
     );

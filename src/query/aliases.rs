@@ -1,8 +1,9 @@
 //! Aliases: several names of one player, and how new ones are merged with existing ones.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 
 use crate::query::names::near;
+use crate::sorted::{distinct, sort_by};
 use crate::store::{self, Database, NameFilter, Named, PlayerAlias, UnknownName, WriterLock};
 
 /// The number of names that an error lists.
@@ -116,11 +117,11 @@ type Result<T, E = AliasError> = std::result::Result<T, E>;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aliases {
     /// The name of each spelling. A name is never itself a spelling.
-    names: BTreeMap<String, String>,
+    names: HashMap<String, String>,
     /// The spellings of each name that has other spellings.
-    spellings: BTreeMap<String, BTreeSet<String>>,
+    spellings: HashMap<String, HashSet<String>>,
     /// The FIDE numbers of names.
-    fide_ids: BTreeMap<String, u32>,
+    fide_ids: HashMap<String, u32>,
 }
 
 impl Aliases {
@@ -154,7 +155,7 @@ impl Aliases {
             fide_id: self.fide_ids.get(name).copied(),
         };
         let mut rows: Vec<_> = self.names.iter().map(row).collect();
-        rows.sort_by(|one, other| (&one.name, &one.alias).cmp(&(&other.name, &other.alias)));
+        sort_by(&mut rows, |one, other| (&one.name, &one.alias).cmp(&(&other.name, &other.alias)));
         rows
     }
 
@@ -187,8 +188,7 @@ impl Aliases {
         if name == alias {
             return Err(AliasError::Same { name: name.to_owned() });
         }
-        let roots: BTreeSet<String> =
-            [name, alias].iter().map(|spelling| self.name_of(spelling).to_owned()).collect();
+        let roots = distinct(vec![self.name_of(name).to_owned(), self.name_of(alias).to_owned()]);
         let mut fide_id = None;
         for other in roots.iter().filter_map(|root| self.fide_ids.get(root).copied()) {
             set_fide_id(&mut fide_id, other, name)?;
@@ -224,7 +224,7 @@ impl Aliases {
     /// # Errors
     /// An [`AliasError`] with the index of the row. Nothing is changed then.
     pub fn add(&mut self, rows: &[PlayerAlias]) -> Result<(), (usize, AliasError)> {
-        let mut listed = BTreeMap::new();
+        let mut listed = HashMap::new();
         for (index, row) in rows.iter().enumerate() {
             if let Some(before) = listed.insert(&row.alias, &row.name).filter(|&before| *before != row.name) {
                 return Err((index, two_names(row, before)));
@@ -239,7 +239,7 @@ impl Aliases {
     }
 
     /// Whether a row of a list contradicts other rows or existing aliases.
-    fn check(&self, row: &PlayerAlias, listed: &BTreeMap<&String, &String>) -> Result<()> {
+    fn check(&self, row: &PlayerAlias, listed: &HashMap<&String, &String>) -> Result<()> {
         let PlayerAlias { alias, name, .. } = row;
         let says = |alias: &String, name: &String| listed.get(alias).is_some_and(|&other| other == name);
         let of = listed.get(name).map(|of| (*of).clone());
@@ -289,9 +289,9 @@ impl Aliases {
     /// [`AliasError::Unknown`], [`AliasError::Ambiguous`], [`AliasError::Empty`].
     pub fn choose(&self, text: &str) -> Result<String> {
         let (exact, filter) = read_name(text)?;
-        let spellings: BTreeSet<&str> =
-            self.names.iter().flat_map(|(alias, name)| [alias.as_str(), name.as_str()]).collect();
-        if spellings.contains(exact) || matches!(filter, NameFilter::Exactly(_)) {
+        let spellings = self.names.iter().flat_map(|(alias, name)| [alias.as_str(), name.as_str()]);
+        let spellings = distinct(spellings.collect());
+        if spellings.binary_search(&exact).is_ok() || matches!(filter, NameFilter::Exactly(_)) {
             return Ok(exact.to_owned());
         }
         let fits: Vec<String> =
@@ -301,7 +301,7 @@ impl Aliases {
 
     /// The only one of some names, or the player that they all belong to.
     fn only(&self, text: &str, mut fits: Vec<String>, near: impl FnOnce() -> Vec<String>) -> Result<String> {
-        let players: BTreeSet<&str> = fits.iter().map(|name| self.name_of(name)).collect();
+        let players = distinct(fits.iter().map(|name| self.name_of(name)).collect());
         match (fits.len(), players.first()) {
             (0, _) | (_, None) => Err(AliasError::Unknown { name: text.to_owned(), near: near() }),
             (1, _) => Ok(fits.remove(0)),

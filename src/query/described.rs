@@ -6,6 +6,7 @@ use crate::board::{MoveCode, Position};
 use crate::opening::Opening;
 use crate::query::find::side;
 use crate::query::position::PositionQuery;
+use crate::sorted::sort_by;
 use crate::store::{self, Database};
 
 /// A position, how it came about, and what can be played from it.
@@ -67,7 +68,7 @@ impl DescribedPosition {
         let mut codes = Vec::new();
         position.legal_moves(&mut codes);
         let mut moves = Vec::from_iter(codes.into_iter().filter_map(|code| described(position, code)));
-        moves.sort_by(|one, other| one.san.cmp(&other.san));
+        sort_by(&mut moves, |one, other| one.san.cmp(&other.san));
         let mut before = query.start.clone();
         let mut line = Vec::with_capacity(query.line.len());
         for played in &query.line {

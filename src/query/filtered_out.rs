@@ -1,6 +1,8 @@
 //! Finds the filter that excludes all games, if no game passes all filters.
 
 use crate::board::Position;
+use crate::sorted::sort_by_key;
+use crate::store::read_rows;
 use crate::store::{self, Database, GameFilter, ListLengths};
 
 /// A filter; without it, some games would pass the others.
@@ -38,7 +40,7 @@ pub fn without_one_filter(
             found.push(WithoutFilter { field, games });
         }
     }
-    found.sort_by_key(|without| std::cmp::Reverse(without.games));
+    sort_by_key(&mut found, |without| std::cmp::Reverse(without.games));
     Ok(found)
 }
 
@@ -72,7 +74,7 @@ pub fn instead_of_filter(
     }
     let failed = |source| store::Error::sqlite(database.path(), "read the values of games", source);
     let read = |sql: &str| -> rusqlite::Result<Vec<Option<String>>> {
-        database.connection().prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+        read_rows(&mut database.connection().prepare(sql)?, [], |row| row.get(0))
     };
     let values = |sql: &str| -> store::Result<Vec<String>> {
         Ok(read(sql).map_err(failed)?.into_iter().flatten().collect())

@@ -191,6 +191,10 @@ impl Find<'_> {
     /// # Errors
     /// Errors of SQLite.
     pub fn visit(&self, mut visit: impl FnMut(&Hit) -> bool) -> store::Result<Shown> {
+        self.pass(&mut visit)
+    }
+
+    fn pass(&self, visit: &mut dyn FnMut(&Hit) -> bool) -> store::Result<Shown> {
         let mut shown = Shown::default();
         let see = |hit: Hit| {
             if self.limit.is_some_and(|limit| shown.occurrences == u64::from(limit)) {

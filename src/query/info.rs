@@ -1,10 +1,9 @@
 //! The contents of a database.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use crate::id::GameId;
+use crate::sorted::SortedMap;
 use crate::store::{
     self, Database, DuplicateCount, GameStatistics, ImportInfo, Info, OpeningCount, ProblemCount,
     SchemaVersion, SourceInfo, TreeSize,
@@ -46,11 +45,11 @@ pub struct Holdings {
     /// Games by result.
     pub results: GamesByResult,
     /// Games by year.
-    pub years: BTreeMap<u16, u64>,
+    pub years: SortedMap<u16, u64>,
     /// Games without a year.
     pub undated: u64,
     /// Players of games by rating, in steps of [`GameStatistics::RATING_STEP`].
-    pub ratings: BTreeMap<u16, u64>,
+    pub ratings: SortedMap<u16, u64>,
     /// Players of games without a rating.
     pub unrated: u64,
     /// The ten most frequent openings.

@@ -1,8 +1,6 @@
 //! Finds names of players that may be the same name in another spelling: Kortschnoj and Korchnoi, Wiktor and
 //! Viktor.
 
-use std::collections::BTreeSet;
-
 use crate::store::{PlayerWords, is_initial};
 
 /// Three sounds usually have at most this many letters: `tschtsche`.
@@ -30,8 +28,8 @@ impl Likeness {
     }
 
     /// The first two letters, without accents and in lower case, of all similar names.
-    pub(crate) fn beginnings(&self) -> BTreeSet<[char; 2]> {
-        let (mut beginnings, mut sounds) = (BTreeSet::new(), String::new());
+    pub(crate) fn beginnings(&self) -> Vec<[char; 2]> {
+        let (mut beginnings, mut sounds) = (Vec::new(), String::new());
         let after = || ('a'..='z').chain([' ']);
         for surname in self.readings.iter().map(|reading| reading.surname.as_str()) {
             let mut fits = |first, second, third| {

@@ -2,12 +2,13 @@
 //! same person in another spelling.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use serde::Serialize;
 
 use crate::id::NameId;
 use crate::query::likeness::{LikeName, Likeness};
+use crate::sorted::{SortedMap, distinct, sort_by_key};
 use crate::store::{self, Database, KnownPlayers, NameFilter, Selection};
 
 /// With more spellings than this, there is no suggestion: such a filter is not the name of one player.
@@ -87,10 +88,10 @@ fn several(database: &Database, known: &KnownPlayers, most: usize) -> store::Res
     let name_of: HashMap<&str, &str> =
         aliases.iter().map(|alias| (alias.alias.as_str(), alias.name.as_str())).collect();
     let spellings = database.player_names(&known.ids)?;
-    let mut players: BTreeMap<&str, Vec<NameId>> = BTreeMap::new();
+    let mut players: SortedMap<&str, Vec<NameId>> = SortedMap::new();
     for (spelling, &id) in spellings.iter().zip(&known.ids) {
         let name = name_of.get(spelling.as_str()).copied().unwrap_or(spelling);
-        players.entry(name).or_default().push(id);
+        players.entry(name).push(id);
     }
     if players.len() < 2 {
         return Ok(None);
@@ -101,7 +102,7 @@ fn several(database: &Database, known: &KnownPlayers, most: usize) -> store::Res
     let mut counted = players.iter().map(count).collect::<store::Result<Vec<_>>>()?;
     // The name of a player remains even if all the player's games were removed.
     counted.retain(|player| player.games > 0);
-    counted.sort_by_key(|player| Reverse(player.games));
+    sort_by_key(&mut counted, |player| Reverse(player.games));
     let players = counted.len() as u64;
     counted.truncate(most);
     Ok((players > 1).then_some(SeveralPlayers { field, players, most: counted }))
@@ -156,8 +157,8 @@ fn near_player(database: &Database, known: &KnownPlayers) -> store::Result<Optio
 
 /// Ranges of text that contain all names that may be similar, so that an index finds them.
 fn ranges(likeness: &[Likeness]) -> Vec<(String, String)> {
-    let beginnings: BTreeSet<[char; 2]> = likeness.iter().flat_map(Likeness::beginnings).collect();
-    let initials: BTreeSet<char> = beginnings.iter().map(|[first, _]| *first).collect();
+    let beginnings = distinct(likeness.iter().flat_map(Likeness::beginnings).collect());
+    let initials = distinct(beginnings.iter().map(|[first, _]| *first).collect());
     let upper = |letter: char| letter.to_ascii_uppercase();
     let cases = beginnings.iter().flat_map(|&[first, second]| {
         [[upper(first), second], [upper(first), upper(second)], [first, second]]

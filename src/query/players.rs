@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use crate::id::NameId;
+use crate::sorted::{sort_by, sort_by_key};
 use crate::store::{self, Database, NameFilter, Named, PlayerGames, fold};
 
 /// Orders of players.
@@ -96,12 +97,12 @@ impl Players<'_> {
         let mut players: Vec<(Group, PlayerGames)> = groups.into_iter().zip(counts).collect();
         match self.order {
             PlayerOrder::Games => {
-                players.sort_by(|(one, games), (other, more)| {
+                sort_by(&mut players, |(one, games), (other, more)| {
                     more.games.cmp(&games.games).then_with(|| one.name.cmp(&other.name))
                 });
             }
             PlayerOrder::Name => {
-                players.sort_by_cached_key(|(group, _)| (fold(&group.name), group.name.clone()))
+                sort_by_key(&mut players, |(group, _)| (fold(&group.name), group.name.clone()))
             }
         }
         let limit = self.limit.map_or(usize::MAX, |limit| limit as usize);
@@ -149,8 +150,9 @@ impl Players<'_> {
                 Spelling { name, games: count.games }
             };
             let mut spellings: Vec<_> = group.spellings.into_iter().map(spelling).collect();
-            spellings
-                .sort_by(|one, other| other.games.cmp(&one.games).then_with(|| one.name.cmp(&other.name)));
+            sort_by(&mut spellings, |one, other| {
+                other.games.cmp(&one.games).then_with(|| one.name.cmp(&other.name))
+            });
             let PlayerGames { games, white: as_white, black: as_black, first_year, last_year } = count;
             let (name, fide_id) = (group.name, group.fide_id);
             ListedPlayer { name, fide_id, games, as_white, as_black, first_year, last_year, spellings }

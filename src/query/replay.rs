@@ -70,6 +70,13 @@ pub fn replay(
     record: &GameRecord,
     mut visit: impl FnMut(&Position, &StoredPosition),
 ) -> Result<(), DamagedGame> {
+    replay_each(record, &mut visit)
+}
+
+fn replay_each(
+    record: &GameRecord,
+    visit: &mut dyn FnMut(&Position, &StoredPosition),
+) -> Result<(), DamagedGame> {
     let game = record.summary.game;
     let mut position = match &record.start_fen {
         None => Position::start(),

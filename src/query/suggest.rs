@@ -1,11 +1,12 @@
 //! Suggests names that probably belong to one player.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::RangeInclusive;
 
 use crate::id::NameId;
 use crate::query::aliases::Aliases;
+use crate::sorted::{distinct, insert, sort_by, sort_by_key};
 use crate::store::{self, Database, GamePlayers, Named, PlayerWords, can_be_one_person, have_same_words};
 
 /// The maximum span of years in which one player has games.
@@ -131,14 +132,14 @@ struct Candidate {
     player: Option<String>,
     games: SpellingGames,
     /// The FIDE numbers of its games, or that of the player if aliases define it.
-    fide_ids: BTreeSet<u32>,
+    fide_ids: Vec<u32>,
 }
 
 /// Names that certainly belong to one player: by FIDE number or by existing aliases.
 #[derive(Default)]
 struct Unit {
     members: Vec<usize>,
-    fide_ids: BTreeSet<u32>,
+    fide_ids: Vec<u32>,
     player: Option<String>,
 }
 
@@ -199,17 +200,17 @@ impl Alike {
 
 /// The first word of the surname and the first initial, for each way to read a name. Spellings of one person
 /// share such a pair.
-fn keys(words: &PlayerWords) -> BTreeSet<(&str, char)> {
+fn keys(words: &PlayerWords) -> Vec<(&str, char)> {
     let key = |surname: usize, given: usize| Some((words.word(surname), words.word(given).chars().next()?));
-    match words.surname() {
+    let keys = match words.surname() {
         Some(length) => {
             let particles = words.len() - words.particles();
             // First and last name may be swapped.
-            let keys = [key(0, length), key(particles % words.len(), length), key(length, 0)];
-            keys.into_iter().flatten().collect()
+            vec![key(0, length), key(particles % words.len(), length), key(length, 0)]
         }
-        None => (1..words.len()).flat_map(|index| [key(0, index), key(index, 0)]).flatten().collect(),
-    }
+        None => (1..words.len()).flat_map(|index| [key(0, index), key(index, 0)]).collect(),
+    };
+    distinct(keys.into_iter().flatten().collect())
 }
 
 /// Whether a complete word of a Chinese name is only a prefix of a word in the other: `Xu,Yi` is not short
@@ -288,7 +289,7 @@ fn add_games(database: &Database, candidates: &mut [Candidate], alike: &mut Alik
             let Some(candidate) = place.map(|place| &mut candidates[place]) else { continue };
             candidate.games.add(game.year, game.ratings[side]);
             if candidate.player.is_none() || candidate.fide_ids.is_empty() {
-                candidate.fide_ids.extend(game.fide_ids[side]);
+                game.fide_ids[side].into_iter().for_each(|number| insert(&mut candidate.fide_ids, number));
             }
         }
         if let [Some(white), Some(black)] = found {
@@ -301,7 +302,7 @@ fn add_games(database: &Database, candidates: &mut [Candidate], alike: &mut Alik
 fn units(candidates: &[Candidate]) -> Vec<Unit> {
     let (mut units, mut of_player, mut of_number) = (Vec::<Unit>::new(), HashMap::new(), HashMap::new());
     let mut order: Vec<_> = (0..candidates.len()).collect();
-    order.sort_by_key(|&place| candidates[place].player.is_none());
+    sort_by_key(&mut order, |&place| candidates[place].player.is_none());
     for place in order {
         let candidate = &candidates[place];
         let number = candidate.fide_ids.first().filter(|_| candidate.fide_ids.len() == 1);
@@ -314,7 +315,7 @@ fn units(candidates: &[Candidate]) -> Vec<Unit> {
             units.len() - 1
         });
         units[unit].members.push(place);
-        units[unit].fide_ids.extend(&candidate.fide_ids);
+        candidate.fide_ids.iter().for_each(|&number| insert(&mut units[unit].fide_ids, number));
         units[unit].player = units[unit].player.take().or_else(|| candidate.player.clone());
         of_player.extend(candidate.player.as_ref().map(|player| (player, unit)));
         if let Some(&number) = number {
@@ -330,21 +331,21 @@ struct Groups {
     alike: Alike,
     units: Vec<Unit>,
     /// For each unit, the units that it matches.
-    near: Vec<BTreeSet<usize>>,
+    near: Vec<Vec<usize>>,
 }
 
 impl Groups {
-    fn find_near(&self) -> Vec<BTreeSet<usize>> {
+    fn find_near(&self) -> Vec<Vec<usize>> {
         let mut unit_of = vec![0; self.candidates.len()];
         for (unit, Unit { members, .. }) in self.units.iter().enumerate() {
             members.iter().for_each(|&member| unit_of[member] = unit);
         }
-        let mut near = vec![BTreeSet::new(); self.units.len()];
+        let mut near = vec![Vec::new(); self.units.len()];
         for &(one, other) in &self.alike.0 {
             let units = [unit_of[one], unit_of[other]];
             if units[0] != units[1] && self.fits(units, [one, other]) {
-                near[units[0]].insert(units[1]);
-                near[units[1]].insert(units[0]);
+                insert(&mut near[units[0]], units[1]);
+                insert(&mut near[units[1]], units[0]);
             }
         }
         near
@@ -372,7 +373,7 @@ impl Groups {
     /// Whether all units that a unit matches can be one player.
     fn is_clear(&self, unit: usize) -> bool {
         let near: Vec<usize> = self.near[unit].iter().copied().chain([unit]).collect();
-        let fit = |one: usize, other: usize| self.near[one].contains(&other);
+        let fit = |one: usize, other: usize| self.near[one].binary_search(&other).is_ok();
         let all_fit = || {
             near.iter().enumerate().all(|(place, &one)| near[..place].iter().all(|&other| fit(one, other)))
         };
@@ -389,13 +390,15 @@ impl Groups {
                 left_out.extend(members.iter().filter(|_| members.len() == 1));
             }
             let others = self.near[unit].iter().copied().filter(|&other| is_clear[unit] && is_clear[other]);
-            let group: BTreeSet<usize> = others.chain([unit]).collect();
+            let group = distinct(others.chain([unit]).collect());
             // Only once per group.
             if group.first() == Some(&unit) {
                 suggested.aliases.extend(self.aliases_of(&group));
             }
         }
-        suggested.aliases.sort_by(|one, other| (&one.name, &one.alias).cmp(&(&other.name, &other.alias)));
+        sort_by(&mut suggested.aliases, |one, other| {
+            (&one.name, &one.alias).cmp(&(&other.name, &other.alias))
+        });
         suggested.unclear = self.left_out(unclear);
         suggested.several_fide_ids = self.left_out(several);
         suggested
@@ -407,13 +410,13 @@ impl Groups {
             .map(|&place| &self.candidates[place])
             .map(|candidate| (candidate.name.clone(), candidate.games.games))
             .collect();
-        most.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        sort_by(&mut most, |one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
         most.truncate(NAMED);
         LeftOut { names: names.len() as u64, most }
     }
 
     /// The rows of a group.
-    fn aliases_of(&self, group: &BTreeSet<usize>) -> Vec<SuggestedAlias> {
+    fn aliases_of(&self, group: &[usize]) -> Vec<SuggestedAlias> {
         let units = || group.iter().map(|&unit| &self.units[unit]);
         let members =
             || units().flat_map(|unit| &unit.members).map(|&place| (place, &self.candidates[place]));
@@ -428,7 +431,7 @@ impl Groups {
         }) else {
             return Vec::new();
         };
-        let fide_ids: BTreeSet<u32> = units().flat_map(|unit| unit.fide_ids.iter().copied()).collect();
+        let fide_ids = distinct(units().flat_map(|unit| unit.fide_ids.iter().copied()).collect());
         let fide_id = fide_ids.first().copied().filter(|_| fide_ids.len() == 1);
         let aliases = members().filter(|&(place, alias)| place != head && alias.player.is_none());
         let row = |(place, alias): (usize, &Candidate)| SuggestedAlias {

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use rusqlite::InterruptHandle;
 
+use crate::channel::{self, Receiver, Sender, bounded};
 use crate::server::answer::Problem;
 use crate::server::databases::{DatabaseIndex, Databases};
 use crate::server::error::Error;
@@ -143,8 +143,8 @@ impl Pool {
         self.sender().as_ref().ok_or_else(Problem::ending)?.try_send(job).map_err(|error| {
             self.refused.fetch_add(1, Ordering::Relaxed);
             match error {
-                TrySendError::Full(_) => Problem::busy(),
-                TrySendError::Disconnected(_) => Problem::internal(),
+                channel::Error::Timeout => Problem::busy(),
+                channel::Error::Closed => Problem::internal(),
             }
         })
     }
@@ -184,7 +184,7 @@ impl Pool {
 fn work(receiver: &Receiver<Job>, databases: &Arc<Databases>, nature: Nature) {
     stand_back(nature.nice);
     let mut reader = Reader::new(databases, nature);
-    for Job { ticket, work } in receiver {
+    for Job { ticket, work } in receiver.iter() {
         // The client has received another answer by now.
         if ticket.is_over() {
             continue;

@@ -4,10 +4,9 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
-
 use super::Mapped;
 use super::input::{Input, Position};
+use crate::channel::{Receiver, Sender, bounded};
 
 /// The magic number of a frame.
 pub(super) const FRAME: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();

@@ -16,6 +16,7 @@ use super::watch::Watch;
 use super::zip;
 use super::{Error, Result};
 use crate::path_bytes::path_of_bytes;
+use crate::sorted::sort_by_key;
 
 /// The files to read, in order, with errors.
 #[derive(Debug, Default)]
@@ -195,7 +196,7 @@ impl Lister<'_> {
             }
             Err(error) => return self.fail(Error::io(directory, error)),
         }
-        entries.sort_by_key(fs::DirEntry::file_name);
+        sort_by_key(&mut entries, fs::DirEntry::file_name);
         let mut left_out = self.left_out(&entries)?;
         for entry in entries {
             self.watch.looked_at(1, 0)?;

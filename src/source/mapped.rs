@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use memmap2::Mmap;
 
 use super::{Error, Result};
+use crate::channel::{self, Sender, bounded};
 
 /// Tells the operating system that a file is read sequentially.
 #[cfg(unix)]
@@ -98,7 +98,7 @@ impl Mapped {
         }
         let (map, (stop, stopped)) = (Arc::clone(self), bounded::<()>(0));
         let thread = thread::Builder::new().name("release".into()).spawn(move || {
-            while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+            while stopped.recv_timeout(PAUSE) == Err(channel::Error::Timeout) {
                 map.release(range.clone());
             }
         });

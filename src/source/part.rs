@@ -15,6 +15,7 @@ use super::form::Form;
 use super::frames::{self, FRAME};
 use super::input::{Input, Position};
 use super::{Mapped, Result, decode};
+use crate::sorted::sort;
 
 /// How a file can be read in parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,7 +122,7 @@ fn first_frame(bytes: &[u8], part: &Range<usize>) -> Option<usize> {
     let skippable = memchr::memmem::find_iter(window, b"\x2a\x4d\x18").filter_map(|at| at.checked_sub(1));
     let mut found: Vec<usize> =
         plain.chain(skippable).map(|at| part.start + at).filter(|&at| at < part.end).collect();
-    found.sort_unstable();
+    sort(&mut found);
     found.into_iter().find(|&at| begins_frame(bytes, at))
 }
 

@@ -7,12 +7,11 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use crossbeam_channel::{RecvTimeoutError, bounded};
-
 use super::encoding::Transcoder;
 use super::error::{Error, Result};
 use super::form::{Form, MARK};
 use super::watch::Watch;
+use crate::channel::{self, bounded};
 
 /// The text of a list, which has one path per line. `watch` can stop the search while a pipe is read.
 pub(super) fn read_list(list: &Path, watch: &dyn Watch) -> ControlFlow<(), Result<Vec<u8>>> {
@@ -73,7 +72,7 @@ fn read(path: &Path, most: u64, watch: &dyn Watch) -> ControlFlow<(), io::Result
     loop {
         watch.looked_at(0, 0)?;
         match receiver.recv_timeout(PATIENCE) {
-            Err(RecvTimeoutError::Timeout) => {}
+            Err(channel::Error::Timeout) => {}
             Ok(read) => return ControlFlow::Continue(read),
             Err(error) => return ControlFlow::Continue(Err(io::Error::other(error))),
         }

@@ -9,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use super::Error;
 use super::watch::Watch;
 use crate::path_bytes::ends_in_separator;
+use crate::sorted::sort_by;
 
 /// A pattern, part by part.
 pub(super) struct Pattern {
@@ -175,7 +176,7 @@ fn entries(
             Err(error) => return ControlFlow::Continue(Err(error)),
         }
     }
-    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+    sort_by(&mut entries, |(a, _), (b, _)| a.cmp(b));
     ControlFlow::Continue(Ok(entries))
 }
 

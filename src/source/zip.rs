@@ -10,6 +10,7 @@ use flate2::Crc;
 use super::directory::{Directory, Entry};
 use super::{Error, Mapped, Result};
 use crate::path_bytes::path_of_bytes;
+use crate::sorted::sort_by_key;
 
 /// A file in a zip archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +73,7 @@ impl Members {
         let damage = damage.map(|reason| Fault::Damage(reason).error(archive.to_owned()));
         entries.retain(|entry| !entry.is_link && is_pgn(&entry.name));
         number(&mut entries);
-        entries.sort_by_cached_key(|entry| {
+        sort_by_key(&mut entries, |entry| {
             entry.name.split(|&byte| byte == b'/').map(<[u8]>::to_vec).collect::<Vec<_>>()
         });
         let member = |entry: Entry| (path_of(archive, &entry.name), member(map.bytes(), archive, &entry));
@@ -115,7 +116,7 @@ impl Members {
 fn drop_overlapping(bytes: &[u8], entries: &mut Vec<Entry>) -> Option<String> {
     let mut order: Vec<usize> =
         (0..entries.len()).filter(|&index| entries[index].data_start(bytes).is_some()).collect();
-    order.sort_by_key(|&index| entries[index].header);
+    sort_by_key(&mut order, |&index| entries[index].header);
     let overlaps: HashSet<usize> = order
         .windows(2)
         .filter(|pair| {

@@ -39,11 +39,16 @@ impl BlockGames {
 
     /// The games in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u16> {
-        let words = (0..=u16::MAX).step_by(64).zip(&self.0);
-        words.flat_map(|(first, &word)| {
-            let rest = |&word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
-            let words = std::iter::successors(Some(word).filter(|&word| word != 0), rest);
-            words.map(move |word| first + word.trailing_zeros() as u16)
+        let mut words = (0..=u16::MAX).step_by(64).zip(&self.0);
+        let (mut first, mut rest) = (0, 0);
+        std::iter::from_fn(move || {
+            while rest == 0 {
+                let (next, &word) = words.next()?;
+                (first, rest) = (next, word);
+            }
+            let number = first + rest.trailing_zeros() as u16;
+            rest &= rest - 1;
+            Some(number)
         })
     }
 

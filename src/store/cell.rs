@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use rusqlite::types::{Type, ValueRef};
-use rusqlite::{Row, RowIndex};
+use rusqlite::{Params, Row, RowIndex, Statement};
 
 use crate::path_bytes::path_of_bytes;
 
@@ -90,6 +90,20 @@ impl WrongCell {
             _ => None,
         }
     }
+}
+
+/// All rows of a query.
+pub(crate) fn read_rows<T>(
+    query: &mut Statement<'_>,
+    params: impl Params,
+    mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    let mut rows = query.query(params)?;
+    let mut all = Vec::new();
+    while let Some(row) = rows.next()? {
+        all.push(read(row)?);
+    }
+    Ok(all)
 }
 
 /// A type that can be read from a cell.

@@ -40,7 +40,7 @@ pub(crate) mod write;
 pub use crate::id::ImportId;
 pub use cell::WrongCell;
 #[cfg(feature = "index")]
-pub(crate) use cell::{Cells, GAME_COLUMN, GAME_SET, OPENING, SOURCE, VISIT_SET, tell};
+pub(crate) use cell::{Cells, GAME_COLUMN, GAME_SET, OPENING, SOURCE, VISIT_SET, read_rows, tell};
 #[cfg(feature = "index")]
 pub(crate) use database::keep_temporary_files_in;
 pub use database::{Database, Stop};

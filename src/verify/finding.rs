@@ -1,6 +1,5 @@
 //! Findings: what is wrong, and where.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
@@ -8,6 +7,7 @@ use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
 use crate::id::{GameId, Ply};
+use crate::sorted::SortedMap;
 use crate::store::row::StoredId;
 use crate::store::tell;
 
@@ -177,9 +177,9 @@ impl fmt::Display for Finding {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     /// The number of findings of each kind.
-    pub counts: BTreeMap<Kind, u64>,
+    pub counts: SortedMap<Kind, u64>,
     /// The first findings.
-    pub first: BTreeSet<Finding>,
+    pub first: Vec<Finding>,
 }
 
 impl Findings {
@@ -187,6 +187,12 @@ impl Findings {
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.values().sum()
+    }
+
+    fn keep(&mut self, limit: usize) {
+        self.first.sort_unstable();
+        self.first.dedup();
+        self.first.truncate(limit);
     }
 }
 
@@ -204,10 +210,10 @@ impl Collector {
 
     pub(crate) fn add(&self, finding: Finding) {
         let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
-        *findings.counts.entry(finding.kind).or_default() += 1;
-        findings.first.insert(finding);
-        if findings.first.len() > self.limit {
-            findings.first.pop_last();
+        *findings.counts.entry(finding.kind) += 1;
+        findings.first.push(finding);
+        if findings.first.len() / 2 > self.limit {
+            findings.keep(self.limit);
         }
     }
 
@@ -215,12 +221,10 @@ impl Collector {
     pub(crate) fn absorb(&self, others: Findings) {
         let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
         for (kind, count) in others.counts {
-            *findings.counts.entry(kind).or_default() += count;
+            *findings.counts.entry(kind) += count;
         }
         findings.first.extend(others.first);
-        while findings.first.len() > self.limit {
-            findings.first.pop_last();
-        }
+        findings.keep(self.limit);
     }
 
     /// Reports a wrong value.
@@ -244,7 +248,9 @@ impl Collector {
     }
 
     pub(crate) fn into_findings(self) -> Findings {
-        self.findings.into_inner().unwrap_or_else(PoisonError::into_inner)
+        let mut findings = self.findings.into_inner().unwrap_or_else(PoisonError::into_inner);
+        findings.keep(self.limit);
+        findings
     }
 }
 

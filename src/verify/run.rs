@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode};
 
 use crate::board::Position;
 use crate::id::{GameId, OpeningId};
-use crate::parallel::lock;
+use crate::parallel::{self, lock};
 use crate::store::row::StoredId;
 use crate::store::{self, Cells, Database, OPENING, WrongCell};
 use crate::verify::error::{Error, Result};
@@ -420,22 +420,34 @@ impl<'a> Check<'a> {
         items: &[T],
         work: impl Fn(&Connection, &T) -> Result<()> + Sync,
     ) -> Result<()> {
+        self.spread_numbers(pool, items.len(), &|connection, index| work(connection, &items[index]))
+    }
+
+    fn spread_numbers(
+        &self,
+        pool: &ThreadPool,
+        count: usize,
+        work: &(dyn Fn(&Connection, usize) -> Result<()> + Sync),
+    ) -> Result<()> {
         let next = AtomicUsize::new(0);
         let thread = || {
             let database = Database::open_read_only(self.path)?;
             self.progress.listen(database.interrupt_handle());
-            while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                if index >= count {
+                    return Ok(());
+                }
                 if self.failed.load(Ordering::Relaxed) {
-                    break;
+                    return Ok(());
                 }
                 if self.progress.is_stopped() {
                     return Err(Error::Stopped);
                 }
-                work(database.connection(), item)?;
+                work(database.connection(), index)?;
             }
-            Ok(())
         };
-        let results = pool.broadcast(|_| {
+        let results = parallel::broadcast(pool, || {
             let result = thread();
             self.failed.fetch_or(result.is_err(), Ordering::Relaxed);
             result
@@ -445,11 +457,14 @@ impl<'a> Check<'a> {
 
     /// Reports that data cannot be read, if the cause is in the database.
     fn guard<T>(&self, table: &'static str, row: RowId, result: rusqlite::Result<T>) -> Result<Option<T>> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => self.report(table, row, error).map(|()| None),
+        }
+    }
+
+    fn report(&self, table: &'static str, row: RowId, error: rusqlite::Error) -> Result<()> {
         use rusqlite::Error as Sql;
-        let error = match result {
-            Ok(value) => return Ok(Some(value)),
-            Err(error) => error,
-        };
         let is_damage = match &error {
             Sql::SqliteFailure(failure, _) => match failure.code {
                 ErrorCode::OperationInterrupted => return Err(Error::Stopped),
@@ -478,7 +493,7 @@ impl<'a> Check<'a> {
                 self.findings.about(Kind::Unreadable, table, row, found);
             }
         }
-        Ok(None)
+        Ok(())
     }
 }
 

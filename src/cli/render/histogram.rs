@@ -1,10 +1,10 @@
 //! Small bar charts.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::cli::render::board::is_ascii;
 use crate::cli::render::number::grouped;
+use pgndex::SortedMap;
 
 /// The maximum number of bars.
 const MAX_BARS: u16 = 12;
@@ -24,7 +24,7 @@ pub(crate) struct Bar {
 ///
 /// The first and the last thousandth of all counts may be outliers: they go into the first and the last bin,
 /// which are then open.
-pub(crate) fn bars(counts: &BTreeMap<u16, u64>, step: u16) -> Vec<Bar> {
+pub(crate) fn bars(counts: &SortedMap<u16, u64>, step: u16) -> Vec<Bar> {
     let rare = counts.values().sum::<u64>() / 1000;
     let (Some(low), Some(high)) = (bound(counts.iter(), rare), bound(counts.iter().rev(), rare)) else {
         return Vec::new();
@@ -42,7 +42,7 @@ pub(crate) fn bars(counts: &BTreeMap<u16, u64>, step: u16) -> Vec<Bar> {
             (start, end, Bar { label, count: 0 })
         })
         .collect();
-    for (number, count) in counts {
+    for (number, count) in counts.iter() {
         bars[usize::from(bin(*number, width).clamp(first, last) - first)].2.count += count;
     }
     let is_outside =

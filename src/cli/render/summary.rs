@@ -169,7 +169,7 @@ impl Report<'_> {
                 }
             }
         }
-        for (variant, &games) in &self.summary.variants {
+        for (variant, &games) in self.summary.variants.iter() {
             writeln!(out, "    {} of variant {} skipped", counted(games, "game"), printable(variant))?;
         }
         Ok(())

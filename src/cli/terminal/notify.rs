@@ -1,9 +1,9 @@
 //! Notifies a service manager: systemd's notify protocol, as described in sd_notify(3).
 
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use pgndex::index::Progress;
 
 /// The address of a service manager, if there is one.
@@ -89,7 +89,7 @@ impl Watchdog {
     pub(crate) fn during<T>(&self, progress: &Progress, work: impl FnOnce() -> T) -> T {
         let Some(every) = self.every else { return work() };
         self.notifier.tell(ALIVE);
-        let (end, ended) = bounded::<()>(0);
+        let (end, ended) = sync_channel::<()>(0);
         std::thread::scope(|scope| {
             let listener =
                 std::thread::Builder::new().name("watchdog".into()).spawn_scoped(scope, move || {
@@ -171,14 +171,16 @@ mod tests {
     #[test]
     fn whoever_waits_tells_of_it_until_woken() {
         let (_directory, watchdog, manager) = heard();
-        let (wake, woken) = bounded(1);
+        let (wake, woken) = sync_channel(1);
         std::thread::scope(|scope| {
-            scope.spawn(|| watchdog.wait(&woken, Duration::from_secs(3600)));
+            let watchdog = &watchdog;
+            scope.spawn(move || watchdog.wait(&woken, Duration::from_secs(3600)));
             for _ in 0..3 {
                 assert_eq!(hear(&manager), ALIVE);
             }
             wake.send(()).unwrap();
         });
+        let (_wake, woken) = sync_channel(1);
         watchdog.wait(&woken, Duration::ZERO);
     }
 }

@@ -1,10 +1,10 @@
 //! Displays the progress of a run: a bar on a terminal, or occasional lines in a log.
 
 use std::io::{self, IsTerminal as _, Write};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::environment;
@@ -35,7 +35,7 @@ pub(crate) struct Snapshot {
 #[derive(Debug)]
 pub(crate) struct Progress {
     /// Dropped to wake the thread, which then ends.
-    stop: Option<Sender<()>>,
+    stop: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -69,7 +69,7 @@ impl Progress {
         snapshot: impl Fn() -> Snapshot + Send + 'static,
         mut show: impl Show + Send + 'static,
     ) -> Self {
-        let (stop, stopped) = bounded::<()>(0);
+        let (stop, stopped) = sync_channel::<()>(0);
         let thread = thread::Builder::new().name("progress".into()).spawn(move || {
             let mut meter = Meter::new(snapshot(), Instant::now());
             let mut wait = first;

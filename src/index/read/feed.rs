@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError};
-
+use crate::channel::{self, Receiver};
 use crate::index::error::{Error, Result};
 use crate::index::problem::Kind;
 use crate::index::read::chunk::Chunk;
@@ -153,8 +152,8 @@ impl<'s> Feed<'s> {
             }
             match pieces.recv_timeout(PATIENCE) {
                 Ok(piece) => break piece,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(Error::Panicked),
+                Err(channel::Error::Timeout) => {}
+                Err(channel::Error::Closed) => return Err(Error::Panicked),
             }
         };
         let task = match piece {

@@ -5,8 +5,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
-
+use crate::channel::{Receiver, Sender, bounded, unbounded};
 use crate::index::error::{Error, Result};
 use crate::index::problem::Kind;
 use crate::index::read::chunk::Chunk;
@@ -414,8 +413,8 @@ mod tests {
         let read = |file: &crate::source::Result<crate::source::SourceFile>| {
             let Opened::Packed(packed) = open(file.as_ref().unwrap()).unwrap() else { panic!("an archive") };
             // Text from a thread has not arrived yet.
-            let pieces: Vec<Piece> =
-                start(packed, "a".into(), 0, options.clone()).unwrap().try_iter().collect();
+            let receiver = start(packed, "a".into(), 0, options.clone()).unwrap();
+            let pieces: Vec<Piece> = std::iter::from_fn(|| receiver.try_recv().ok()).collect();
             assert!(
                 matches!(pieces.last(), Some(Piece::End(SourceEnd { digest: Some(_), .. }))),
                 "{pieces:?}"

@@ -1,11 +1,11 @@
 //! The summary of a run as a JSON object.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
 
 use crate::index::report::summary::{Stages, Summary};
+use crate::sorted::SortedMap;
 use crate::store::row::Severity;
 
 /// The summary of a run.
@@ -25,7 +25,7 @@ pub struct SummaryObject {
     /// Games with errors that were skipped; they are not counted in `games`.
     pub left_out: u64,
     /// Number of games whose moves were skipped because the rules of their variant are unknown, by variant.
-    pub skipped_variants: BTreeMap<String, u64>,
+    pub skipped_variants: SortedMap<String, u64>,
     /// Half-moves read.
     pub plies: u64,
     /// Worker threads; 0 if there was nothing to read.

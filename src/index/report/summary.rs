@@ -1,8 +1,8 @@
 //! The summary of a run.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::sorted::SortedMap;
 use crate::store::row::{DuplicateKind, Severity};
 
 /// The summary of a run.
@@ -13,7 +13,7 @@ pub struct Summary {
     /// Games with an error that were omitted.
     pub left_out: u64,
     /// Games whose moves were skipped because the rules of their variant are unknown, by the variant's name.
-    pub variants: BTreeMap<String, u64>,
+    pub variants: SortedMap<String, u64>,
     /// Whether the input was only checked, and no database written.
     pub dry_run: bool,
     /// Moves replayed.
@@ -124,7 +124,7 @@ impl DuplicateCounts {
 
 /// Problems by severity and kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ProblemCounts(BTreeMap<(Severity, &'static str), u64>);
+pub struct ProblemCounts(SortedMap<(Severity, &'static str), u64>);
 
 impl FromIterator<(Severity, &'static str, u64)> for ProblemCounts {
     fn from_iter<T: IntoIterator<Item = (Severity, &'static str, u64)>>(counts: T) -> Self {
@@ -134,7 +134,7 @@ impl FromIterator<(Severity, &'static str, u64)> for ProblemCounts {
 
 impl ProblemCounts {
     pub(crate) fn add(&mut self, severity: Severity, kind: &'static str) {
-        *self.0.entry((severity, kind)).or_default() += 1;
+        *self.0.entry((severity, kind)) += 1;
     }
 
     /// Each kind that occurred: its severity, its word in the database, the number of problems. Warnings come

@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 
 use crate::board::KeySet;
+use crate::channel;
 use crate::id::GameId;
 use crate::index::error::{Error, Result};
 use crate::index::game::parse::Standard;
@@ -19,6 +20,7 @@ use crate::index::run::{Intake, Run};
 use crate::index::spill::SpillMap;
 use crate::index::visited_position::counted_game::CountedGames;
 use crate::index::visited_position::reached::ReachedPositions;
+use crate::parallel;
 use crate::source::DecodeOptions;
 use crate::store::Known;
 use crate::store::sink::{PositionEncoder as _, Sink, Takes};
@@ -47,16 +49,16 @@ impl Run<'_> {
         };
         let shared = Shared { visited, ..self.shared(numbering)? };
         let encoder = sink.encoder();
-        let (loads, load_queue) = crossbeam_channel::bounded(2 * self.pool.current_num_threads() + 2);
-        let (headers_back, empty_headers) = crossbeam_channel::unbounded();
-        let (blocks_back, empty_blocks) = crossbeam_channel::unbounded();
+        let (loads, load_queue) = channel::bounded(2 * self.pool.current_num_threads() + 2);
+        let (headers_back, empty_headers) = channel::unbounded();
+        let (blocks_back, empty_blocks) = channel::unbounded();
         let outlet = Outlet { loads, empty_headers, empty_blocks };
         let mut tally = Tally::default();
         let digests = std::thread::scope(|scope| {
             let digests = takes.keeps().then(|| scope.spawn(|| self.digests(&shared)));
             let workers = scope.spawn(|| {
                 let (outlet, encoder) = (outlet, encoder);
-                first_failure(self.pool.broadcast(|_| shared.work(&outlet, encoder.another())))
+                first_failure(parallel::broadcast(&self.pool, || shared.work(&outlet, encoder.another())))
             });
             let written = load_queue.iter().try_for_each(|load| {
                 match load {

@@ -1,9 +1,8 @@
 //! Counts of a run while batches are written.
 
-use std::collections::BTreeMap;
-
 use crate::index::problem::Kind;
 use crate::index::report::summary::{DuplicateCounts, ProblemCounts};
+use crate::sorted::SortedMap;
 use crate::store::row::{GameStatus, HeaderBatch};
 
 /// The counts of the writer.
@@ -14,7 +13,7 @@ pub(crate) struct Tally {
     pub(crate) damaged: Vec<String>,
     pub(crate) skipped: u64,
     pub(crate) duplicates: DuplicateCounts,
-    pub(crate) variants: BTreeMap<String, u64>,
+    pub(crate) variants: SortedMap<String, u64>,
     pub(crate) gameless: Vec<String>,
 }
 
@@ -41,6 +40,6 @@ impl Tally {
         /// Any text can be a variant's name: garbage must not fill the memory.
         const MOST: usize = 100;
         let is_known = self.variants.len() < MOST || self.variants.contains_key(name);
-        *self.variants.entry(if is_known { name } else { "others" }.to_owned()).or_default() += 1;
+        *self.variants.entry(if is_known { name } else { "others" }.to_owned()) += 1;
     }
 }

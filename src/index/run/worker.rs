@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use crossbeam_channel::{Receiver, Sender};
-
 use crate::board::KeySet;
+use crate::channel::{Receiver, Sender};
 use crate::index::error::{Error, Result};
 use crate::index::game::batch::GameBatch;
 use crate::index::game::parse::{ChunkParser, Standard};

@@ -1,8 +1,7 @@
 //! Computes the changes of visited positions by added games on all threads, and writes them on one.
 
-use crossbeam_channel::{Receiver, Sender};
-
 use crate::board::{MoveCode, Position, PositionKey};
+use crate::channel::{Receiver, Sender};
 use crate::index::error::{Error, Result};
 use crate::index::visited_position::counted_game::CountedGame;
 use crate::index::visited_position::counter::{Fens, VisitedPosition, to_json};
@@ -51,7 +50,7 @@ pub(crate) fn make_ready(
 ) -> Result<()> {
     let Some(target) = tracker.target() else { return Ok(()) };
     let known = Known::open_snapshot(target)?;
-    for piece in found {
+    for piece in found.iter() {
         tracker.check()?;
         let make_ready = |visited: VisitedPosition| {
             if reads_new_rows(&visited, tracker) {

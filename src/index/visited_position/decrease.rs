@@ -1,6 +1,5 @@
 //! Subtracts removed games from the rows of visited positions.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use rayon::ThreadPool;
@@ -12,6 +11,7 @@ use crate::index::visited_position::counted_game::CountedGame;
 use crate::index::visited_position::counter::to_json;
 use crate::index::visited_position::known_outcomes::KnownOutcomes;
 use crate::parallel;
+use crate::sorted::insert;
 use crate::store::block_set::block_of;
 use crate::store::row::{GameId, GameList, LISTED_GAMES, ResultCounts};
 use crate::store::visit_set::PlayedMove;
@@ -24,7 +24,7 @@ struct Decrease {
     unfinished: u32,
     moves: Vec<(MoveCode, ResultCounts)>,
     /// The blocks of the games.
-    blocks: BTreeSet<u32>,
+    blocks: Vec<u32>,
     change: Change,
 }
 
@@ -41,7 +41,7 @@ struct Change {
 
 impl Decrease {
     fn count(&mut self, played: Option<MoveCode>, id: GameId, game: CountedGame) {
-        self.blocks.insert(block_of(id).0);
+        insert(&mut self.blocks, block_of(id).0);
         if game.result() == GameResult::Unknown {
             self.unfinished += 1;
             return;
@@ -63,7 +63,7 @@ impl Decrease {
     fn absorb(&mut self, other: &Self) {
         self.counts.add(&other.counts);
         self.unfinished += other.unfinished;
-        self.blocks.extend(&other.blocks);
+        other.blocks.iter().for_each(|&block| insert(&mut self.blocks, block));
         for (code, counts) in &other.moves {
             self.counts_of(*code).add(counts);
         }

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::board::{KeySet, PositionKey};
+use crate::channel::{self, Receiver, Sender};
 use crate::id::Level;
 use crate::index::error::{Error, Result};
 use crate::index::visited_position::change::{ChangeWriter, make_ready};
@@ -14,11 +15,11 @@ use crate::index::visited_position::rows;
 use crate::index::visited_position::sorting::{Sorting, Update};
 use crate::index::visited_position::update::{Found, Recount, Tracker};
 use crate::parallel::lock;
+use crate::sorted::sort_by_key;
 use crate::store::frequent_keys::FrequentKeys;
 use crate::store::pages::PositionTrees;
 use crate::store::sink::{NewOccurrences, OccurrenceRows, SortedOccurrences, UnsortedOccurrences};
 use crate::store::{BulkLoader, GameSet};
-use crossbeam_channel::{Receiver, Sender};
 
 /// The occurrences of a new database: everything is counted here.
 pub(crate) struct FreshOccurrences<'r> {
@@ -57,7 +58,7 @@ impl SortedOccurrences for FreshOccurrences<'_> {
 
     fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
         let mut counted = std::mem::take(&mut *lock(&self.counted));
-        counted.sort_unstable_by_key(|&(partition, _)| partition);
+        sort_by_key(&mut counted, |&(partition, _)| partition);
         let (keys, visited): (Vec<_>, Vec<_>) =
             counted.into_iter().map(|(_, counted)| (counted.frequent_keys, counted.visited)).unzip();
         loader.set_frequent_keys(Level::FIRST, &FrequentKeys::join(keys))?;
@@ -100,8 +101,8 @@ impl<'r> AddedOccurrences<'r> {
         target: Option<&'r Path>,
         removed: &'r GameSet,
     ) -> Self {
-        let (to_found, found) = crossbeam_channel::unbounded();
-        let (to_now_visited, now_visited) = crossbeam_channel::unbounded();
+        let (to_found, found) = channel::unbounded();
+        let (to_now_visited, now_visited) = channel::unbounded();
         Self {
             sorting,
             tracker: Tracker::new(sorting, update, reached, target, removed),
@@ -189,7 +190,7 @@ impl NewOccurrences for AddedOccurrences<'_> {
             recount.finish()
         };
         let threads = self.sorting.pool.current_num_threads();
-        let (to_writer, ready) = crossbeam_channel::bounded(4 * threads);
+        let (to_writer, ready) = channel::bounded(4 * threads);
         std::thread::scope(|scope| {
             let counts: Vec<_> =
                 (0..threads).map(|_| scope.spawn(|| count(self.tracker.recount(before)))).collect();

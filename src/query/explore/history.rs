@@ -1,12 +1,11 @@
 //! How often a position was reached from year to year, and what was played then.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use super::{Explore, by_result};
 use crate::board::{GameResult, MoveCode};
 use crate::query::position::san;
+use crate::sorted::{SortedMap, sort_by_key};
 use crate::store::row::{ResultCounts, month_of, year_of};
 use crate::store::{self, ReachedGames};
 
@@ -43,7 +42,7 @@ pub struct HistoryMove {
 #[derive(Default)]
 struct Counted {
     results: ResultCounts,
-    moves: BTreeMap<MoveCode, u64>,
+    moves: SortedMap<MoveCode, u64>,
 }
 
 /// What came of the games of a month that reached a position.
@@ -65,12 +64,12 @@ impl Explore<'_> {
     /// Errors of SQLite.
     pub fn months(&self) -> store::Result<Vec<HistoryMonth>> {
         let mut reached = ReachedGames::new(self.database, self.selection);
-        let new = BTreeMap::<(u16, u8), ResultCounts>::new;
+        let new = SortedMap::<(u16, u8), ResultCounts>::new;
         let months = reached.fold(&self.query.position, new, |months, game| {
             if let (Some(year), Some(month)) = (year_of(game.day), month_of(game.day))
                 && game.result != GameResult::Unknown
             {
-                let counted = months.entry((year, month)).or_default();
+                let counted = months.entry((year, month));
                 counted.count(game.result, game.elos, Some(year));
             }
         })?;
@@ -89,25 +88,25 @@ impl Explore<'_> {
         let position = &self.query.position;
         let snapshot = self.database.snapshot()?;
         let mut reached = ReachedGames::new(self.database, self.selection);
-        let years = reached.fold(position, BTreeMap::<Option<u16>, Counted>::new, |years, game| {
+        let years = reached.fold(position, SortedMap::<Option<u16>, Counted>::new, |years, game| {
             if game.result == GameResult::Unknown {
                 return;
             }
             let year = year_of(game.day);
-            let counted = years.entry(year).or_default();
+            let counted = years.entry(year);
             counted.results.count(game.result, game.elos, year);
             if let Some(code) = game.played {
-                *counted.moves.entry(code).or_default() += 1;
+                *counted.moves.entry(code) += 1;
             }
         })?;
         let games_of_years = self.database.finished_by_year(self.selection)?;
         drop(snapshot);
-        let mut totals = BTreeMap::<MoveCode, u64>::new();
-        for (&code, games) in years.values().flat_map(|counted| &counted.moves) {
-            *totals.entry(code).or_default() += games;
+        let mut totals = SortedMap::<MoveCode, u64>::new();
+        for (&code, games) in years.values().flat_map(|counted| counted.moves.iter()) {
+            *totals.entry(code) += games;
         }
         let mut codes = Vec::from_iter(totals);
-        codes.sort_by_key(|&(code, games)| (std::cmp::Reverse(games), code));
+        sort_by_key(&mut codes, |&(code, games)| (std::cmp::Reverse(games), code));
         codes.truncate(most_moves);
         let known = || years.keys().filter_map(|year| *year);
         let (first, last) = (known().min(), known().max());
@@ -116,7 +115,7 @@ impl Explore<'_> {
             None => years.contains_key(&None),
         };
         let mut told: Vec<_> = games_of_years.iter().filter(|(year, _)| is_told(**year)).collect();
-        told.sort_by_key(|(year, _)| (year.is_none(), **year));
+        sort_by_key(&mut told, |(year, _)| (year.is_none(), **year));
         let none = Counted::default();
         let year = |(&year, &games_of_year): (&Option<u16>, &u64)| {
             let counted = years.get(&year).unwrap_or(&none);

@@ -14,6 +14,7 @@ use crate::opening::{Opening, OpeningBook};
 use crate::query::names::{NearNames, near_names};
 use crate::query::performance::{opponent_rating, performance};
 use crate::query::position::{PositionQuery, san};
+use crate::sorted::sort_by;
 use crate::store::row::{RatedScore, ResultCounts};
 use crate::store::{
     self, Continuation, Database, Exploration, ExplorationParts, GameSummary, Hit, Lines, ListLengths,
@@ -312,7 +313,7 @@ impl Explore<'_> {
         }));
         let read = |(found, in_variations)| self.explored(found, in_variations);
         let mut moves = found.into_iter().map(read).collect::<store::Result<Vec<_>>>()?;
-        moves.sort_by(|a, b| {
+        sort_by(&mut moves, |a, b| {
             let games = |played: &ExploredMove| (played.results.games(), played.in_variations);
             games(b).cmp(&games(a)).then_with(|| a.uci.cmp(&b.uci))
         });

@@ -41,39 +41,41 @@ pub fn choose_games<E: From<Error>>(
     mut visit: impl FnMut(GameId) -> Result<bool, E>,
 ) -> Result<(), E> {
     let mut visited = Ok(());
-    let mut see = |game| match visit(game) {
+    choose(database, choice, &mut |game| match visit(game) {
         Ok(goes_on) => goes_on,
         Err(error) => {
             visited = Err(error);
             false
         }
-    };
+    })?;
+    visited
+}
+
+fn choose(database: &Database, choice: Choice<'_>, see: &mut dyn FnMut(GameId) -> bool) -> Result<(), Error> {
     let (lines, limit, offset) = (Lines::Main, None, 0);
     match choice {
         Choice::Selection(selection, order) => {
-            database.visit_games(selection, order, see).map_err(Error::from)?;
+            database.visit_games(selection, order, see)?;
         }
         Choice::Reached(query, selection, order) => {
             let (key, fen) = (query.position.key(), query.position.canonical_fen());
             let search = Search { key, fen: &fen, lines, selection, order, limit, offset };
             let mut last = None;
-            database
-                .visit_hits(&search, |hit| {
-                    let game = hit.game.game;
-                    last.replace(game) == Some(game) || see(game)
-                })
-                .map_err(Error::from)?;
+            database.visit_hits(&search, |hit| {
+                let game = hit.game.game;
+                last.replace(game) == Some(game) || see(game)
+            })?;
         }
         Choice::Passed(course, selection, order) => {
             let scan = Scan { lines, selection, order, limit, offset };
-            database.scan(&scan, course, |hit| see(hit.game.game)).map_err(Error::from)?;
+            database.scan(&scan, course, |hit| see(hit.game.game))?;
         }
         Choice::Sql(sql) => choose_by_sql(database, sql, see)?,
     }
-    visited
+    Ok(())
 }
 
-fn choose_by_sql(database: &Database, sql: &str, mut visit: impl FnMut(GameId) -> bool) -> Result<(), Error> {
+fn choose_by_sql(database: &Database, sql: &str, visit: &mut dyn FnMut(GameId) -> bool) -> Result<(), Error> {
     let failed = |source| store::Error::sqlite(database.path(), "read the numbers of games", source);
     let mut query = database.query(sql)?;
     let mut rows = query.rows([])?;

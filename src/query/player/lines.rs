@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::Record;
 use crate::board::{MoveCode, Position};
 use crate::query::position::push_move;
+use crate::sorted::{sort_by, sort_by_key};
 use crate::store::PlayedGame;
 
 /// The maximum number of moves in a tree: more are useless.
@@ -58,7 +59,7 @@ impl<'g> Counting<'g> {
     /// The moves of at least `fewest` games, as a tree. If there are too many, only those of most games. Also
     /// returns whether moves were left out.
     pub(super) fn tree(mut self, fewest: u64) -> (Vec<LineNode>, bool) {
-        self.games.sort_by(|(one, _), (other, _)| {
+        sort_by(&mut self.games, |(one, _), (other, _)| {
             one.iter().map(|code| code.bits()).cmp(other.iter().map(|code| code.bits()))
         });
         let (taken, is_cut) = self.most_frequent(fewest);
@@ -118,7 +119,7 @@ impl<'g> Counting<'g> {
 
     fn nodes(&self, taken: &[Node], at: usize, position: &Position) -> Vec<LineNode> {
         let mut next = taken[at].next.clone();
-        next.sort_by_key(|&index| (Reverse(taken[index].games.len()), taken[index].code.bits()));
+        sort_by_key(&mut next, |&index| (Reverse(taken[index].games.len()), taken[index].code.bits()));
         let told = |index: usize| {
             let node = &taken[index];
             let mut after = position.clone();

@@ -14,6 +14,7 @@ use crate::id::{GameId, NameId};
 use crate::query::find::as_letter;
 use crate::query::performance::{opponent_rating, performance, rounded};
 use crate::query::players::{ListedPlayer, Players};
+use crate::sorted::{sort_by, sort_by_key};
 use crate::store::row::{RatedScore, day_number, year_of};
 use crate::store::{self, Database, NameFilter, PlayedGame, Selection};
 use lines::Counting;
@@ -328,11 +329,11 @@ impl PlayerQuestion<'_> {
         let mut all = Record::default();
         games.iter().for_each(|game| all.count(game));
         let mut years = grouped(&games, year);
-        years.sort_by_key(|(year, _)| (year.is_none(), *year));
+        sort_by_key(&mut years, |(year, _)| (year.is_none(), *year));
         let mut ratings = grouped(&games, |game| game.opponent_rating.map(|rating| rating / 100 * 100));
-        ratings.sort_by_key(|(from, _)| (from.is_none(), Reverse(*from)));
+        sort_by_key(&mut ratings, |(from, _)| (from.is_none(), Reverse(*from)));
         let mut speeds = grouped(&games, |game| game.speed.as_deref());
-        speeds.sort_by_key(|(speed, record)| (Reverse(record.games), *speed));
+        sort_by_key(&mut speeds, |(speed, record)| (Reverse(record.games), *speed));
         let (opponents, opponent_count) = self.most(grouped(&games, |game| game.opponent.as_deref()));
         Ok(PlayerRecord {
             players,
@@ -404,14 +405,14 @@ impl PlayerQuestion<'_> {
         };
         let mut endings: Vec<_> =
             Ending::ALL.into_iter().map(of_kind).filter(|ending| ending.record.games > 0).collect();
-        endings.sort_by_key(|ending| Reverse(ending.record.games));
+        sort_by_key(&mut endings, |ending| Reverse(ending.record.games));
         Ok(endings)
     }
 
     /// The records with the most games, then by name, and the number of all records. Unknown values come
     /// last.
     fn most<T: Ord>(&self, mut records: Vec<(Option<T>, Record)>) -> (Vec<(Option<T>, Record)>, u64) {
-        records.sort_by(|(one, record), (other, more)| {
+        sort_by(&mut records, |(one, record), (other, more)| {
             let order = (one.is_none(), Reverse(record.games)).cmp(&(other.is_none(), Reverse(more.games)));
             order.then_with(|| one.cmp(other))
         });
@@ -425,7 +426,9 @@ impl PlayerQuestion<'_> {
             .iter()
             .filter(|game| game.result.half_points(game.side) == Some(2) && game.opponent_rating.is_some())
             .collect();
-        wins.sort_by_key(|game| (Reverse(game.opponent_rating), Reverse(game.date.as_deref()), game.game.0));
+        sort_by_key(&mut wins, |game| {
+            (Reverse(game.opponent_rating), Reverse(game.date.as_deref()), game.game.0)
+        });
         let as_answer = |game: &PlayedGame| PlayerGame {
             game_id: game.game,
             side: game.side,

@@ -5,7 +5,6 @@ mod book;
 mod place;
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -15,6 +14,7 @@ use crate::board::{Color, GameResult, MoveCode};
 use crate::id::GameId;
 use crate::query::find::as_letter;
 use crate::query::position::{push_move, san};
+use crate::sorted::{SortedMap, sort_by_key};
 use crate::store::{self, Database, ReachedGames, Selection};
 use place::{Latest, Place, Places};
 
@@ -304,16 +304,16 @@ impl RepertoireQuestion<'_> {
         let mut latest = Latest::new(self.games.saturating_add(1));
         // A game counts at the last place it reached, so the deepest places come first.
         let mut order: Vec<usize> = (0..places.places.len()).collect();
-        order.sort_by_key(|&index| Reverse(self.book.nodes[places.places[index].node].ply));
+        sort_by_key(&mut order, |&index| Reverse(self.book.nodes[places.places[index].node].ply));
         for index in order {
             let node = &self.book.nodes[places.places[index].node];
             let is_listed = self.games > 0 && node.ply >= self.least_plies;
-            let new = || (Score::default(), BTreeMap::<MoveCode, Score>::new(), Vec::new());
+            let new = || (Score::default(), SortedMap::<MoveCode, Score>::new(), Vec::new());
             let (score, played, games) =
                 reached.fold(&node.position, new, |(score, played, games), game| {
                     score.count(game.result, side);
                     if let Some(code) = game.played {
-                        played.entry(code).or_default().count(game.result, side);
+                        played.entry(code).count(game.result, side);
                     }
                     if is_listed && latest.is_wanted(game.day, game.game) {
                         games.push((game.day, game.game, game.played));
@@ -374,7 +374,7 @@ impl RepertoireQuestion<'_> {
     fn most(&self, mut found: Vec<(&Place, MoveCode, Score)>) -> (Vec<Departure>, u64) {
         found.retain(|(place, _, score)| self.is_frequent(*score, place));
         // The sort is stable: equal ones stay in the order of the text.
-        found.sort_by_key(|(place, _, score)| (Reverse(score.games), self.book.nodes[place.node].ply));
+        sort_by_key(&mut found, |(place, _, score)| (Reverse(score.games), self.book.nodes[place.node].ply));
         let count = found.len() as u64;
         let departure = |(place, code, score): (&Place, MoveCode, Score)| {
             let position = &self.book.nodes[place.node].position;

@@ -1,11 +1,12 @@
 //! The positions of a repertoire, and the moves that games played there.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap};
 
 use super::{Book, Score};
 use crate::board::{KeyMap, MoveCode, Position};
 use crate::id::GameId;
+use crate::sorted::{SortedMap, sort_by_key};
 
 /// A position of a repertoire, reached by any moves.
 pub(super) struct Place {
@@ -16,7 +17,7 @@ pub(super) struct Place {
     /// The games that reached it.
     pub(super) score: Score,
     /// The last move that each game played there.
-    pub(super) played: BTreeMap<MoveCode, Score>,
+    pub(super) played: SortedMap<MoveCode, Score>,
     /// The moves of games that leave the repertoire, most frequent first, then by UCI notation.
     pub(super) leaving: Vec<(MoveCode, Score)>,
 }
@@ -68,7 +69,7 @@ impl Places {
             node,
             moves: Vec::new(),
             score: Score::default(),
-            played: BTreeMap::new(),
+            played: SortedMap::new(),
             leaving: Vec::new(),
         });
         place
@@ -105,8 +106,9 @@ impl Places {
             let leaving = place.played.iter().filter(|(code, _)| leaves(**code));
             let mut leaving: Vec<_> = leaving.map(|(&code, &score)| (code, score)).collect();
             let position = &book.nodes[place.node].position;
-            leaving
-                .sort_by_cached_key(|(code, score)| (Reverse(score.games), position.uci(*code).to_string()));
+            sort_by_key(&mut leaving, |(code, score)| {
+                (Reverse(score.games), position.uci(*code).to_string())
+            });
             self.places[index].leaving = leaving;
         }
     }

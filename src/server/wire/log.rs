@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
 use serde_json::json;
 
+use crate::channel::{Receiver, Sender, bounded};
 use crate::server::error::Error;
 use crate::server::options::LogFormat;
 
@@ -93,7 +93,7 @@ impl Log {
 /// Writes lines as they arrive, and reports how many were dropped before.
 fn write_lines(lines: &Receiver<String>, format: LogFormat, counts: &Counts, mut out: impl io::Write) {
     let mut known = 0;
-    for mut line in lines {
+    for mut line in lines.iter() {
         let dropped = counts.dropped.load(Ordering::Relaxed);
         if dropped > known {
             let problem = format!("{} lines of the log were dropped: nobody read them", dropped - known);
@@ -183,7 +183,7 @@ mod tests {
         let counts = Arc::<Counts>::default();
         let log = Log { format: LogFormat::Text, lines, counts: Arc::clone(&counts) };
         let (go, gate) = bounded(WAITING);
-        let (written, seen) = crossbeam_channel::unbounded();
+        let (written, seen) = crate::channel::unbounded();
         thread::spawn(move || write_lines(&receiver, LogFormat::Text, &counts, Blocked(gate, written)));
         let long = "x".repeat(100_000);
         let entry =

@@ -1,15 +1,16 @@
 //! Builds the sets of a block of games, game by game.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use crate::sorted::SortedMap;
 use crate::store::block_set::BLOCK_GAMES;
 use crate::store::passed::feature::{Feature, PIECE_SQUARES};
 use crate::store::passed::games::{Passed, PieceSquares};
 use crate::store::passed::kind::PassedKind;
 
 /// All non-empty sets of a block, with their numbers in ascending order.
-pub(crate) type BlockSets = BTreeMap<(PassedKind, i64), Vec<u16>>;
+pub(crate) type BlockSets = SortedMap<(PassedKind, i64), Vec<u16>>;
 
 /// The features of the games of a block. About 40 MB for a block of long games.
 ///

@@ -1,12 +1,11 @@
 //! Annotations of games: what the PGN says about the moves.
 
-use std::collections::BTreeMap;
-
 use rusqlite::Connection;
 
 use crate::board::MoveCode;
 use crate::id::{GameId, Ply};
 use crate::pgn::{Eval, MoveNumbers};
+use crate::sorted::SortedMap;
 use crate::store::cell::{COMMAND, COMMENT, Cells, MOVE_EVAL, NAG, Table, VARIATION, VARIATION_MOVE};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
@@ -18,9 +17,9 @@ pub(crate) const MOST_DEPTH: usize = 1000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameAnnotations {
     /// By line and ply.
-    remarks: BTreeMap<(u32, Ply), Remarks>,
+    remarks: SortedMap<(u32, Ply), Remarks>,
     /// By the line and the ply at which they branch off.
-    variations: BTreeMap<(u32, Ply), Vec<StoredVariation>>,
+    variations: SortedMap<(u32, Ply), Vec<StoredVariation>>,
 }
 
 /// The annotations of a position and of the move that led to it.
@@ -71,7 +70,7 @@ impl GameAnnotations {
     }
 
     fn remarks(&mut self, line: u32, ply: u32) -> &mut Remarks {
-        self.remarks.entry((line, Ply(ply))).or_default()
+        self.remarks.entry((line, Ply(ply)))
     }
 }
 
@@ -134,7 +133,7 @@ impl Rows {
         &self,
         connection: &Connection,
         game: GameId,
-        mut visit: impl FnMut(Cells<'_>) -> rusqlite::Result<()>,
+        visit: &mut dyn FnMut(Cells<'_>) -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
         let mut statement = connection.prepare_cached(self.sql)?;
         let mut rows = statement.query([game.0])?;
@@ -152,7 +151,7 @@ pub(crate) fn game_annotations(connection: &Connection, game: GameId) -> rusqlit
         .prepare_cached(HAS_ROWS)?
         .query_row([game.0], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?]))?;
     if numbers {
-        NUMBERS.each(connection, game, |cells| {
+        NUMBERS.each(connection, game, &mut |cells| {
             annotations.remarks(0, cells.get("ply")?).numbers = MoveNumbers {
                 clock: cells.get("clock")?,
                 elapsed: cells.get("elapsed")?,
@@ -163,19 +162,19 @@ pub(crate) fn game_annotations(connection: &Connection, game: GameId) -> rusqlit
         })?;
     }
     if comments {
-        COMMENTS.each(connection, game, |cells| {
+        COMMENTS.each(connection, game, &mut |cells| {
             annotations.remarks(cells.get("line")?, cells.get("ply")?).comments.push(cells.get("text")?);
             Ok(())
         })?;
     }
     if nags {
-        NAGS.each(connection, game, |cells| {
+        NAGS.each(connection, game, &mut |cells| {
             annotations.remarks(cells.get("line")?, cells.get("ply")?).nags.push(cells.get("nag")?);
             Ok(())
         })?;
     }
     if commands {
-        COMMANDS.each(connection, game, |cells| {
+        COMMANDS.each(connection, game, &mut |cells| {
             let command = (cells.get("name")?, cells.get("value")?);
             annotations.remarks(cells.get("line")?, cells.get("ply")?).commands.push(command);
             Ok(())
@@ -191,10 +190,10 @@ pub(crate) fn game_annotations(connection: &Connection, game: GameId) -> rusqlit
 fn game_variations(
     connection: &Connection,
     game: GameId,
-) -> rusqlite::Result<BTreeMap<(u32, Ply), Vec<StoredVariation>>> {
+) -> rusqlite::Result<SortedMap<(u32, Ply), Vec<StoredVariation>>> {
     let mut leaves = Vec::new();
-    let mut depths = BTreeMap::from([(0, 0)]);
-    VARIATIONS.each(connection, game, |cells| {
+    let mut depths = SortedMap::from_iter([(0, 0)]);
+    VARIATIONS.each(connection, game, &mut |cells| {
         let (line, parent): (u32, u32) = (cells.get("line")?, cells.get("parent_line")?);
         // This program numbers a line after its parent, and limits the depth. Other rows were not written by
         // it.
@@ -205,15 +204,15 @@ fn game_variations(
         }
         Ok(())
     })?;
-    let mut moves: BTreeMap<u32, Vec<MoveCode>> = BTreeMap::new();
-    VARIATION_MOVES.each(connection, game, |cells| {
-        moves.entry(cells.get("line")?).or_default().push(MoveCode::from_stored(cells.get("move_code")?));
+    let mut moves: SortedMap<u32, Vec<MoveCode>> = SortedMap::new();
+    VARIATION_MOVES.each(connection, game, &mut |cells| {
+        moves.entry(cells.get("line")?).push(MoveCode::from_stored(cells.get("move_code")?));
         Ok(())
     })?;
-    let mut variations: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    let mut variations: SortedMap<_, Vec<_>> = SortedMap::new();
     for (line, place) in leaves {
         let variation = StoredVariation { line, moves: moves.remove(&line).unwrap_or_default() };
-        variations.entry(place).or_default().push(variation);
+        variations.entry(place).push(variation);
     }
     Ok(variations)
 }

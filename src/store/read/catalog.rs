@@ -2,6 +2,7 @@
 
 use rusqlite::Connection;
 
+use crate::store::cell::read_rows;
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::schema::{schema_of, version_of};
@@ -124,7 +125,7 @@ impl Database {
         let mut functions = self.connection().prepare(
             "SELECT DISTINCT name FROM pragma_function_list WHERE name GLOB '[a-z_]*' ORDER BY name",
         )?;
-        let functions = functions.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        let functions = read_rows(&mut functions, [], |row| row.get(0))?;
         Ok(Catalog { relations, functions })
     }
 }
@@ -159,7 +160,7 @@ impl Database {
         let names =
             "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
         let read = |connection: &Connection| -> rusqlite::Result<Vec<String>> {
-            connection.prepare(names)?.query_map([], |row| row.get(0))?.collect()
+            read_rows(&mut connection.prepare(names)?, [], |row| row.get(0))
         };
         let failed = |source| Error::sqlite(self.path(), "read the schema", source);
         let ours = schema_of(SchemaVersion::LATEST).and_then(|schema| read(&schema)).map_err(failed)?;

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row};
 
 use crate::board::{GameResult, MoveCode, ShortMove};
-use crate::store::cell::{Cells, GAME, GAME_POSITION};
+use crate::store::cell::{Cells, GAME, GAME_POSITION, read_rows};
 use crate::store::row::{GameId, GameStatus};
 
 /// The data by which a game is compared with others.
@@ -51,10 +51,7 @@ impl ComparedGame {
             black: cells.get(4)?,
             date: cells.get(5)?,
             result: GameResult::parse(cells.get::<&str>(6)?.as_bytes()).unwrap_or_default(),
-            moves: connection
-                .prepare_cached(MOVES)?
-                .query_map([game], read)?
-                .collect::<rusqlite::Result<_>>()?,
+            moves: read_rows(&mut *connection.prepare_cached(MOVES)?, [game], read)?,
         })
     }
 }

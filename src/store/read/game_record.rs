@@ -1,6 +1,5 @@
 //! Games by number.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rusqlite::types::ValueRef;
@@ -8,7 +7,8 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use serde::Serialize;
 
 use crate::board::{GameResult, MoveCode, Position, PositionKey};
-use crate::store::cell::{Cells, GAME, GAME_POSITION, GAMES, PROBLEM, Stored, TAG};
+use crate::sorted::SortedMap;
+use crate::store::cell::{Cells, GAME, GAME_POSITION, GAMES, PROBLEM, Stored, TAG, read_rows};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::row::{GameId, GameStatus, Ply};
@@ -165,7 +165,7 @@ impl GameRecord {
     /// is not complete in the database has the tag [`TRUNCATED`](Self::TRUNCATED).
     #[must_use]
     pub fn tags(&self) -> Vec<(String, String)> {
-        let mut others: BTreeMap<&str, String> =
+        let mut others: SortedMap<&str, String> =
             self.other_tags.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
         let game = &self.summary;
         let roster = [
@@ -286,8 +286,7 @@ impl Database {
     ) -> Result<Vec<T>> {
         let failed = |source| Error::sqlite(self.path(), action, source);
         let mut statement = self.connection().prepare_cached(sql).map_err(failed)?;
-        let rows = statement.query_map(params, read).map_err(failed)?;
-        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+        read_rows(&mut statement, params, read).map_err(failed)
     }
 }
 
@@ -324,15 +323,14 @@ pub(crate) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Re
     let Some(mut record) = record.optional()? else { return Ok(None) };
     let tags = "SELECT game_id, name, value FROM tag WHERE game_id = :game ORDER BY name";
     let mut statement = connection.prepare_cached(tags)?;
-    let tags = statement.query_map(named_params! { ":game": game.0 }, |row| {
+    record.other_tags = read_rows(&mut statement, named_params! { ":game": game.0 }, |row| {
         let cells = Cells::new(row, TAG);
         Ok((cells.get("name")?, cells.get("value")?))
     })?;
-    record.other_tags = tags.collect::<rusqlite::Result<_>>()?;
     let positions = "SELECT game_id, ply, key, fen, halfmove_clock, move_code FROM game_position
          WHERE game_id = :game ORDER BY ply";
     let mut statement = connection.prepare_cached(positions)?;
-    let positions = statement.query_map(named_params! { ":game": game.0 }, |row| {
+    record.positions = read_rows(&mut statement, named_params! { ":game": game.0 }, |row| {
         let cells = Cells::new(row, GAME_POSITION);
         Ok(StoredPosition {
             ply: Ply(cells.get(1)?),
@@ -342,7 +340,6 @@ pub(crate) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Re
             move_code: cells.get::<Option<u32>>(5)?.map(MoveCode::from_stored),
         })
     })?;
-    record.positions = positions.collect::<rusqlite::Result<_>>()?;
     Ok(Some(record))
 }
 

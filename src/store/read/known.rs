@@ -8,6 +8,7 @@ use crate::board::{KeySet, MoveCode, PositionKey};
 use crate::id::ImportId;
 use crate::store::cell::{
     Cells, EVENT, GAME, GAME_POSITION, IMPORT, PLAYER, SETTING, SITE, SOURCE, Table, VISITED_POSITION,
+    read_rows,
 };
 use crate::store::database::open_file;
 use crate::store::error::{Error, Result};
@@ -353,8 +354,7 @@ impl Known {
         let mut sources = KnownSources::default();
         let failed = |source| Error::sqlite(&self.path, "read table source", source);
         let mut query = self.connection.prepare(sql).map_err(failed)?;
-        for row in query.query_map([], read).map_err(failed)? {
-            let (path, first_byte, reading) = row.map_err(failed)?;
+        for (path, first_byte, reading) in read_rows(&mut query, [], read).map_err(failed)? {
             sources.add(path, first_byte, reading);
         }
         Ok(sources)

@@ -229,6 +229,15 @@ impl Database {
         exactly: Option<&str>,
         mut visit: impl FnMut(u32, &str) -> bool,
     ) -> Result<()> {
+        self.pass_names(named, exactly, &mut visit)
+    }
+
+    fn pass_names(
+        &self,
+        named: Named,
+        exactly: Option<&str>,
+        visit: &mut dyn FnMut(u32, &str) -> bool,
+    ) -> Result<()> {
         let sql = match (named, exactly) {
             (Named::Player, None) => "SELECT player_id, name FROM player ORDER BY player_id",
             (Named::Player, Some(_)) => "SELECT player_id, name FROM player WHERE name = :name",

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::id::{GameId, ImportId, SourceId};
+use crate::sorted::sort_by_key;
 use crate::store::cell::{Cells, DUPLICATE, IMPORT, SETTING, SOURCE};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
@@ -71,10 +72,10 @@ impl Known {
             gone.iter().for_each(|source| _ = found.remove(source));
             let mut sources = Vec::with_capacity(found.len());
             for (id, mut games) in found {
-                games.sort_unstable_by_key(|game| game.byte_offset);
+                sort_by_key(&mut games, |game| game.byte_offset);
                 sources.extend(skipped_source(self.connection(), id, games)?);
             }
-            sources.sort_unstable_by_key(|source| source.id);
+            sort_by_key(&mut sources, |source| source.id);
             Ok(sources)
         };
         read().map_err(|source| self.failed(source))

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::id::SourceId;
-use crate::store::cell::{Cells, SOURCE};
+use crate::sorted::sort;
+use crate::store::cell::{Cells, SOURCE, read_rows};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 
@@ -39,11 +40,10 @@ impl Database {
 
     fn sources(&self) -> rusqlite::Result<Vec<(SourceId, PathBuf)>> {
         let mut statement = self.connection().prepare("SELECT source_id, path FROM source")?;
-        let rows = statement.query_map([], |row| {
+        read_rows(&mut statement, [], |row| {
             let cells = Cells::new(row, SOURCE);
             Ok((SourceId(cells.get("source_id")?), cells.get("path")?))
-        })?;
-        rows.collect()
+        })
     }
 }
 
@@ -60,7 +60,7 @@ fn near(wanted: &Path, paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     };
     let mut near: Vec<(usize, PathBuf)> =
         paths.filter_map(|path| likeness(&path).map(|wrong| (wrong, path))).collect();
-    near.sort();
+    sort(&mut near);
     near.dedup();
     near.into_iter().take(SUGGESTED).map(|(_, path)| path).collect()
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use rusqlite::{Params, Row, params};
 
+use crate::sorted::sort;
 use crate::store::error::Result;
 use crate::store::game_indexes::HASH_BLOCKS;
 use crate::store::read::compared::ComparedGame;
@@ -92,7 +93,7 @@ impl BulkLoader<'_> {
                 found.extend(self.column(&candidates(OWN), [game.0], read)?);
             }
         }
-        found.sort_unstable();
+        sort(&mut found);
         found.dedup();
         Ok(found)
     }

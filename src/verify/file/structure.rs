@@ -1,6 +1,5 @@
 //! Checks the database as a whole: pages, schema, links between tables, numbers, totals.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _};
@@ -8,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use crate::board::Position;
 use crate::id::{ImportId, OpeningId, SourceId};
 use crate::index::options::{Annotations, Duplicates};
+use crate::sorted::SortedMap;
 use crate::source::TextEncoding;
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
 use crate::store::{self, Cells, Database, OPENING, schema_of, version_of};
@@ -86,7 +86,7 @@ pub(crate) fn integrity(connection: &Connection, path: &Path, findings: &Collect
 pub(crate) fn schema(connection: &Connection, findings: &Collector) -> store::Result<()> {
     let failed = |source| store::Error::sqlite(Path::new(":memory:"), "make the schema", source);
     let fresh = version_of(connection).and_then(schema_of).map_err(failed)?;
-    let read = |connection: &Connection| -> rusqlite::Result<BTreeMap<(String, String), String>> {
+    let read = |connection: &Connection| -> rusqlite::Result<SortedMap<(String, String), String>> {
         let mut statement =
             connection.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
         let rows = statement.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;

@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter
 use crate::board::Position;
 use crate::id::{GameId, SourceId};
 use crate::index::{Annotations, GameText, MIN_PLIES_OF_MOVES, PREFIX_PLIES, Reread};
+use crate::store::read_rows;
 use crate::store::row::virtual_table::Rows as _;
 use crate::store::row::{GameRow, StoredId};
 use crate::verify::file::structure::Gone;
@@ -104,8 +105,7 @@ impl<'c> Skipped<'c> {
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
         let read = |row: &Row<'_>| stored::read(row, &unheard);
-        let rows: Vec<StoredDuplicate> =
-            statement.query_map(params![source, from], read)?.collect::<rusqlite::Result<_>>()?;
+        let rows: Vec<StoredDuplicate> = read_rows(&mut statement, params![source, from], read)?;
         let next = rows.last().and_then(|last| last.byte_offset.checked_add(1));
         self.source = next.map(|next| (source, next, number + rows.len() as u64));
         let is_wanted = |row: &StoredDuplicate| {

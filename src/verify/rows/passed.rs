@@ -1,7 +1,6 @@
 //! Checks the sets of games by feature: rebuilds each from the rows of the games.
 
 use std::cmp::Ordering;
-use std::collections::btree_map::Entry;
 use std::convert::Infallible;
 
 use rusqlite::Connection;
@@ -18,22 +17,29 @@ pub(crate) const TABLE: &str = GAME_SET.name;
 
 /// Compares the sets of a block with the rows of its games.
 pub(crate) fn check(connection: &Connection, block: u32, findings: &Collector) -> rusqlite::Result<()> {
-    let mut stored = block_sets(connection, "main", block)?;
+    let stored = block_sets(connection, "main", block)?;
     let known = stored.get(&(PassedKind::Game, 0)).cloned().unwrap_or_default();
     let mut made = PassedBlock::default();
     fill_block(connection, block, |number| known.binary_search(&number).is_ok(), &mut made)?;
+    let surplus = |(kind, value)| {
+        let row = row_id((block, kind, value));
+        findings.about(Kind::SurplusRow, TABLE, row, "a set of games of which none passes this");
+    };
+    let mut stored = stored.into_iter().peekable();
     let Ok(()) = made.take(|kind, value, games| {
-        match stored.entry((kind, value)) {
-            Entry::Occupied(set) => compare((block, kind, value), &set.remove(), games, findings),
-            Entry::Vacant(_) => {
+        while let Some((key, _)) = stored.next_if(|(key, _)| *key < (kind, value)) {
+            surplus(key);
+        }
+        match stored.next_if(|(key, _)| *key == (kind, value)) {
+            Some((_, set)) => compare((block, kind, value), &set, games, findings),
+            None => {
                 findings.about(Kind::MissingRow, TABLE, row_id((block, kind, value)), "there is no such set");
             }
         }
         Ok::<_, Infallible>(())
     });
-    for (kind, value) in stored.into_keys() {
-        let row = row_id((block, kind, value));
-        findings.about(Kind::SurplusRow, TABLE, row, "a set of games of which none passes this");
+    for (key, _) in stored {
+        surplus(key);
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use rusqlite::Connection;
 
 use crate::id::{GameId, SourceId};
 use crate::index::{GameProblem, ProblemKind};
+use crate::sorted::sort;
 use crate::store::row::{StoredId, StoredRow as _};
 use crate::verify::finding::{Collector, Kind, RowId};
 use crate::verify::rows::stored::{StoredGame, StoredProblem, columns, read, shown};
@@ -104,7 +105,7 @@ impl Problems {
             let (game, problem): (_, rusqlite::Result<_>) = (number(0)?, number(1));
             of_games.extend(game.map(GameId).zip(problem?));
         }
-        of_games.sort_unstable();
+        sort(&mut of_games);
         Ok(Self { of_games })
     }
 

@@ -1,12 +1,12 @@
 //! Compares columns of games and sets of games with the rows that they follow from.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use rusqlite::Connection;
 
 use crate::board::{PositionKey, ShortMove};
+use crate::sorted::{SortedMap, distinct};
 use crate::store::block_set::block_of;
 use crate::store::read::occurrence::visit::{for_each_occurrence, played_at};
+use crate::store::read_rows;
 use crate::store::visit_set::{PlayedMove, pack_block};
 use crate::store::write::fill::{blocks_with_games, columns_of_games};
 use crate::store::{Cells, GAME_COLUMN, VISIT_SET};
@@ -17,13 +17,11 @@ const VISITS: &str = VISIT_SET.name;
 
 /// The blocks to compare: those that have games, columns or sets.
 pub(crate) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
-    let mut blocks: BTreeSet<i64> = blocks_with_games(connection)?.into_iter().map(i64::from).collect();
+    let mut blocks: Vec<i64> = blocks_with_games(connection)?.into_iter().map(i64::from).collect();
     let of_rows = "SELECT block FROM game_column UNION SELECT block FROM visit_set";
     let mut statement = connection.prepare(of_rows)?;
-    for block in statement.query_map([], |row| Cells::new(row, GAME_COLUMN).get::<i64>("block"))? {
-        blocks.insert(block?);
-    }
-    Ok(blocks.into_iter().collect())
+    blocks.extend(read_rows(&mut statement, [], |row| Cells::new(row, GAME_COLUMN).get::<i64>("block"))?);
+    Ok(distinct(blocks))
 }
 
 /// Compares the columns of a block with the rows of `game`.
@@ -37,7 +35,7 @@ pub(crate) fn compare_columns(
         _ => None,
     };
     let expected = made.into_iter().flat_map(|(_, columns)| columns);
-    let mut expected: BTreeMap<&str, _> =
+    let mut expected: SortedMap<&str, _> =
         expected.filter_map(|(name, stored)| Some((name, stored?))).collect();
     let mut statement =
         connection.prepare_cached("SELECT name, block, cells, games FROM game_column WHERE block = ?1")?;
@@ -58,7 +56,7 @@ pub(crate) fn compare_columns(
             findings.wrong(Kind::WrongValue, COLUMNS, row_id(), "games", expected, "something else");
         }
     }
-    for name in expected.into_keys() {
+    for (name, _) in expected {
         let row = RowId::default().and("name", Id::Text(name.to_owned())).and("block", block);
         findings.about(Kind::MissingRow, COLUMNS, row, "there is no such row");
     }
@@ -68,7 +66,7 @@ pub(crate) fn compare_columns(
 /// The keys of the visited positions.
 pub(crate) fn visited_keys(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let mut statement = connection.prepare("SELECT key FROM visited_position ORDER BY key")?;
-    statement.query_map([], |row| row.get(0))?.collect()
+    read_rows(&mut statement, [], |row| row.get(0))
 }
 
 /// Compares the sets of a visited position, in these blocks, with the games that reached it.
@@ -78,7 +76,7 @@ pub(crate) fn compare_visits(
     blocks: &[i64],
     findings: &Collector,
 ) -> rusqlite::Result<()> {
-    let mut visits: BTreeMap<i64, Vec<(u16, PlayedMove)>> = BTreeMap::new();
+    let mut visits: SortedMap<i64, Vec<(u16, PlayedMove)>> = SortedMap::new();
     let mut places = Vec::new();
     for_each_occurrence(connection, PositionKey::from_i64(key), |game, ply| places.push((game, ply)))?;
     // A game counts with the last move it played.
@@ -92,7 +90,7 @@ pub(crate) fn compare_visits(
         if let Some(code) = last {
             let (block, number) = block_of(places[0].0);
             let played = PlayedMove::new(code.map(ShortMove::new));
-            visits.entry(block.into()).or_default().push((number, played));
+            visits.entry(block.into()).push((number, played));
         }
     }
     let row_id = |block: i64| RowId::of([("key", key), ("block", block)]);
@@ -111,7 +109,7 @@ pub(crate) fn compare_visits(
             Some(_) => {}
         }
     }
-    for block in visits.into_keys() {
+    for (block, _) in visits {
         findings.about(Kind::MissingRow, VISITS, row_id(block), "there is no such row");
     }
     Ok(())

@@ -1,12 +1,11 @@
 //! Compares rows of the side tables of `game` with the game's text.
 
-use std::collections::BTreeMap;
-
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use crate::id::GameId;
 use crate::index::GameText;
+use crate::sorted::SortedMap;
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
 use crate::verify::finding::{Collector, Id, Kind, RowId};
@@ -56,7 +55,7 @@ fn compare_table(
     let sql = format!("SELECT {columns} FROM {} WHERE game_id = ?1", table.name);
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([game])?;
-    let mut found = BTreeMap::new();
+    let mut found = SortedMap::new();
     while let Some(row) = rows.next()? {
         let cell = |column| Ok(stored(row.get_ref(column)?));
         let mut cells: Vec<Value> =

@@ -9,6 +9,7 @@ use rusqlite::types::ValueRef;
 use crate::board::MoveCode;
 use crate::id::{GameId, SourceId};
 use crate::index::Reread;
+use crate::sorted::sort_by_key;
 use crate::source::{self, DecodeOptions, Decoded, Opened, SourceFile};
 use crate::store::row::StoredId;
 use crate::verify::finding::Collector;
@@ -53,7 +54,7 @@ pub(crate) fn compare(
     let verdicts = chain.set_verdicts(Ok(text.read_to_end(check.progress).verdicts()));
     // Rows come in the order of their texts, unless they are wrong.
     let mut behind = std::mem::take(&mut pass.behind);
-    behind.sort_by_key(|(start, _)| *start);
+    sort_by_key(&mut behind, |(start, _)| *start);
     if !behind.is_empty()
         && let Ok(mut text) = Text::open(file, Marks::new(&[]), check)
     {

@@ -11,7 +11,9 @@ use rusqlite::{Connection, OptionalExtension as _};
 use crate::board::MoveCode;
 use crate::id::{GameId, ImportId, NameId, SourceId};
 use crate::index::{Annotations, Reread};
+use crate::sorted::sort_by_key;
 use crate::source::{self, Finder, Mapped, SourceFile, TextEncoding};
+use crate::store::read_rows;
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{StoredId, StoredRow as _};
 use crate::store::{Cells, SOURCE};
@@ -184,7 +186,7 @@ impl Sources {
             }
         }
         let other = others.len() as u64;
-        others.sort_by_key(|&(id, _)| id);
+        sort_by_key(&mut others, |&(id, _)| id);
         (same, other, others.into_iter().take(limit).map(|(_, note)| note).collect())
     }
 }
@@ -193,7 +195,7 @@ fn game_ranges(connection: &Connection) -> rusqlite::Result<GameRanges> {
     let sql = "SELECT source_id, min(game_id), max(game_id) FROM game GROUP BY source_id";
     let mut statement = connection.prepare(sql)?;
     let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?..=row.get(2)?));
-    statement.query_map([], read)?.collect()
+    Ok(read_rows(&mut statement, [], read)?.into_iter().collect())
 }
 
 impl Chain {
@@ -265,7 +267,7 @@ impl<'r> Marks<'r> {
     pub(crate) fn new(rows: &'r [SourceRow]) -> Self {
         let told = rows.iter().zip(0..).filter_map(|(row, index)| Some((row.text.as_ref()?, index)));
         let mut left: Vec<_> = told.collect();
-        left.sort_by_key(|&((bytes, _), _)| std::cmp::Reverse(*bytes));
+        sort_by_key(&mut left, |&((bytes, _), _)| std::cmp::Reverse(*bytes));
         let (hasher, is_same) = (blake3::Hasher::new(), vec![false; rows.len()]);
         let mut marks = Self { rows, left, hasher, bytes: 0, is_same };
         marks.pass(b"");

@@ -5,11 +5,11 @@ mod folder;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use crossbeam_channel::{Receiver, bounded};
 use pgndex::index::{Error, IndexOptions, MadeWith, Plan, Progress, Summary};
 use pgndex::store::{self, Database, FileId};
 
@@ -115,7 +115,7 @@ impl Stop {
 
 /// Listens for signals. The returned receiver gets a message on each.
 fn listen(notifier: &Arc<Notifier>) -> anyhow::Result<(Arc<Stop>, Receiver<()>)> {
-    let (wake, woken) = bounded(1);
+    let (wake, woken) = sync_channel(1);
     let stop = Arc::new(Stop::default());
     let (asked, notifier) = (Arc::clone(&stop), Arc::clone(notifier));
     stop_on_signal(move || {

@@ -1,11 +1,11 @@
 //! Counts the moves played from a position, and their results.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use rusqlite::{OptionalExtension, Row, Transaction, named_params};
 
 use crate::board::{Color, MoveCode, Position, PositionKey};
+use crate::sorted::{SortedMap, sort_by_key};
 use crate::store::cell::{CONTINUATION, Cells, GAME, GAME_POSITION, POSITION_GAME, VISITED_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
@@ -191,7 +191,7 @@ impl Asked<'_> {
         if shares_key(self.fen) {
             return Ok(None);
         }
-        let mut places = BTreeMap::new();
+        let mut places = SortedMap::new();
         for &game in top.iter().chain(&recent) {
             let Some(ply) = self.counted_occurrence(game).map_err(self.failed())? else { return Ok(None) };
             places.insert(game, ply);
@@ -270,7 +270,7 @@ impl Asked<'_> {
 
     /// Counts the games of a selection one by one.
     fn count(&self, selection: &Selection, mut tally: Tally) -> Result<(Exploration, Option<Games>)> {
-        self.for_each_game(selection, true, |game| tally.add(&game)).map_err(self.failed())?;
+        self.for_each_game(selection, true, &mut |game| tally.add(&game)).map_err(self.failed())?;
         let exploration = self.exploration(tally)?;
         exploration.ok_or(rusqlite::Error::QueryReturnedNoRows).map_err(self.failed())
     }
@@ -289,7 +289,7 @@ impl Asked<'_> {
             continuations.push(Continuation { code, results, rated, only_game });
         }
         // Codes are in order already.
-        continuations.sort_by_key(|continuation| Reverse(continuation.results.games()));
+        sort_by_key(&mut continuations, |continuation| Reverse(continuation.results.games()));
         let lists = (self.hits(&tally.lists.top.ids())?, self.hits(&tally.lists.recent.ids())?);
         let (Some(top_games), Some(recent_games)) = lists else { return Ok(None) };
         let Tally { results, rated, unfinished, games, .. } = tally;
@@ -306,7 +306,7 @@ impl Asked<'_> {
         &self,
         selection: &Selection,
         may_be_frequent: bool,
-        mut see: impl FnMut(ReachedGame),
+        see: &mut dyn FnMut(ReachedGame),
     ) -> rusqlite::Result<()> {
         /// Counts the games of the selection up to this number, to see whether they are fewer than those of
         /// the position.

@@ -34,6 +34,10 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn list_games(&self, listing: &Listing<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
+        self.pass_listed(listing, &mut visit)
+    }
+
+    fn pass_listed(&self, listing: &Listing<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<()> {
         let Listing { selection, order, limit, offset } = *listing;
         let sql = games_sql(HAS_POSITIONS, selection, order);
         let sql = format!("{sql} LIMIT :limit OFFSET :offset");
@@ -65,6 +69,15 @@ impl Database {
         selection: &Selection,
         order: HitOrder,
         mut visit: impl FnMut(GameId) -> bool,
+    ) -> Result<()> {
+        self.pass_games(selection, order, &mut visit)
+    }
+
+    fn pass_games(
+        &self,
+        selection: &Selection,
+        order: HitOrder,
+        visit: &mut dyn FnMut(GameId) -> bool,
     ) -> Result<()> {
         let sql = games_sql("true", selection, order);
         let mut walk = || {

@@ -3,13 +3,14 @@
 //! The sets of games give a lower bound of the distance for the positions of each game. Games are read in the
 //! order of these bounds, until no other game can have a position nearer than the last one wanted.
 
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use rusqlite::Connection;
 
 use crate::board::{Material, Resemblance};
 use crate::id::{GameId, Ply};
 use crate::parallel;
+use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{BLOCK_GAMES, block_of, game_of};
 use crate::store::cell::{Cells, GAME_POSITION};
@@ -48,7 +49,7 @@ struct Near {
 }
 
 /// Games by the lower bound of the distance of their positions, in order.
-type Bounded = BTreeMap<u32, Vec<GameId>>;
+type Bounded = SortedMap<u32, Vec<GameId>>;
 
 impl Database {
     /// Visits the nearest position of each game of a selection, the nearest games first, until `visit`
@@ -60,6 +61,10 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn nearest(&self, nearest: &Nearest<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<Option<u32>> {
+        self.pass_nearest(nearest, &mut visit)
+    }
+
+    fn pass_nearest(&self, nearest: &Nearest<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<Option<u32>> {
         let failed = |source| self.failed_near(source);
         let mut search = Looking::new(self, nearest);
         if let Some(last) = self.last_game()? {
@@ -103,7 +108,7 @@ impl Database {
 fn bounded(blocks: impl Iterator<Item = Bounded>) -> Bounded {
     let mut all = Bounded::new();
     for (bound, games) in blocks.flatten() {
-        all.entry(bound).or_default().extend(games);
+        all.entry(bound).extend(games);
     }
     all
 }
@@ -282,7 +287,7 @@ impl Block {
     fn alike(&self) -> Bounded {
         let mut bounded = Bounded::new();
         let mut add = |bound, number| {
-            bounded.entry(bound).or_default().push(game_of(self.number, number));
+            bounded.entry(bound).push(game_of(self.number, number));
         };
         self.unknown.runs().into_iter().flatten().for_each(|number| add(0, number));
         for number in self.alike.runs().into_iter().flatten() {
@@ -304,7 +309,7 @@ impl Block {
             if apart < u8::MAX {
                 let missing = u32::from(self.missing[usize::from(number)]);
                 let bound = Resemblance::OTHER + u32::from(apart).max(missing + u32::from(beside));
-                bounded.entry(bound).or_default().push(game_of(self.number, number));
+                bounded.entry(bound).push(game_of(self.number, number));
             }
         }
         Ok(bounded)
@@ -313,7 +318,7 @@ impl Block {
 
 /// The [missing](Block::missing) weight for each game of a block.
 fn missing(connection: &Connection, block: u32, to: &Resemblance) -> rusqlite::Result<Vec<u8>> {
-    let mut weights = BTreeMap::new();
+    let mut weights = SortedMap::new();
     for (piece, square, weight) in to.pieces() {
         weights.insert(i64::from(piece_square(piece, square)), 2 * weight as u8);
     }

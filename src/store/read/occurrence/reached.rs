@@ -75,7 +75,7 @@ impl<'d> ReachedGames<'d> {
                 Err(ColumnError::Sql(error)) => return Err(asked.failed()(error)),
             }
         }
-        let visited = asked.for_each_game(self.selection, has_sets, |game| see(&mut made, game));
+        let visited = asked.for_each_game(self.selection, has_sets, &mut |game| see(&mut made, game));
         visited.map_err(asked.failed())?;
         Ok(made)
     }

@@ -1,6 +1,5 @@
 //! Finds games with a position that matches a description, by reading every position.
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Mutex;
 
@@ -8,6 +7,7 @@ use rusqlite::OptionalExtension as _;
 
 use crate::board::MoveCode;
 use crate::parallel;
+use crate::sorted::{SortedMap, sort, sort_by_key};
 use crate::store::cell::{Cells, GAME_POSITION, VARIATION_MOVE};
 use crate::store::database::{Database, SetUp, Stop};
 use crate::store::error::{Error, Result};
@@ -120,6 +120,9 @@ impl<'a> Readers<'a> {
     }
 }
 
+/// Searches some games.
+type Look<'l> = dyn Fn(&Database, &[GameRange]) -> rusqlite::Result<SortedMap<GameId, Place>> + Sync + 'l;
+
 impl Database {
     /// Searches all games of a selection with all threads, and passes the first match of each game to `visit`
     /// until it returns `false`. With variations, a game without a match in its main line is passed with the
@@ -135,6 +138,17 @@ impl Database {
         sought: &impl Seek,
         mut visit: impl FnMut(Hit) -> bool,
     ) -> Result<()> {
+        let look = |database: &Self, ranges: &[GameRange]| database.scan_games(scan, ranges, sought);
+        self.scan_all(scan, &sought.passed(), &look, &mut visit)
+    }
+
+    fn scan_all(
+        &self,
+        scan: &Scan<'_>,
+        question: &PassedQuestion,
+        look: &Look<'_>,
+        visit: &mut dyn FnMut(Hit) -> bool,
+    ) -> Result<()> {
         let failed = |source| Error::sqlite(self.path(), "look at all positions", source);
         let mut rest = Part { skip: scan.offset, left: scan.limit };
         let mut pass = |place| match rest.take() {
@@ -142,37 +156,33 @@ impl Database {
             Taken::End => Ok(false),
             Taken::Hit { is_last } => {
                 let hit = self.hit(place, None).map_err(failed)?;
-                Ok(hit.is_none_or(&mut visit) && !is_last)
+                Ok(hit.is_none_or(&mut *visit) && !is_last)
             }
         };
         if scan.order == HitOrder::Game {
-            return self.scan_in_order(scan, sought, pass);
+            return self.scan_in_order(scan, question, look, &mut pass);
         }
         let key =
             |rank, GameId(game): GameId| (rank, if scan.order == HitOrder::Date { !game } else { game });
-        if let Some(few) = self.few_candidates(scan, sought)? {
+        if let Some(few) = self.few_candidates(scan, question)? {
             let games = few.into_iter().flat_map(|(first, last)| (first.0..=last.0).map(GameId));
             let mut ranked = Vec::new();
             for game in games {
                 ranked
                     .extend(self.rank(game, scan.order).map_err(failed)?.map(|rank| (key(rank, game), game)));
             }
-            ranked.sort_unstable();
+            sort(&mut ranked);
             let mut ranked = ranked.into_iter().map(|(_, game)| (game, game));
-            return self.scan_pieces(
-                scan,
-                sought,
-                || Ok(ranked.by_ref().take(GAMES as usize).collect()),
-                pass,
-            );
+            let mut next = || Ok(ranked.by_ref().take(GAMES as usize).collect());
+            return self.scan_pieces(look, &mut next, &mut pass);
         }
         let mut found = Vec::new();
-        self.scan_in_order(scan, sought, |place| {
+        self.scan_in_order(scan, question, look, &mut |place| {
             let rank = self.rank(place.game, scan.order).map_err(failed)?;
             found.extend(rank.map(|rank| (key(rank, place.game), place)));
             Ok(true)
         })?;
-        found.sort_unstable_by_key(|&(key, _)| key);
+        sort_by_key(&mut found, |&(key, _)| key);
         for (_, place) in found {
             if !pass(place)? {
                 break;
@@ -183,10 +193,9 @@ impl Database {
 
     /// The games that can match, if these are few enough (a quarter of all) to be sorted before they are
     /// read.
-    fn few_candidates(&self, scan: &Scan<'_>, sought: &impl Seek) -> Result<Option<Vec<GameRange>>> {
+    fn few_candidates(&self, scan: &Scan<'_>, question: &PassedQuestion) -> Result<Option<Vec<GameRange>>> {
         let most = self.last_game()?.unwrap_or_default().0 / 4;
-        let question = sought.passed();
-        let few = Candidates::new(self, &question, scan.lines)?.take(most + 1)?;
+        let few = Candidates::new(self, question, scan.lines)?.take(most + 1)?;
         Ok((games_in(&few) <= most).then_some(few))
     }
 
@@ -194,21 +203,20 @@ impl Database {
     fn scan_in_order(
         &self,
         scan: &Scan<'_>,
-        sought: &impl Seek,
-        pass: impl FnMut(Place) -> Result<bool>,
+        question: &PassedQuestion,
+        look: &Look<'_>,
+        pass: &mut dyn FnMut(Place) -> Result<bool>,
     ) -> Result<()> {
-        let question = sought.passed();
-        let mut candidates = Candidates::new(self, &question, scan.lines)?;
-        self.scan_pieces(scan, sought, || candidates.take(GAMES), pass)
+        let mut candidates = Candidates::new(self, question, scan.lines)?;
+        self.scan_pieces(look, &mut || candidates.take(GAMES), pass)
     }
 
     /// Passes on matches, chunk by chunk, until `pass` returns `false` or `next` returns no more games.
     fn scan_pieces(
         &self,
-        scan: &Scan<'_>,
-        sought: &impl Seek,
-        mut next: impl FnMut() -> Result<Vec<GameRange>>,
-        mut pass: impl FnMut(Place) -> Result<bool>,
+        look: &Look<'_>,
+        next: &mut dyn FnMut() -> Result<Vec<GameRange>>,
+        pass: &mut dyn FnMut(Place) -> Result<bool>,
     ) -> Result<()> {
         let path = self.path();
         let failed = |source| Error::sqlite(path, "look at all positions", source);
@@ -230,14 +238,16 @@ impl Database {
             }
             // An unreadable chunk is no error if enough matches come before it.
             let Ok(found) = parallel::map(None, pieces.len(), |index| {
-                let look = |database: &Self| database.scan_games(scan, &pieces[index], sought);
-                Ok::<_, Infallible>(readers.with(|database| look(database).map_err(failed)))
+                let found = readers.with(|database| look(database, &pieces[index]).map_err(failed));
+                Ok::<_, Infallible>(found)
             });
             for (piece, found) in pieces.iter().zip(found) {
                 let found = found?;
-                for place in piece.iter().flat_map(|&(first, last)| found.range(first..=last)) {
-                    if !pass(*place.1)? {
-                        return Ok(());
+                for &(first, last) in piece {
+                    for &(_, place) in found.range(first, last) {
+                        if !pass(place)? {
+                            return Ok(());
+                        }
                     }
                 }
             }
@@ -252,8 +262,8 @@ impl Database {
         scan: &Scan<'_>,
         ranges: &[GameRange],
         sought: &impl Seek,
-    ) -> rusqlite::Result<BTreeMap<GameId, Place>> {
-        let mut found = BTreeMap::new();
+    ) -> rusqlite::Result<SortedMap<GameId, Place>> {
+        let mut found = SortedMap::new();
         for &range in ranges {
             self.scan_lines(scan.selection, Lines::Main, range, sought, &mut found)?;
             if scan.lines == Lines::All {
@@ -281,7 +291,8 @@ impl Database {
             return Ok(None);
         }
         let mut count = 0;
-        self.scan_in_order(scan, sought, |_| {
+        let look = |database: &Self, ranges: &[GameRange]| database.scan_games(scan, ranges, sought);
+        self.scan_in_order(scan, &question, &look, &mut |_| {
             count += 1;
             Ok(true)
         })?;
@@ -295,7 +306,7 @@ impl Database {
         lines: Lines,
         (first, last): (GameId, GameId),
         sought: &impl Seek,
-        found: &mut BTreeMap<GameId, Place>,
+        found: &mut SortedMap<GameId, Place>,
     ) -> rusqlite::Result<()> {
         let table = if lines == Lines::Main { GAME_POSITION } else { VARIATION_MOVE };
         let mut statement = self.connection().prepare_cached(&scan_sql(selection, lines))?;

@@ -109,6 +109,10 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn visit_hits(&self, search: &Search<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
+        self.pass_hits(search, &mut visit)
+    }
+
+    fn pass_hits(&self, search: &Search<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<()> {
         let mut part = Part { skip: search.offset, left: search.limit };
         let mut found = |place| {
             if part.skip > 0 {
@@ -314,7 +318,7 @@ impl Database {
         &self,
         key: PositionKey,
         games: &[GameId],
-        found: &mut impl FnMut(Place) -> rusqlite::Result<bool>,
+        found: &mut dyn FnMut(Place) -> rusqlite::Result<bool>,
     ) -> rusqlite::Result<()> {
         let sql = "SELECT key, game_id, ply FROM position_game WHERE key = ?1 AND game_id = ?2 ORDER BY ply";
         let mut statement = self.connection().prepare_cached(sql)?;
@@ -335,7 +339,7 @@ impl Database {
         &self,
         sql: &str,
         search: &Search<'_>,
-        found: &mut impl FnMut(Place) -> rusqlite::Result<bool>,
+        found: &mut dyn FnMut(Place) -> rusqlite::Result<bool>,
     ) -> rusqlite::Result<()> {
         let mut statement = self.connection().prepare_cached(sql)?;
         search.selection.bind(&mut statement)?;

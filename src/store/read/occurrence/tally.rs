@@ -1,9 +1,8 @@
 //! Accumulates the games that reached a position.
 
-use std::collections::BTreeMap;
-
 use crate::board::{Color, GameResult, MoveCode};
 use crate::id::GameId;
+use crate::sorted::SortedMap;
 use crate::store::block_set::block_of;
 use crate::store::read::occurrence::explore::ListLengths;
 use crate::store::read::occurrence::reached::ReachedGame;
@@ -19,7 +18,7 @@ pub(super) struct Tally {
     pub(super) unfinished: u64,
     /// The games with a result, if needed.
     pub(super) games: Option<Games>,
-    pub(super) moves: BTreeMap<MoveCode, MoveTally>,
+    pub(super) moves: SortedMap<MoveCode, MoveTally>,
     pub(super) lists: GameLists,
 }
 
@@ -67,7 +66,7 @@ impl Tally {
             rated: RatedScore::default(),
             unfinished: 0,
             games: wants_games.then(Games::new),
-            moves: BTreeMap::new(),
+            moves: SortedMap::new(),
             lists: GameLists { top: GameList::best_rated(lists.top), recent: GameList::latest(lists.recent) },
         }
     }
@@ -82,11 +81,11 @@ impl Tally {
         counted.add(last, self.side);
         self.add_all(&counted);
         if let Some(code) = last.played {
-            self.moves.entry(code).or_default().add(last, self.side);
+            self.moves.entry(code).add(last, self.side);
         }
         if let Some(games) = &mut self.games {
             let (block, number) = block_of(last.game);
-            games.entry(block).or_default().insert(number);
+            games.entry(block).insert(number);
         }
         self.lists.insert(last);
     }

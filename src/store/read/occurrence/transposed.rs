@@ -1,8 +1,7 @@
 //! Counts games that reached a position by another order of moves, and games per year.
 
-use std::collections::BTreeMap;
-
 use crate::board::{GameResult, Position};
+use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::block_of;
 use crate::store::cell::{Cells, GAME};
@@ -21,10 +20,10 @@ use crate::store::visit_set::for_each_visit_within;
 const FEW: u32 = 5_000;
 
 /// Numbers of games by year; `None` is an unknown year.
-type Years = BTreeMap<Option<u16>, u64>;
+type Years = SortedMap<Option<u16>, u64>;
 
 /// Games by block.
-pub(super) type Games = BTreeMap<u32, BlockGames>;
+pub(super) type Games = SortedMap<u32, BlockGames>;
 
 impl Database {
     /// How many of some games did not have all of these positions; `None` if one of them has many occurrences
@@ -34,8 +33,7 @@ impl Database {
         let mut by_line = games.clone();
         // The last position first: most games with another move order did not have this one.
         for position in before.iter().rev() {
-            by_line.retain(|_, games| !games.is_empty());
-            if by_line.is_empty() {
+            if by_line.values().all(BlockGames::is_empty) {
                 break;
             }
             match self.those_with(&by_line, position)? {
@@ -61,10 +59,10 @@ impl Database {
             return Ok(None);
         }
         let mut games = Games::new();
-        let visited = asked.for_each_game(&Selection::default(), false, |reached| {
+        let visited = asked.for_each_game(&Selection::default(), false, &mut |reached| {
             let (block, number) = block_of(reached.game);
             if some.get(&block).is_some_and(|games| games.contains(number)) {
-                games.entry(block).or_default().insert(number);
+                games.entry(block).insert(number);
             }
         });
         visited.map_err(asked.failed())?;
@@ -97,7 +95,7 @@ impl Database {
             let of_dates: Vec<_> = dates.values().map(year).collect();
             for number in games.iter() {
                 let year = dates.rank(number).and_then(|rank| of_dates[usize::from(rank)]);
-                *years.entry(year).or_default() += 1;
+                *years.entry(year) += 1;
             }
         }
         Ok(years)
@@ -111,7 +109,7 @@ impl Database {
         let mut years = Years::new();
         while let Some(row) = rows.next()? {
             let date: Option<&str> = Cells::new(row, GAME).get(0)?;
-            *years.entry(date.and_then(|date| year_of(day_number(date)))).or_default() += 1;
+            *years.entry(date.and_then(|date| year_of(day_number(date)))) += 1;
         }
         Ok(years)
     }

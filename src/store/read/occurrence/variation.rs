@@ -1,10 +1,9 @@
 //! Finds positions in variations, and the moves that variations play.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use rusqlite::{OptionalExtension, named_params};
 
 use crate::board::{MoveCode, Position, PositionKey};
+use crate::sorted::{SortedMap, distinct};
 use crate::store::cell::{Cells, VARIATION, VARIATION_MOVE};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
@@ -23,7 +22,7 @@ pub struct VariationMoves {
     /// The games with a variation that reaches the position or branches off there.
     pub games: u64,
     /// The moves of variations from the position, in the order of their codes, each with the number of games.
-    pub moves: BTreeMap<MoveCode, u64>,
+    pub moves: SortedMap<MoveCode, u64>,
 }
 
 impl Database {
@@ -58,9 +57,9 @@ impl Database {
     pub fn variation_moves(&self, position: &Position, selection: &Selection) -> Result<VariationMoves> {
         let count = || {
             let fen = position.canonical_fen();
-            let (mut games, mut counts) = (BTreeSet::new(), BTreeMap::new());
+            let (mut games, mut counts) = (Vec::new(), SortedMap::new());
             self.visit_variation_moves(position, selection, &mut |place, _| {
-                games.insert(place.game);
+                games.push(place.game);
                 Ok(())
             })?;
             let mut moves = Vec::new();
@@ -74,13 +73,13 @@ impl Database {
                 self.visit_variation_moves(&after, selection, &mut |place, code| {
                     if last != Some(place.game) && self.follows(place, &fen)? {
                         last = Some(place.game);
-                        games.insert(place.game);
-                        *counts.entry(code).or_default() += 1;
+                        games.push(place.game);
+                        *counts.entry(code) += 1;
                     }
                     Ok(())
                 })?;
             }
-            Ok(VariationMoves { games: games.len() as u64, moves: counts })
+            Ok(VariationMoves { games: distinct(games).len() as u64, moves: counts })
         };
         count().map_err(|source| Error::sqlite(self.path(), ACTION, source))
     }

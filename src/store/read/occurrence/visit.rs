@@ -7,7 +7,9 @@ use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Ply};
 use crate::store::Result;
 use crate::store::block_set::{block_of, game_of};
-use crate::store::cell::{CONTINUATION, Cells, GAME_POSITION, POSITION_GAME, VISIT_SET, VISITED_POSITION};
+use crate::store::cell::{
+    CONTINUATION, Cells, GAME_POSITION, POSITION_GAME, VISIT_SET, VISITED_POSITION, read_rows,
+};
 use crate::store::visit_set::{PlayedMove, for_each_visit};
 
 /// The data of a visited position that may change when games are removed.
@@ -40,8 +42,7 @@ pub(crate) fn visited_counts(
         let code = MoveCode::from_stored(cells.get("move_code")?);
         Ok((code, cells.get("first_year")?, cells.get("last_year")?))
     };
-    let years =
-        connection.prepare_cached(sql)?.query_map([key.as_i64()], read)?.collect::<rusqlite::Result<_>>()?;
+    let years = read_rows(&mut *connection.prepare_cached(sql)?, [key.as_i64()], read)?;
     Ok(Some(VisitedCounts { games, listed, years }))
 }
 

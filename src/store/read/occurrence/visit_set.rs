@@ -1,11 +1,10 @@
 //! Counts the moves played from a visited position in the games of a selection, using only sets of games: no
 //! row of a game is read.
 
-use std::collections::BTreeMap;
-
 use rusqlite::params;
 
 use crate::board::{GameResult, Position};
+use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{decode_within, game_of};
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
@@ -39,7 +38,7 @@ impl Asked<'_> {
     }
 
     fn count_blocks(&self, selection: &Selection, empty: Tally) -> Result<Counted, ColumnError> {
-        let mut counted = Counted { tally: empty, moves: BTreeMap::new(), blocks: 0 };
+        let mut counted = Counted { tally: empty, moves: SortedMap::new(), blocks: 0 };
         let connection = self.database.connection();
         let mut columns = BlockColumns::new(connection, 0);
         for_each_visit_set(connection, self.key, |block, games| {
@@ -58,7 +57,7 @@ impl Asked<'_> {
 /// The games counted so far.
 struct Counted {
     tally: Tally,
-    moves: BTreeMap<PlayedMove, MoveTally>,
+    moves: SortedMap<PlayedMove, MoveTally>,
     blocks: u32,
 }
 
@@ -72,7 +71,7 @@ impl Counted {
         selected: &BlockGames,
     ) -> Option<()> {
         let Self { tally, moves, .. } = self;
-        let mut kept = tally.games.as_mut().map(|games| games.entry(block).or_default());
+        let mut kept = tally.games.as_mut().map(|games| games.entry(block));
         while !games.is_empty() {
             let (played, set) = take_move(games)?;
             let mut counted: Option<MoveTally> = None;
@@ -96,7 +95,7 @@ impl Counted {
                 },
             )?;
             if let Some(counted) = counted {
-                moves.entry(played).or_default().add_all(&counted);
+                moves.entry(played).add_all(&counted);
             }
         }
         Some(())

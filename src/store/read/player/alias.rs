@@ -1,8 +1,9 @@
 //! Players with several names.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
-use crate::store::cell::{Cells, PLAYER_ALIAS};
+use crate::sorted::distinct;
+use crate::store::cell::{Cells, PLAYER_ALIAS, read_rows};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::name::{NameFilter, Named};
@@ -30,11 +31,10 @@ impl Database {
         let read = || -> rusqlite::Result<Vec<PlayerAlias>> {
             let sql = "SELECT alias, name, fide_id FROM player_alias ORDER BY alias";
             let mut statement = self.connection().prepare_cached(sql)?;
-            let rows = statement.query_map([], |row| {
+            read_rows(&mut statement, [], |row| {
                 let cells = Cells::new(row, PLAYER_ALIAS);
                 Ok(PlayerAlias { alias: cells.get(0)?, name: cells.get(1)?, fide_id: cells.get(2)? })
-            })?;
-            rows.collect()
+            })
         };
         read().map_err(|source| Error::sqlite(self.path(), ACTION, source))
     }
@@ -42,10 +42,10 @@ impl Database {
     /// The ids of the players that a name matches, with all their spellings, in ascending order.
     pub(crate) fn players(&self, filter: &NameFilter) -> Result<Vec<u32>> {
         let mut matcher = PlayerMatcher::new(filter);
-        let mut ids = BTreeSet::new();
+        let mut ids = Vec::new();
         self.walk_names(Named::Player, matcher.only(), |id, name| {
             if matcher.fits(name) {
-                ids.insert(id);
+                ids.push(id);
             }
             true
         })?;
@@ -58,7 +58,7 @@ impl Database {
         for spelling in others.map(|alias| alias.alias.as_str()).chain(names.iter().copied()) {
             ids.extend(self.player_id(spelling)?);
         }
-        Ok(ids.into_iter().collect())
+        Ok(distinct(ids))
     }
 
     /// The id of a spelling that occurs in a game.

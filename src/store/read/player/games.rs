@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::id::NameId;
-use crate::store::cell::{Cells, GAME, PLAYER};
+use crate::store::cell::{Cells, GAME, PLAYER, read_rows};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::filter::bind;
@@ -162,7 +162,7 @@ impl Database {
         let read = || {
             let mut statement = self.connection().prepare_cached(sql)?;
             let name = |row: &rusqlite::Row<'_>| Cells::new(row, PLAYER).get(1);
-            statement.query_map([json(ids.iter().map(|id| &id.0))], name)?.collect::<rusqlite::Result<_>>()
+            read_rows(&mut statement, [json(ids.iter().map(|id| &id.0))], name)
         };
         read().map_err(|source| Error::sqlite(self.path(), "look up a name", source))
     }

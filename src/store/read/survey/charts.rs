@@ -1,11 +1,10 @@
 //! Counts the games of a selection by year, rating, length and opening.
 
-use std::collections::BTreeMap;
-
 use rusqlite::Row;
 
 use crate::board::GameResult;
 use crate::id::OpeningId;
+use crate::sorted::SortedMap;
 use crate::store::cell::{Cells, GAME, OPENING};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
@@ -41,15 +40,15 @@ pub struct GameCharts {
     /// All games.
     pub all: Outcomes,
     /// By year.
-    pub years: BTreeMap<u16, Outcomes>,
+    pub years: SortedMap<u16, Outcomes>,
     /// Games with an unknown year.
     pub undated: Outcomes,
     /// By the players' mean rating, in steps of [`RATING_STEP`](Self::RATING_STEP): each step by its lowest rating.
-    pub ratings: BTreeMap<u16, Outcomes>,
+    pub ratings: SortedMap<u16, Outcomes>,
     /// Games with an unknown rating.
     pub unrated: Outcomes,
     /// By the number of half-moves, in steps of [`LENGTH_STEP`](Self::LENGTH_STEP).
-    pub lengths: BTreeMap<u32, Outcomes>,
+    pub lengths: SortedMap<u32, Outcomes>,
 }
 
 /// An opening, with the games of a selection that have it.
@@ -77,13 +76,13 @@ impl GameCharts {
         self.all.count(result);
         let date: Option<&str> = cells.get(2)?;
         let year = date.and_then(|date| date.get(..4)).and_then(|year| year.parse().ok());
-        year.map_or(&mut self.undated, |year| self.years.entry(year).or_default()).count(result);
+        year.map_or(&mut self.undated, |year| self.years.entry(year)).count(result);
         let ratings = cells.get::<Option<u16>>(3)?.zip(cells.get::<Option<u16>>(4)?);
         let mean = ratings.map(|(white, black)| white.midpoint(black));
         let step = mean.map(|mean| mean - mean % Self::RATING_STEP);
-        step.map_or(&mut self.unrated, |step| self.ratings.entry(step).or_default()).count(result);
+        step.map_or(&mut self.unrated, |step| self.ratings.entry(step)).count(result);
         let plies: u32 = cells.get(5)?;
-        self.lengths.entry(plies - plies % Self::LENGTH_STEP).or_default().count(result);
+        self.lengths.entry(plies - plies % Self::LENGTH_STEP).count(result);
         Ok(())
     }
 }

@@ -1,11 +1,10 @@
 //! Statistics of the games of a database.
 
-use std::collections::BTreeMap;
-
 use rusqlite::Row;
 use serde::Serialize;
 
 use crate::board::GameResult;
+use crate::sorted::SortedMap;
 use crate::store::cell::{Cells, GAME, OPENING, Table};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
@@ -31,12 +30,12 @@ pub struct GameStatistics {
     /// The first of the longest games, with its number of plies.
     pub longest: Option<(GameId, u32)>,
     /// Games by year.
-    pub years: BTreeMap<u16, u64>,
+    pub years: SortedMap<u16, u64>,
     /// Games with an unknown year.
     pub undated: u64,
     /// Players of games by rating, in steps of [`RATING_STEP`](Self::RATING_STEP): each step by its lowest
     /// rating.
-    pub ratings: BTreeMap<u16, u64>,
+    pub ratings: SortedMap<u16, u64>,
     /// Players of games with an unknown rating.
     pub unrated: u64,
 }
@@ -91,12 +90,12 @@ impl GameStatistics {
         }
         let date: Option<&str> = cells.get(4)?;
         match date.and_then(|date| date.get(..4)).and_then(|year| year.parse().ok()) {
-            Some(year) => *self.years.entry(year).or_default() += 1,
+            Some(year) => *self.years.entry(year) += 1,
             None => self.undated += 1,
         }
         for column in [5, 6] {
             match cells.get::<Option<u16>>(column)? {
-                Some(elo) => *self.ratings.entry(elo - elo % Self::RATING_STEP).or_default() += 1,
+                Some(elo) => *self.ratings.entry(elo - elo % Self::RATING_STEP) += 1,
                 None => self.unrated += 1,
             }
         }

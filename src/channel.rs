@@ -1,0 +1,268 @@
+//! Queues between threads, for values that are few and large.
+//!
+//! The waiting is compiled once for all types of values, unlike in a lock-free queue.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::parallel::lock;
+
+/// A queue with space for some values. If it is full, senders wait.
+pub(crate) fn bounded<T>(space: usize) -> (Sender<T>, Receiver<T>) {
+    let queue = Arc::new(Queue {
+        values: Mutex::new(Some(VecDeque::new())),
+        space: Tokens::new(space),
+        filled: Tokens::new(0),
+        senders: AtomicUsize::new(1),
+        receivers: AtomicUsize::new(1),
+    });
+    (Sender(Arc::clone(&queue)), Receiver(queue))
+}
+
+/// A queue that is never full.
+pub(crate) fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
+    bounded(usize::MAX)
+}
+
+/// A value was not sent or received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Error {
+    /// There are no receivers, or no senders and no values.
+    #[error("the other side of a queue is gone")]
+    Closed,
+    /// The queue stayed full or empty.
+    #[error("a queue stayed full or empty")]
+    Timeout,
+}
+
+/// A count of things to take. Threads wait for them.
+struct Tokens {
+    state: Mutex<TokenState>,
+    changed: Condvar,
+}
+
+struct TokenState {
+    count: usize,
+    is_closed: bool,
+}
+
+impl Tokens {
+    fn new(count: usize) -> Self {
+        Self { state: Mutex::new(TokenState { count, is_closed: false }), changed: Condvar::new() }
+    }
+
+    fn give(&self) {
+        let mut state = lock(&self.state);
+        state.count = state.count.saturating_add(1);
+        self.changed.notify_one();
+    }
+
+    /// Waits for one until a time; without a time, as long as it takes.
+    fn take(&self, until: Option<Instant>) -> Result<(), Error> {
+        let mut state = lock(&self.state);
+        loop {
+            if state.count > 0 {
+                state.count -= 1;
+                return Ok(());
+            }
+            if state.is_closed {
+                return Err(Error::Closed);
+            }
+            state = match until.map(|until| until.saturating_duration_since(Instant::now())) {
+                Some(Duration::ZERO) => return Err(Error::Timeout),
+                Some(left) => {
+                    self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// No more will be given.
+    fn close(&self) {
+        lock(&self.state).is_closed = true;
+        self.changed.notify_all();
+    }
+}
+
+struct Queue<T> {
+    /// `None` if there are no receivers.
+    values: Mutex<Option<VecDeque<T>>>,
+    space: Tokens,
+    filled: Tokens,
+    senders: AtomicUsize,
+    receivers: AtomicUsize,
+}
+
+pub(crate) struct Sender<T>(Arc<Queue<T>>);
+
+pub(crate) struct Receiver<T>(Arc<Queue<T>>);
+
+impl<T> Sender<T> {
+    /// Sends a value; waits if the queue is full.
+    pub(crate) fn send(&self, value: T) -> Result<(), Error> {
+        self.send_until(value, None)
+    }
+
+    /// Sends a value, unless the queue is full.
+    pub(crate) fn try_send(&self, value: T) -> Result<(), Error> {
+        self.send_until(value, Some(Instant::now()))
+    }
+
+    fn send_until(&self, value: T, until: Option<Instant>) -> Result<(), Error> {
+        self.0.space.take(until)?;
+        match &mut *lock(&self.0.values) {
+            Some(values) => values.push_back(value),
+            None => return Err(Error::Closed),
+        }
+        self.0.filled.give();
+        Ok(())
+    }
+
+    /// The number of values in the queue.
+    pub(crate) fn len(&self) -> usize {
+        lock(&self.0.filled.state).count
+    }
+}
+
+impl<T> Receiver<T> {
+    /// Waits for the next value.
+    pub(crate) fn recv(&self) -> Result<T, Error> {
+        self.receive_until(None)
+    }
+
+    /// The next value, if one comes in time.
+    pub(crate) fn recv_timeout(&self, time: Duration) -> Result<T, Error> {
+        self.receive_until(Some(Instant::now() + time))
+    }
+
+    /// The next value, if there is one already.
+    pub(crate) fn try_recv(&self) -> Result<T, Error> {
+        self.receive_until(Some(Instant::now()))
+    }
+
+    fn receive_until(&self, until: Option<Instant>) -> Result<T, Error> {
+        self.0.filled.take(until)?;
+        let value = lock(&self.0.values).as_mut().and_then(VecDeque::pop_front);
+        self.0.space.give();
+        value.ok_or(Error::Closed)
+    }
+
+    /// All values until there are no senders.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = T> {
+        std::iter::from_fn(|| self.recv().ok())
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        self.0.senders.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        self.0.receivers.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        if self.0.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.filled.close();
+        }
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        if self.0.receivers.fetch_sub(1, Ordering::AcqRel) == 1 {
+            // Dropped after the lock is released: a value may be the receiver of another queue.
+            let values = lock(&self.0.values).take();
+            drop(values);
+            // Waiting senders find that there are no receivers.
+            self.0.space.close();
+        }
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sender")
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Receiver")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn each_value_comes_once_and_those_of_a_sender_in_order() {
+        for space in [1, 3, usize::MAX] {
+            let (sender, receiver) = bounded(space);
+            let (results, sums) = unbounded();
+            thread::scope(|scope| {
+                for thread in 0..4_u64 {
+                    let sender = sender.clone();
+                    scope.spawn(move || (0..1000).for_each(|value| sender.send((thread, value)).unwrap()));
+                    let (receiver, results) = (receiver.clone(), results.clone());
+                    scope.spawn(move || {
+                        let (mut last, mut sum) = ([0; 4], 0);
+                        for (thread, value) in receiver.iter() {
+                            assert!(last[thread as usize] <= value);
+                            last[thread as usize] = value;
+                            sum += value;
+                        }
+                        results.send(sum).unwrap();
+                    });
+                }
+                drop((sender, results));
+                assert_eq!(sums.iter().sum::<u64>(), 4 * 499_500);
+            });
+            assert_eq!(receiver.try_recv(), Err(Error::Closed));
+        }
+    }
+
+    #[test]
+    fn whoever_waits_learns_that_the_other_side_is_gone() {
+        let (sender, receiver) = bounded(1);
+        assert_eq!(receiver.recv_timeout(Duration::from_millis(1)), Err(Error::Timeout));
+        sender.send(1).unwrap();
+        assert_eq!((sender.try_send(2), sender.len()), (Err(Error::Timeout), 1));
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| sender.send(2));
+            thread::sleep(Duration::from_millis(20));
+            drop(receiver);
+            assert_eq!(waiting.join().unwrap(), Err(Error::Closed));
+        });
+        let (sender, receiver) = bounded::<u8>(1);
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| receiver.recv());
+            thread::sleep(Duration::from_millis(20));
+            drop(sender);
+            assert_eq!(waiting.join().unwrap(), Err(Error::Closed));
+        });
+    }
+
+    #[test]
+    fn values_are_dropped_with_the_last_receiver() {
+        let (outer, waiting) = bounded(1);
+        let (sender, receiver) = bounded(1);
+        outer.send(receiver).unwrap();
+        drop(waiting);
+        assert_eq!(sender.send(1), Err(Error::Closed));
+    }
+}
