@@ -7,7 +7,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use pgndex::board::{Color, GameResult, Kind, Material, MoveCode, Piece, Position, Special};
+use pgndex::board::{Color, GameResult, Material, MoveCode, Piece, PieceKind, Position, Special};
 use pgndex::pgn::{Eval, MoveNumbers};
 
 /// Opening lines; the first ones are more frequent.
@@ -48,17 +48,17 @@ impl Random {
 /// The weight of a move: captures, checks, castling and promotions to a queen are more likely than others.
 fn weight(code: MoveCode, position: &Position) -> usize {
     let value = |piece: Piece| match piece.kind() {
-        Kind::Pawn => 2,
-        Kind::Knight | Kind::Bishop => 6,
-        Kind::Rook => 10,
-        Kind::Queen => 18,
-        Kind::King => 0,
+        PieceKind::Pawn => 2,
+        PieceKind::Knight | PieceKind::Bishop => 6,
+        PieceKind::Rook => 10,
+        PieceKind::Queen => 18,
+        PieceKind::King => 0,
     };
     let mut after = position.clone();
     let check = after.make(code).is_ok_and(MoveCode::is_check);
     let mate = check && !after.has_legal_move();
     let promotion = match code.special() {
-        Special::Promotion(piece) if piece.kind() == Kind::Queen => 20,
+        Special::Promotion(piece) if piece.kind() == PieceKind::Queen => 20,
         Special::CastleShort | Special::CastleLong => 12,
         _ => 0,
     };
@@ -92,7 +92,7 @@ fn play(random: &mut Random) -> (Vec<(String, i32)>, GameResult) {
         let Some(code) = code else { break };
         let san = position.san(code);
         position.make(code).expect("a legal move");
-        sans.push((san, Material::of(position.canonical_fen().as_bytes()).balance()));
+        sans.push((san, Material::from_placement(position.canonical_fen().as_bytes()).balance()));
     }
     let result = match (position.is_check() && !position.has_legal_move(), position.side()) {
         (true, Color::Black) => GameResult::White,

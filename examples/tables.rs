@@ -4,7 +4,7 @@
 //! can come on an empty board; `WHITE_PAWN_FROM` and `BLACK_PAWN_FROM` do this for pawns.
 
 use pgndex::board::{
-    ALL_MOVES, BLACK_PAWN_FROM, Kind, Square, SquareSet, TO_X88, WHITE_PAWN_FROM, kind_index,
+    ALL_MOVES, BLACK_PAWN_FROM, PieceKind, Square, SquareSet, TO_X88, WHITE_PAWN_FROM, kind_index,
 };
 use serde_json::{Map, Value, json};
 
@@ -14,7 +14,7 @@ fn main() {
 
 /// All tables as one object.
 pub(crate) fn tables() -> Value {
-    let pieces = [Kind::Knight, Kind::King, Kind::Bishop, Kind::Rook, Kind::Queen];
+    let pieces = [PieceKind::Knight, PieceKind::King, PieceKind::Bishop, PieceKind::Rook, PieceKind::Queen];
     let all_moves: Map<String, Value> = pieces
         .into_iter()
         .map(|kind| (char::from(kind.letter()).to_string(), origins(&ALL_MOVES[kind_index(kind)])))

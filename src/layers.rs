@@ -8,13 +8,26 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("board", &[]),
     ("pgn", &["board"]),
     ("opening", &["board", "id", "pgn", "sorted"]),
-    ("source", &["channel", "path_bytes", "remedy", "sorted"]),
-    ("sort", &["positioned"]),
-    ("store", &["board", "id", "opening", "parallel", "path_bytes", "pgn", "positioned", "remedy", "sorted"]),
+    ("source", &["channel", "path_bytes", "error_advice", "sorted"]),
+    ("sort", &["positioned_io"]),
+    (
+        "store",
+        &[
+            "board",
+            "id",
+            "opening",
+            "parallel",
+            "path_bytes",
+            "pgn",
+            "positioned_io",
+            "error_advice",
+            "sorted",
+        ],
+    ),
     ("query", &["board", "id", "opening", "pgn", "sorted", "store"]),
     (
         "columnar",
-        &["board", "id", "opening", "parallel", "positioned", "query", "sort", "store", "turnstile"],
+        &["board", "id", "opening", "parallel", "positioned_io", "query", "sort", "store", "ordered_queue"],
     ),
     ("server", &["board", "channel", "id", "opening", "pgn", "query", "store"]),
     ("picture", &["board", "query", "sorted"]),
@@ -23,7 +36,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
 
 /// Its messages mention options of another program: how to decompress data that needs more memory than is
 /// allowed.
-const TELLS_OPTIONS: &str = "source/frames.rs";
+const MENTIONS_OPTIONS: &str = "source/frames.rs";
 
 /// The code of all Rust files below a directory, without comments and tests, each with its path.
 fn code(directory: &Path) -> Vec<(PathBuf, String)> {
@@ -55,14 +68,14 @@ fn words_after<'t>(text: &'t str, mark: &'t str) -> impl Iterator<Item = &'t str
 }
 
 #[test]
-fn rooms_use_only_rooms_below_them() {
-    for (room, may_use) in MAY_USE {
-        let code = code(&source().join(room));
-        assert!(!code.is_empty(), "{room}");
+fn modules_use_only_modules_below_them() {
+    for (module, may_use) in MAY_USE {
+        let code = code(&source().join(module));
+        assert!(!code.is_empty(), "{module}");
         for (path, line) in code {
             for used in words_after(&line, "crate::") {
                 let is_allowed =
-                    used == room || may_use.contains(&used) || ["made_file", "properties"].contains(&used);
+                    used == module || may_use.contains(&used) || ["made_file", "properties"].contains(&used);
                 assert!(is_allowed, "{}: {line}", path.display());
             }
         }
@@ -70,7 +83,7 @@ fn rooms_use_only_rooms_below_them() {
 }
 
 #[test]
-fn no_room_of_the_library_names_an_option() {
+fn no_module_of_the_library_mentions_an_option() {
     let rooms = [
         "board",
         "pgn",
@@ -84,8 +97,8 @@ fn no_room_of_the_library_names_an_option() {
         "index",
         "verify",
     ];
-    for (path, line) in rooms.iter().flat_map(|room| code(&source().join(room))) {
+    for (path, line) in rooms.iter().flat_map(|module| code(&source().join(module))) {
         let names = words_after(&line, "--").any(|word| !word.is_empty());
-        assert!(!names || path.ends_with(TELLS_OPTIONS), "{}: {line}", path.display());
+        assert!(!names || path.ends_with(MENTIONS_OPTIONS), "{}: {line}", path.display());
     }
 }

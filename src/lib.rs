@@ -35,26 +35,28 @@ pub mod board;
 mod channel;
 #[cfg(feature = "parquet")]
 pub mod columnar;
+mod error_advice;
 pub mod functions;
+#[cfg(test)]
+#[path = "../tests/common/generated_file.rs"]
+mod generated_file;
 pub mod id;
 #[cfg(feature = "index")]
 pub mod index;
 #[cfg(test)]
 mod layers;
-#[cfg(test)]
-#[path = "../tests/common/made_file.rs"]
-mod made_file;
 pub mod opening;
+#[cfg(feature = "index")]
+mod ordered_queue;
 mod parallel;
 mod path_bytes;
 pub mod pgn;
 pub mod picture;
-mod positioned;
+mod positioned_io;
 #[cfg(test)]
 #[path = "../tests/common/properties.rs"]
 mod properties;
 pub mod query;
-mod remedy;
 #[cfg(feature = "serve")]
 pub mod server;
 #[cfg(feature = "index")]
@@ -63,8 +65,6 @@ mod sorted;
 #[cfg(feature = "index")]
 pub mod source;
 pub mod store;
-#[cfg(feature = "index")]
-mod turnstile;
 #[cfg(feature = "index")]
 pub mod verify;
 

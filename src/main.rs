@@ -10,7 +10,7 @@ static ALLOCATOR: cli::memory::Allocator = cli::memory::Allocator;
 
 fn main() -> ExitCode {
     #[cfg(unix)]
-    cli::memory::set_reserve_aside();
+    cli::memory::allocate_reserve();
     cli::set_up_sqlite();
     let arguments = cli::parse();
     match cli::run(arguments) {

@@ -6,17 +6,15 @@ mod command;
 mod functions;
 #[path = "common/games.rs"]
 mod games;
+#[path = "common/generated_file.rs"]
+mod generated_file;
 mod index;
-#[path = "common/made_file.rs"]
-mod made_file;
 #[path = "common/needs.rs"]
 mod needs;
 #[path = "common/pages.rs"]
 mod pages;
 #[cfg(feature = "parquet")]
 mod parquet;
-#[path = "common/place.rs"]
-mod place;
 mod program;
 #[path = "common/properties.rs"]
 mod properties;
@@ -29,3 +27,5 @@ mod server;
 mod store;
 #[path = "common/support.rs"]
 mod support;
+#[path = "common/workspace.rs"]
+mod workspace;

@@ -3,7 +3,7 @@
     pgndex serve games.db &
     python3 benches/serve/load.py http://127.0.0.1:9002                        200 a second, for 20 seconds
     python3 benches/serve/load.py http://127.0.0.1:9002 --sql                  while other clients send SQL without a pause
-    python3 benches/serve/load.py http://127.0.0.1:9002 --lines lines.txt      only writes the requests, for wrk (asked.lua)
+    python3 benches/serve/load.py http://127.0.0.1:9002 --lines lines.txt      only writes the requests, for wrk (requests.lua)
 
 Each request has a due time, whether earlier ones are answered or not; its latency counts from that time. The lines are the first
 half-moves of games spread over the database: half of them have up to 8, the rest up to 20.

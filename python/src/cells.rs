@@ -25,14 +25,14 @@ enum Builder {
 
 /// The type of a column, according to its first cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ColumnType {
     Integer,
     Real,
     Text,
     Blob,
 }
 
-impl Kind {
+impl ColumnType {
     /// The type that fits all of these cells: for numbers and texts, text. Without cells, it is text.
     pub(crate) fn of<'c>(cells: impl Iterator<Item = &'c Value>) -> Self {
         let of = |cell: &Value| match cell {
@@ -65,14 +65,14 @@ pub(crate) struct Misfit {
 }
 
 impl Columns {
-    pub(crate) fn new<'n>(columns: impl IntoIterator<Item = (&'n str, Kind)>) -> Self {
+    pub(crate) fn new<'n>(columns: impl IntoIterator<Item = (&'n str, ColumnType)>) -> Self {
         let (mut fields, mut builders) = (Vec::new(), Vec::new());
         for (name, kind) in columns {
             let (data, builder) = match kind {
-                Kind::Integer => (DataType::Int64, Builder::Integer(Int64Builder::new())),
-                Kind::Real => (DataType::Float64, Builder::Real(Float64Builder::new())),
-                Kind::Text => (DataType::Utf8, Builder::Text(StringBuilder::new())),
-                Kind::Blob => (DataType::Binary, Builder::Blob(BinaryBuilder::new())),
+                ColumnType::Integer => (DataType::Int64, Builder::Integer(Int64Builder::new())),
+                ColumnType::Real => (DataType::Float64, Builder::Real(Float64Builder::new())),
+                ColumnType::Text => (DataType::Utf8, Builder::Text(StringBuilder::new())),
+                ColumnType::Blob => (DataType::Binary, Builder::Blob(BinaryBuilder::new())),
             };
             fields.push(Field::new(name, data, true));
             builders.push(builder);

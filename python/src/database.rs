@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use pgndex::board::Color;
-use pgndex::query::{Explore, ExploredAll, PlayerQuestion};
+use pgndex::query::{ExploreAnswer, ExploreQuery, PlayerQuery};
 use pgndex::store::{self, Database, Lines, ListLengths, NameFilter, Stop};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -96,12 +96,12 @@ impl OpenDatabase {
         };
         // A player is then the one with that side.
         let filter = match side {
-            Some(side) => filter.of_side(side).map_err(|error| QuestionError::new_err(message(&error)))?,
+            Some(side) => filter.with_side(side).map_err(|error| QuestionError::new_err(message(&error)))?,
             None => filter,
         };
         self.ask(py, |database| {
             let selection = database.select(&filter)?;
-            let explore = Explore {
+            let explore = ExploreQuery {
                 database,
                 query: &query,
                 lines: if variations { Lines::All } else { Lines::Main },
@@ -116,7 +116,7 @@ impl OpenDatabase {
                 return json(&explore.tree(depth, least_share)?);
             }
             let history = if history { Some(explore.history(HISTORY_MOVES)?) } else { None };
-            json(&ExploredAll { explored: explore.answer()?, history, versus: None })
+            json(&ExploreAnswer { explored: explore.answer()?, history, versus: None })
         })
     }
 
@@ -140,10 +140,7 @@ impl OpenDatabase {
             let selection = database.select(&filter)?;
             let limit = limit.unwrap_or(usize::MAX);
             let name = &name;
-            json(
-                &PlayerQuestion { database, name, selection: &selection, limit, depth, least_share }
-                    .answer()?,
-            )
+            json(&PlayerQuery { database, name, selection: &selection, limit, depth, least_share }.answer()?)
         })
     }
 

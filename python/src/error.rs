@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use pgndex::index::ProblemPlace;
+use pgndex::index::ProblemLocation;
 use pgndex::{columnar, index, query, store};
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
@@ -44,7 +44,7 @@ pub(crate) fn of_question(error: &columnar::StreamError) -> PyErr {
 pub(crate) fn placed<E: PyTypeInfo>(
     text: String,
     path: Option<&Path>,
-    place: Option<&ProblemPlace>,
+    place: Option<&ProblemLocation>,
 ) -> PyErr {
     Python::attach(|py| {
         let error = PyErr::from_type(E::type_object(py), text);

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crossbeam_channel::{RecvTimeoutError, bounded};
 use pgndex::index::{
-    Annotations, Duplicates, IndexOptions, MadeWith, OnProblem, ParquetOptions, Plan, Progress, Summary,
+    Annotations, DatabaseSettings, Duplicates, IndexOptions, OnProblem, ParquetOptions, Plan, Progress,
+    Summary,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -33,7 +34,7 @@ pub(crate) struct Options {
 
 impl Options {
     /// Uses the settings in `before` for options that are not given.
-    fn read(self, before: MadeWith) -> PyResult<IndexOptions> {
+    fn read(self, before: DatabaseSettings) -> PyResult<IndexOptions> {
         let default = IndexOptions::default();
         let wrong = |name: &str, word: &str, words: &str| {
             PyValueError::new_err(format!("{name}={word:?}: write one of {words}"))
@@ -77,9 +78,9 @@ pub(crate) fn index(
 ) -> PyResult<String> {
     let overwrite = options.overwrite;
     let before = if overwrite || is_parquet {
-        MadeWith::default()
+        DatabaseSettings::default()
     } else {
-        MadeWith::of(&target).map_err(|error| of_store(&error))?
+        DatabaseSettings::read(&target).map_err(|error| of_store(&error))?
     };
     let options = options.read(before)?;
     let told = Arc::new(Progress::default());

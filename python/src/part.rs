@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use arrow_schema::DataType;
-use pgndex::columnar::{PartitionBy, StreamQuestion, WrittenBy};
+use pgndex::columnar::{PartitionBy, StreamQuery, WrittenBy};
 use pgndex::index::{Duplicates, IndexOptions, ParquetOptions, Plan, Progress};
 use pgndex::source::{self, DecodeOptions};
 use pgndex::store::row::Severity;
@@ -52,7 +52,7 @@ pub(crate) fn columns(
     table: &str,
     columns: Option<Vec<String>>,
 ) -> PyResult<Vec<(String, &'static str, bool)>> {
-    let question = StreamQuestion::new(table, columns.as_deref()).map_err(|error| of_question(&error))?;
+    let question = StreamQuery::new(table, columns.as_deref()).map_err(|error| of_question(&error))?;
     let schema = question.schema();
     let fields = schema.fields().iter().map(|field| {
         let kind = match field.data_type() {
@@ -96,7 +96,7 @@ pub(crate) fn write_part<'py>(
     let progress = Progress::default();
     let parquet = ParquetOptions { directory, shard, partition_by, by_key: WrittenBy::Job, overwrite: true };
     let write = || {
-        let plan = Plan::new(&[path], &options, &progress)?.of_range(&(start..end));
+        let plan = Plan::new(&[path], &options, &progress)?.with_range(&(start..end));
         plan.write_parquet(&parquet, &progress)
     };
     let summary = py.detach(write).map_err(|error| of_run(&error))?;

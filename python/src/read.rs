@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crossbeam_channel::{Sender, bounded};
-use pgndex::columnar::{PositionChoice, StreamQuestion};
+use pgndex::columnar::{PositionChoice, StreamQuery};
 use pgndex::index::{IndexOptions, OnProblem, Plan, Progress};
 use pgndex::query::Sample;
 use pyo3::prelude::*;
@@ -42,9 +42,9 @@ pub(crate) fn read(
     per_game: Option<u32>,
 ) -> PyResult<Rows> {
     let games = filter(games)?;
-    let question = StreamQuestion::new(table, columns.as_deref())
-        .and_then(|question| question.of_games(games))
-        .and_then(|question| question.of_positions(choice(plies, evaluated, sample, seed, per_game)))
+    let question = StreamQuery::new(table, columns.as_deref())
+        .and_then(|question| question.with_filter(games))
+        .and_then(|question| question.with_positions(choice(plies, evaluated, sample, seed, per_game)))
         .map_err(|error| of_question(&error))?
         .in_shard(shard);
     let mut options = IndexOptions { most_errors: strict.then_some(0), ..IndexOptions::default() };
@@ -80,7 +80,7 @@ pub(crate) fn choice(
 /// Starts reading.
 fn start(
     paths: Vec<PathBuf>,
-    question: StreamQuestion,
+    question: StreamQuery,
     options: IndexOptions,
     range: Option<Range<u64>>,
 ) -> PyResult<Rows> {
@@ -99,7 +99,7 @@ fn start(
         };
         let _ = planned.send(Ok(()));
         let plan = match &range {
-            Some(range) => plan.of_range(range),
+            Some(range) => plan.with_range(range),
             None => plan,
         };
         run(plan, question, &of_thread, &sender);
@@ -114,7 +114,7 @@ fn start(
     }
 }
 
-fn run(plan: Plan<'_>, question: StreamQuestion, progress: &Progress, sender: &Sender<Item>) {
+fn run(plan: Plan<'_>, question: StreamQuery, progress: &Progress, sender: &Sender<Item>) {
     let take = |batch| match sender.send(Ok(batch)) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),

@@ -45,7 +45,7 @@ def test_pandas(path: Path) -> None:
     assert len(frame) == 53 and frame["white"][0] == "Légal, Kermur de"
 
 
-def test_what_is_no_reader_of_arrow_is_told(path: Path) -> None:
+def test_other_objects_than_arrow_readers_are_refused(path: Path) -> None:
     import numpy
 
     batch = next(iter(pgndex.games(path)))

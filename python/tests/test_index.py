@@ -15,7 +15,7 @@ import pytest
 import pgndex
 
 
-def test_progress_is_told(examples: Path, tmp_path: Path) -> None:
+def test_progress_is_reported(examples: Path, tmp_path: Path) -> None:
     told: list[pgndex.Progress] = []
     summary = pgndex.index([examples / "synthetic.pgn"], tmp_path / "a.db", progress=told.append)
     assert (summary["games"], summary["database"]) == (1000, str(tmp_path / "a.db"))

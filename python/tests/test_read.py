@@ -100,7 +100,7 @@ def test_moves_are_those_of_the_view(samples: list[Path], database: Path) -> Non
     assert ours.rows() == rows.fetchall()
 
 
-def test_columns_of_games_stand_beside_positions(samples: list[Path]) -> None:
+def test_columns_of_games_can_be_added_to_positions(samples: list[Path]) -> None:
     wide = ["white", "result", "white_elo", "eval_cp", "eval_mate", "speed", "opening"]
     positions = frame(pgndex.positions(samples, columns=["game_id", "ply", *wide]))
     games = frame(pgndex.games(samples, columns=["game_id", "white", "result", "white_elo", "speed", "opening"]))
@@ -190,7 +190,7 @@ def test_most_filters_choose_some_games(samples: list[Path]) -> None:
 BROKEN = b'[White "A"]\n\n1. e4 e5 1-0\n\n[White "B"]\n\n1. e4 e5 2. Ke3 *\n\n[White "C"]\n\n1. d4 1-0\n'
 
 
-def test_errors_tell_their_place(tmp_path: Path) -> None:
+def test_errors_have_their_location(tmp_path: Path) -> None:
     path = tmp_path / "broken.pgn"
     path.write_bytes(BROKEN)
     assert frame(pgndex.games(path))["status"].to_list() == ["ok", "truncated", "ok"]

@@ -1,7 +1,7 @@
 //! Attacks: finds open lines and attacked squares.
 
 use super::tables::{ALL_MOVES, Line, PAWN_ATTACKS_FROM, kind_index};
-use super::{Color, Kind, Piece, Square, SquareSet};
+use super::{Color, Piece, PieceKind, Square, SquareSet};
 
 /// The board's cells: piece codes by 0x88 index, 0 for an empty square.
 pub(super) type Cells = [u8; 128];
@@ -43,14 +43,14 @@ pub(super) fn first_piece(cells: &Cells, from: Square, step: i8) -> Option<(u8, 
 
 /// The set of all pieces of a kind and colour.
 #[inline]
-pub(super) fn of_kind(sets: &Sets, kind: Kind, color: Color) -> SquareSet {
+pub(super) fn of_kind(sets: &Sets, kind: PieceKind, color: Color) -> SquareSet {
     sets[usize::from(Piece::new(kind, color).code())]
 }
 
 /// The bishops and queens, or rooks and queens, of a colour.
 #[inline]
 pub(super) fn sliders(sets: &Sets, line_kind: u8, color: Color) -> SquareSet {
-    sets[usize::from(line_kind | color as u8) & 15].or(of_kind(sets, Kind::Queen, color))
+    sets[usize::from(line_kind | color as u8) & 15].or(of_kind(sets, PieceKind::Queen, color))
 }
 
 /// Whether a piece of colour `by`, other than those on `ignored`, attacks `square`. Blocking pieces are read
@@ -59,18 +59,16 @@ pub(super) fn sliders(sets: &Sets, line_kind: u8, color: Color) -> SquareSet {
 pub(super) fn is_attacked(cells: &Cells, sets: &Sets, square: Square, by: Color, ignored: SquareSet) -> bool {
     let ordinal = usize::from(square.ordinal());
     let from = |kind| ALL_MOVES[kind_index(kind)][ordinal];
-    let near = from(Kind::Knight)
-        .and(of_kind(sets, Kind::Knight, by))
-        .or(from(Kind::King).and(of_kind(sets, Kind::King, by)))
-        .or(PAWN_ATTACKS_FROM[by as usize][ordinal].and(of_kind(sets, Kind::Pawn, by)));
+    let near = from(PieceKind::Knight)
+        .and(of_kind(sets, PieceKind::Knight, by))
+        .or(from(PieceKind::King).and(of_kind(sets, PieceKind::King, by)))
+        .or(PAWN_ATTACKS_FROM[by as usize][ordinal].and(of_kind(sets, PieceKind::Pawn, by)));
     let kept = SquareSet(!ignored.0);
     if !near.and(kept).is_empty() {
         return true;
     }
-    let far = from(Kind::Rook).and(sliders(sets, Line::ORTHOGONAL, by)).or(from(Kind::Bishop).and(sliders(
-        sets,
-        Line::DIAGONAL,
-        by,
-    )));
+    let far = from(PieceKind::Rook)
+        .and(sliders(sets, Line::ORTHOGONAL, by))
+        .or(from(PieceKind::Bishop).and(sliders(sets, Line::DIAGONAL, by)));
     far.and(kept).into_iter().any(|slider| is_open(cells, slider, square))
 }

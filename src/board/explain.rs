@@ -5,7 +5,7 @@ use std::fmt;
 use super::attack::is_open;
 use super::san::San;
 use super::tables::{ALL_MOVES, kind_index};
-use super::{Color, Kind, MoveCode, Piece, Position, SanError, Special, Square, SquareSet};
+use super::{Color, MoveCode, Piece, PieceKind, Position, SanError, Special, Square, SquareSet};
 
 /// Why a text is not a legal move in a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl fmt::Display for MoveRefusal {
                 write!(f, "the {} on {from} is {}'s", kind(piece.kind()), piece.color().name())?;
                 write!(f, ", and {} moves", piece.color().other().name())
             }
-            Self::OutOfReach { piece, to } if piece.kind() == Kind::King => {
+            Self::OutOfReach { piece, to } if piece.kind() == PieceKind::King => {
                 write!(f, "{}'s king cannot reach {to}", piece.color().name())
             }
             Self::OutOfReach { piece, to } => {
@@ -136,14 +136,14 @@ impl fmt::Display for MoveRefusal {
 
 impl std::error::Error for MoveRefusal {}
 
-const fn kind(kind: Kind) -> &'static str {
+const fn kind(kind: PieceKind) -> &'static str {
     match kind {
-        Kind::Pawn => "pawn",
-        Kind::Knight => "knight",
-        Kind::King => "king",
-        Kind::Bishop => "bishop",
-        Kind::Rook => "rook",
-        Kind::Queen => "queen",
+        PieceKind::Pawn => "pawn",
+        PieceKind::Knight => "knight",
+        PieceKind::King => "king",
+        PieceKind::Bishop => "bishop",
+        PieceKind::Rook => "rook",
+        PieceKind::Queen => "queen",
     }
 }
 
@@ -173,17 +173,17 @@ impl Position {
 
     /// Why a move of the piece on a square is not legal, if it belongs to the other side.
     fn of_other_side(&self, origins: SquareSet) -> Option<MoveRefusal> {
-        let from = origins.first().filter(|&from| origins == SquareSet::of(from))?;
+        let from = origins.first().filter(|&from| origins == SquareSet::from_square(from))?;
         let piece = self.piece_at(from).filter(|piece| piece.color() != self.side())?;
         Some(MoveRefusal::OtherSide { piece, from })
     }
 
     fn explain_move(
         &self,
-        kind: Option<Kind>,
+        kind: Option<PieceKind>,
         origins: SquareSet,
         to: Square,
-        promotion: Option<Kind>,
+        promotion: Option<PieceKind>,
     ) -> MoveRefusal {
         // Long algebraic text names only the square.
         let mover = origins.first().and_then(|square| self.piece_at(square));
@@ -191,14 +191,16 @@ impl Position {
             (Some(kind), _) => Piece::new(kind, self.side()),
             (None, Some(mover)) if mover.color() == self.side() => mover,
             (None, _) => {
-                let no_pawn = MoveRefusal::NoPiece { piece: Piece::new(Kind::Pawn, self.side()) };
+                let no_pawn = MoveRefusal::NoPiece { piece: Piece::new(PieceKind::Pawn, self.side()) };
                 return self.of_other_side(origins).unwrap_or(no_pawn);
             }
         };
         let kind = piece.kind();
         let last_rank = if self.side() == Color::White { 7 } else { 0 };
-        let promotes = kind == Kind::Pawn && to.rank() == last_rank;
-        if promotion.is_some_and(|promotion| !promotes || matches!(promotion, Kind::King | Kind::Pawn)) {
+        let promotes = kind == PieceKind::Pawn && to.rank() == last_rank;
+        if promotion
+            .is_some_and(|promotion| !promotes || matches!(promotion, PieceKind::King | PieceKind::Pawn))
+        {
             return MoveRefusal::NoPromotion;
         }
         let own = self.squares_of(kind, self.side()).and(origins);
@@ -214,16 +216,16 @@ impl Position {
         match (able.as_slice(), legal.len()) {
             ([], _) => MoveRefusal::OutOfReach { piece, to },
             (_, 2..) => MoveRefusal::Ambiguous { piece, from: legal, to },
-            _ if kind == Kind::King => MoveRefusal::IntoCheck { side: self.side(), to },
+            _ if kind == PieceKind::King => MoveRefusal::IntoCheck { side: self.side(), to },
             _ if self.is_check() => MoveRefusal::InCheck { side: self.side() },
             (&[from, ..], _) => MoveRefusal::Pinned { piece, from },
         }
     }
 
     /// Whether a piece could move from a square to another, ignoring the safety of its king.
-    fn reaches(&self, kind: Kind, from: Square, to: Square) -> bool {
-        if kind != Kind::Pawn {
-            let leaps = matches!(kind, Kind::Knight | Kind::King);
+    fn reaches(&self, kind: PieceKind, from: Square, to: Square) -> bool {
+        if kind != PieceKind::Pawn {
+            let leaps = matches!(kind, PieceKind::Knight | PieceKind::King);
             let reach = ALL_MOVES[kind_index(kind)][usize::from(to.ordinal())];
             return reach.contains(from) && (leaps || is_open(&self.cells, from, to));
         }
@@ -239,8 +241,8 @@ impl Position {
 
     /// A move for checking the king's safety after it; the promotion piece does not matter for that.
     fn any_move(&self, from: Square, to: Square, piece: Piece) -> MoveCode {
-        if piece.kind() == Kind::Pawn && self.en_passant() == Some(to) {
-            let victim = Piece::new(Kind::Pawn, self.side().other());
+        if piece.kind() == PieceKind::Pawn && self.en_passant() == Some(to) {
+            let victim = Piece::new(PieceKind::Pawn, self.side().other());
             return MoveCode::new(Special::EnPassant, from, to, piece, Some(victim));
         }
         let captured = self.piece_at(to);
@@ -254,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_reason_is_told() {
+    fn each_reason_is_reported() {
         for (fen, word, reason) in [
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Nd4", "no knight of White can reach d4"),
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Ke3", "White's king cannot reach e3"),

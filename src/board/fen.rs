@@ -3,7 +3,7 @@
 use super::attack::cell;
 use super::piece::LETTERS;
 use super::position::Castling;
-use super::{Color, Kind, MoveCode, Piece, Position, Special, Square, SquareSet};
+use super::{Color, MoveCode, Piece, PieceKind, Position, Special, Square, SquareSet};
 
 /// The contents of a FEN, not yet known to be a legal position.
 #[derive(Clone, Debug)]
@@ -187,8 +187,10 @@ impl Setup {
                 return Err(SetupError::Castling(lossy(field)));
             }
             let home = SquareSet::rank(if color == Color::White { 0 } else { 7 });
-            let Some(king) = self.set_of(Piece::new(Kind::King, color)).and(home).first() else { continue };
-            let rooks = self.set_of(Piece::new(Kind::Rook, color)).and(home);
+            let Some(king) = self.set_of(Piece::new(PieceKind::King, color)).and(home).first() else {
+                continue;
+            };
+            let rooks = self.set_of(Piece::new(PieceKind::Rook, color)).and(home);
             let rook = match lower {
                 b'k' => rooks.last(),
                 b'q' => rooks.first(),
@@ -225,7 +227,7 @@ impl Setup {
 
     /// The square of a side's only king.
     pub(super) fn king(&self, color: Color) -> Result<Square, SetupError> {
-        let kings = self.set_of(Piece::new(Kind::King, color));
+        let kings = self.set_of(Piece::new(PieceKind::King, color));
         match kings.first() {
             Some(square) if kings.len() == 1 => Ok(square),
             _ => Err(SetupError::Kings { color, count: kings.len() }),
@@ -247,8 +249,9 @@ impl Setup {
         if let Some((color, count)) = self.crowded().filter(|&(_, count)| count > MOST) {
             return Err(SetupError::TooManyPieces { color, count: count as u32 });
         }
-        let astray =
-            |&(square, piece): &(Square, Piece)| piece.kind() == Kind::Pawn && matches!(square.rank(), 0 | 7);
+        let astray = |&(square, piece): &(Square, Piece)| {
+            piece.kind() == PieceKind::Pawn && matches!(square.rank(), 0 | 7)
+        };
         match self.pieces().find(astray) {
             Some((square, _)) => Err(SetupError::PawnOnLastRank(square)),
             None => Ok(()),
@@ -573,7 +576,7 @@ fn castling_field(position: &Position) -> Short {
     for color in [Color::Black, Color::White] {
         for short in [false, true] {
             let Some(rook) = position.castling_rook(color, short) else { continue };
-            let rooks = position.squares_of(Kind::Rook, color).and(SquareSet::rank(rook.rank()));
+            let rooks = position.squares_of(PieceKind::Rook, color).and(SquareSet::rank(rook.rank()));
             let outermost = if short { rooks.last() } else { rooks.first() };
             let letter = match (outermost == Some(rook), short) {
                 (true, true) => b'K',

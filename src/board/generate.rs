@@ -2,9 +2,9 @@
 
 use super::attack::cell;
 use super::tables::{ALL_MOVES, PAWN_ATTACKS_FROM, kind_index};
-use super::{Color, Kind, MoveCode, Piece, Position, Special, Square, SquareSet};
+use super::{Color, MoveCode, Piece, PieceKind, Position, Special, Square, SquareSet};
 
-const PROMOTIONS: [Kind; 4] = [Kind::Knight, Kind::Bishop, Kind::Rook, Kind::Queen];
+const PROMOTIONS: [PieceKind; 4] = [PieceKind::Knight, PieceKind::Bishop, PieceKind::Rook, PieceKind::Queen];
 
 impl Position {
     /// Stores the pseudo-legal moves of the side to move in `moves`, which is cleared first, ordered by FROM,
@@ -14,7 +14,7 @@ impl Position {
         let own = self.pieces_of(self.side());
         for from in own {
             let Some(piece) = self.piece_at(from) else { continue };
-            if piece.kind() == Kind::Pawn {
+            if piece.kind() == PieceKind::Pawn {
                 self.pawn_moves(from, piece, moves);
             } else {
                 for to in self.targets(from, piece.kind()).and(SquareSet(!own.0)) {
@@ -30,7 +30,7 @@ impl Position {
     pub fn legal_moves(&self, moves: &mut Vec<MoveCode>) {
         self.pseudo_legal_moves(moves);
         moves.retain(|&code| {
-            code.captured().map(Piece::kind) != Some(Kind::King) && self.is_king_safe_after(code)
+            code.captured().map(Piece::kind) != Some(PieceKind::King) && self.is_king_safe_after(code)
         });
     }
 
@@ -42,13 +42,13 @@ impl Position {
             Special::CastleShort => self.castling_move(true) == Some(code.model()),
             Special::CastleLong => self.castling_move(false) == Some(code.model()),
             _ if self.piece_at(from) != Some(piece) => false,
-            _ if piece.kind() == Kind::Pawn => self.is_pawn_move(code, piece),
+            _ if piece.kind() == PieceKind::Pawn => self.is_pawn_move(code, piece),
             Special::Reversible | Special::Capture => {
                 let reach = ALL_MOVES[kind_index(piece.kind())][usize::from(from.ordinal())];
                 self.piece_move(from, to, piece) == code.model()
                     && captured.is_none_or(|captured| captured.color() != self.side())
                     && reach.contains(to)
-                    && (matches!(piece.kind(), Kind::Knight | Kind::King)
+                    && (matches!(piece.kind(), PieceKind::Knight | PieceKind::King)
                         || super::attack::is_open(&self.cells, from, to))
             }
             _ => false,
@@ -72,11 +72,11 @@ impl Position {
         let moves = |from: Square| {
             let piece = self.piece_at(from)?;
             let code = |to| match piece.kind() {
-                Kind::Pawn => self.pawn_move(from, to, piece, None),
+                PieceKind::Pawn => self.pawn_move(from, to, piece, None),
                 _ => self.piece_move(from, to, piece),
             };
             let mut targets = match piece.kind() {
-                Kind::Pawn => self.pawn_targets(from, piece.color()),
+                PieceKind::Pawn => self.pawn_targets(from, piece.color()),
                 kind => self.targets(from, kind).and(SquareSet(!own.0)),
             };
             targets.find(|&to| self.is_king_safe_after(code(to)))
@@ -88,7 +88,7 @@ impl Position {
 
     /// All pieces of a colour.
     pub(super) fn pieces_of(&self, color: Color) -> SquareSet {
-        Kind::ALL.iter().fold(SquareSet::EMPTY, |set, &kind| set.or(self.squares_of(kind, color)))
+        PieceKind::ALL.iter().fold(SquareSet::EMPTY, |set, &kind| set.or(self.squares_of(kind, color)))
     }
 
     pub(super) fn piece_move(&self, from: Square, to: Square, piece: Piece) -> MoveCode {
@@ -98,10 +98,10 @@ impl Position {
     }
 
     /// The possible targets of a piece other than a pawn, including the first piece on each line.
-    fn targets(&self, from: Square, kind: Kind) -> SquareSet {
+    fn targets(&self, from: Square, kind: PieceKind) -> SquareSet {
         let reach = ALL_MOVES[kind_index(kind)][usize::from(from.ordinal())];
         match kind {
-            Kind::Knight | Kind::King => reach,
+            PieceKind::Knight | PieceKind::King => reach,
             _ => reach.filter(|&to| super::attack::is_open(&self.cells, from, to)).collect(),
         }
     }
@@ -126,13 +126,13 @@ impl Position {
     }
 
     /// The code of a pawn's move to one of its targets.
-    fn pawn_move(&self, from: Square, to: Square, pawn: Piece, promotion: Option<Kind>) -> MoveCode {
+    fn pawn_move(&self, from: Square, to: Square, pawn: Piece, promotion: Option<PieceKind>) -> MoveCode {
         let captured = self.piece_at(to);
         let special = match promotion {
             Some(kind) => Special::Promotion(Piece::new(kind, pawn.color())),
             None if from.rank().abs_diff(to.rank()) == 2 => Special::DoubleStep,
             None if captured.is_none() && from.file() != to.file() => {
-                let victim = Piece::new(Kind::Pawn, pawn.color().other());
+                let victim = Piece::new(PieceKind::Pawn, pawn.color().other());
                 return MoveCode::new(Special::EnPassant, from, to, pawn, Some(victim));
             }
             None => Special::Pawn,
@@ -184,7 +184,7 @@ mod tests {
         position.cells = [0; 128];
         position.sets = [SquareSet::EMPTY; 16];
         position.cells[usize::from(square.index())] = piece.code();
-        position.sets[usize::from(piece.code())] = SquareSet::of(square);
+        position.sets[usize::from(piece.code())] = SquareSet::from_square(square);
         position.set_side_without_castling(piece.color());
         position
     }
@@ -197,7 +197,8 @@ mod tests {
 
     #[test]
     fn all_moves_is_what_the_generator_gives_on_an_empty_board() {
-        for kind in [Kind::Knight, Kind::King, Kind::Bishop, Kind::Rook, Kind::Queen] {
+        for kind in [PieceKind::Knight, PieceKind::King, PieceKind::Bishop, PieceKind::Rook, PieceKind::Queen]
+        {
             for square in SquareSet(u64::MAX) {
                 let table = ALL_MOVES[kind_index(kind)][usize::from(square.ordinal())];
                 for color in [Color::White, Color::Black] {
@@ -208,15 +209,15 @@ mod tests {
     }
 
     #[test]
-    fn pawn_tables_are_steps_of_the_generator_turned_round() {
+    fn pawn_tables_are_reversed_steps_of_the_generator() {
         for (color, table) in [(Color::White, &WHITE_PAWN_FROM), (Color::Black, &BLACK_PAWN_FROM)] {
-            let pawn = Piece::new(Kind::Pawn, color);
+            let pawn = Piece::new(PieceKind::Pawn, color);
             let mut expected = [SquareSet::EMPTY; 64];
             for from in SquareSet(!(SquareSet::rank(0).0 | SquareSet::rank(7).0)) {
                 // Steps come from the generator; captures from the squares with an enemy on either side.
                 let mut board = lone(pawn, from);
                 for to in PAWN_ATTACKS_FROM[color.other() as usize][usize::from(from.ordinal())] {
-                    let victim = Piece::new(Kind::Knight, color.other());
+                    let victim = Piece::new(PieceKind::Knight, color.other());
                     board.cells[usize::from(to.index())] = victim.code();
                     board.sets[usize::from(victim.code())] = board.sets[usize::from(victim.code())].with(to);
                 }

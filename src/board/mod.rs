@@ -36,8 +36,8 @@ mod variants;
 
 pub(crate) use describe::pieces;
 pub use describe::{
-    AskedMove, Description, Ending, Endings, Material, MaterialError, MaterialSignature, MovePattern,
-    MovePatternError, Pattern, PatternError, PatternPart, PawnStructure, Phase, Resemblance,
+    Description, Ending, Endings, Material, MaterialError, MaterialSignature, MoveConditions, MovePattern,
+    MovePatternError, Pattern, PatternError, PatternPart, PawnStructure, Phase, PositionDistance,
 };
 pub use explain::MoveRefusal;
 pub use fen::{FenChange, FenText, MAX_CANONICAL_FEN, Setup, SetupError};
@@ -45,7 +45,7 @@ pub use generate::perft;
 pub use key::PositionKey;
 pub use key_map::{KeyMap, KeySet};
 pub use move_code::{MoveCode, Special, Uci};
-pub use piece::{Color, Kind, Piece};
+pub use piece::{Color, Piece, PieceKind};
 pub use position::{Castling, IllegalMove, Position};
 pub use result::GameResult;
 pub use san::SanError;

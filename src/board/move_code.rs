@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Color, Kind, Piece, Square};
+use super::{Color, Piece, PieceKind, Square};
 
 /// A move in 32 bits, complete enough to be played and to be searched for in SQL.
 ///
@@ -249,7 +249,7 @@ impl MoveCode {
 
     /// Whether it is a pawn move or a capture, which resets the half-move clock.
     pub(super) const fn is_irreversible(self) -> bool {
-        self.captured_bits() != 0 || self.piece_bits() & !1 == Kind::Pawn as u8
+        self.captured_bits() != 0 || self.piece_bits() & !1 == PieceKind::Pawn as u8
     }
 }
 
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn black_queen_d8_h4_is_the_models_example() {
-        let queen = Piece::new(Kind::Queen, Color::Black);
+        let queen = Piece::new(PieceKind::Queen, Color::Black);
         let code = MoveCode::new(Special::Reversible, square("d8"), square("h4"), queen, None);
         assert_eq!(code.bits(), 0x0373_37d0);
         assert_eq!((code.from(), code.to()), (square("d8"), square("h4")));
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_that_are_no_move_are_refused() {
+    fn invalid_bits_are_refused() {
         assert_eq!(MoveCode::from_bits(0), Some(MoveCode::NULL));
         assert!(MoveCode::from_bits(0x0373_37d0).is_some());
         for bits in

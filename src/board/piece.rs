@@ -43,7 +43,7 @@ impl Color {
 /// The kind of a piece, without its colour. The value is the code of the white piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Kind {
+pub enum PieceKind {
     /// Codes 2 and 3.
     Pawn = 2,
     /// Codes 4 and 5.
@@ -58,7 +58,7 @@ pub enum Kind {
     Queen = 12,
 }
 
-impl Kind {
+impl PieceKind {
     /// All kinds by ascending code.
     pub const ALL: [Self; 6] = [Self::Pawn, Self::Knight, Self::King, Self::Bishop, Self::Rook, Self::Queen];
 
@@ -111,7 +111,7 @@ pub struct Piece(u8);
 impl Piece {
     /// The piece of this kind and colour.
     #[must_use]
-    pub const fn new(kind: Kind, color: Color) -> Self {
+    pub const fn new(kind: PieceKind, color: Color) -> Self {
         Self(kind as u8 | color as u8)
     }
 
@@ -129,14 +129,14 @@ impl Piece {
 
     /// Its kind.
     #[must_use]
-    pub const fn kind(self) -> Kind {
+    pub const fn kind(self) -> PieceKind {
         match self.0 & !1 {
-            2 => Kind::Pawn,
-            4 => Kind::Knight,
-            6 => Kind::King,
-            8 => Kind::Bishop,
-            10 => Kind::Rook,
-            _ => Kind::Queen,
+            2 => PieceKind::Pawn,
+            4 => PieceKind::Knight,
+            6 => PieceKind::King,
+            8 => PieceKind::Bishop,
+            10 => PieceKind::Rook,
+            _ => PieceKind::Queen,
         }
     }
 
@@ -150,7 +150,7 @@ impl Piece {
     #[must_use]
     pub const fn from_letter(letter: u8) -> Option<Self> {
         let color = if letter.is_ascii_uppercase() { Color::White } else { Color::Black };
-        match Kind::from_letter(letter.to_ascii_uppercase()) {
+        match PieceKind::from_letter(letter.to_ascii_uppercase()) {
             Some(kind) => Some(Self::new(kind, color)),
             None => None,
         }

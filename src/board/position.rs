@@ -4,7 +4,7 @@ use super::attack::{Cells, Sets, cell, first_piece, is_attacked, is_open, of_kin
 use super::key::{castling_key, en_passant_key, piece_key, side_key};
 use super::move_code::special_bits;
 use super::tables::{ALL_MOVES, Line, PAWN_ATTACKS_FROM};
-use super::{Color, Kind, MoveCode, Piece, PositionKey, Setup, SetupError, Special, Square, SquareSet};
+use super::{Color, MoveCode, Piece, PieceKind, PositionKey, Setup, SetupError, Special, Square, SquareSet};
 
 /// Castling rights: bit 0 (1) white O-O, bit 1 (2) white O-O-O, bit 2 (4) black O-O, bit 3 (8) black O-O-O.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -157,7 +157,7 @@ impl Position {
 
     /// The squares with a piece of this kind and colour.
     #[must_use]
-    pub fn squares_of(&self, kind: Kind, color: Color) -> SquareSet {
+    pub fn squares_of(&self, kind: PieceKind, color: Color) -> SquareSet {
         of_kind(&self.sets, kind, color)
     }
 
@@ -248,7 +248,7 @@ impl Position {
         if code.is_null() {
             return if self.in_check { Err(IllegalMove::LeavesKingInCheck) } else { Ok(self.play(code)) };
         }
-        if code.captured().map(Piece::kind) == Some(Kind::King) {
+        if code.captured().map(Piece::kind) == Some(PieceKind::King) {
             return Err(IllegalMove::CapturesKing);
         }
         if !self.is_pseudo_legal(code) {
@@ -336,11 +336,11 @@ impl Position {
             self.toggle(code.captured_bits(), to);
         }
         let set = &mut self.sets[usize::from(piece)];
-        set.0 ^= SquareSet::of(from).0 | SquareSet::of(to).0;
+        set.0 ^= SquareSet::from_square(from).0 | SquareSet::from_square(to).0;
         self.key.0 ^= piece_key(piece, from) ^ piece_key(piece, to);
         self.cells[usize::from(from.index() & 0x7f)] = 0;
         self.cells[usize::from(to.index() & 0x7f)] = piece;
-        if piece & !1 == Kind::King as u8 {
+        if piece & !1 == PieceKind::King as u8 {
             self.kings[usize::from(piece & 1)] = to;
         }
         if self.castling.0 != 0 {
@@ -351,7 +351,7 @@ impl Position {
     /// Adds a piece to, or removes it from, a square's set and the key.
     #[inline]
     fn toggle(&mut self, piece: u8, square: Square) {
-        self.sets[usize::from(piece & 15)].0 ^= SquareSet::of(square).0;
+        self.sets[usize::from(piece & 15)].0 ^= SquareSet::from_square(square).0;
         self.key.0 ^= piece_key(piece, square);
     }
 
@@ -368,7 +368,7 @@ impl Position {
 
     fn castle(&mut self, code: MoveCode) {
         let short = code.special() == Special::CastleShort;
-        let rook = Piece::new(Kind::Rook, code.color()).code();
+        let rook = Piece::new(PieceKind::Rook, code.color()).code();
         let (king_from, king_to) = (code.from(), code.to());
         let rook_from = self.rooks[Castling::index(code.color(), short)];
         let rook_to = castled_rook(king_to, short);
@@ -395,7 +395,7 @@ impl Position {
         match code.special_bits() {
             1 | 2 => {
                 let rook = castled_rook(code.to(), code.special_bits() == special_bits::CASTLE_SHORT);
-                self.attacks(Kind::Rook as u8, rook, king, mover) || self.is_king_attacked(self.side)
+                self.attacks(PieceKind::Rook as u8, rook, king, mover) || self.is_king_attacked(self.side)
             }
             15 => self.is_king_attacked(self.side),
             _ => {
@@ -409,11 +409,11 @@ impl Position {
     /// Whether a piece of this kind (code of the white one) on `from` attacks `to`.
     #[inline]
     fn attacks(&self, kind: u8, from: Square, to: Square, color: Color) -> bool {
-        if kind == Kind::Pawn as u8 {
+        if kind == PieceKind::Pawn as u8 {
             return PAWN_ATTACKS_FROM[color as usize][usize::from(to.ordinal())].contains(from);
         }
         ALL_MOVES[usize::from(kind >> 1 & 7).min(6)][usize::from(to.ordinal())].contains(from)
-            && (kind < Kind::Bishop as u8 || is_open(&self.cells, from, to))
+            && (kind < PieceKind::Bishop as u8 || is_open(&self.cells, from, to))
     }
 
     /// Whether leaving `left` opened a line from a slider of `color` to `king`.
@@ -450,7 +450,7 @@ impl Position {
             // Castling is checked completely when it is generated.
             0..=2 => true,
             15 => self.is_king_safe_slowly(code),
-            _ if self.in_check || code.piece_bits() & !1 == Kind::King as u8 => {
+            _ if self.in_check || code.piece_bits() & !1 == PieceKind::King as u8 => {
                 self.is_king_safe_slowly(code)
             }
             _ => !self.is_pinned_from(code.from(), code.to()),
@@ -475,26 +475,26 @@ impl Position {
 
     fn is_king_safe_slowly(&self, code: MoveCode) -> bool {
         let mut cells = self.cells;
-        let mut captured = SquareSet::of(code.to());
+        let mut captured = SquareSet::from_square(code.to());
         cells[usize::from(code.from().index())] = 0;
         cells[usize::from(code.to().index())] = code.piece_bits();
         if code.special_bits() == special_bits::EN_PASSANT {
             let victim = en_passant_victim(code);
             cells[usize::from(victim.index())] = 0;
-            captured = SquareSet::of(victim);
+            captured = SquareSet::from_square(victim);
         }
-        let moved_king = code.piece_bits() & !1 == Kind::King as u8;
+        let moved_king = code.piece_bits() & !1 == PieceKind::King as u8;
         let king = if moved_king { code.to() } else { self.kings[self.side as usize] };
         !is_attacked(&cells, &self.sets, king, self.side.other(), captured)
     }
 
     /// Whether the side to move may capture en passant on this square.
     fn is_en_passant_legal(&self, to: Square) -> bool {
-        let pawn = Piece::new(Kind::Pawn, self.side).code();
-        let victim = Piece::new(Kind::Pawn, self.side.other()).code();
+        let pawn = Piece::new(PieceKind::Pawn, self.side).code();
+        let victim = Piece::new(PieceKind::Pawn, self.side.other()).code();
         let takers = PAWN_ATTACKS_FROM[self.side as usize][usize::from(to.ordinal())].and(of_kind(
             &self.sets,
-            Kind::Pawn,
+            PieceKind::Pawn,
             self.side,
         ));
         let expected_rank = if self.side == Color::White { 5 } else { 2 };
@@ -535,7 +535,7 @@ impl Position {
             return None;
         }
         let special = if short { Special::CastleShort } else { Special::CastleLong };
-        Some(MoveCode::new(special, king_from, king_to, Piece::new(Kind::King, self.side), None))
+        Some(MoveCode::new(special, king_from, king_to, Piece::new(PieceKind::King, self.side), None))
     }
 
     /// The move in UCI notation; castling as `e1g1`, or, from Chess960 squares, as the king taking its rook.

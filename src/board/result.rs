@@ -56,7 +56,7 @@ impl GameResult {
     /// both players lost (`0-0`), or one lost and the other drew (`0-1/2`), the result is
     /// [`Unknown`](Self::Unknown).
     #[must_use]
-    pub fn of_tag(value: &str) -> Option<Self> {
+    pub fn from_tag(value: &str) -> Option<Self> {
         const WORDS: [(&str, GameResult); 6] = [
             ("white win", GameResult::White),
             ("white won", GameResult::White),
@@ -206,7 +206,7 @@ mod tests {
         ] {
             for text in texts {
                 assert_eq!(GameResult::parse(text.as_bytes()), Some(results[result]), "{text}");
-                assert_eq!(GameResult::of_tag(text), Some(results[result]), "{text}");
+                assert_eq!(GameResult::from_tag(text), Some(results[result]), "{text}");
             }
         }
         assert_eq!(GameResult::parse(b"\xbd-\xbd"), Some(GameResult::Draw));
@@ -215,10 +215,10 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_winner_is_no_draw() {
+    fn a_missing_winner_is_not_a_draw() {
         for text in ["0-0", "0-1/2", "1/2-0", "-:-", "0:0", "0F-0F", "0f-0f", "0.0-0.0", "0 - 0"] {
             assert_eq!(GameResult::parse(text.as_bytes()), None, "{text}");
-            assert_eq!(GameResult::of_tag(text), Some(GameResult::Unknown), "{text}");
+            assert_eq!(GameResult::from_tag(text), Some(GameResult::Unknown), "{text}");
         }
     }
 
@@ -234,18 +234,18 @@ mod tests {
             ("+--", GameResult::White),
             ("--+", GameResult::Black),
         ] {
-            assert_eq!(GameResult::of_tag(text), Some(result), "{text}");
+            assert_eq!(GameResult::from_tag(text), Some(result), "{text}");
         }
     }
 
     #[test]
-    fn what_is_no_result_is_not_read_as_one() {
+    fn other_texts_are_not_parsed_as_results() {
         for text in [
             "", "1", "0", "1-1", "1-1/2", "1-\u{bd}", "1.0-0", "1-0.0", "1-0-0", "0-0-0", "12-0", "1-01",
             "1.0-0", "+-", "-+", "1-", "-0", "1/0", "1 0", "3-0", "+:0",
         ] {
             assert_eq!(GameResult::parse(text.as_bytes()), None, "{text}");
-            assert_eq!(GameResult::of_tag(text), None, "{text}");
+            assert_eq!(GameResult::from_tag(text), None, "{text}");
         }
     }
 }

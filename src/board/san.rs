@@ -2,7 +2,7 @@
 
 use super::attack::is_open;
 use super::tables::{ALL_MOVES, kind_index};
-use super::{Color, Kind, MoveCode, Piece, Position, Special, Square, SquareSet};
+use super::{Color, MoveCode, Piece, PieceKind, Position, Special, Square, SquareSet};
 
 /// Why a text is not a move in a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,10 +31,10 @@ pub(super) enum San {
     },
     Move {
         /// `None` for long algebraic text without a letter: any piece on the only origin.
-        kind: Option<Kind>,
+        kind: Option<PieceKind>,
         origins: SquareSet,
         to: Square,
-        promotion: Option<Kind>,
+        promotion: Option<PieceKind>,
     },
 }
 
@@ -49,10 +49,10 @@ impl San {
             [0xe2, 0x99, figurine @ 0x94..=0x9f, rest @ ..] => Self::parse_figurine(*figurine, rest),
             [b'a'..=b'h', b'1'..=b'8'] => Self::simple(None, ANYWHERE, token),
             [b'N' | b'B' | b'R' | b'Q' | b'K', b'a'..=b'h', b'1'..=b'8'] => {
-                Self::simple(Kind::from_letter(token[0]), ANYWHERE, &token[1..])
+                Self::simple(PieceKind::from_letter(token[0]), ANYWHERE, &token[1..])
             }
             [b'N' | b'B' | b'R' | b'Q' | b'K', b'x', b'a'..=b'h', b'1'..=b'8'] => {
-                Self::simple(Kind::from_letter(token[0]), ANYWHERE, &token[2..])
+                Self::simple(PieceKind::from_letter(token[0]), ANYWHERE, &token[2..])
             }
             [b'O' | b'0' | b'o' | b'-' | b'Z' | b'@', ..] => Self::parse_special(token),
             b"null" | b"Null" | b"NULL" => Ok(Self::Null),
@@ -61,10 +61,10 @@ impl San {
     }
 
     /// A move to `to` by a piece, or by a pawn from the same file.
-    fn simple(kind: Option<Kind>, origins: SquareSet, to: &[u8]) -> Result<Self, SanError> {
+    fn simple(kind: Option<PieceKind>, origins: SquareSet, to: &[u8]) -> Result<Self, SanError> {
         let to = Square::parse(to).ok_or(SanError::Unreadable)?;
         let origins = if kind.is_none() { SquareSet::file(to.file()) } else { origins };
-        Ok(Self::Move { kind: kind.or(Some(Kind::Pawn)), origins, to, promotion: None })
+        Ok(Self::Move { kind: kind.or(Some(PieceKind::Pawn)), origins, to, promotion: None })
     }
 
     fn parse_special(token: &[u8]) -> Result<Self, SanError> {
@@ -116,16 +116,16 @@ impl San {
             [] => ANYWHERE,
             [file @ b'a'..=b'h'] => SquareSet::file(*file - b'a'),
             [rank @ b'1'..=b'8'] => SquareSet::rank(*rank - b'1'),
-            _ => SquareSet::of(whole.ok_or(SanError::Unreadable)?),
+            _ => SquareSet::from_square(whole.ok_or(SanError::Unreadable)?),
         };
         let kind = match letter {
-            Some(letter) => Kind::from_letter(letter),
+            Some(letter) => PieceKind::from_letter(letter),
             None if whole.is_some() && promotion.is_none() => None,
-            None => Some(Kind::Pawn),
+            None => Some(PieceKind::Pawn),
         };
         let origins = match (kind, origin) {
-            (Some(Kind::Pawn), []) if captures => return Err(SanError::Unreadable),
-            (Some(Kind::Pawn), []) => SquareSet::file(to.file()),
+            (Some(PieceKind::Pawn), []) if captures => return Err(SanError::Unreadable),
+            (Some(PieceKind::Pawn), []) => SquareSet::file(to.file()),
             _ => origins,
         };
         Ok(Self::Move { kind, origins, to, promotion })
@@ -148,14 +148,14 @@ fn trim_suffix(mut token: &[u8]) -> &[u8] {
 }
 
 /// Removes `=Q`, `Q`, `/Q`, `(Q)` or a lower-case letter of those from the end.
-fn split_promotion(token: &[u8]) -> Result<(Option<Kind>, &[u8]), SanError> {
+fn split_promotion(token: &[u8]) -> Result<(Option<PieceKind>, &[u8]), SanError> {
     let (letter, rest) = match token {
         [.., b'1'..=b'8'] => return Ok((None, token)),
         [rest @ .., b'(', letter, b')'] => (*letter, rest),
         [rest @ .., b'=' | b'/', letter] | [rest @ .., letter] => (*letter, rest),
         [] => return Err(SanError::Unreadable),
     };
-    let kind = Kind::from_letter(letter.to_ascii_uppercase()).ok_or(SanError::Unreadable)?;
+    let kind = PieceKind::from_letter(letter.to_ascii_uppercase()).ok_or(SanError::Unreadable)?;
     // A king or a pawn can be parsed here; the rules reject it.
     Ok((Some(kind), rest))
 }
@@ -184,12 +184,12 @@ impl Position {
             San::Null => Ok(MoveCode::NULL),
             San::Castle { short } => self.castling_move(short).ok_or(SanError::Illegal),
             // Only a pawn on the last rank promotes.
-            San::Move { kind, to, promotion: Some(Kind::Knight), .. }
-                if kind != Some(Kind::Pawn) || matches!(to.rank(), 1..=6) =>
+            San::Move { kind, to, promotion: Some(PieceKind::Knight), .. }
+                if kind != Some(PieceKind::Pawn) || matches!(to.rank(), 1..=6) =>
             {
                 self.resolve_marked(token, SanError::Illegal)
             }
-            San::Move { kind: Some(Kind::Pawn), origins, to, promotion } => {
+            San::Move { kind: Some(PieceKind::Pawn), origins, to, promotion } => {
                 self.resolve_pawn(origins, to, promotion)
             }
             San::Move { promotion: Some(_), .. } => Err(SanError::Illegal),
@@ -226,16 +226,16 @@ impl Position {
     }
 
     #[inline]
-    fn resolve_piece(&self, kind: Kind, origins: SquareSet, to: Square) -> Result<MoveCode, SanError> {
+    fn resolve_piece(&self, kind: PieceKind, origins: SquareSet, to: Square) -> Result<MoveCode, SanError> {
         let piece = Piece::new(kind, self.side());
         let reach = ALL_MOVES[kind_index(kind)][usize::from(to.ordinal())];
         let candidates = self.squares_of(kind, self.side()).and(reach).and(origins);
         let captured = self.piece_at(to);
-        if captured.is_some_and(|piece| piece.color() == self.side() || piece.kind() == Kind::King) {
+        if captured.is_some_and(|piece| piece.color() == self.side() || piece.kind() == PieceKind::King) {
             return self.resolve_king_castling(kind, origins, to);
         }
         let special = if captured.is_some() { Special::Capture } else { Special::Reversible };
-        let leaps = matches!(kind, Kind::Knight | Kind::King);
+        let leaps = matches!(kind, PieceKind::Knight | PieceKind::King);
         let mut found = None;
         for from in candidates {
             if !leaps && !is_open(&self.cells, from, to) {
@@ -256,18 +256,19 @@ impl Position {
     #[cold]
     fn resolve_king_castling(
         &self,
-        kind: Kind,
+        kind: PieceKind,
         origins: SquareSet,
         to: Square,
     ) -> Result<MoveCode, SanError> {
         let king = self.king(self.side());
-        if kind != Kind::King || !origins.contains(king) || to.rank() != king.rank() {
+        if kind != PieceKind::King || !origins.contains(king) || to.rank() != king.rank() {
             return Err(SanError::Illegal);
         }
         let short = to.file() > king.file();
         let code = self.castling_move(short).ok_or(SanError::Illegal)?;
         let goal = code.to() == to && to.file().abs_diff(king.file()) > 1;
-        let takes_rook = origins == SquareSet::of(king) && self.castling_rook(self.side(), short) == Some(to);
+        let takes_rook =
+            origins == SquareSet::from_square(king) && self.castling_rook(self.side(), short) == Some(to);
         if goal || takes_rook { Ok(code) } else { Err(SanError::Illegal) }
     }
 
@@ -275,20 +276,20 @@ impl Position {
         &self,
         origins: SquareSet,
         to: Square,
-        promotion: Option<Kind>,
+        promotion: Option<PieceKind>,
     ) -> Result<MoveCode, SanError> {
         let side = self.side();
         let (back, last_rank, double_rank): (i8, u8, u8) = match side {
             Color::White => (-16, 7, 3),
             Color::Black => (16, 0, 4),
         };
-        let pawn = Piece::new(Kind::Pawn, side);
+        let pawn = Piece::new(PieceKind::Pawn, side);
         let is_pawn = |square: &Square| self.piece_at(*square) == Some(pawn) && origins.contains(*square);
         let special = match promotion {
             _ if (to.rank() == last_rank) != promotion.is_some() => {
                 return Err(if promotion.is_none() { SanError::PromotionMissing } else { SanError::Illegal });
             }
-            Some(Kind::King | Kind::Pawn) => return Err(SanError::Illegal),
+            Some(PieceKind::King | PieceKind::Pawn) => return Err(SanError::Illegal),
             Some(kind) => Special::Promotion(Piece::new(kind, side)),
             None => Special::Pawn,
         };
@@ -296,7 +297,7 @@ impl Position {
         let code = match self.piece_at(to) {
             // No own pawn can move straight to this square: the captured pawn is behind it.
             None if self.en_passant() == Some(to) => {
-                let victim = Piece::new(Kind::Pawn, side.other());
+                let victim = Piece::new(PieceKind::Pawn, side.other());
                 return self
                     .one_legal([back - 1, back + 1].map(|step| to.offset(step).filter(is_pawn)), |from| {
                         MoveCode::new(Special::EnPassant, from, to, pawn, Some(victim))
@@ -313,7 +314,7 @@ impl Position {
                     return Err(SanError::Illegal);
                 }
             }
-            Some(captured) if captured.color() == side || captured.kind() == Kind::King => {
+            Some(captured) if captured.color() == side || captured.kind() == PieceKind::King => {
                 return Err(SanError::Illegal);
             }
             Some(captured) => {
@@ -345,7 +346,7 @@ impl Position {
     fn resolve_long(&self, origins: SquareSet, to: Square) -> Result<MoveCode, SanError> {
         let mover = origins.first().and_then(|square| self.piece_at(square)).ok_or(SanError::Illegal)?;
         match mover.kind() {
-            Kind::Pawn => self.resolve_pawn(origins, to, None),
+            PieceKind::Pawn => self.resolve_pawn(origins, to, None),
             kind => self.resolve_piece(kind, origins, to),
         }
     }
@@ -361,7 +362,7 @@ impl Position {
             (Special::CastleLong, _) => text.push_str("O-O-O"),
             (_, None) => text.push_str("--"),
             (_, Some(kind)) => {
-                if kind != Kind::Pawn {
+                if kind != PieceKind::Pawn {
                     text.push(kind.letter().into());
                     self.push_origin(&mut text, kind, code);
                 } else if code.captured().is_some() {
@@ -385,7 +386,7 @@ impl Position {
 
     /// Adds as much of the origin as is needed to distinguish the piece from others that could legally make
     /// the move.
-    fn push_origin(&self, text: &mut String, kind: Kind, code: MoveCode) {
+    fn push_origin(&self, text: &mut String, kind: PieceKind, code: MoveCode) {
         let (from, to) = (code.from(), code.to());
         let reach = ALL_MOVES[kind_index(kind)][usize::from(to.ordinal())];
         let rivals: SquareSet = self
@@ -393,7 +394,7 @@ impl Position {
             .and(reach)
             .filter(|&square| {
                 square != from
-                    && (kind == Kind::Knight || is_open(&self.cells, square, to))
+                    && (kind == PieceKind::Knight || is_open(&self.cells, square, to))
                     && code.piece().is_some_and(|piece| {
                         self.is_king_safe_after(MoveCode::new(
                             code.special(),

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_legal_move_is_not_made() {
+    fn illegal_moves_are_not_made() {
         let mut position = Position::start();
         for bits in [0, 0x7000 | 1, ShortMove::MASK, 12 << 6 | 36] {
             assert_eq!(position.make_short(ShortMove::from_bits(bits)), None);

@@ -114,7 +114,7 @@ impl SquareSet {
 
     /// The set of one square.
     #[must_use]
-    pub const fn of(square: Square) -> Self {
+    pub const fn from_square(square: Square) -> Self {
         Self(1 << square.ordinal())
     }
 

@@ -2,7 +2,7 @@
 //!
 //! They are computed at compile time, and a test compares them with the move generator.
 
-use super::{Color, Kind, Square, SquareSet};
+use super::{Color, PieceKind, Square, SquareSet};
 
 const KNIGHT_STEPS: [i8; 8] = [-33, -31, -18, -14, 14, 18, 31, 33];
 const KING_STEPS: [i8; 8] = [-17, -16, -15, -1, 1, 15, 16, 17];
@@ -18,11 +18,11 @@ pub static ALL_MOVES: [[SquareSet; 64]; 7] = {
         let square = Square::from_ordinal(ordinal as u8);
         let bishop = reach(square, &BISHOP_STEPS, true);
         let rook = reach(square, &ROOK_STEPS, true);
-        table[kind_index(Kind::Knight)][ordinal] = reach(square, &KNIGHT_STEPS, false);
-        table[kind_index(Kind::King)][ordinal] = reach(square, &KING_STEPS, false);
-        table[kind_index(Kind::Bishop)][ordinal] = bishop;
-        table[kind_index(Kind::Rook)][ordinal] = rook;
-        table[kind_index(Kind::Queen)][ordinal] = bishop.or(rook);
+        table[kind_index(PieceKind::Knight)][ordinal] = reach(square, &KNIGHT_STEPS, false);
+        table[kind_index(PieceKind::King)][ordinal] = reach(square, &KING_STEPS, false);
+        table[kind_index(PieceKind::Bishop)][ordinal] = bishop;
+        table[kind_index(PieceKind::Rook)][ordinal] = rook;
+        table[kind_index(PieceKind::Queen)][ordinal] = bishop.or(rook);
         ordinal += 1;
     }
     table
@@ -30,7 +30,7 @@ pub static ALL_MOVES: [[SquareSet; 64]; 7] = {
 
 /// The row of a kind in [`ALL_MOVES`]: 1 pawn, 2 knight, 3 king, 4 bishop, 5 rook, 6 queen.
 #[must_use]
-pub const fn kind_index(kind: Kind) -> usize {
+pub const fn kind_index(kind: PieceKind) -> usize {
     kind as usize >> 1
 }
 
@@ -65,8 +65,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    pub(super) const ORTHOGONAL: u8 = Kind::Rook as u8;
-    pub(super) const DIAGONAL: u8 = Kind::Bishop as u8;
+    pub(super) const ORTHOGONAL: u8 = PieceKind::Rook as u8;
+    pub(super) const DIAGONAL: u8 = PieceKind::Bishop as u8;
 
     /// The line from one square to another.
     #[inline]

@@ -1,6 +1,6 @@
 //! Positions with the same placement.
 
-use super::{Castling, Color, Kind, Position, Setup, Square, SquareSet};
+use super::{Castling, Color, PieceKind, Position, Setup, Square, SquareSet};
 
 impl Position {
     /// The other legal positions with the same pieces on the same squares: with the other side to move, other
@@ -36,7 +36,7 @@ impl Position {
     /// The squares that pawns of the side that has just moved may have skipped.
     fn squares_behind_pawns(&self) -> impl Iterator<Item = Square> {
         let (pawns, behind) = if self.side() == Color::White { (4, 5) } else { (3, 2) };
-        let pawns = self.squares_of(Kind::Pawn, self.side().other()).and(SquareSet::rank(pawns));
+        let pawns = self.squares_of(PieceKind::Pawn, self.side().other()).and(SquareSet::rank(pawns));
         pawns.into_iter().map(move |pawn| Square::at(pawn.file(), behind))
     }
 }
@@ -48,7 +48,7 @@ impl Position {
     pub fn shares_key(&self) -> bool {
         let is_open = |color, short| {
             let Some(rook) = self.castling_rook(color, short) else { return false };
-            let rooks = self.squares_of(Kind::Rook, color).and(SquareSet::rank(rook.rank()));
+            let rooks = self.squares_of(PieceKind::Rook, color).and(SquareSet::rank(rook.rank()));
             let king = self.king(color).file();
             rooks.into_iter().filter(|square| (square.file() > king) == short).count() > 1
         };
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_does_not_tell_two_rooks_beside_a_king_apart() {
+    fn a_key_does_not_distinguish_two_rooks_beside_a_king() {
         let position = |fen: &str| Position::from_fen(fen.as_bytes()).unwrap().0;
         for (one, other) in [
             ("4k3/8/8/8/8/8/8/1R1K1RR1 w F -", "4k3/8/8/8/8/8/8/1R1K1RR1 w K -"),

@@ -29,7 +29,7 @@ const NO_THREAD: &str = "the system gives this process no further thread, or no 
                          (ulimit -u, ulimit -v, TasksMax); what was not finished is undone";
 
 /// Reserves memory for the last steps.
-pub(crate) fn set_reserve_aside() {
+pub(crate) fn allocate_reserve() {
     // If a scoped thread cannot be started, the standard library panics.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

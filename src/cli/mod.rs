@@ -3,15 +3,14 @@
 //! Answers go to standard output; notes, progress and errors to standard error. Only this module depends on
 //! clap.
 
-mod advice;
 mod args;
 mod command;
 mod environment;
-mod filter_note;
-mod hint;
+mod error_hint;
+mod filter_notes;
 #[cfg(test)]
-#[path = "../../tests/common/made_file.rs"]
-mod made_file;
+#[path = "../../tests/common/generated_file.rs"]
+mod generated_file;
 #[cfg(unix)]
 pub(crate) mod memory;
 #[cfg(all(test, feature = "serve"))]
@@ -19,6 +18,7 @@ mod reference;
 mod render;
 mod terminal;
 mod usage;
+mod usage_hint;
 
 use std::io;
 use std::path::Path;
@@ -121,10 +121,10 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     };
     let event = Event::Failed { causes: causes(error), exit_status: status };
     let mut text = describe(error);
-    if usage::is_database_of_environment() {
+    if usage::is_database_from_environment() {
         text += &format!("\n  the variable {} names the database", environment::DATABASE);
     }
-    terminal::log::write(Level::Error, &text, &hint::message(error.as_ref()), event);
+    terminal::log::write(Level::Error, &text, &error_hint::message(error.as_ref()), event);
     status.into()
 }
 
@@ -216,15 +216,15 @@ fn note_stopping() {
 /// An error with all its causes, one per line.
 fn describe(error: &anyhow::Error) -> String {
     let causes = causes(error).into_iter().map(|cause| format!("\n  because: {cause}"));
-    format!("pgndex: error: {}{}", hint::message(error.as_ref()), causes.collect::<String>())
+    format!("pgndex: error: {}{}", error_hint::message(error.as_ref()), causes.collect::<String>())
 }
 
 /// The causes of an error, without those that only repeat the one above.
 fn causes(error: &anyhow::Error) -> Vec<String> {
     let mut causes = Vec::new();
-    let mut above = hint::message(error.as_ref());
+    let mut above = error_hint::message(error.as_ref());
     for cause in error.chain().skip(1) {
-        let message = hint::message(cause);
+        let message = error_hint::message(cause);
         // SQLite's error code, which its message has just described.
         let is_code = cause.is::<rusqlite::ffi::Error>();
         if !is_code && !above.contains(&message) {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_is_told_through_every_layer() {
+    fn a_closed_pipe_is_recognised_through_every_layer() {
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
         assert!(is_closed_pipe(&anyhow::Error::from(broken()).context("writing")));
         assert!(is_closed_pipe(&csv::Error::from(broken()).into()));

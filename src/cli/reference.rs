@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::{Arg, Command};
 
-use crate::cli::made_file::compare_with_file;
+use crate::cli::generated_file::compare_with_file;
 use crate::cli::usage::{self, Notes};
 
 const PAGE: &str = "docs/reference/options.md";

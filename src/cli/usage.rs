@@ -7,18 +7,18 @@ use clap::builder::PossibleValue;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, CommandFactory as _, FromArgMatches as _, ValueHint};
 
-use crate::cli::advice::advise;
 use crate::cli::args::Arguments;
 use crate::cli::environment;
 use crate::cli::render::output::of_stdout;
 use crate::cli::render::text::{brief, printable};
 use crate::cli::terminal::sqlite;
+use crate::cli::usage_hint::add_hint;
 
 /// Whether the database comes from an environment variable.
 static IS_DATABASE_OF_ENVIRONMENT: AtomicBool = AtomicBool::new(false);
 
 /// Whether the database comes from an environment variable.
-pub(crate) fn is_database_of_environment() -> bool {
+pub(crate) fn is_database_from_environment() -> bool {
     IS_DATABASE_OF_ENVIRONMENT.load(Ordering::Relaxed)
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn parse() -> Arguments {
         if matches!(error.kind(), ErrorKind::DisplayVersion | ErrorKind::DisplayHelp) {
             end_after(error.print());
         }
-        make_fit(&mut error);
+        sanitize(&mut error);
         let words: Vec<_> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
         if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
             && let Some(variable) = environment::variable_of(option, &words)
@@ -163,7 +163,7 @@ pub(crate) fn parse() -> Arguments {
             let named = format!("{option}' of the variable '{variable}");
             error.insert(ContextKind::InvalidArg, ContextValue::String(named));
         }
-        advise(&mut error, &command, &words);
+        add_hint(&mut error, &command, &words);
         error.exit()
     })
 }
@@ -180,7 +180,7 @@ fn end_after(printed: std::io::Result<()>) -> ! {
 }
 
 /// Makes texts quoted in a message short and safe for a terminal.
-fn make_fit(error: &mut clap::Error) {
+fn sanitize(error: &mut clap::Error) {
     let fit = |text: &String| brief(&printable(text)).into_owned();
     let fitted: Vec<_> = error
         .context()

@@ -23,7 +23,7 @@ use crate::store::{Error, Result};
 
 /// One occurrence of a position in a game, and the move played there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Visit {
+pub(super) struct PlayedOccurrence {
     /// The key, biased, so that its order is that of signed integers.
     key: u64,
     game: u32,
@@ -33,9 +33,9 @@ pub(super) struct Visit {
 }
 
 /// The visits of all games.
-pub(super) type Visits = Partitions<Visit>;
+pub(super) type PlayedOccurrences = Partitions<PlayedOccurrence>;
 
-impl Visit {
+impl PlayedOccurrence {
     const SIGN: u64 = 1 << 63;
     /// No move: no move code has all bits set.
     const NOTHING: u32 = u32::MAX;
@@ -76,7 +76,7 @@ impl Visit {
     }
 }
 
-impl Record for Visit {
+impl Record for PlayedOccurrence {
     const BYTES: usize = 20;
 
     #[inline]
@@ -115,7 +115,7 @@ pub(super) const PREFIX_BITS: u32 = 8;
 impl ByKey<'_> {
     /// Writes both tables, with a directory for each first byte of a key. Returns the number of distinct
     /// keys.
-    pub(super) fn write(&self, visits: &Visits, pool: &ThreadPool) -> Result<u64> {
+    pub(super) fn write(&self, visits: &PlayedOccurrences, pool: &ThreadPool) -> Result<u64> {
         let (by_position, by_move) = (Encoder::new(&POSITION_GAME), Encoder::new(&CONTINUATION));
         let start = (Position::start(), FenText::new(&Position::start()));
         let write = |prefix: usize| {
@@ -124,9 +124,9 @@ impl ByKey<'_> {
             }
             // Partitions are in signed order.
             let directory = format!("key_prefix={}/", prefix ^ 0x80);
-            let mut rows = VisitRows {
+            let mut rows = OccurrenceRows {
                 by_key: self,
-                columns: VisitColumns::default(),
+                columns: OccurrenceColumns::default(),
                 file: self.file(&by_position, &directory),
             };
             let mut moves = self.file(&by_move, &directory);
@@ -134,7 +134,7 @@ impl ByKey<'_> {
             visits.drain_sorted(prefix, self.at_once, |piece| {
                 for &visit in piece {
                     rows.push(visit)?;
-                    counter.see(visit);
+                    counter.observe(visit);
                 }
                 let full = counter.columns.len().saturating_sub(1);
                 counter.columns.drain(..full).try_for_each(|mut columns| moves.append(&columns.take()))
@@ -149,10 +149,13 @@ impl ByKey<'_> {
     }
 
     /// Writes `position_game` to one file. Returns the number of distinct keys.
-    pub(super) fn write_together(&self, visits: &Visits) -> Result<u64> {
+    pub(super) fn write_together(&self, visits: &PlayedOccurrences) -> Result<u64> {
         let encoder = Encoder::new(&POSITION_GAME);
-        let mut rows =
-            VisitRows { by_key: self, columns: VisitColumns::default(), file: self.file(&encoder, "") };
+        let mut rows = OccurrenceRows {
+            by_key: self,
+            columns: OccurrenceColumns::default(),
+            file: self.file(&encoder, ""),
+        };
         let (mut distinct, mut key) = (0, None);
         for prefix in 0..visits.len() {
             visits.drain_sorted(prefix, self.at_once, |piece| {
@@ -194,15 +197,15 @@ impl KeyFile<'_> {
 }
 
 /// Rows of `position_game` for a file.
-struct VisitRows<'r> {
+struct OccurrenceRows<'r> {
     by_key: &'r ByKey<'r>,
-    columns: VisitColumns,
+    columns: OccurrenceColumns,
     file: KeyFile<'r>,
 }
 
 /// The columns of `position_game`.
 #[derive(Default)]
-struct VisitColumns {
+struct OccurrenceColumns {
     key: Vec<i64>,
     game_id: Vec<i64>,
     ply: Vec<i32>,
@@ -211,7 +214,7 @@ struct VisitColumns {
     elos: [Vec<Option<i32>>; 2],
 }
 
-impl VisitColumns {
+impl OccurrenceColumns {
     /// The columns in the order of the table.
     fn finish(self) -> Vec<ArrayRef> {
         let [white, black] = self.elos;
@@ -227,9 +230,9 @@ impl VisitColumns {
     }
 }
 
-impl VisitRows<'_> {
+impl OccurrenceRows<'_> {
     #[inline]
-    fn push(&mut self, visit: Visit) -> Result<()> {
+    fn push(&mut self, visit: PlayedOccurrence) -> Result<()> {
         let columns = &mut self.columns;
         let game = self.by_key.games.of(visit.game());
         columns.key.push(visit.key());
@@ -264,7 +267,7 @@ struct Counter<'c> {
     by_key: &'c ByKey<'c>,
     start: &'c (Position, FenText),
     /// The visits of the latest key, while they are fewer than the threshold.
-    pending: Vec<Visit>,
+    pending: Vec<PlayedOccurrence>,
     /// The counts of the latest key, once it has that many visits.
     counts: Option<Counts>,
     key: Option<u64>,
@@ -278,9 +281,9 @@ struct Counts {
     moves: BTreeMap<u32, ResultCounts>,
     games: u64,
     /// The visit by which the latest game counts so far: the last one at which it played a move.
-    latest: Visit,
+    latest: PlayedOccurrence,
     /// A visit by a game from the standard start.
-    standard: Option<Visit>,
+    standard: Option<PlayedOccurrence>,
     /// The FEN of the position in games from set-ups.
     fen: Option<String>,
     /// Whether two positions share the key, so that it is left out.
@@ -292,7 +295,7 @@ impl<'c> Counter<'c> {
         Self { by_key, start, pending: Vec::new(), counts: None, key: None, distinct: 0, columns: Vec::new() }
     }
 
-    fn see(&mut self, visit: Visit) {
+    fn observe(&mut self, visit: PlayedOccurrence) {
         if self.key != Some(visit.key) {
             self.end_key();
             self.key = Some(visit.key);
@@ -310,7 +313,7 @@ impl<'c> Counter<'c> {
         }
     }
 
-    fn count(&mut self, visit: Visit) {
+    fn count(&mut self, visit: PlayedOccurrence) {
         let counts = self.counts.get_or_insert_with(|| Counts {
             moves: BTreeMap::new(),
             games: 0,
@@ -322,7 +325,7 @@ impl<'c> Counter<'c> {
         if counts.latest.game != visit.game {
             counts.end_game(self.by_key);
             counts.latest = visit;
-        } else if visit.code != Visit::NOTHING {
+        } else if visit.code != PlayedOccurrence::NOTHING {
             counts.latest = visit;
         }
         if !visit.is_setup() {

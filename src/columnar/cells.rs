@@ -6,7 +6,7 @@ use arrow_array::builder::PrimitiveBuilder;
 use arrow_array::builder::{Int32Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, ArrowPrimitiveType};
 
-use super::schema::{Kind, Table};
+use super::schema::{ColumnType, Table};
 use crate::store::row::virtual_table::Cell;
 
 /// The columns of a table while they are filled.
@@ -31,11 +31,11 @@ impl Columns {
     }
 
     /// Columns of these kinds.
-    pub(super) fn of(kinds: impl IntoIterator<Item = Kind>) -> Self {
+    pub(super) fn of(kinds: impl IntoIterator<Item = ColumnType>) -> Self {
         let builder = |kind| match kind {
-            Kind::Int64 => Builder::Int64(Int64Builder::new()),
-            Kind::Int32 => Builder::Int32(Int32Builder::new()),
-            Kind::Text => Builder::Text(StringBuilder::new()),
+            ColumnType::Int64 => Builder::Int64(Int64Builder::new()),
+            ColumnType::Int32 => Builder::Int32(Int32Builder::new()),
+            ColumnType::Text => Builder::Text(StringBuilder::new()),
         };
         Self { builders: kinds.into_iter().map(builder).collect(), rows: 0, bytes: 0 }
     }

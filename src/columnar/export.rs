@@ -13,7 +13,7 @@ use super::game::{Game, PartitionBy};
 use super::moves::MoveBlock;
 use super::output::{Output, Totals, WrittenBy};
 use super::schema::{
-    COMMAND, COMMENT, Column, GAME, Kind, MOVE_EVAL, NAG, PROBLEM, SOURCE, TAG, Table, VARIATION,
+    COMMAND, COMMENT, Column, ColumnType, GAME, MOVE_EVAL, NAG, PROBLEM, SOURCE, TAG, Table, VARIATION,
     VARIATION_MOVE,
 };
 use super::writer::{WriteOptions, Writer, file_bytes};
@@ -398,12 +398,12 @@ fn cells(row: &Row<'_>, table: &Table) -> rusqlite::Result<Vec<Owned>> {
         };
         match (row.get_ref(index)?, column.kind) {
             (ValueRef::Null, _) if column.nullable => Ok(Owned::Null),
-            (ValueRef::Integer(number), Kind::Int64) => Ok(Owned::Integer(number)),
-            (ValueRef::Integer(number), Kind::Int32) => {
+            (ValueRef::Integer(number), ColumnType::Int64) => Ok(Owned::Integer(number)),
+            (ValueRef::Integer(number), ColumnType::Int32) => {
                 i32::try_from(number).map_err(|_| wrong(FromSqlError::OutOfRange(number)))?;
                 Ok(Owned::Integer(number))
             }
-            (ValueRef::Text(text) | ValueRef::Blob(text), Kind::Text) => {
+            (ValueRef::Text(text) | ValueRef::Blob(text), ColumnType::Text) => {
                 Ok(Owned::Text(String::from_utf8_lossy(text).into_owned()))
             }
             _ => Err(wrong(FromSqlError::InvalidType)),

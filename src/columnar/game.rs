@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_of_a_game_comes_back() {
+    fn game_data_is_restored() {
         for result in [GameResult::White, GameResult::Black, GameResult::Draw, GameResult::Unknown] {
             for elos in [[None, None], [Some(0), None], [Some(u16::MAX), Some(2500)]] {
                 for (date, directory) in [

@@ -12,7 +12,7 @@ use crate::store::row::{GameRow, HeaderBatch, Text};
 pub(super) struct OpeningNames(HashMap<OpeningId, (String, String)>);
 
 impl OpeningNames {
-    pub(super) fn of(book: &OpeningBook) -> Self {
+    pub(super) fn from_book(book: &OpeningBook) -> Self {
         let names = book
             .iter()
             .map(|(id, NamedPosition { opening, .. })| (id, (opening.eco.clone(), opening.name.clone())));
@@ -34,7 +34,7 @@ pub(super) enum GameColumn {
 }
 
 impl GameColumn {
-    pub(super) fn of(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "event" => Self::Event,
             "site" => Self::Site,

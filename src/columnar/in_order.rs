@@ -2,8 +2,8 @@
 
 use std::sync::Mutex;
 
+use crate::ordered_queue::OrderedQueue;
 use crate::parallel::lock;
-use crate::turnstile::Turnstile;
 
 /// Runs jobs on `threads` threads and passes the results to the caller in the order of the jobs. At most as
 /// many results wait as there are threads.
@@ -13,7 +13,7 @@ pub(super) fn in_order<J: Send, R, E: Send>(
     work: impl Fn(J) -> Result<R, E> + Sync,
     take: impl FnMut(R) -> Result<(), E> + Send,
 ) -> Result<(), E> {
-    let (jobs, taker, turn) = (Mutex::new((0..).zip(jobs)), Mutex::new(take), Turnstile::default());
+    let (jobs, taker, turn) = (Mutex::new((0..).zip(jobs)), Mutex::new(take), OrderedQueue::default());
     let work_on_jobs = || {
         // A panic in one thread must not leave the others waiting.
         let stop = StopOnDrop(&turn);
@@ -43,7 +43,7 @@ pub(super) fn in_order<J: Send, R, E: Send>(
     })
 }
 
-struct StopOnDrop<'t>(&'t Turnstile);
+struct StopOnDrop<'t>(&'t OrderedQueue);
 
 impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {

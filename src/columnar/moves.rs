@@ -8,7 +8,7 @@ use memmap2::Mmap;
 
 use crate::board::{FenText, MoveCode, Position};
 use crate::id::{GameId, Ply};
-use crate::positioned::write_at;
+use crate::positioned_io::write_at;
 use crate::store::{Error, Result};
 
 /// Games as consecutive bytes: each with its number, its start position and its move codes.

@@ -159,7 +159,7 @@ impl Output {
     }
 
     /// Whether there are files of this shard, which will be replaced.
-    pub(crate) fn is_there(&self) -> bool {
+    pub(crate) fn has_files(&self) -> bool {
         Manifest::path(&self.directory, self.shard).exists()
     }
 

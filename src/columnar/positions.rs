@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
-use super::by_key::{Visit, Visits};
+use super::by_key::{PlayedOccurrence, PlayedOccurrences};
 use super::game::{DatePartition, Games, PartitionBy};
 use super::in_order::in_order;
 use super::moves::MoveReader;
@@ -39,7 +39,7 @@ struct Job {
 
 impl Positions<'_> {
     /// Writes all positions, and records their visits.
-    pub(super) fn write(&self, visits: &Visits) -> Result<()> {
+    pub(super) fn write(&self, visits: &PlayedOccurrences) -> Result<()> {
         let encoder = Encoder::new(&GAME_POSITION);
         let start = (Position::start(), FenText::new(&Position::start()));
         let work = |Job { date, games }: Job| {
@@ -58,7 +58,7 @@ impl Positions<'_> {
                     if rows.ply.len() == GROUP_ROWS {
                         groups.push(encoder.encode(&std::mem::take(&mut rows).finish()));
                     }
-                    let visit = Visit::new(position.key(), game, ply, moves.is_setup(), code);
+                    let visit = PlayedOccurrence::new(position.key(), game, ply, moves.is_setup(), code);
                     if scattered.is_ok() {
                         scattered = scatter.push(visit);
                     }

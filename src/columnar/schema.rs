@@ -21,7 +21,7 @@ pub(super) const LAYOUT_VERSION: u32 = 1;
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ColumnType {
     Int64,
     Int32,
     Text,
@@ -31,7 +31,7 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Column {
     pub(super) name: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: ColumnType,
     pub(super) nullable: bool,
     encoding: Encoded,
 }
@@ -69,15 +69,15 @@ pub(super) struct Table {
 }
 
 const fn int64(name: &'static str) -> Column {
-    Column { name, kind: Kind::Int64, nullable: false, encoding: Encoded::Dictionary }
+    Column { name, kind: ColumnType::Int64, nullable: false, encoding: Encoded::Dictionary }
 }
 
 const fn int32(name: &'static str) -> Column {
-    Column { name, kind: Kind::Int32, nullable: false, encoding: Encoded::Dictionary }
+    Column { name, kind: ColumnType::Int32, nullable: false, encoding: Encoded::Dictionary }
 }
 
 const fn text(name: &'static str) -> Column {
-    Column { name, kind: Kind::Text, nullable: false, encoding: Encoded::Dictionary }
+    Column { name, kind: ColumnType::Text, nullable: false, encoding: Encoded::Dictionary }
 }
 
 impl Column {
@@ -254,9 +254,9 @@ impl Table {
     pub(super) fn schema(&self) -> SchemaRef {
         let field = |column: &Column| {
             let kind = match column.kind {
-                Kind::Int64 => DataType::Int64,
-                Kind::Int32 => DataType::Int32,
-                Kind::Text => DataType::Utf8,
+                ColumnType::Int64 => DataType::Int64,
+                ColumnType::Int32 => DataType::Int32,
+                ColumnType::Text => DataType::Utf8,
             };
             Field::new(column.name, kind, column.nullable)
         };
@@ -312,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_column_stands_once_and_files_are_sorted_by_columns_that_are_never_null() {
+    fn each_column_is_listed_once_and_files_are_sorted_by_non_null_columns() {
         for table in TABLES {
             let mut names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
             assert!(table.columns[..table.sorted_by].iter().all(|column| !column.nullable), "{}", table.name);

@@ -44,8 +44,9 @@ pub(crate) struct FileTotals {
 impl<'w> ParquetFiles<'w> {
     /// Writes through `writer`, and stores the totals in `totals`.
     pub(crate) fn new(writer: Writer<'w>, openings: &OpeningBook, totals: &'w mut FileTotals) -> Self {
-        let game_columns = GAME.columns.iter().filter_map(|column| GameColumn::of(column.name)).collect();
-        let openings = OpeningNames::of(openings);
+        let game_columns =
+            GAME.columns.iter().filter_map(|column| GameColumn::from_name(column.name)).collect();
+        let openings = OpeningNames::from_book(openings);
         Self { writer: Some(writer), game_columns, openings, sources: HashMap::new(), totals }
     }
 
@@ -197,7 +198,7 @@ mod tests {
         let columns: Vec<&str> = PROBLEM.columns.iter().map(|column| column.name).collect();
         assert_eq!(columns, ProblemRow::COLUMNS);
         for column in GAME.columns {
-            assert!(GameColumn::of(column.name).is_some(), "{}", column.name);
+            assert!(GameColumn::from_name(column.name).is_some(), "{}", column.name);
         }
     }
 }

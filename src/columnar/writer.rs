@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use rayon::ThreadPool;
 
-use super::by_key::{ByKey, PREFIX_BITS, Visit, Visits};
+use super::by_key::{ByKey, PREFIX_BITS, PlayedOccurrence, PlayedOccurrences};
 use super::game::{Game, Games, PartitionBy};
 use super::moves::{MoveBlock, MoveFile};
 use super::output::{Output, Totals, WrittenBy};
 use super::positions::{Positions, game_id};
 use super::schema::Table;
-use super::small::SmallTables;
+use super::small_tables::SmallTables;
 use crate::id::GameId;
 use crate::store::Result;
 use crate::store::row::virtual_table::Cell;
@@ -98,7 +98,7 @@ impl<'w> Writer<'w> {
     pub(super) fn write_positions(&mut self, pool: &ThreadPool) -> Result<Sorted> {
         let moves = self.moves.take().expect("until the end").read()?;
         let (memory, directory) = (self.options.memory, self.options.temp_dir.clone());
-        let visits = Visits::of_bits(PREFIX_BITS, memory, directory)?;
+        let visits = PlayedOccurrences::with_bits(PREFIX_BITS, memory, directory)?;
         let threads = pool.current_num_threads();
         let (output, games, is_stopped) = (&self.output, &self.games, self.is_stopped);
         Positions {
@@ -112,7 +112,7 @@ impl<'w> Writer<'w> {
         .write(&visits)?;
         let at_once = usize::try_from(memory / 6 / threads as u64).unwrap_or(usize::MAX).max(1 << 20);
         let threshold = self.options.continuation_threshold.max(1);
-        let at_once = at_once / size_of::<Visit>();
+        let at_once = at_once / size_of::<PlayedOccurrence>();
         let by_key = ByKey { output, games, moves: &moves, threshold, at_once, is_stopped };
         let distinct = match self.options.by_key {
             WrittenBy::Run => by_key.write(&visits, pool)?,

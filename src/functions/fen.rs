@@ -58,7 +58,7 @@ pub(super) fn balance(arguments: &Arguments<'_, '_>) -> Result<i32, Problem> {
 
 /// `fen_phase(fen)`
 pub(super) fn phase(arguments: &Arguments<'_, '_>) -> Result<&'static str, Problem> {
-    Ok(Phase::of(&placement(arguments.text(0)?)?).as_str())
+    Ok(Phase::from_setup(&placement(arguments.text(0)?)?).as_str())
 }
 
 /// `fen_matches(fen, pattern)`

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 #[cfg(feature = "parquet")]
 use crate::columnar;
+use crate::error_advice::error_advice;
 use crate::id::Ply;
 use crate::index::estimate::Estimate;
-use crate::remedy::remedy;
 use crate::sort;
 use crate::source::shown_path;
 use crate::store::pages::BtreeError;
@@ -39,7 +39,7 @@ pub enum Error {
         Vec<String>,
     ),
     /// A temporary file could not be written or read.
-    #[error("{}: cannot use a temporary file here; {}, or choose another place for temporary files", directory.display(), remedy(source).unwrap_or("free some space"))]
+    #[error("{}: cannot use a temporary file here; {}, or choose another place for temporary files", directory.display(), error_advice(source).unwrap_or("free some space"))]
     Spill {
         /// The directory of the temporary file.
         directory: PathBuf,
@@ -115,7 +115,7 @@ pub enum Error {
     /// There were problems, and the run is strict.
     #[error(
         "{}, but a strict run allows none; otherwise all that can be read is kept, and the table `problem` lists what is wrong",
-        told_problems(*errors, *warnings, first)
+        problem_summary(*errors, *warnings, first)
     )]
     Strict {
         /// The first problem, with its place.
@@ -136,7 +136,7 @@ pub enum Error {
         most: u64,
         /// The place of the first error beyond it; `None` if it concerns a whole source, which the message
         /// names.
-        place: Option<Box<ProblemPlace>>,
+        place: Option<Box<ProblemLocation>>,
         /// The message of this error.
         message: String,
     },
@@ -207,7 +207,7 @@ pub enum Error {
 const NO_FILE: &str = "no PGN file was found (directories are searched for files ending in .pgn)";
 
 /// The number of problems, and the first of them, as text.
-fn told_problems(errors: u64, warnings: u64, first: &str) -> String {
+fn problem_summary(errors: u64, warnings: u64, first: &str) -> String {
     let plural = |count| if count == 1 { "" } else { "s" };
     let counts = match (errors, warnings) {
         (_, 0) => format!("{errors} error{}", plural(errors)),
@@ -249,7 +249,7 @@ impl Error {
     }
 
     /// Adds the space that work on a whole database needs to the error, if it is that of a full disk.
-    pub(crate) fn needing_room(self, need: Need) -> Self {
+    pub(crate) fn with_needed_space(self, need: Need) -> Self {
         match self {
             Self::Store(error) => Self::Store(error.needing(Some(need))),
             other => other,
@@ -259,7 +259,7 @@ impl Error {
 
 /// The place of a problem in a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProblemPlace {
+pub struct ProblemLocation {
     /// The source.
     pub path: PathBuf,
     /// The line, from 1.
@@ -274,7 +274,7 @@ pub struct ProblemPlace {
     pub ply: Option<Ply>,
 }
 
-impl fmt::Display for ProblemPlace {
+impl fmt::Display for ProblemLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, line, column, byte_offset, game_number, ply } = self;
         write!(f, "{}:{line}:{column} (byte {byte_offset}, game {game_number}", shown_path(path))?;

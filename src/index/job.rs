@@ -16,7 +16,7 @@ use crate::index::report::files::Reports;
 use crate::index::report::summary::Summary;
 use crate::index::run::{Intake, Run};
 use crate::opening::OpeningBook;
-use crate::store::sink::{FreshPages, Nothing, Sink};
+use crate::store::sink::{FreshPages, NullSink, Sink};
 use crate::store::{self, Build, BuildOptions, keep_temporary_files_in};
 
 /// Indexes PGN files, and directories of them, into a new database: creates a [`Plan`] and runs it.
@@ -86,7 +86,7 @@ impl Plan<'_> {
         let plan = Plan { options: &options, estimate, ..self };
         progress.enter(Phase::Reading);
         progress.expect(plan.sources.bytes().unwrap_or(0));
-        let summary = plan.read_into(Nothing, progress)?;
+        let summary = plan.read_into(NullSink, progress)?;
         Ok(Summary { dry_run: true, elapsed: started.elapsed(), ..summary })
     }
 

@@ -39,19 +39,19 @@ mod stream;
 mod tests;
 pub(crate) mod visited_position;
 
-pub use error::{Error, ProblemPlace, Result};
+pub use error::{Error, ProblemLocation, Result};
 pub use estimate::Estimate;
 pub(crate) use game::parse::{mix_move, pairing_hash, prefix_hash};
-pub(crate) use game::reread::{GameProblem, GameText, Reread};
 pub(crate) use game::signature::MIN_PLIES_OF_MOVES;
 pub(crate) use game::signature::PREFIX_PLIES;
+pub(crate) use game::single_game::{GameProblem, GameText, SingleGameParser};
 pub use job::index;
 pub use optimize::{OptimizeSummary, optimize};
-pub use options::{Annotations, Duplicates, IndexOptions, MadeWith, OnProblem};
+pub use options::{Annotations, DatabaseSettings, Duplicates, IndexOptions, OnProblem};
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetOptions;
 pub use plan::Plan;
-pub use problem::Kind as ProblemKind;
+pub use problem::ProblemKind;
 pub use progress::{Phase, Progress};
 pub use remove::{LostDuplicates, Removal, RemovalSummary, removable, remove, shrink};
 pub use repair::{RepairSummary, repair};

@@ -39,7 +39,7 @@ pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> R
     let lock = WriterLock::acquire(target)?;
     // Each page of the database is written to the log once.
     let levels = merge_levels(&lock, options, progress)
-        .map_err(|error| error.needing_room(Need::UpTo(bytes_before)))?;
+        .map_err(|error| error.with_needed_space(Need::UpTo(bytes_before)))?;
     drop(lock);
     let free_bytes = || Ok::<_, Error>(Database::open_read_only(target)?.free_bytes()?);
     if free_bytes()?.saturating_mul(MOST_FREE) > size() {

@@ -131,7 +131,7 @@ impl Annotations {
 
 /// Settings of an existing database, which additions use by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MadeWith {
+pub struct DatabaseSettings {
     /// What to do with games that repeat an earlier one.
     pub duplicates: Duplicates,
     /// Which annotations to store.
@@ -140,13 +140,13 @@ pub struct MadeWith {
     pub encoding: Option<TextEncoding>,
 }
 
-impl MadeWith {
+impl DatabaseSettings {
     /// The settings of the database at this path. The defaults if there is none, or if it cannot be read;
     /// adding to it fails then.
     ///
     /// # Errors
     /// [`Busy`](crate::store::Error::Busy) if another program has locked it.
-    pub fn of(path: &Path) -> crate::store::Result<Self> {
+    pub fn read(path: &Path) -> crate::store::Result<Self> {
         let database = match Database::open_read_only(path) {
             Ok(database) => database,
             Err(error @ crate::store::Error::Busy { .. }) => return Err(error),

@@ -44,7 +44,7 @@ impl Plan<'_> {
         let started = Instant::now();
         let options = self.options;
         let output = Output::create(&parquet.directory, parquet.shard, parquet.overwrite)?;
-        let replaced = output.is_there().then(|| parquet.directory.clone());
+        let replaced = output.has_files().then(|| parquet.directory.clone());
         let temp_dir = options.temp_dir.clone().unwrap_or_else(|| parquet.directory.clone());
         progress.enter(Phase::Reading);
         progress.expect(self.sources.bytes().unwrap_or(0));

@@ -8,11 +8,11 @@ macro_rules! kinds {
         /// A kind of problem; a word in the database.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
-        pub enum Kind {
+        pub enum ProblemKind {
             $($(#[$doc])+ $kind,)+
         }
 
-        impl Kind {
+        impl ProblemKind {
             /// All kinds.
             const ALL: &'static [Self] = &[$(Self::$kind),+];
 
@@ -82,7 +82,7 @@ kinds! {
     NoGame => "no-game",
 }
 
-impl Kind {
+impl ProblemKind {
     /// Parses the word for a kind.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
@@ -117,16 +117,16 @@ mod tests {
 
     #[test]
     fn the_words_are_those_that_readers_know() {
-        assert_eq!(Kind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>(), PROBLEM_KINDS);
+        assert_eq!(ProblemKind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>(), PROBLEM_KINDS);
     }
 
     #[test]
     fn the_word_of_each_kind_is_read_as_that_kind() {
-        for &kind in Kind::ALL {
-            assert_eq!(Kind::parse(kind.as_str()), Some(kind));
+        for &kind in ProblemKind::ALL {
+            assert_eq!(ProblemKind::parse(kind.as_str()), Some(kind));
         }
-        assert_eq!(Kind::parse("no-game"), Some(Kind::NoGame));
-        assert_eq!(Kind::parse("no-kind"), None);
+        assert_eq!(ProblemKind::parse("no-game"), Some(ProblemKind::NoGame));
+        assert_eq!(ProblemKind::parse("no-kind"), None);
     }
 
     /// The documentation lists each kind in a table, the errors before the warnings; each name is parsed as a
@@ -141,13 +141,13 @@ mod tests {
         for (table, severity) in [(errors, Severity::Error), (warnings, Severity::Warning)] {
             let names = table.lines().filter_map(|line| line.strip_prefix("| `")?.split(" | ").next());
             for word in names.flat_map(|names| names.split(", ")).map(|word| word.trim_matches('`')) {
-                let kind = Kind::parse(word).unwrap_or_else(|| panic!("{word} is not read"));
+                let kind = ProblemKind::parse(word).unwrap_or_else(|| panic!("{word} is not read"));
                 assert_eq!((kind.as_str(), kind.severity()), (word, severity));
                 found.push(kind);
             }
         }
         found.sort_unstable();
-        let mut all = Kind::ALL.to_vec();
+        let mut all = ProblemKind::ALL.to_vec();
         all.sort_unstable();
         assert_eq!(found, all);
     }

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use crate::index::error::{Error, Result};
 use crate::index::estimate::Estimate;
-use crate::source::Watch;
+use crate::source::SearchObserver;
 
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,13 +49,13 @@ pub struct Progress {
     entries: AtomicU64,
     bytes_looked_at: AtomicU64,
     phase: AtomicU8,
-    signs: Arc<Signs>,
+    signs: Arc<Signals>,
     on_estimate: Option<OnEstimate>,
 }
 
 /// Signals between a run and other threads.
 #[derive(Debug, Default)]
-struct Signs {
+struct Signals {
     /// The run must stop.
     stop: AtomicBool,
     /// The run has noticed the stop request.
@@ -64,7 +64,7 @@ struct Signs {
     has_moved: AtomicBool,
 }
 
-impl Signs {
+impl Signals {
     /// Whether the run must stop. Threads that call this are working, so it counts as progress.
     fn is_stopped(&self) -> bool {
         // All threads call this; they write only if the value changes.
@@ -205,7 +205,7 @@ impl Progress {
     }
 }
 
-impl Watch for Progress {
+impl SearchObserver for Progress {
     fn looked_at(&self, entries: u64, bytes: u64) -> ControlFlow<()> {
         self.entries.fetch_add(entries, Ordering::Relaxed);
         self.bytes_looked_at.fetch_add(bytes, Ordering::Relaxed);

@@ -19,13 +19,15 @@ use crate::index::visited_position::rows;
 use crate::index::visited_position::sorting::Update;
 use crate::index::visited_position::update::Tracker;
 use crate::store::row::{GameId, SourceId};
-use crate::store::{Build, BulkLoader, Database, GameSet, Mended, Need, WriterLock, keep_temporary_files_in};
+use crate::store::{
+    Build, BulkLoader, Database, GameSet, Need, RepairCounts, WriterLock, keep_temporary_files_in,
+};
 
 /// The result of a repair.
 #[derive(Clone, Debug, Default)]
 pub struct RepairSummary {
     /// Removed rows, names and sources.
-    pub mended: Mended,
+    pub mended: RepairCounts,
     /// Games whose hash of players, date and first moves was recomputed.
     pub hashes: u64,
     /// Positions whose counts were rebuilt.
@@ -49,10 +51,10 @@ const MOST_BROKEN: u32 = 1000;
 /// If the database cannot be read or written, or the run is [stopped](Progress::stop).
 pub fn repair(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<RepairSummary> {
     let bytes = std::fs::metadata(target).map_or(0, |metadata| metadata.len());
-    mend(target, options, progress).map_err(|error| error.needing_room(Need::About(bytes)))
+    repair_rows(target, options, progress).map_err(|error| error.with_needed_space(Need::About(bytes)))
 }
 
-fn mend(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<RepairSummary> {
+fn repair_rows(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<RepairSummary> {
     let started = Instant::now();
     progress.enter(Phase::Reading);
     let lock = WriterLock::acquire(target)?;
@@ -63,7 +65,7 @@ fn mend(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<Re
     progress.watch(build.connection());
     let spill = directory(options, build.target());
     keep_temporary_files_in(&spill, build.connection());
-    let mut summary = RepairSummary { mended: build.mend()?, ..RepairSummary::default() };
+    let mut summary = RepairSummary { mended: build.repair_rows()?, ..RepairSummary::default() };
     progress.check()?;
     summary.broken = build.broken_games(MOST_BROKEN)?;
     summary.hashes = build.set_prefix_hashes(PREFIX_PLIES, |start, [white, black], date, codes| {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use arrow_array::RecordBatch;
 
-use crate::columnar::{LeastRanks, RankSink, StreamQuestion, StreamSink};
+use crate::columnar::{LeastRanks, RankSink, StreamQuery, StreamSink};
 use crate::index::error::{Error, Result};
 use crate::index::estimate::Estimate;
 use crate::index::options::{Annotations, IndexOptions};
@@ -26,7 +26,7 @@ impl Plan<'_> {
     /// [`Error::ReadOnce`] if positions are to be sampled from a source that can be read only once.
     pub fn stream(
         self,
-        question: StreamQuestion,
+        question: StreamQuery,
         take: impl FnMut(RecordBatch) -> ControlFlow<()>,
         progress: &Progress,
     ) -> Result<Summary> {
@@ -55,7 +55,7 @@ impl Plan<'_> {
 }
 
 /// Reads only what the rows need.
-fn options_for(question: &StreamQuestion, options: &IndexOptions) -> IndexOptions {
+fn options_for(question: &StreamQuery, options: &IndexOptions) -> IndexOptions {
     let openings = if question.needs_openings() {
         Arc::clone(&options.openings)
     } else {

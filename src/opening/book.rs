@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_with_one_key_are_told_apart() {
+    fn positions_with_one_key_are_distinguished() {
         let mut book = OpeningBook::new(vec![named("right", KINGS)]);
         let wrong = named("wrong", &Position::start().fen());
         let (position, _) = Position::from_fen(KINGS.as_bytes()).unwrap();

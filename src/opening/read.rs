@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_are_told_by_content() {
+    fn formats_are_recognised_by_content() {
         for (text, expected) in [
             ("eco\tname\tpgn\nA00\tX\t1. b4\n", Some(Form::Tsv)),
             ("\n\nname\tpgn\tuci\teco\tepd\r\n", Some(Form::Tsv)),

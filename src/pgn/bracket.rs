@@ -13,12 +13,12 @@ pub(super) fn begins_moves(text: &[u8]) -> bool {
     match text.first() {
         Some(b'0'..=b'9') if text.get(digits) == Some(&b'.') => true,
         Some(b'{') => true,
-        _ => crate::board::Position::is_san(word) && !goes_on_as_prose(&text[word.len()..]),
+        _ => crate::board::Position::is_san(word) && !continues_as_prose(&text[word.len()..]),
     }
 }
 
 /// Whether the next word is in small letters and cannot begin a move, such as `is`.
-fn goes_on_as_prose(text: &[u8]) -> bool {
+fn continues_as_prose(text: &[u8]) -> bool {
     let word = text.strip_prefix(b" ").unwrap_or_default();
     let word = &word[..word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count()];
     word.len() > 1 && word.iter().all(u8::is_ascii_lowercase) && !super::word::is_remark(word)

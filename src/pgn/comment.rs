@@ -79,7 +79,7 @@ impl CommentReader {
         self.push(rest);
         self.push(tail);
         if has_taken_out {
-            self.part_brackets();
+            self.separate_brackets();
         }
         let length = self.text.trim_end_matches(' ').len();
         self.text.truncate(length);
@@ -101,7 +101,7 @@ impl CommentReader {
 
     /// Separates brackets that would form a command only because another one was removed between them, as in
     /// `[%a[%b] c]`. When the text is parsed again, it must stay text.
-    fn part_brackets(&mut self) {
+    fn separate_brackets(&mut self) {
         if memchr::memmem::find(self.text.as_bytes(), b"[%").is_none() {
             return;
         }
@@ -187,7 +187,7 @@ mod tests {
         (numbers, commands, text)
     }
 
-    fn told(comment: &str, mover: Color) -> String {
+    fn parse_to_text(comment: &str, mover: Color) -> String {
         let (numbers, commands, text) = read(comment, mover);
         let numbers: Vec<_> = numbers.commands().map(|(name, value)| format!("{name} {value}")).collect();
         [numbers.join(" "), commands.join(" "), text].join("|")
@@ -221,12 +221,15 @@ mod tests {
             ("d=20, wv=M20", "eval #10,20||d=20, wv=M20"),
             ("book, mb=+0+0", "||book, mb=+0+0"),
         ] {
-            assert_eq!(told(comment, Color::White), white, "{comment}");
+            assert_eq!(parse_to_text(comment, Color::White), white, "{comment}");
         }
-        assert_eq!(told("+0.35/22 1.2s", Color::Black), "eval -0.35,22 emt 0:00:01.2||+0.35/22 1.2s");
-        assert_eq!(told("wv=0.35", Color::Black), "eval 0.35||wv=0.35");
-        assert_eq!(told("[%eval -77,23]", Color::Black), "eval 0.77,23|eval=-77,23|");
-        assert_eq!(told("[%eval #-3,20]", Color::Black), "eval #-3,20||");
+        assert_eq!(
+            parse_to_text("+0.35/22 1.2s", Color::Black),
+            "eval -0.35,22 emt 0:00:01.2||+0.35/22 1.2s"
+        );
+        assert_eq!(parse_to_text("wv=0.35", Color::Black), "eval 0.35||wv=0.35");
+        assert_eq!(parse_to_text("[%eval -77,23]", Color::Black), "eval 0.77,23|eval=-77,23|");
+        assert_eq!(parse_to_text("[%eval #-3,20]", Color::Black), "eval #-3,20||");
     }
 
     #[test]
@@ -255,9 +258,9 @@ mod tests {
             ("(see above) 12/13", ""),
             ("book", ""),
         ] {
-            assert_eq!(told(comment, Color::White), format!("{said}||{comment}"));
+            assert_eq!(parse_to_text(comment, Color::White), format!("{said}||{comment}"));
         }
-        assert_eq!(told("ev=-0.38, d=34", Color::Black), "eval 0.38,34||ev=-0.38, d=34");
+        assert_eq!(parse_to_text("ev=-0.38, d=34", Color::Black), "eval 0.38,34||ev=-0.38, d=34");
     }
 
     #[test]
@@ -298,7 +301,7 @@ mod tests {
             ("[%cal\u{1}] [%{[%a\u{1}]", "|cal= a=|[%{"),
             ("[%a[%b] c] [%[%d]e]", "|b= d=|[ %a c] [% e]"),
         ] {
-            assert_eq!(told(comment, Color::White), expected, "{comment}");
+            assert_eq!(parse_to_text(comment, Color::White), expected, "{comment}");
         }
     }
 

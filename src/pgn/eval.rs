@@ -12,7 +12,7 @@ pub enum Eval {
 impl Eval {
     /// The evaluation in two columns, centipawns and moves to mate, of which at most one has a value.
     #[must_use]
-    pub(crate) fn of(centipawns: Option<i32>, mate: Option<i32>) -> Option<Self> {
+    pub(crate) fn from_columns(centipawns: Option<i32>, mate: Option<i32>) -> Option<Self> {
         centipawns.map(Self::Centipawns).or(mate.map(Self::Mate))
     }
 
@@ -27,7 +27,7 @@ impl Eval {
     }
 
     /// The evaluation from the other side's view.
-    pub(super) const fn turned(self) -> Self {
+    pub(super) const fn for_other_side(self) -> Self {
         match self {
             Self::Centipawns(value) => Self::Centipawns(value.saturating_neg()),
             Self::Mate(moves) => Self::Mate(moves.saturating_neg()),

@@ -805,7 +805,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_nags_and_variations_are_passed_over() {
+    fn comments_nags_and_variations_are_skipped() {
         let text =
             "1. e4! {a ( ; 1-0 } $1 (1. d4 (1. c4 {)} ) d5 ; ) not yet\n) e5?! ; } 2. d4\n2. Nf3 $255 !? *";
         assert_eq!(tokens(text), ["e4", "e5", "Nf3", "result:*"]);
@@ -819,7 +819,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_open_is_told() {
+    fn unclosed_comments_and_variations_are_reported() {
         assert_eq!(tokens("1. e4 { never"), ["e4", "UnclosedComment"]);
         assert_eq!(tokens("1. e4 (1. d4 { in } d5"), ["e4", "UnclosedVariation"]);
         assert_eq!(tokens("( ( 1. e4 e5"), ["StrayOpening", "StrayOpening", "e4", "e5"]);
@@ -834,7 +834,7 @@ mod tests {
     }
 
     #[test]
-    fn results_castling_and_null_moves_are_told_from_numbers() {
+    fn results_castling_and_null_moves_are_distinguished_from_numbers() {
         assert_eq!(tokens("12. 0-0 0-0-0+ 13. -- Z0"), ["0-0", "0-0-0+", "--", "Z0"]);
         assert_eq!(tokens("1/2-1/2"), ["result:1/2-1/2"]);
         assert_eq!(
@@ -852,7 +852,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_cut_short_take_nothing_with_them() {
+    fn truncated_characters_do_not_affect_other_text() {
         for cut in [&b"\xe2\x80"[..], b"\xe2\x86", b"\xe2\x99", b"\xe2", b"\xef\xbb", b"\xc2", b"\xf0\x9f"] {
             let text = [b"1. e4 ", cut].concat();
             let mut lexer = Lexer::new(&text, 0);
@@ -870,14 +870,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_dashes_are_no_null_moves() {
+    fn lines_of_dashes_are_not_null_moves() {
         assert_eq!(tokens("1. e4 -- 2. d4 - d5"), ["e4", "--", "d4", "d5"]);
         assert_eq!(tokens("1. e4 --- 2. d4 null"), ["e4", "---", "d4", "null"]);
         assert_eq!(tokens("x\n --- \n----- x"), ["junk:x", "junk:---", "junk:-----", "junk:x"]);
     }
 
     #[test]
-    fn moves_in_numbers_are_told_from_move_numbers() {
+    fn moves_in_numbers_are_distinguished_from_move_numbers() {
         assert_eq!(tokens("1. 5254 5755 2. 7163"), ["junk:5254", "junk:5755", "junk:7163"]);
         assert_eq!(tokens("1. 57581"), ["junk:57581"]);
         assert_eq!(tokens("1234. e4 1851 e5 1900"), ["e4", "e5"]);

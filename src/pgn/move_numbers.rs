@@ -68,7 +68,7 @@ impl MoveNumbers {
         if !fits || repeats || (words.is_some() || !first.is_empty()) && !is_signed {
             return None;
         }
-        self.eval = Some(if mover? == Color::White { eval } else { eval.turned() });
+        self.eval = Some(if mover? == Color::White { eval } else { eval.for_other_side() });
         self.depth = Some(depth);
         self.elapsed = self.elapsed.or(elapsed);
         Some(())
@@ -100,7 +100,8 @@ impl MoveNumbers {
                 _ => {}
             }
         }
-        let own = own.zip(mover).map(|(own, mover)| if mover == Color::White { own } else { own.turned() });
+        let own =
+            own.zip(mover).map(|(own, mover)| if mover == Color::White { own } else { own.for_other_side() });
         self.take_eval(value.or(own).map(|value| (value, depth)));
     }
 
@@ -207,7 +208,7 @@ pub(super) fn eval(
         Eval::Centipawns(i32::try_from(decimal(value, 2)?).ok()?)
     };
     *is_chessbase |= is_movers;
-    Some((if is_movers && mover == Some(Color::Black) { eval.turned() } else { eval }, depth))
+    Some((if is_movers && mover == Some(Color::Black) { eval.for_other_side() } else { eval }, depth))
 }
 
 /// `-0.35`, in pawns, or `M19`, `-M18`: plies to mate.

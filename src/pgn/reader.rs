@@ -76,13 +76,13 @@ impl<'a> Reader<'a> {
     /// A reader at the start of `text`.
     #[must_use]
     pub fn new(text: &'a [u8]) -> Self {
-        Self::of_chunk(text, text.len())
+        Self::from_chunk(text, text.len())
     }
 
     /// A reader at the start of a chunk that was cut at the first boundary at least `size` bytes from its
     /// start. The text beyond belongs to one game, however long, and need not be searched for boundaries.
     #[must_use]
-    pub fn of_chunk(text: &'a [u8], size: usize) -> Self {
+    pub fn from_chunk(text: &'a [u8], size: usize) -> Self {
         // Finding a boundary needs a few bytes of its line.
         let boundaries_end = size.saturating_add(8).min(text.len());
         let mut boundaries = Boundaries::default();
@@ -505,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn games_are_told_apart_with_and_without_blank_lines_and_results() {
+    fn games_are_separated_with_and_without_blank_lines_and_results() {
         assert_eq!(shape(""), []);
         assert_eq!(shape(" \n\n"), []);
         assert_eq!(shape("[Event \"a\"]\n\n1. e4 e5 1-0\n\n[Event \"b\"]\n\n1. d4 *\n"), [(1, 2), (1, 1)]);

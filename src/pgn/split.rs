@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_after_tags_and_tags_without_a_blank_line_are_none() {
+    fn tags_after_tags_and_tags_without_a_blank_line_are_not_boundaries() {
         for text in [
             &b"[Event \"a\"]\n\n[Site \"b\"]\n\n"[..],
             b"1. e4 { from a mail:\n[Event \"no game\"]\n} e5 *\n",
@@ -238,7 +238,7 @@ mod tests {
     /// A boundary in the surrounding text is the same as in the whole text, however long the lines and the
     /// blanks.
     #[test]
-    fn boundaries_are_told_from_the_text_around_them() {
+    fn boundaries_depend_only_on_the_text_around_them() {
         let long = |byte: u8, length: usize| vec![byte; length];
         let blank = |length| [b"1. e4 *\n\n".to_vec(), long(b' ', length), b"\n".to_vec()].concat();
         let tag = |length| [b"[A \"".to_vec(), long(b'x', length), b"\"]\n\n".to_vec()].concat();

@@ -67,7 +67,7 @@ fn read_head(text: &[u8]) -> Option<Head> {
     if head.get(at) == Some(&b'"') {
         return Some(Head { name, value: at + 1, quote: Quote::Plain });
     }
-    let length = odd_quote(head.get(at..)?).filter(|_| head[start].is_ascii_uppercase())?;
+    let length = other_quote(head.get(at..)?).filter(|_| head[start].is_ascii_uppercase())?;
     Some(Head { name, value: at + length, quote: Quote::Other })
 }
 
@@ -89,7 +89,7 @@ fn line_end_length(text: &[u8]) -> usize {
 }
 
 /// Quotes that people and programs write instead of `"`, in UTF-8, Windows-1252 and HTML.
-const ODD_QUOTES: [&[u8]; 19] = [
+const OTHER_QUOTES: [&[u8]; 19] = [
     b"'",
     b"`",
     b"\xe2\x80\x98",
@@ -113,8 +113,8 @@ const ODD_QUOTES: [&[u8]; 19] = [
 
 /// The length of the odd quote at this place.
 #[cold]
-fn odd_quote(text: &[u8]) -> Option<usize> {
-    ODD_QUOTES.iter().find(|quote| text.starts_with(quote)).map(|quote| quote.len())
+fn other_quote(text: &[u8]) -> Option<usize> {
+    OTHER_QUOTES.iter().find(|quote| text.starts_with(quote)).map(|quote| quote.len())
 }
 
 /// A text without the quote at its end, if there is one.
@@ -125,7 +125,7 @@ fn without_quote(text: &[u8]) -> Option<&[u8]> {
         quote.len() > 1 || quote.is_ascii() || std::str::from_utf8(&text[lead..]).is_err()
     };
     let without = |quote: &&[u8]| text.strip_suffix(*quote).filter(|rest| is_whole(quote, rest));
-    ODD_QUOTES.iter().chain(&[&b"\""[..]]).find_map(without)
+    OTHER_QUOTES.iter().chain(&[&b"\""[..]]).find_map(without)
 }
 
 /// A tag pair as written in the text.
@@ -188,7 +188,7 @@ pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     let name = &text[offset + head.name.start..offset + head.name.end];
     let start = offset + head.value;
     if head.quote == Quote::Other {
-        return Some(read_odd_value(text, offset, name, start));
+        return Some(read_value_in_other_quotes(text, offset, name, start));
     }
     let mut at = start;
     let mut line_end = None;
@@ -217,7 +217,7 @@ pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
             }
             line_break => {
                 let end = line_break.unwrap_or(text.len());
-                match goes_on_after(text, start, end) {
+                match continuation_end(text, start, end) {
                     Some(next) => at = next,
                     None => return Some(unclosed(text, offset, name, start..end)),
                 }
@@ -232,7 +232,7 @@ const MOST_CONTINUED: usize = 512;
 /// The end of a value that continues after its line: in the next line, if the first quote there closes it and
 /// the value does not extend over more than two lines.
 #[cold]
-fn goes_on_after(text: &[u8], start: usize, line_end: usize) -> Option<usize> {
+fn continuation_end(text: &[u8], start: usize, line_end: usize) -> Option<usize> {
     let next = line_end + line_end_length(&text[line_end..]);
     let is_second = memchr::memchr2(b'\n', b'\r', &text[start..line_end]).is_none();
     let line = &text[next..text.len().min(next + MOST_CONTINUED)];
@@ -262,7 +262,12 @@ fn unclosed<'a>(text: &'a [u8], offset: usize, name: &'a [u8], value: Range<usiz
 
 /// Parses a value in other quotes than `"`, on one line: it ends at any quote before `]`.
 #[cold]
-fn read_odd_value<'a>(text: &'a [u8], offset: usize, name: &'a [u8], start: usize) -> ReadTag<'a> {
+fn read_value_in_other_quotes<'a>(
+    text: &'a [u8],
+    offset: usize,
+    name: &'a [u8],
+    start: usize,
+) -> ReadTag<'a> {
     let length = memchr::memchr2(b'\n', b'\r', &text[start..]).unwrap_or(text.len() - start);
     let line = &text[start..start + length];
     let closed = memchr::memchr_iter(b']', line)
@@ -355,7 +360,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tag_pairs_are_told_from_other_brackets() {
+    fn tag_pairs_are_distinguished_from_other_brackets() {
         for tag in [
             &b"[Event \"x\"]"[..],
             b"[ White\t\"\"]",
@@ -418,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn tag_pairs_that_have_lost_a_part_are_told_from_moves() {
+    fn damaged_tag_pairs_are_distinguished_from_moves() {
         for line in [
             "[Ro)und \"1\"]\n[A \"b\"]",
             "Round \"1\"]\r\n[A \"b\"]",

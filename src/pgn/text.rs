@@ -60,7 +60,7 @@ pub struct TextFlaw {
 impl TextFlaw {
     /// The problem with a text that is neither UTF-8 nor Windows-1252, as far as it can be detected.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Option<Self> {
+    pub fn find(bytes: &[u8]) -> Option<Self> {
         if bytes.is_ascii() {
             return None;
         }
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn texts_in_other_encodings_are_noticed() {
-        let flaw = |bytes: &[u8]| TextFlaw::of(bytes).map(|flaw| (flaw.offset, flaw.is_encoding));
+        let flaw = |bytes: &[u8]| TextFlaw::find(bytes).map(|flaw| (flaw.offset, flaw.is_encoding));
         for bytes in [
             &b"Petrosian"[..],
             b"Jos\xc3\xa9",

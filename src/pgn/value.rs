@@ -48,7 +48,7 @@ impl Speed {
 
     /// The class of a game with this many seconds for 40 moves per player ([Lichess's time
     /// controls](https://lichess.org/faq#time-controls)).
-    pub(super) fn of_seconds(seconds: f64) -> Self {
+    pub(super) fn from_seconds(seconds: f64) -> Self {
         match seconds {
             ..30.0 => Self::UltraBullet,
             ..180.0 => Self::Bullet,
@@ -86,7 +86,7 @@ impl GameFacts {
     /// The facts in a game's site, its time control, and its other tag pairs. Its first clock, in
     /// centiseconds, is read only if needed.
     #[must_use]
-    pub fn of<'t>(
+    pub fn from_tags<'t>(
         site: Option<&str>,
         time_control: Option<&str>,
         tags: impl IntoIterator<Item = (&'t str, &'t str)>,
@@ -342,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_of_lichess_are_told_from_other_addresses() {
+    fn lichess_ids_are_distinguished_from_other_addresses() {
         for address in [
             "https://lichess.org/q7ZvsdUF",
             "http://lichess.org/q7ZvsdUF/black",
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_are_taken_from_all_tags_that_tell_them() {
+    fn facts_come_from_all_tags_that_contain_them() {
         let tags = [
             ("GameId", "abcdefgh"),
             ("UTCDate", "2026.03.04"),
@@ -379,15 +379,15 @@ mod tests {
             ("WhiteFideId", "1503014"),
             ("BlackFideId", "0"),
         ];
-        let facts = GameFacts::of(Some("https://lichess.org/q7ZvsdUF"), Some("180+2"), tags, || None);
+        let facts = GameFacts::from_tags(Some("https://lichess.org/q7ZvsdUF"), Some("180+2"), tags, || None);
         assert_eq!(facts.lichess_id.as_deref(), Some("q7ZvsdUF"));
         assert_eq!(facts.started_at.as_deref(), Some("2026-03-04T05:06:07Z"));
         assert_eq!(facts.time.speed, Some(Speed::Blitz));
         assert_eq!(facts.termination.as_deref(), Some("Time forfeit"));
         assert_eq!((facts.rating_diffs, facts.fide_ids), ([Some(5), Some(-11)], [Some(1_503_014), None]));
-        assert_eq!(GameFacts::of(None, None, tags, || None).lichess_id.as_deref(), Some("abcdefgh"));
+        assert_eq!(GameFacts::from_tags(None, None, tags, || None).lichess_id.as_deref(), Some("abcdefgh"));
         let link = [("Link", "https://lichess.org/abcdefgh"), ("Termination", "?"), ("UTCTime", "05:06:07")];
-        let facts = GameFacts::of(Some("Paris"), Some("?"), link, || None);
+        let facts = GameFacts::from_tags(Some("Paris"), Some("?"), link, || None);
         assert_eq!(facts.lichess_id.as_deref(), Some("abcdefgh"));
         assert_eq!(GameFacts { lichess_id: None, ..facts }, GameFacts::default());
     }
@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_only_if_all_is_known() {
+    fn times_are_set_only_if_complete() {
         assert_eq!(utc_time("2026.03.04", "05:06:07").as_deref(), Some("2026-03-04T05:06:07Z"));
         assert_eq!(utc_time(" 2026-3-4", "5:06:07Z").as_deref(), Some("2026-03-04T05:06:07Z"));
         for (date, time) in [

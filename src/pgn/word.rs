@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moves_in_other_languages_are_told_from_remarks() {
+    fn moves_in_other_languages_are_distinguished_from_remarks() {
         for word in ["Sf3", "Lb5+", "Txd1", "T1e1", "Se2xd4", "Cf6", "Крe2", "Кf3"] {
             assert!(is_foreign_move(word.as_bytes()), "{word}");
         }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptive_moves_are_told_from_other_words() {
+    fn descriptive_moves_are_distinguished_from_other_words() {
         for word in ["P-K4", "N-KB3", "Kt-QB3", "KR-Q1", "BxKt", "PxP", "QxBP", "B-Kt5+", "R-R8"] {
             assert!(is_descriptive_move(word.as_bytes()), "{word}");
         }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_in_other_letters_are_told_from_remarks() {
+    fn moves_in_other_letters_are_distinguished_from_remarks() {
         for word in [
             "E4",
             "NF3",
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn remarks_are_told_from_misread_moves() {
+    fn remarks_are_distinguished_from_misread_moves() {
         for word in ["Sf3", "e4e5d", "exd", "Nf", "Kg9e4", "Qh9", "Nf33", "K", "d", "O", "Nx", "xf4"] {
             assert!(looks_like_move(word.as_bytes()), "{word}");
         }

@@ -3,7 +3,7 @@
 use crate::board::{Color, Square};
 use crate::picture::place::centre;
 use crate::picture::words::escaped;
-use crate::query::Explored;
+use crate::query::PositionStatistics;
 use crate::sorted::sort_by_key;
 
 const FILL: &str = "#0f5c8c";
@@ -39,7 +39,7 @@ pub struct Arrow {
 /// of games. Moves of less than one percent of games get none. Promotions of a pawn on the same squares share
 /// one arrow.
 #[must_use]
-pub fn continuation_arrows(explored: &Explored, most: usize) -> Vec<Arrow> {
+pub fn continuation_arrows(explored: &PositionStatistics, most: usize) -> Vec<Arrow> {
     let games = explored.results.games();
     let mut arrows: Vec<Arrow> = Vec::new();
     for played in &explored.moves {
@@ -128,7 +128,7 @@ fn outline(arrow: &Arrow, orientation: Color, width: f64) -> String {
 mod tests {
     use super::*;
     use crate::board::MoveCode;
-    use crate::query::ExploredMove;
+    use crate::query::MoveStatistics;
     use crate::store::row::ResultCounts;
 
     fn arrow(from: &str, to: &str, weight: f64, label: &str) -> Arrow {
@@ -137,9 +137,9 @@ mod tests {
     }
 
     /// An answer with these moves, each with the number of games that White won.
-    fn explored(games: u32, moves: &[(&str, u32)]) -> Explored {
+    fn explored(games: u32, moves: &[(&str, u32)]) -> PositionStatistics {
         let results = |white_wins| ResultCounts { white_wins, ..ResultCounts::default() };
-        let moves = moves.iter().map(|&(uci, games)| ExploredMove {
+        let moves = moves.iter().map(|&(uci, games)| MoveStatistics {
             code: MoveCode::NULL,
             score: None,
             uci: uci.to_owned(),
@@ -150,7 +150,7 @@ mod tests {
             game: None,
             opening: None,
         });
-        Explored {
+        PositionStatistics {
             opening: None,
             results: results(games),
             score: None,

@@ -1,6 +1,6 @@
 //! The shapes of pieces, drawn for this program: each within a square of 100 by 100.
 
-use crate::board::{Color, Kind, Piece};
+use crate::board::{Color, Piece, PieceKind};
 
 /// The outline of a piece, filled; lines on it; dots, each with centre and radius.
 struct Shape {
@@ -54,14 +54,14 @@ const QUEEN: Shape = Shape {
     dots: &[],
 };
 
-const fn shape(kind: Kind) -> &'static Shape {
+const fn shape(kind: PieceKind) -> &'static Shape {
     match kind {
-        Kind::Pawn => &PAWN,
-        Kind::Knight => &KNIGHT,
-        Kind::King => &KING,
-        Kind::Bishop => &BISHOP,
-        Kind::Rook => &ROOK,
-        Kind::Queen => &QUEEN,
+        PieceKind::Pawn => &PAWN,
+        PieceKind::Knight => &KNIGHT,
+        PieceKind::King => &KING,
+        PieceKind::Bishop => &BISHOP,
+        PieceKind::Rook => &ROOK,
+        PieceKind::Queen => &QUEEN,
     }
 }
 
@@ -85,14 +85,14 @@ const fn ink(color: Color) -> &'static str {
 }
 
 /// The word for a kind of piece.
-pub(super) const fn kind_name(kind: Kind) -> &'static str {
+pub(super) const fn kind_name(kind: PieceKind) -> &'static str {
     match kind {
-        Kind::Pawn => "pawn",
-        Kind::Knight => "knight",
-        Kind::King => "king",
-        Kind::Bishop => "bishop",
-        Kind::Rook => "rook",
-        Kind::Queen => "queen",
+        PieceKind::Pawn => "pawn",
+        PieceKind::Knight => "knight",
+        PieceKind::King => "king",
+        PieceKind::Bishop => "bishop",
+        PieceKind::Rook => "rook",
+        PieceKind::Queen => "queen",
     }
 }
 

@@ -35,7 +35,7 @@ fn inside<'s>(svg: &'s str, tag: &str) -> &'s str {
 }
 
 #[test]
-fn each_piece_stands_on_its_square() {
+fn each_piece_is_on_its_square() {
     let svg = after(&[], Color::White, &[]);
     assert_eq!((count(&svg, "<use "), count(&svg, "<g id=")), (32, 12));
     assert_eq!((count(&svg, "#white-pawn\""), count(&svg, "#black-pawn\"")), (8, 8));
@@ -88,7 +88,7 @@ fn check_and_mate_are_marked_at_the_king() {
 }
 
 #[test]
-fn words_tell_what_is_shown() {
+fn the_description_matches_the_picture() {
     let arrows = [arrow("d4", "e5", 0.75, "dxe5: 3 games"), arrow("d4", "d5", 0.25, "")];
     let svg = after(&["e4", "e5", "d4", "Nc6"], Color::Black, &arrows);
     assert_eq!(inside(&svg, "title"), "Chess board, White to move");
@@ -109,7 +109,7 @@ fn words_tell_what_is_shown() {
 }
 
 #[test]
-fn arrows_are_as_heavy_as_they_are_told() {
+fn arrows_are_drawn_with_their_weight() {
     let arrows = [
         arrow("e2", "e3", 0.2, "little"),
         arrow("e2", "e4", 0.8, "much"),
@@ -132,7 +132,7 @@ fn arrows_are_as_heavy_as_they_are_told() {
 }
 
 #[test]
-fn any_label_can_stand_in_a_picture() {
+fn any_label_can_be_drawn() {
     let svg = after(&[], Color::White, &[arrow("e2", "e4", 0.5, "<b>&\0]]>\u{ffff}\"é")]);
     assert_eq!(count(&svg, "&lt;b&gt;&amp;\u{fffd}]]&gt;\u{fffd}\"é"), 2);
 }

@@ -1,11 +1,18 @@
 //! Describes a picture in words.
 
-use crate::board::{Color, Kind, MoveCode, Special};
+use crate::board::{Color, MoveCode, PieceKind, Special};
 use crate::picture::BoardPicture;
 use crate::picture::piece::kind_name;
 
 /// The order in which pieces are listed.
-const ORDER: [Kind; 6] = [Kind::King, Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight, Kind::Pawn];
+const ORDER: [PieceKind; 6] = [
+    PieceKind::King,
+    PieceKind::Queen,
+    PieceKind::Rook,
+    PieceKind::Bishop,
+    PieceKind::Knight,
+    PieceKind::Pawn,
+];
 
 /// A short title.
 pub(super) fn title(picture: &BoardPicture<'_>) -> String {
@@ -19,8 +26,8 @@ pub(super) fn description(picture: &BoardPicture<'_>) -> String {
     for color in [Color::White, Color::Black] {
         words += &format!("{}: {}. ", color.name(), pieces(picture, color));
     }
-    if let Some(told) = last_move.and_then(told) {
-        words += &format!("Last move: {told}. ");
+    if let Some(move_in_words) = last_move.and_then(move_in_words) {
+        words += &format!("Last move: {move_in_words}. ");
     }
     words += &format!("{} is at the bottom. ", orientation.name());
     if !arrows.is_empty() {
@@ -60,7 +67,7 @@ fn pieces(picture: &BoardPicture<'_>, color: Color) -> String {
 }
 
 /// A move in words; `None` for a null move.
-fn told(code: MoveCode) -> Option<String> {
+fn move_in_words(code: MoveCode) -> Option<String> {
     let piece = code.piece().filter(|_| !code.is_null())?;
     let color = piece.color().name();
     let words = match code.special() {

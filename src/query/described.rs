@@ -63,7 +63,7 @@ impl DescribedPosition {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn of(database: &Database, query: &PositionQuery) -> store::Result<Self> {
+    pub fn new(database: &Database, query: &PositionQuery) -> store::Result<Self> {
         let position = &query.position;
         let mut codes = Vec::new();
         position.legal_moves(&mut codes);

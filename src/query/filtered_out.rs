@@ -46,7 +46,7 @@ pub fn without_one_filter(
 
 /// Values that games have, if no game has the value of a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Instead {
+pub enum AlternativeValues {
     /// The first and the last date; `None` if no game has a date.
     Dates(Option<(String, String)>),
     /// No game has both ratings.
@@ -60,10 +60,10 @@ pub enum Instead {
 ///
 /// # Errors
 /// Errors of SQLite.
-pub fn instead_of_filter(
+pub fn alternative_values(
     database: &Database,
     filter: &GameFilter,
-) -> store::Result<Option<(&'static str, Instead)>> {
+) -> store::Result<Option<(&'static str, AlternativeValues)>> {
     let mut given = without_each(filter);
     let (Some((field, _)), None) = (given.next(), given.next()) else { return Ok(None) };
     let passes = |filter: &GameFilter| -> store::Result<bool> {
@@ -84,12 +84,12 @@ pub fn instead_of_filter(
         match field {
             "since" | "until" => {
                 let ends = values("SELECT min(date) FROM game UNION ALL SELECT max(date) FROM game")?;
-                Instead::Dates(<[_; 2]>::try_from(ends).ok().map(Into::into))
+                AlternativeValues::Dates(<[_; 2]>::try_from(ends).ok().map(Into::into))
             }
             "elo_min" | "elo_max" if !passes(&GameFilter { elo_min: Some(0), ..GameFilter::default() })? => {
-                Instead::NoRatings
+                AlternativeValues::NoRatings
             }
-            "time_control" | "termination" | "variant" => Instead::Values(values(&format!(
+            "time_control" | "termination" | "variant" => AlternativeValues::Values(values(&format!(
                 "SELECT {field} FROM (SELECT {field} FROM game LIMIT 100000) WHERE {field} IS NOT NULL
                  GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 5"
             ))?),
@@ -105,9 +105,9 @@ pub fn filters_given(filter: &GameFilter) -> usize {
 }
 
 /// Clears a filter.
-type TakeAway = fn(&mut GameFilter);
+type ClearField = fn(&mut GameFilter);
 
-const FIELDS: [(&str, TakeAway); 22] = [
+const FIELDS: [(&str, ClearField); 22] = [
     ("white", |filter| filter.white = None),
     ("black", |filter| filter.black = None),
     ("player", |filter| filter.player = None),

@@ -3,12 +3,12 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::board::{Color, Position, Resemblance};
+use crate::board::{Color, Position, PositionDistance};
 use crate::id::{GameId, Ply};
-use crate::query::course::Course;
 use crate::query::error::{Error, Result};
-use crate::query::names::{NearNames, near_names};
 use crate::query::position::{PositionQuery, san};
+use crate::query::sequence::PositionSequence;
+use crate::query::similar_names::{SimilarNames, similar_names};
 use crate::query::variants::count_games;
 use crate::store::{
     self, Database, Hit, HitCount, HitOrder, Lines, Listing, Nearest, Scan, Search, Selection,
@@ -27,8 +27,8 @@ pub enum FindTarget {
     /// A position.
     Position(Box<PositionQuery>),
     /// Positions that match a description.
-    Course(Box<Course>),
-    /// The positions nearest to a position, with the distance of [`Resemblance`].
+    PositionSequence(Box<PositionSequence>),
+    /// The positions nearest to a position, with the distance of [`PositionDistance`].
     Like(Box<PositionQuery>),
 }
 
@@ -39,7 +39,7 @@ pub enum FindTarget {
 /// completes it in each game; one in a variation is used only if the main line has none. The nearest
 /// positions are searched for in main lines, one per game, and come in the order of their distance.
 #[derive(Clone, Copy, Debug)]
-pub struct Find<'a> {
+pub struct FindQuery<'a> {
     /// The database.
     pub database: &'a Database,
     /// The target of the search.
@@ -126,20 +126,20 @@ pub enum AllHits {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Nothing {
+pub enum NoHits {
     /// No game of the database reached the position.
     NotReached {
         /// Its canonical FEN.
         fen: String,
         /// How far games follow the line; `None` if there is none, or only one move.
-        line: Option<Followed>,
+        line: Option<LineMatch>,
     },
     /// Games reached the position, but none passes the filters.
     FilteredOut {
         /// How many games reached it.
         reached: HitCount,
         /// Names of the filters that nothing bears.
-        unknown_names: Vec<NearNames>,
+        unknown_names: Vec<SimilarNames>,
     },
     /// Games reached the position and pass the filters, and all were passed over.
     PassedOver {
@@ -148,7 +148,7 @@ pub enum Nothing {
         /// How many hits were passed over.
         offset: u32,
         /// Names of the filters that nothing bears.
-        unknown_names: Vec<NearNames>,
+        unknown_names: Vec<SimilarNames>,
     },
     /// All games that pass the filters were passed over.
     AllSkipped {
@@ -160,12 +160,12 @@ pub enum Nothing {
     /// No game passes the filters.
     NoGame {
         /// Names of the filters that nothing bears.
-        unknown_names: Vec<NearNames>,
+        unknown_names: Vec<SimilarNames>,
     },
     /// No game passed what is described.
     NoneFits {
         /// Names of the filters that nothing bears.
-        unknown_names: Vec<NearNames>,
+        unknown_names: Vec<SimilarNames>,
     },
 }
 
@@ -173,7 +173,7 @@ pub enum Nothing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Followed {
+pub enum LineMatch {
     /// Not even to the position after the first move.
     Nowhere,
     /// To the position after some moves, and not further.
@@ -185,7 +185,7 @@ pub enum Followed {
     },
 }
 
-impl Find<'_> {
+impl FindQuery<'_> {
     /// Passes the hits to `visit` until it returns `false`.
     ///
     /// # Errors
@@ -213,7 +213,7 @@ impl Find<'_> {
                 let limit = if is_counted(&search) { self.limit } else { self.one_more() };
                 self.database.visit_hits(&Search { limit, ..search }, see)?;
             }
-            FindTarget::Course(course) => self.database.scan(&self.scan(), &**course, see)?,
+            FindTarget::PositionSequence(sequence) => self.database.scan(&self.scan(), &**sequence, see)?,
             FindTarget::Like(query) => {
                 let unseen = self.visit_nearest(query, see)?;
                 shown.unseen = unseen;
@@ -228,7 +228,7 @@ impl Find<'_> {
         visit: impl FnMut(Hit) -> bool,
     ) -> store::Result<Option<u32>> {
         let nearest = Nearest {
-            to: &Resemblance::to(&query.position),
+            to: &PositionDistance::to(&query.position),
             selection: self.selection,
             limit: self.one_more(),
             offset: self.offset,
@@ -275,7 +275,7 @@ impl Find<'_> {
         let total = |all, is_more| Total { occurrences, games, all, is_more };
         let query = match self.target {
             FindTarget::Position(query) => query,
-            FindTarget::Games | FindTarget::Course(_) | FindTarget::Like(_) if !saw_more => {
+            FindTarget::Games | FindTarget::PositionSequence(_) | FindTarget::Like(_) if !saw_more => {
                 return Ok(total(AllHits::Shown, false));
             }
             FindTarget::Games => {
@@ -283,8 +283,8 @@ impl Find<'_> {
                 return Ok(total(AllHits::Exact { occurrences: games, games }, true));
             }
             FindTarget::Like(_) => return Ok(total(AllHits::Unknown, true)),
-            FindTarget::Course(course) => {
-                let all = self.database.count_scanned(&self.scan(), &**course)?;
+            FindTarget::PositionSequence(sequence) => {
+                let all = self.database.count_scanned(&self.scan(), &**sequence)?;
                 return Ok(total(all.map_or(AllHits::Unknown, AllHits::Games), true));
             }
         };
@@ -311,32 +311,32 @@ impl Find<'_> {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn nothing(&self) -> store::Result<Nothing> {
-        let unknown_names = || near_names(self.database, self.selection);
+    pub fn nothing(&self) -> store::Result<NoHits> {
+        let unknown_names = || similar_names(self.database, self.selection);
         let query = match self.target {
             FindTarget::Position(query) => query,
             FindTarget::Games => {
                 let games = self.database.count_games_of(self.selection)?;
                 return Ok(match games {
-                    0 => Nothing::NoGame { unknown_names: unknown_names()? },
-                    games => Nothing::AllSkipped { games, offset: self.offset },
+                    0 => NoHits::NoGame { unknown_names: unknown_names()? },
+                    games => NoHits::AllSkipped { games, offset: self.offset },
                 });
             }
-            FindTarget::Course(_) | FindTarget::Like(_) => {
-                return Ok(Nothing::NoneFits { unknown_names: unknown_names()? });
+            FindTarget::PositionSequence(_) | FindTarget::Like(_) => {
+                return Ok(NoHits::NoneFits { unknown_names: unknown_names()? });
             }
         };
         let reached = count_games(self.database, &query.position, self.lines)?;
         let fen = query.position.canonical_fen();
         if reached == NONE {
-            return Ok(Nothing::NotReached { fen, line: followed(self.database, query, self.lines)? });
+            return Ok(NoHits::NotReached { fen, line: match_line(self.database, query, self.lines)? });
         }
         let unknown_names = unknown_names()?;
         let is_passed_over = self.offset > 0 && self.database.count_hits(&self.search(query, &fen)?)? != NONE;
         Ok(if is_passed_over {
-            Nothing::PassedOver { reached, offset: self.offset, unknown_names }
+            NoHits::PassedOver { reached, offset: self.offset, unknown_names }
         } else {
-            Nothing::FilteredOut { reached, unknown_names }
+            NoHits::FilteredOut { reached, unknown_names }
         })
     }
 }
@@ -345,15 +345,19 @@ impl Find<'_> {
 ///
 /// # Errors
 /// Errors of SQLite.
-pub fn followed(database: &Database, query: &PositionQuery, lines: Lines) -> store::Result<Option<Followed>> {
+pub fn match_line(
+    database: &Database,
+    query: &PositionQuery,
+    lines: Lines,
+) -> store::Result<Option<LineMatch>> {
     let Some((_, before)) = query.line.split_last() else { return Ok(None) };
     for (index, played) in before.iter().enumerate().rev() {
         let reached = count_games(database, &played.position, lines)?;
         if reached != NONE {
-            return Ok(Some(Followed::To { moves: index + 1, reached }));
+            return Ok(Some(LineMatch::To { moves: index + 1, reached }));
         }
     }
-    Ok((!before.is_empty()).then_some(Followed::Nowhere))
+    Ok((!before.is_empty()).then_some(LineMatch::Nowhere))
 }
 
 /// Whether the stored count of a visited position covers all its games.
@@ -413,7 +417,7 @@ impl<'h> FoundPosition<'h> {
     ///
     /// # Errors
     /// [`Error::Fen`] if the stored position is invalid.
-    pub fn of(hit: &'h Hit, lines: Lines) -> Result<Self> {
+    pub fn from_hit(hit: &'h Hit, lines: Lines) -> Result<Self> {
         let game = &hit.game;
         let (position, _) = Position::from_fen(hit.fen.as_bytes()).map_err(|source| Error::Fen {
             game: game.game,

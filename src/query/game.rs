@@ -13,7 +13,8 @@ use crate::query::find::side;
 use crate::query::novelty::Novelty;
 use crate::query::replay::{DamagedGame, replay};
 use crate::store::{
-    self, Database, GameAnnotations, GameProblem, GameRecord, OpeningName, Remarks, StoredVariation,
+    self, Database, GameAnnotations, GameProblem, GameRecord, OpeningName, PositionAnnotations,
+    StoredVariation,
 };
 
 /// Passes the games of some ranges to `visit`, each after it was successfully replayed. Returns the first
@@ -99,7 +100,11 @@ pub struct GameAnswer<'a> {
 impl<'a> GameAnswer<'a> {
     /// The answer for a game that can be replayed, with its annotations and problems.
     #[must_use]
-    pub fn of(record: &'a GameRecord, annotations: &'a GameAnnotations, problems: &'a [GameProblem]) -> Self {
+    pub fn new(
+        record: &'a GameRecord,
+        annotations: &'a GameAnnotations,
+        problems: &'a [GameProblem],
+    ) -> Self {
         let chess960 = record.is_chess960();
         Self {
             game_id: record.summary.game,
@@ -172,7 +177,7 @@ impl Plies<'_> {
             san: code.map(|code| position.san(code)),
             uci: code.map(uci),
             code: code.map(MoveCode::bits),
-            remarks: self.annotations.at(line, ply).map(PlyRemarks::of).unwrap_or_default(),
+            remarks: self.annotations.at(line, ply).map(PlyRemarks::from_annotations).unwrap_or_default(),
             variations: variations
                 .iter()
                 .map(|variation| self.variation(variation, ply, position))
@@ -282,8 +287,8 @@ pub struct Command {
 }
 
 impl PlyRemarks {
-    fn of(remarks: &Remarks) -> Self {
-        let Remarks { numbers, nags, comments, commands } = remarks;
+    fn from_annotations(remarks: &PositionAnnotations) -> Self {
+        let PositionAnnotations { numbers, nags, comments, commands } = remarks;
         let MoveNumbers { clock, elapsed, eval, depth } = *numbers;
         let (eval_cp, eval_mate) = Eval::columns(eval);
         let commands =

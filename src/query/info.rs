@@ -15,7 +15,7 @@ const OPENINGS: u32 = 10;
 /// What a database holds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Holdings {
+pub struct DatabaseContents {
     /// Its path.
     pub path: String,
     /// Size of the file, in bytes.
@@ -98,12 +98,12 @@ pub struct GamesByResult {
     pub unfinished: u64,
 }
 
-impl Holdings {
+impl DatabaseContents {
     /// Reads the data; with the sizes of tables only if requested, because this takes a while.
     ///
     /// # Errors
     /// Errors of SQLite or the system.
-    pub fn of(database: &Database, with_sizes: bool) -> store::Result<Self> {
+    pub fn read(database: &Database, with_sizes: bool) -> store::Result<Self> {
         let Info {
             file_bytes,
             schema_version,

@@ -4,7 +4,7 @@ use crate::board::{Color, MoveCode, Position};
 use crate::id::Ply;
 use crate::pgn::{CommentReader, GameWriter, MoveNumbers};
 use crate::query::replay::{DamagedGame, replay};
-use crate::store::{GameAnnotations, GameRecord, Remarks, StoredVariation};
+use crate::store::{GameAnnotations, GameRecord, PositionAnnotations, StoredVariation};
 
 /// Appends a game, with annotations, in PGN's export format and a blank line to `text`. The same game always
 /// gives the same bytes.
@@ -118,24 +118,24 @@ impl Writer<'_, '_> {
 
     /// The comments at a place of the main line. Numbers that the comments do not already contain are added
     /// as commands.
-    fn main_comments(&mut self, remarks: &Remarks, mover: Option<Color>) -> Vec<String> {
+    fn main_comments(&mut self, remarks: &PositionAnnotations, mover: Option<Color>) -> Vec<String> {
         if self.is_normalized {
             let is_number = |name: &str| matches!(name, "eval" | "clk" | "emt" | "timestamp");
             let commands = remarks.commands.iter().filter(|(name, _)| !is_number(name)).cloned().collect();
-            return comments(remarks.numbers, &Remarks { commands, ..remarks.clone() });
+            return comments(remarks.numbers, &PositionAnnotations { commands, ..remarks.clone() });
         }
         let mut said = MoveNumbers::default();
         if !remarks.numbers.is_empty() {
-            said = said_by(&mut self.reader.clone(), &comments(said, remarks), mover).0;
+            said = meaning_of(&mut self.reader.clone(), &comments(said, remarks), mover).0;
         }
         // The numbers that the comments do not contain, or all numbers if adding these would change the
         // meaning.
         let left = remarks.numbers.without(said);
         let (least, all) = (comments(left, remarks), || comments(remarks.numbers, remarks));
         let mut trial = self.reader.clone();
-        let reads_back = said_by(&mut trial, &least, mover) == (remarks.numbers, remarks.commands.clone());
+        let reads_back = meaning_of(&mut trial, &least, mover) == (remarks.numbers, remarks.commands.clone());
         let written = if reads_back { least } else { all() };
-        said_by(&mut self.reader, &written, mover);
+        meaning_of(&mut self.reader, &written, mover);
         written
     }
 
@@ -168,8 +168,8 @@ impl Writer<'_, '_> {
 }
 
 /// The comments at a place. The first begins with all commands.
-fn comments(numbers: MoveNumbers, remarks: &Remarks) -> Vec<String> {
-    let Remarks { comments, commands, .. } = remarks;
+fn comments(numbers: MoveNumbers, remarks: &PositionAnnotations) -> Vec<String> {
+    let PositionAnnotations { comments, commands, .. } = remarks;
     let numbers = numbers.commands().map(|(name, value)| format!("[%{name} {value}]"));
     let others = commands.iter().map(|(name, value)| match value.as_str() {
         "" => format!("[%{name}]"),
@@ -184,7 +184,7 @@ fn comments(numbers: MoveNumbers, remarks: &Remarks) -> Vec<String> {
 }
 
 /// What comments mean when parsed: numbers, and commands that do not follow from these.
-fn said_by(
+fn meaning_of(
     reader: &mut CommentReader,
     comments: &[String],
     mover: Option<Color>,

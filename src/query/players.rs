@@ -20,7 +20,7 @@ pub enum PlayerOrder {
 
 /// Which players to list, and how.
 #[derive(Debug)]
-pub struct Players<'a> {
+pub struct PlayersQuery<'a> {
     /// The database.
     pub database: &'a Database,
     /// The name; `None` for all players.
@@ -82,7 +82,7 @@ struct Group {
     spellings: Vec<String>,
 }
 
-impl Players<'_> {
+impl PlayersQuery<'_> {
     /// Lists the players, in order.
     ///
     /// # Errors

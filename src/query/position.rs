@@ -76,7 +76,7 @@ pub enum PositionError {
         /// The word.
         word: String,
         /// The place of the word.
-        place: Place,
+        place: MoveLocation,
     },
     /// A comment is not closed.
     #[error("a comment is not closed; add '}}'")]
@@ -88,7 +88,7 @@ pub enum PositionError {
     #[error("a variation begins{place}; leave out its brackets and what is inside")]
     Variation {
         /// The place.
-        place: Place,
+        place: MoveLocation,
     },
     /// The moves are legal with the piece letters of two languages, but differ.
     #[error(
@@ -219,15 +219,15 @@ impl PositionQuery {
 
 /// A place in a text of moves: after which move.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place(Option<String>);
+pub struct MoveLocation(Option<String>);
 
-impl Place {
+impl MoveLocation {
     pub(super) fn after(last: Option<&LineMove>) -> Self {
         Self(last.map(LineMove::numbered))
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for MoveLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.0 {
             Some(last) => write!(f, " after {last}"),

@@ -152,7 +152,7 @@ struct Unit {
 pub fn suggest_aliases(database: &Database) -> store::Result<SuggestedAliases> {
     let snapshot = database.snapshot()?;
     let mut candidates = candidates(database)?;
-    let mut alike = Alike::of(&candidates);
+    let mut alike = SimilarPairs::of(&candidates);
     add_games(database, &mut candidates, &mut alike)?;
     drop(snapshot);
     let units = units(&candidates);
@@ -162,9 +162,9 @@ pub fn suggest_aliases(database: &Database) -> store::Result<SuggestedAliases> {
 }
 
 /// Pairs of indexes of names that can belong to one player, the smaller index first.
-struct Alike(HashSet<(usize, usize)>);
+struct SimilarPairs(HashSet<(usize, usize)>);
 
-impl Alike {
+impl SimilarPairs {
     fn of(candidates: &[Candidate]) -> Self {
         let mut blocks: HashMap<(&str, char), Vec<usize>> = HashMap::new();
         for (index, candidate) in candidates.iter().enumerate() {
@@ -280,7 +280,11 @@ fn can_be_of_one_person(name: &str, words: &PlayerWords) -> bool {
 }
 
 /// Reads the games of the candidates. Two names that played each other do not belong to one player.
-fn add_games(database: &Database, candidates: &mut [Candidate], alike: &mut Alike) -> store::Result<()> {
+fn add_games(
+    database: &Database,
+    candidates: &mut [Candidate],
+    alike: &mut SimilarPairs,
+) -> store::Result<()> {
     let places: HashMap<NameId, usize> =
         candidates.iter().enumerate().map(|(place, candidate)| (candidate.id, place)).collect();
     database.visit_game_players(|game: &GamePlayers| {
@@ -328,7 +332,7 @@ fn units(candidates: &[Candidate]) -> Vec<Unit> {
 /// Units, and which of them can be one player.
 struct Groups {
     candidates: Vec<Candidate>,
-    alike: Alike,
+    alike: SimilarPairs,
     units: Vec<Unit>,
     /// For each unit, the units that it matches.
     near: Vec<Vec<usize>>,

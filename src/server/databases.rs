@@ -14,15 +14,15 @@ use crate::store::{self, Database, FileId};
 
 /// The served databases.
 pub(super) struct Databases {
-    served: Vec<Served>,
+    served: Vec<ServedDatabase>,
 }
 
 /// A served database.
-pub(super) struct Served {
+pub(super) struct ServedDatabase {
     /// Its name in URLs.
     pub(super) name: String,
     pub(super) path: PathBuf,
-    watch: Mutex<Watch>,
+    watch: Mutex<ChangeWatch>,
 }
 
 /// The databases that there are, and where they are to be asked.
@@ -61,13 +61,13 @@ pub(super) struct State {
 }
 
 /// A connection that is used only to detect changes by others.
-struct Watch {
+struct ChangeWatch {
     began: SystemTime,
     open: Option<(FileId, Database)>,
     opened: u64,
 }
 
-impl Watch {
+impl ChangeWatch {
     /// Opens the connection. Before that, this server must not read the file.
     fn open(&mut self, path: &Path, file: FileId) -> store::Result<()> {
         self.open = None;
@@ -90,19 +90,19 @@ impl State {
 impl Databases {
     /// Opens all databases once, so that errors are reported at the start, not with the first request.
     pub(super) fn open(paths: &[PathBuf]) -> Result<Self, Error> {
-        let mut served: Vec<Served> = Vec::new();
+        let mut served: Vec<ServedDatabase> = Vec::new();
         for path in paths {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|stem| !stem.is_empty());
             let stem = stem.ok_or_else(|| Error::NoName { path: path.clone() })?;
             let is_free = |name: &String| served.iter().all(|other| other.name != *name);
             let mut names = std::iter::once(stem.to_owned()).chain((2..).map(|n| format!("{stem}-{n}")));
             let name = names.find(is_free).ok_or_else(|| Error::NoName { path: path.clone() })?;
-            let mut watch = Watch { began: SystemTime::now(), open: None, opened: 0 };
+            let mut watch = ChangeWatch { began: SystemTime::now(), open: None, opened: 0 };
             drop(Database::open_read_only(path)?);
-            if let Ok(file) = FileId::of(path) {
+            if let Ok(file) = FileId::from_path(path) {
                 watch.open(path, file)?;
             }
-            served.push(Served { name, path: path.clone(), watch: Mutex::new(watch) });
+            served.push(ServedDatabase { name, path: path.clone(), watch: Mutex::new(watch) });
         }
         if served.is_empty() { Err(Error::NoDatabase) } else { Ok(Self { served }) }
     }
@@ -116,7 +116,7 @@ impl Databases {
         }
     }
 
-    pub(super) fn get(&self, DatabaseIndex(index): DatabaseIndex) -> &Served {
+    pub(super) fn get(&self, DatabaseIndex(index): DatabaseIndex) -> &ServedDatabase {
         &self.served[index]
     }
 
@@ -145,10 +145,10 @@ fn in_path(name: &str) -> String {
     form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>().replace('+', "%20")
 }
 
-impl Served {
+impl ServedDatabase {
     /// The current state.
     pub(super) fn state(&self) -> Result<State, Problem> {
-        let file = FileId::of(&self.path).map_err(|error| self.gone(&error))?;
+        let file = FileId::from_path(&self.path).map_err(|error| self.unavailable(&error))?;
         let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
         if watch.open.as_ref().is_none_or(|(open, _)| *open != file) {
             watch.open(&self.path, file).map_err(|error| self.unusable(&error))?;
@@ -160,7 +160,7 @@ impl Served {
         Ok(State { began: watch.began, file, opened: watch.opened, version })
     }
 
-    fn gone(&self, error: &io::Error) -> Problem {
+    fn unavailable(&self, error: &io::Error) -> Problem {
         let detail = match error.kind() {
             io::ErrorKind::NotFound => {
                 format!(

@@ -5,10 +5,10 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::made_file::compare_with_file;
+use crate::generated_file::compare_with_file;
 use crate::server::answer::{JSON, Problem, Shape};
 use crate::server::databases::DatabaseList;
-use crate::server::request::{Kind, Param};
+use crate::server::request::{Param, ParamType};
 use crate::server::route::{Method, Params, Route, routes};
 
 #[test]
@@ -106,12 +106,12 @@ fn content(shape: Shape, generator: &mut SchemaGenerator) -> Value {
 fn parameter(param: &Param) -> Value {
     let words = |words: &[&str]| json!({ "type": "string", "enum": words });
     let schema = match param.kind {
-        Kind::Text => json!({ "type": "string" }),
-        Kind::Number => json!({ "type": "integer", "minimum": 0 }),
-        Kind::Flag => json!({ "type": "boolean" }),
-        Kind::OneOf(those) => words(those),
-        Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
-        Kind::AnyOf(those) => json!({ "type": "array", "items": words(those) }),
+        ParamType::Text => json!({ "type": "string" }),
+        ParamType::Number => json!({ "type": "integer", "minimum": 0 }),
+        ParamType::Flag => json!({ "type": "boolean" }),
+        ParamType::OneOf(those) => words(those),
+        ParamType::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+        ParamType::AnyOf(those) => json!({ "type": "array", "items": words(those) }),
     };
     json!({ "name": param.name, "in": "query", "description": param.what, "schema": schema })
 }

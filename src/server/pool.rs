@@ -19,7 +19,7 @@ const STATEMENTS: usize = 128;
 
 /// The properties of a pool.
 #[derive(Clone, Copy)]
-pub(super) struct Nature {
+pub(super) struct PoolOptions {
     pub(super) name: &'static str,
     pub(super) threads: usize,
     /// The maximum number of queued requests.
@@ -36,28 +36,28 @@ pub(super) struct Nature {
 
 /// The deadline of a request, and whether the client still waits for the answer.
 #[derive(Clone)]
-pub(super) struct Ticket {
+pub(super) struct CancelToken {
     pub(super) deadline: Instant,
-    state: Arc<TicketState>,
+    state: Arc<CancelState>,
 }
 
 #[derive(Default)]
-struct TicketState {
+struct CancelState {
     is_gone: AtomicBool,
     /// The interrupt handle of the connection that runs the query, while it runs.
     running: Mutex<Option<InterruptHandle>>,
 }
 
-impl TicketState {
+impl CancelState {
     fn running(&self) -> MutexGuard<'_, Option<InterruptHandle>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Exists while a client waits for an answer. When it is dropped, the query is interrupted.
-pub(super) struct Waiting(Arc<TicketState>);
+pub(super) struct CancelOnDrop(Arc<CancelState>);
 
-impl Drop for Waiting {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.is_gone.store(true, Ordering::Relaxed);
         // The connection's own check of the time is not enough: SQLite counts rows without calling it.
@@ -68,10 +68,10 @@ impl Drop for Waiting {
     }
 }
 
-impl Ticket {
-    pub(super) fn new(deadline: Instant) -> (Self, Waiting) {
-        let state = Arc::<TicketState>::default();
-        (Self { deadline, state: Arc::clone(&state) }, Waiting(state))
+impl CancelToken {
+    pub(super) fn new(deadline: Instant) -> (Self, CancelOnDrop) {
+        let state = Arc::<CancelState>::default();
+        (Self { deadline, state: Arc::clone(&state) }, CancelOnDrop(state))
     }
 
     /// Whether the query should stop.
@@ -91,8 +91,8 @@ pub(super) struct Reader {
     /// Open databases; the most recently used one is last.
     open: Vec<Open>,
     /// The ticket of the current request.
-    ticket: Arc<Mutex<Option<Ticket>>>,
-    nature: Nature,
+    cancel: Arc<Mutex<Option<CancelToken>>>,
+    nature: PoolOptions,
 }
 
 /// An open database.
@@ -105,7 +105,7 @@ struct Open {
 type Work = Box<dyn FnOnce(&mut Reader) + Send>;
 
 struct Job {
-    ticket: Ticket,
+    cancel: CancelToken,
     work: Work,
 }
 
@@ -120,8 +120,8 @@ pub(super) struct Pool {
 
 impl Pool {
     /// Starts the threads.
-    pub(super) fn start(nature: Nature, databases: &Arc<Databases>) -> Result<Self, Error> {
-        let Nature { name, threads, waiting, .. } = nature;
+    pub(super) fn start(nature: PoolOptions, databases: &Arc<Databases>) -> Result<Self, Error> {
+        let PoolOptions { name, threads, waiting, .. } = nature;
         let (sender, receiver) = bounded(waiting);
         let mut running = Vec::new();
         for number in 0..threads {
@@ -136,10 +136,10 @@ impl Pool {
     /// Passes a job to the next free thread.
     pub(super) fn run(
         &self,
-        ticket: Ticket,
+        cancel: CancelToken,
         work: impl FnOnce(&mut Reader) + Send + 'static,
     ) -> Result<(), Problem> {
-        let job = Job { ticket, work: Box::new(work) };
+        let job = Job { cancel, work: Box::new(work) };
         self.sender().as_ref().ok_or_else(Problem::ending)?.try_send(job).map_err(|error| {
             self.refused.fetch_add(1, Ordering::Relaxed);
             match error {
@@ -181,15 +181,15 @@ impl Pool {
     }
 }
 
-fn work(receiver: &Receiver<Job>, databases: &Arc<Databases>, nature: Nature) {
-    stand_back(nature.nice);
+fn work(receiver: &Receiver<Job>, databases: &Arc<Databases>, nature: PoolOptions) {
+    lower_priority(nature.nice);
     let mut reader = Reader::new(databases, nature);
-    for Job { ticket, work } in receiver.iter() {
+    for Job { cancel, work } in receiver.iter() {
         // The client has received another answer by now.
-        if ticket.is_over() {
+        if cancel.is_over() {
             continue;
         }
-        reader.set(Some(ticket));
+        reader.set(Some(cancel));
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut reader)));
         reader.set(None);
         if done.is_err() {
@@ -200,7 +200,7 @@ fn work(receiver: &Receiver<Job>, databases: &Arc<Databases>, nature: Nature) {
 
 /// Lowers the priority of this thread. Otherwise two statements that count for a second would delay quick
 /// answers by as long as the system lets a thread run.
-fn stand_back(nice: u8) {
+fn lower_priority(nice: u8) {
     // On other systems this would affect the whole process. Failure is harmless: only speed is affected.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(None, nice.into());
@@ -209,19 +209,19 @@ fn stand_back(nice: u8) {
 }
 
 impl Reader {
-    fn new(databases: &Arc<Databases>, nature: Nature) -> Self {
+    fn new(databases: &Arc<Databases>, nature: PoolOptions) -> Self {
         Self {
             databases: Arc::clone(databases),
             open: Vec::new(),
-            ticket: Arc::new(Mutex::new(None)),
+            cancel: Arc::new(Mutex::new(None)),
             nature,
         }
     }
 
     /// Sets the ticket of the current request, or clears it.
-    fn set(&self, ticket: Option<Ticket>) {
-        let mut place = self.ticket.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(last) = std::mem::replace(&mut *place, ticket) {
+    fn set(&self, cancel: Option<CancelToken>) {
+        let mut place = self.cancel.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = std::mem::replace(&mut *place, cancel) {
             *last.state.running() = None;
         }
     }
@@ -242,8 +242,8 @@ impl Reader {
         };
         self.open.push(open);
         let Some(Open { database, .. }) = self.open.last() else { return Err(Problem::internal()) };
-        if let Some(ticket) = &*self.ticket.lock().unwrap_or_else(PoisonError::into_inner) {
-            *ticket.state.running() = Some(database.interrupt_handle());
+        if let Some(cancel) = &*self.cancel.lock().unwrap_or_else(PoisonError::into_inner) {
+            *cancel.state.running() = Some(database.interrupt_handle());
         }
         Ok(database)
     }
@@ -254,10 +254,10 @@ impl Reader {
         let database = Database::open_read_only(&served.path).map_err(unusable)?;
         database.keep_ready(STATEMENTS, self.nature.page_bytes).map_err(unusable)?;
         (self.nature.prepare)(&database).map_err(unusable)?;
-        let ticket = Arc::clone(&self.ticket);
+        let cancel = Arc::clone(&self.cancel);
         let stop = Stop::new(move || {
-            let ticket = ticket.lock().unwrap_or_else(PoisonError::into_inner);
-            ticket.as_ref().is_some_and(Ticket::is_over)
+            let cancel = cancel.lock().unwrap_or_else(PoisonError::into_inner);
+            cancel.as_ref().is_some_and(CancelToken::is_over)
         });
         database.stop_when(&stop).map_err(unusable)?;
         Ok(database)

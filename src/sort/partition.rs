@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::{Error, Result};
-use crate::positioned::{read_at, write_at};
+use crate::positioned_io::{read_at, write_at};
 
 /// A record to sort.
 pub(crate) trait Record: Copy + Default + Ord + Send + Sync {
@@ -73,11 +73,11 @@ impl<R: Record> Partitions<R> {
     /// hours.
     pub(crate) fn new(expected: u64, memory: u64, directory: PathBuf) -> Result<Self> {
         let bits = (expected / Self::RECORDS).max(1).next_power_of_two().ilog2().clamp(1, 10);
-        Self::of_bits(bits, memory, directory)
+        Self::with_bits(bits, memory, directory)
     }
 
     /// One partition for each value of the top `bits` bits.
-    pub(crate) fn of_bits(bits: u32, memory: u64, directory: PathBuf) -> Result<Self> {
+    pub(crate) fn with_bits(bits: u32, memory: u64, directory: PathBuf) -> Result<Self> {
         let partitions = (0..1 << bits).map(|_| Mutex::default()).collect();
         let spill = match tempfile::tempfile_in(&directory) {
             Ok(file) => file,

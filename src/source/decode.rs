@@ -8,7 +8,7 @@ use std::sync::Arc;
 use flate2::bufread::{DeflateDecoder, GzDecoder};
 
 use super::encoding::{TextEncoding, Transcoder};
-use super::file::{Place, SourceFile};
+use super::file::{Location, SourceFile};
 use super::form::Form;
 use super::frames::{self, FrameOptions, Frames};
 use super::input::{Input, Position, read_head};
@@ -77,9 +77,9 @@ pub fn open(file: &SourceFile) -> Result<Opened> {
         return Ok(packed(Kind::Nothing));
     }
     match &file.place {
-        Place::Stream => Ok(packed(Kind::Stream)),
-        Place::Member(member) => Ok(packed(Kind::Member(Mapped::open(&member.archive)?, member.clone()))),
-        Place::File => {
+        Location::Stream => Ok(packed(Kind::Stream)),
+        Location::Member(member) => Ok(packed(Kind::Member(Mapped::open(&member.archive)?, member.clone()))),
+        Location::File => {
             let map = Mapped::open(&file.path)?;
             let form = Form::of(&map.bytes()[..map.bytes().len().min(Form::HEAD)]);
             match (form, file.range()) {
@@ -93,11 +93,11 @@ pub fn open(file: &SourceFile) -> Result<Opened> {
 }
 
 fn refused(path: &std::path::Path, form: Form) -> Error {
-    let (form, remedy) = match form {
-        Form::Other(form, remedy) => (form, remedy),
+    let (form, error_advice) = match form {
+        Form::Other(form, error_advice) => (form, error_advice),
         _ => ("a zip archive on a stream", "give it as a file"),
     };
-    Error::Form { path: path.to_owned(), form, remedy }
+    Error::Form { path: path.to_owned(), form, error_advice }
 }
 
 impl Packed {
@@ -145,9 +145,9 @@ impl Packed {
             Kind::Part(map, part) => {
                 let window = options.window();
                 let (frames, end) = FramesOfPart::new(Arc::new(map), &part, position.clone(), window);
-                return Ok(Decoded::of_part(Box::new(frames), position, end));
+                return Ok(Decoded::from_part(Box::new(frames), position, end));
             }
-            Kind::Nothing => return Ok(Decoded::of_part(Box::new(io::empty()), position, PartEnd::new())),
+            Kind::Nothing => return Ok(Decoded::from_part(Box::new(io::empty()), position, PartEnd::new())),
             Kind::File(map, form) => {
                 let range = 0..map.bytes().len();
                 let input = Input::mapped(Arc::new(map), range, position.clone());
@@ -170,27 +170,27 @@ impl Packed {
                 (unpack(input, form, options).map_err(io)?.ok_or_else(|| refused(&path, form))?, 0)
             }
         };
-        Decoded::new(Box::new(Evenly::new(reader)), position, start, 1, encoding, &path)
+        Decoded::new(Box::new(FixedSizeReader::new(reader)), position, start, 1, encoding, &path)
     }
 }
 
 /// Reads in pieces of one size, whatever size is requested. The amount that a decoder returns before damage
 /// depends on the requested size, but the same archive must always give the same text.
-struct Evenly<R> {
+struct FixedSizeReader<R> {
     reader: R,
     piece: Box<[u8]>,
     /// The rest of the current piece.
     left: std::ops::Range<usize>,
 }
 
-impl<R: Read> Evenly<R> {
+impl<R: Read> FixedSizeReader<R> {
     fn new(reader: R) -> Self {
         const PIECE: usize = 64 << 10;
         Self { reader, piece: vec![0; PIECE].into_boxed_slice(), left: 0..0 }
     }
 }
 
-impl<R: Read> Read for Evenly<R> {
+impl<R: Read> Read for FixedSizeReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left.is_empty() {
             self.left = 0..self.reader.read(&mut self.piece)?;
@@ -346,8 +346,8 @@ impl Decoded {
             Form::Text => encoding,
             Form::Utf16(encoding) => Some(encoding),
             _ => {
-                let (form, remedy) = ("something else than text in an archive", "unpack it first");
-                return Err(Error::Form { path: path.to_owned(), form, remedy });
+                let (form, error_advice) = ("something else than text in an archive", "unpack it first");
+                return Err(Error::Form { path: path.to_owned(), form, error_advice });
             }
         };
         if let Some(encoding) = encoding {
@@ -357,7 +357,7 @@ impl Decoded {
         Ok(Self { reader, head, error, position, start, errors_left, part: None })
     }
 
-    fn of_part(reader: Box<dyn Read + Send>, position: Position, end: PartEnd) -> Self {
+    fn from_part(reader: Box<dyn Read + Send>, position: Position, end: PartEnd) -> Self {
         let first = position.get();
         Self {
             reader,
@@ -441,7 +441,8 @@ impl Decoded {
             let what = if is_memory { "more memory" } else { "further thread" };
             return format!("not read beyond byte {at} of the file: the system gives this process no {what}");
         }
-        let remedy = if reason.contains(frames::MORE_MEMORY) { "" } else { "; download it or make it again" };
-        format!("damaged near byte {at} of the file, after {text} bytes of text: {reason}{remedy}")
+        let error_advice =
+            if reason.contains(frames::MORE_MEMORY) { "" } else { "; download it or make it again" };
+        format!("damaged near byte {at} of the file, after {text} bytes of text: {reason}{error_advice}")
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Entry {
     /// The compressed size in bytes; `None`: unknown, because the archive is cut off within the file.
     pub(super) packed: Option<u64>,
     /// The size in bytes and the checksum (CRC-32), if given.
-    pub(super) told: Option<(u64, u32)>,
+    pub(super) expected: Option<(u64, u32)>,
     /// The offset of its header.
     pub(super) header: u64,
 }
@@ -38,7 +38,7 @@ const LARGE: u64 = u32::MAX as u64;
 impl Directory {
     /// Reads the list from the bytes of an archive.
     pub(super) fn of(bytes: &[u8]) -> Self {
-        match Table::find(bytes) {
+        match CentralDirectory::find(bytes) {
             Some(table) => table.read(bytes),
             None => Self {
                 entries: scan(bytes),
@@ -58,14 +58,14 @@ impl Entry {
 }
 
 /// The place of the central directory.
-struct Table {
+struct CentralDirectory {
     start: usize,
     /// How much later the archive begins in its file than it was written for.
     shift: u64,
     entries: u64,
 }
 
-impl Table {
+impl CentralDirectory {
     /// Finds the end record, which may be followed by a comment, and with it the central directory.
     fn find(bytes: &[u8]) -> Option<Self> {
         const MOST_COMMENT: usize = 0xffff + 22;
@@ -91,10 +91,10 @@ impl Table {
             table_end = end_64;
         }
         let is_there = |start: usize| bytes.get(start..).is_some_and(|table| table.starts_with(CENTRAL));
-        let told = usize::try_from(offset).ok()?;
+        let expected = usize::try_from(offset).ok()?;
         let before_end = table_end.checked_sub(usize::try_from(size).ok()?)?;
-        let start = [told, before_end].into_iter().find(|&start| entries == 0 || is_there(start))?;
-        Some(Self { start, shift: start.saturating_sub(told) as u64, entries })
+        let start = [expected, before_end].into_iter().find(|&start| entries == 0 || is_there(start))?;
+        Some(Self { start, shift: start.saturating_sub(expected) as u64, entries })
     }
 
     /// Reads the central directory up to its end: some programs write too small a number for more files than
@@ -141,7 +141,7 @@ fn central(record: &[u8]) -> Option<(Entry, usize)> {
         is_link: is_unix && (number(record, 38, 4)? >> 16) & 0o170_000 == LINK,
         method: number(record, 10, 2)? as u16,
         packed: Some(packed),
-        told: Some((size, number(record, 16, 4)? as u32)),
+        expected: Some((size, number(record, 16, 4)? as u32)),
         header,
     };
     record.get(..length).map(|_| (entry, length))
@@ -194,18 +194,18 @@ fn local(bytes: &[u8], header: usize) -> Option<(Entry, usize)> {
         is_link: false,
         method: number(record, 8, 2)? as u16,
         packed: Some(packed),
-        told: Some((size, number(record, 14, 4)? as u32)),
+        expected: Some((size, number(record, 14, 4)? as u32)),
         header: header as u64,
     };
     let start = header + 30 + name + extra;
     if flags & HAS_DESCRIPTOR == 0 || ![0, LARGE].contains(&packed) {
         return Some((entry, start.saturating_add(usize::try_from(packed).ok()?)));
     }
-    let (told, packed, end) = match descriptor(bytes, start) {
-        Some((told, packed, end)) => (Some(told), Some(packed as u64), end),
+    let (expected, packed, end) = match descriptor(bytes, start) {
+        Some((expected, packed, end)) => (Some(expected), Some(packed as u64), end),
         None => (None, None, bytes.len()),
     };
-    (entry.told, entry.packed) = (told, packed);
+    (entry.expected, entry.packed) = (expected, packed);
     Some((entry, end))
 }
 

@@ -104,9 +104,9 @@ mod tests {
     use proptest::prelude::*;
 
     /// Returns its bytes a few at a time.
-    struct Few<'a>(&'a [u8], usize);
+    struct ShortReads<'a>(&'a [u8], usize);
 
-    impl Read for Few<'_> {
+    impl Read for ShortReads<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             let most = buffer.len().min(self.1);
             self.0.read(&mut buffer[..most])
@@ -115,7 +115,7 @@ mod tests {
 
     fn read(bytes: &[u8], encoding: TextEncoding, few: usize) -> String {
         let mut text = String::new();
-        Transcoder::new(Few(bytes, few), encoding).read_to_string(&mut text).unwrap();
+        Transcoder::new(ShortReads(bytes, few), encoding).read_to_string(&mut text).unwrap();
         text
     }
 

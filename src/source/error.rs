@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::file::shown_path;
-use crate::remedy::remedy;
+use crate::error_advice::error_advice;
 
 /// The result of reading a source.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -20,7 +20,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The file or directory cannot be read.
-    #[error("{}: cannot be read; {}", shown_path(path), remedy(source).unwrap_or("check the permissions"))]
+    #[error("{}: cannot be read; {}", shown_path(path), error_advice(source).unwrap_or("check the permissions"))]
     Unreadable {
         /// The path.
         path: PathBuf,
@@ -78,14 +78,14 @@ pub enum Error {
         reason: String,
     },
     /// A file in an unsupported format.
-    #[error("{}: {form}, not PGN text; {remedy}", shown_path(path))]
+    #[error("{}: {form}, not PGN text; {error_advice}", shown_path(path))]
     Form {
         /// The path.
         path: PathBuf,
         /// The format.
         form: &'static str,
         /// What to do.
-        remedy: &'static str,
+        error_advice: &'static str,
     },
 }
 

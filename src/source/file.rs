@@ -23,7 +23,7 @@ pub struct SourceFile {
     /// Restricts reading to games that begin in this range of the file's (compressed) bytes. `None`: all
     /// games.
     pub(super) range: Option<Range<u64>>,
-    pub(super) place: Place,
+    pub(super) place: Location,
     /// The format according to its first bytes, as far as they could be read.
     pub(super) form: Form,
     /// The encoding of its text, if given.
@@ -33,7 +33,7 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    pub(super) fn new(path: &Path, bytes: Option<u64>, place: Place) -> Self {
+    pub(super) fn new(path: &Path, bytes: Option<u64>, place: Location) -> Self {
         Self {
             path: path.to_owned(),
             bytes,
@@ -47,16 +47,16 @@ impl SourceFile {
     }
 
     /// A file, which may be an archive of one file.
-    pub(super) fn of_file(path: &Path, bytes: u64) -> Self {
+    pub(super) fn from_file(path: &Path, bytes: u64) -> Self {
         let head = head(path);
         let form = Form::of(&head);
         let window = if form == Form::Zstd { frames::window(&head) } else { 0 };
-        Self { form, window, ..Self::new(path, Some(bytes), Place::File) }
+        Self { form, window, ..Self::new(path, Some(bytes), Location::File) }
     }
 
-    pub(super) fn of_member(path: &Path, member: Member) -> Self {
+    pub(super) fn from_member(path: &Path, member: Member) -> Self {
         let bytes = member.range.end - member.range.start;
-        Self::new(path, Some(bytes), Place::Member(member))
+        Self::new(path, Some(bytes), Location::Member(member))
     }
 
     /// Sets the encoding of the text, unless it begins with a byte order mark. `None`: UTF-8 or Windows-1252.
@@ -70,7 +70,7 @@ impl SourceFile {
     /// read from the middle, the range with its first byte contains all games, and others none.
     pub fn restrict(&mut self, range: &Range<u64>) {
         let length = self.bytes.unwrap_or(u64::MAX);
-        let can_be_cut = self.place == Place::File
+        let can_be_cut = self.place == Location::File
             && self.encoding.is_none()
             && matches!(self.form, Form::Text | Form::Zstd);
         let range = match can_be_cut {
@@ -94,16 +94,16 @@ impl SourceFile {
     #[must_use]
     pub fn file_path(&self) -> Option<&Path> {
         match &self.place {
-            Place::File => Some(&self.path),
-            Place::Member(member) => Some(&member.archive),
-            Place::Stream => None,
+            Location::File => Some(&self.path),
+            Location::Member(member) => Some(&member.archive),
+            Location::Stream => None,
         }
     }
 
     /// Whether its bytes are its text and all of it is read, so that it is memory-mapped.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        let is_text = (&self.place, self.form) == (&Place::File, Form::Text);
+        let is_text = (&self.place, self.form) == (&Location::File, Form::Text);
         is_text && self.range.is_none() && self.encoding.is_none()
     }
 
@@ -116,7 +116,7 @@ impl SourceFile {
 
 /// The place of a source's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Location {
     /// In the file at its path.
     File,
     /// In an archive.

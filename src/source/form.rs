@@ -83,7 +83,7 @@ impl Form {
                 Self::Other("a tar archive", "unpack it first (tar xf)")
             }
             _ => match OTHERS.iter().find(|(magic, ..)| head.starts_with(magic)) {
-                Some(&(_, form, remedy)) => Self::Other(form, remedy),
+                Some(&(_, form, error_advice)) => Self::Other(form, error_advice),
                 None => Self::Text,
             },
         }
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_are_told_by_first_bytes() {
+    fn formats_are_recognised_by_first_bytes() {
         for (head, form) in [
             (&b""[..], Form::Text),
             (b"[Event", Form::Text),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pgn_is_told_by_how_it_begins() {
+    fn other_formats_are_recognised_by_their_beginning() {
         for (text, what) in [
             (&b"<html>\n<head>"[..], "HTML"),
             (b"\xef\xbb\xbf\r\n<!DOCTYPE HTML PUBLIC", "HTML"),

@@ -307,7 +307,7 @@ mod tests {
         io::Write::write_all(&mut file, archive).unwrap();
         let options = FrameOptions { threads, ahead: 1 << 20, window: USUAL_WINDOW };
         let position = Position::default();
-        let mut frames = Frames::new(Arc::new(Mapped::of(&file).unwrap()), position.clone(), options);
+        let mut frames = Frames::new(Arc::new(Mapped::from_file(&file).unwrap()), position.clone(), options);
         let (mut text, mut errors) = (Vec::new(), Vec::new());
         while let Err(error) = frames.read_to_end(&mut text) {
             errors.push((error.to_string(), position.get()));
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_told_apart_by_their_headers() {
+    fn frames_are_distinguished_by_their_headers() {
         const MOST: usize = 2_000_100;
         for length in [0, 1, 3, 255, 256, 300, 65_792, 70_000, 400_000, 2_000_001] {
             let packed = frame(&noise(length));

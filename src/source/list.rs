@@ -6,13 +6,13 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::beside::{Beside, compare};
 use super::decode::DecodeOptions;
-use super::file::{Place, SourceFile, head, shown_path};
+use super::file::{Location, SourceFile, head, shown_path};
 use super::form::Form;
 use super::path_list::{listed_paths, read_list};
 use super::path_pattern::Pattern;
-use super::watch::Watch;
+use super::unpacked::{UnpackedState, compare};
+use super::watch::SearchObserver;
 use super::zip;
 use super::{Error, Result};
 use crate::path_bytes::path_of_bytes;
@@ -53,7 +53,11 @@ impl Sources {
 ///   the path of a file, it represents the paths in that file, one per line; blank lines and lines that begin
 ///   with `#` are ignored.
 #[must_use]
-pub fn list<P: AsRef<Path>>(paths: &[P], decode: DecodeOptions, watch: &dyn Watch) -> Option<Sources> {
+pub fn list<P: AsRef<Path>>(
+    paths: &[P],
+    decode: DecodeOptions,
+    watch: &dyn SearchObserver,
+) -> Option<Sources> {
     let mut lister = Lister { sources: Sources::default(), listed: HashSet::new(), decode, watch };
     let listed = paths.iter().try_for_each(|path| lister.add(path.as_ref(), true));
     listed.is_continue().then_some(lister.sources)
@@ -73,7 +77,7 @@ impl Finder {
     /// If it does not exist, or cannot be read.
     pub fn find(&self, path: &Path) -> Result<SourceFile> {
         match fs::metadata(path) {
-            Ok(metadata) if metadata.is_file() => Ok(SourceFile::of_file(path, metadata.len())),
+            Ok(metadata) if metadata.is_file() => Ok(SourceFile::from_file(path, metadata.len())),
             Ok(_) => Err(Error::Missing { path: path.to_owned() }),
             Err(error) => {
                 let mut archives = path.ancestors().skip(1);
@@ -92,7 +96,7 @@ impl Finder {
             Arc::clone(archives.entry(archive.to_owned()).or_default())
         };
         let member = members.get_or_init(|| zip::Members::of(archive)).find(path)?;
-        Ok(SourceFile::of_member(path, member))
+        Ok(SourceFile::from_member(path, member))
     }
 }
 
@@ -101,7 +105,7 @@ struct Lister<'w> {
     /// The real paths of the files listed so far.
     listed: HashSet<PathBuf>,
     decode: DecodeOptions,
-    watch: &'w dyn Watch,
+    watch: &'w dyn SearchObserver,
 }
 
 /// Breaks if the watcher stops the search.
@@ -147,7 +151,7 @@ impl Lister<'_> {
 
     fn add_stream(&mut self, path: &Path) -> Flow {
         if self.is_new(path) {
-            self.sources.files.push(Ok(SourceFile::new(path, None, Place::Stream)));
+            self.sources.files.push(Ok(SourceFile::new(path, None, Location::Stream)));
         }
         Flow::Continue(())
     }
@@ -156,7 +160,7 @@ impl Lister<'_> {
         if !self.is_new(path) {
             return Flow::Continue(());
         }
-        let file = SourceFile::of_file(path, bytes);
+        let file = SourceFile::from_file(path, bytes);
         if file.form != Form::Zip {
             self.sources.files.push(Ok(file));
             return Flow::Continue(());
@@ -166,7 +170,7 @@ impl Lister<'_> {
             return self.fail(Error::Form {
                 path: path.to_owned(),
                 form: "a zip archive without a .pgn file",
-                remedy: "check what is in it (unzip -l)",
+                error_advice: "check what is in it (unzip -l)",
             });
         }
         self.add_members(members);
@@ -176,7 +180,7 @@ impl Lister<'_> {
     fn add_members(&mut self, members: zip::Members) {
         self.sources.files.extend(members.into_all().map(|member| {
             let (path, member) = member?;
-            Ok(SourceFile::of_member(&path, member))
+            Ok(SourceFile::from_member(&path, member))
         }));
     }
 
@@ -252,22 +256,22 @@ impl Lister<'_> {
             }
             let file = |path: &Path| {
                 let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-                Some(SourceFile::of_file(path, metadata.len()))
+                Some(SourceFile::from_file(path, metadata.len()))
             };
             let Some((plain_file, packed_file)) = file(&plain).zip(file(&path)) else { continue };
             let (plain_name, packed_name) = (plain.display(), path.display());
             match compare(&plain_file, &packed_file, self.decode, self.watch)? {
-                Beside::Unpacked => {
+                UnpackedState::Unpacked => {
                     let note = format!("{packed_name}: left out, all its text is in {plain_name} beside it");
                     left_out.insert(path, note);
                 }
-                Beside::Cut => {
+                UnpackedState::Cut => {
                     let note = format!(
                         "{plain_name}: left out, it is only the beginning of what is in {packed_name} beside it"
                     );
                     left_out.insert(plain, note);
                 }
-                Beside::Other => self.sources.notes.push(format!(
+                UnpackedState::Other => self.sources.notes.push(format!(
                     "{packed_name}: read, and so is {plain_name} beside it: their texts differ; games that are in both are duplicates"
                 )),
             }
@@ -386,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_stand_for_their_pgn_files_in_order() {
+    fn directories_expand_to_their_pgn_files_in_order() {
         let directory = directory(&[
             "b.pgn",
             "a/z.PGN",
@@ -431,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_and_lists_stand_for_paths() {
+    fn patterns_and_lists_expand_to_paths() {
         let directory = directory(&["a.pgn", "b.pgn", "c[1].pgn", "c1.pgn", "x/d.pgn"]);
         let place = directory.path();
         assert_eq!(listed(place, &[place.join("?.pgn")]), ["a.pgn", "b.pgn"]);
@@ -497,9 +501,9 @@ mod tests {
     }
 
     /// Stops a search after this many files.
-    struct Most(std::cell::Cell<u64>);
+    struct StopAfter(std::cell::Cell<u64>);
 
-    impl Watch for Most {
+    impl SearchObserver for StopAfter {
         fn looked_at(&self, entries: u64, _: u64) -> ControlFlow<()> {
             let left = self.0.get().checked_sub(entries).filter(|&left| left > 0);
             self.0.set(left.unwrap_or(0));
@@ -515,16 +519,17 @@ mod tests {
         let list_file = format!("@{}/list.txt", place.display());
         let arguments = [place.to_owned(), place.join("**/*.pgn"), PathBuf::from(list_file)];
         for argument in &arguments {
-            let is_listed = |most| list(&[argument], DECODE, &Most(std::cell::Cell::new(most))).is_some();
+            let is_listed =
+                |most| list(&[argument], DECODE, &StopAfter(std::cell::Cell::new(most))).is_some();
             let enough = (1..100).find(|&most| is_listed(most)).unwrap();
             assert!(enough > 4 && (1..enough).all(|most| !is_listed(most)), "{enough}");
         }
     }
 
     /// Stops a search soon.
-    struct Soon(std::time::Instant);
+    struct StopSoon(std::time::Instant);
 
-    impl Watch for Soon {
+    impl SearchObserver for StopSoon {
         fn looked_at(&self, _: u64, _: u64) -> ControlFlow<()> {
             let is_over = self.0.elapsed() > std::time::Duration::from_millis(100);
             if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -538,7 +543,7 @@ mod tests {
         let pipe = directory.path().join("list");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let list_pipe = [format!("@{}", pipe.display())];
-        assert!(list(&list_pipe, DECODE, &Soon(std::time::Instant::now())).is_none());
+        assert!(list(&list_pipe, DECODE, &StopSoon(std::time::Instant::now())).is_none());
         // This would block until somebody opens the pipe.
         fs::write(&pipe, "").unwrap();
     }

@@ -49,14 +49,14 @@ impl Mapped {
     /// If the file cannot be opened or mapped.
     pub fn open(path: &Path) -> Result<Self> {
         let io = |error| Error::io(path, error);
-        Self::of(&File::open(path).map_err(io)?).map_err(io)
+        Self::from_file(&File::open(path).map_err(io)?).map_err(io)
     }
 
     /// Maps an open file.
     ///
     /// # Errors
     /// Errors of the operating system.
-    pub fn of(file: &File) -> io::Result<Self> {
+    pub fn from_file(file: &File) -> io::Result<Self> {
         if file.metadata()?.len() == 0 {
             return Ok(Self { map: None });
         }
@@ -89,7 +89,7 @@ impl Mapped {
     /// returned value is dropped, the whole part is [released](Self::release) repeatedly. `None`: the part is
     /// too short for that.
     #[must_use]
-    pub fn keep_small(self: &Arc<Self>, range: Range<usize>) -> Option<KeptSmall> {
+    pub fn keep_small(self: &Arc<Self>, range: Range<usize>) -> Option<MemoryLimitGuard> {
         const LONG: usize = 16 << 20;
         /// At most about 50 MiB can be read in this time.
         const PAUSE: Duration = Duration::from_millis(10);
@@ -102,19 +102,19 @@ impl Mapped {
                 map.release(range.clone());
             }
         });
-        Some(KeptSmall { stop: Some(stop), thread: thread.ok() })
+        Some(MemoryLimitGuard { stop: Some(stop), thread: thread.ok() })
     }
 }
 
 /// While this exists, a part of a file takes little memory, see [`Mapped::keep_small`].
 #[derive(Debug)]
-pub struct KeptSmall {
+pub struct MemoryLimitGuard {
     /// Dropped to wake the thread, which then ends.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Drop for KeptSmall {
+impl Drop for MemoryLimitGuard {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {

@@ -1,6 +1,5 @@
 //! Input of PGN text: files are memory-mapped; archives and streams are decoded in pieces.
 
-mod beside;
 mod decode;
 mod directory;
 mod encoding;
@@ -14,6 +13,7 @@ mod mapped;
 mod part;
 mod path_list;
 mod path_pattern;
+mod unpacked;
 mod watch;
 mod zip;
 
@@ -24,6 +24,6 @@ pub use file::SourceFile;
 pub(crate) use file::shown_path;
 pub(crate) use form::other_text;
 pub use list::{Finder, Sources, has_name_of_games, list};
-pub use mapped::{KeptSmall, Mapped};
+pub use mapped::{Mapped, MemoryLimitGuard};
 pub use part::{Parts, parts};
-pub use watch::Watch;
+pub use watch::SearchObserver;

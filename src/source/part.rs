@@ -70,7 +70,7 @@ pub fn parts(path: &Path, size: u64) -> Result<Parts> {
 
 /// Whether the text of an archive is UTF-8, according to its first bytes.
 fn has_text(path: &Path) -> Result<bool> {
-    match decode::open(&SourceFile::of_file(path, 0))? {
+    match decode::open(&SourceFile::from_file(path, 0))? {
         decode::Opened::Packed(packed) => packed.has_text(),
         decode::Opened::Mapped(_) => Ok(false),
     }

@@ -10,11 +10,11 @@ use std::time::Duration;
 use super::encoding::Transcoder;
 use super::error::{Error, Result};
 use super::form::{Form, MARK};
-use super::watch::Watch;
+use super::watch::SearchObserver;
 use crate::channel::{self, bounded};
 
 /// The text of a list, which has one path per line. `watch` can stop the search while a pipe is read.
-pub(super) fn read_list(list: &Path, watch: &dyn Watch) -> ControlFlow<(), Result<Vec<u8>>> {
+pub(super) fn read_list(list: &Path, watch: &dyn SearchObserver) -> ControlFlow<(), Result<Vec<u8>>> {
     /// In bytes. A list may be a pipe that never ends.
     const MOST: u64 = 64 << 20;
     let text = match read(list, MOST + 1, watch)? {
@@ -50,14 +50,14 @@ fn check(list: &Path, text: Vec<u8>) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-fn wrong(list: &Path, what: &str, remedy: &str) -> Error {
-    let reason = format!("{what}, not a list of paths, which has one path a line{remedy}");
+fn wrong(list: &Path, what: &str, error_advice: &str) -> Error {
+    let reason = format!("{what}, not a list of paths, which has one path a line{error_advice}");
     Error::List { path: list.to_owned(), reason }
 }
 
 /// Reads at most `most` bytes of a file, which may be a pipe without a writer: a separate thread waits for
 /// that, and continues to wait if `watch` stops the search.
-fn read(path: &Path, most: u64, watch: &dyn Watch) -> ControlFlow<(), io::Result<Vec<u8>>> {
+fn read(path: &Path, most: u64, watch: &dyn SearchObserver) -> ControlFlow<(), io::Result<Vec<u8>>> {
     const PATIENCE: Duration = Duration::from_millis(50);
     let (sender, receiver) = bounded(1);
     let path = path.to_owned();

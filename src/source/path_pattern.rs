@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 
 use super::Error;
-use super::watch::Watch;
+use super::watch::SearchObserver;
 use crate::path_bytes::ends_in_separator;
 use crate::sorted::sort_by;
 
@@ -66,7 +66,7 @@ impl Pattern {
 
     /// Passes all matching paths to `found`, in order. Each directory is read once, however many ways the
     /// pattern has to reach it. `**` does not follow links, and cycles are not followed.
-    pub(super) fn find(&self, watch: &dyn Watch, found: &mut Found<'_>) -> ControlFlow<()> {
+    pub(super) fn find(&self, watch: &dyn SearchObserver, found: &mut Found<'_>) -> ControlFlow<()> {
         if self.parts.is_empty() {
             return found(Ok(real(&self.start).to_owned()));
         }
@@ -78,7 +78,7 @@ impl Pattern {
         &self,
         directory: &Path,
         wanted: &[usize],
-        watch: &dyn Watch,
+        watch: &dyn SearchObserver,
         found: &mut Found<'_>,
     ) -> ControlFlow<()> {
         let mut parts = wanted.to_vec();
@@ -129,7 +129,7 @@ impl Pattern {
         path: &Path,
         file_type: fs::FileType,
         mut next: Vec<usize>,
-        watch: &dyn Watch,
+        watch: &dyn SearchObserver,
         found: &mut Found<'_>,
     ) -> ControlFlow<()> {
         if next.last() == Some(&self.parts.len()) {
@@ -162,7 +162,7 @@ fn real(directory: &Path) -> &Path {
 /// Names and types of the entries of a directory, sorted by name.
 fn entries(
     directory: &Path,
-    watch: &dyn Watch,
+    watch: &dyn SearchObserver,
 ) -> ControlFlow<(), io::Result<Vec<(OsString, fs::FileType)>>> {
     let mut entries = Vec::new();
     let read = match fs::read_dir(real(directory)) {
@@ -188,7 +188,7 @@ mod tests {
     /// Counts entries, and stops after a number.
     struct Count(Cell<u64>, u64);
 
-    impl Watch for Count {
+    impl SearchObserver for Count {
         fn looked_at(&self, entries: u64, _: u64) -> ControlFlow<()> {
             self.0.set(self.0.get() + entries);
             if self.0.get() > self.1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -205,7 +205,7 @@ mod tests {
         tree
     }
 
-    fn found(tree: &Path, pattern: &str, watch: &dyn Watch) -> Vec<String> {
+    fn found(tree: &Path, pattern: &str, watch: &dyn SearchObserver) -> Vec<String> {
         let mut paths = Vec::new();
         let mut take = |path: Result<PathBuf, Error>| {
             paths.push(path.unwrap().strip_prefix(tree).unwrap().to_string_lossy().into_owned());
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_stops_when_it_is_told_to() {
+    fn a_search_stops_on_request() {
         let tree = tree(&FILES);
         let count = Count(Cell::new(0), 3);
         let pattern = Pattern::new(&tree.path().join("**/nothing")).unwrap();

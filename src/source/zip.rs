@@ -20,7 +20,7 @@ pub(super) struct Member {
     pub(super) range: Range<u64>,
     pub(super) method: Method,
     /// Size of its text, in bytes, and its checksum, if the archive contains them.
-    told: Option<(u64, u32)>,
+    expected: Option<(u64, u32)>,
 }
 
 /// The compression method.
@@ -44,7 +44,7 @@ enum Fault {
 impl Fault {
     fn error(self, path: PathBuf) -> Error {
         match self {
-            Self::Form(form) => Error::Form { path, form, remedy: "unpack it first (unzip)" },
+            Self::Form(form) => Error::Form { path, form, error_advice: "unpack it first (unzip)" },
             Self::Damage(reason) => Error::Damaged { path, reason },
         }
     }
@@ -180,7 +180,7 @@ fn member(bytes: &[u8], archive: &Path, entry: &Entry) -> std::result::Result<Me
     let length = bytes.len() as u64;
     let end = entry.packed.map_or(length, |packed| start.saturating_add(packed));
     let range = start.min(length)..end.min(length);
-    Ok(Member { archive: archive.to_owned(), range, method, told: entry.told })
+    Ok(Member { archive: archive.to_owned(), range, method, expected: entry.expected })
 }
 
 /// Reads a member's text and checks, at its end, the size and the checksum in the archive.
@@ -188,12 +188,12 @@ pub(super) struct Checked<R> {
     reader: R,
     crc: Crc,
     read: u64,
-    told: Option<(u64, u32)>,
+    expected: Option<(u64, u32)>,
 }
 
 impl<R: Read> Checked<R> {
     pub(super) fn new(reader: R, member: &Member) -> Self {
-        Self { reader, crc: Crc::new(), read: 0, told: member.told }
+        Self { reader, crc: Crc::new(), read: 0, expected: member.expected }
     }
 }
 
@@ -202,8 +202,8 @@ impl<R: Read> Read for Checked<R> {
         let read = self.reader.read(buffer)?;
         self.crc.update(&buffer[..read]);
         self.read += read as u64;
-        let is_as_told = self.told.is_none_or(|told| told == (self.read, self.crc.sum()));
-        if read == 0 && !buffer.is_empty() && !is_as_told {
+        let is_as_expected = self.expected.is_none_or(|expected| expected == (self.read, self.crc.sum()));
+        if read == 0 && !buffer.is_empty() && !is_as_expected {
             return Err(std::io::Error::other(
                 "its text does not have the size and the checksum that the archive gives",
             ));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn pgn_files_are_told_by_their_names() {
+    fn pgn_files_are_recognised_by_their_names() {
         for name in ["a.pgn", "b/A.PGN", "b/c/é.pgn", ".pgn"] {
             assert!(is_pgn(name.as_bytes()), "{name}");
         }

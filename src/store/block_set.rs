@@ -245,7 +245,7 @@ mod tests {
     use super::*;
     use crate::properties::cases;
 
-    fn there_and_back(numbers: &[u16]) -> usize {
+    fn round_trip(numbers: &[u16]) -> usize {
         let mut bytes = vec![7];
         encode(numbers, &mut bytes);
         let length = bytes.len() - 1;
@@ -269,12 +269,12 @@ mod tests {
             ((0..100).collect(), 2 + 1 + 13),
             ((0..=u16::MAX).step_by(100).collect(), 2 + 656),
         ] {
-            assert_eq!(there_and_back(&numbers), length, "{} numbers", numbers.len());
+            assert_eq!(round_trip(&numbers), length, "{} numbers", numbers.len());
         }
     }
 
     #[test]
-    fn what_is_no_set_is_told() {
+    fn invalid_sets_are_reported() {
         for bytes in [
             &[][..],
             &[2],
@@ -306,7 +306,7 @@ mod tests {
 
         #[test]
         fn any_set_comes_back(numbers in proptest::collection::btree_set(any::<u16>(), 0..300)) {
-            there_and_back(&numbers.into_iter().collect::<Vec<_>>());
+            round_trip(&numbers.into_iter().collect::<Vec<_>>());
         }
 
         /// Mostly numbers close to each other, so that there are bitmaps; in any order.

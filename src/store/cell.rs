@@ -84,7 +84,7 @@ impl WrongCell {
     }
 
     /// The wrong cell that caused a read error, if one did.
-    pub(crate) fn of(error: &rusqlite::Error) -> Option<&Self> {
+    pub(crate) fn from_error(error: &rusqlite::Error) -> Option<&Self> {
         match error {
             rusqlite::Error::FromSqlConversionFailure(_, _, cause) => cause.downcast_ref(),
             _ => None,
@@ -153,17 +153,23 @@ impl<'r> Cells<'r> {
     fn wrong(self, index: usize, value: ValueRef<'_>, expected: &'static str) -> rusqlite::Error {
         let id = |&column: &&str| {
             let value = self.row.get_ref(column).ok()?;
-            Some(format!("{column} {}", tell(value)))
+            Some(format!("{column} {}", format_value(value)))
         };
         let row: Vec<_> = self.table.key.iter().filter_map(id).collect();
         let column = self.row.as_ref().column_name(index).unwrap_or("a column").to_owned();
-        WrongCell { table: self.table.name, row: row.join(", "), column, found: tell(value), expected }
-            .into_sql()
+        WrongCell {
+            table: self.table.name,
+            row: row.join(", "),
+            column,
+            found: format_value(value),
+            expected,
+        }
+        .into_sql()
     }
 }
 
 /// Formats a value for a message.
-pub(crate) fn tell(value: ValueRef<'_>) -> String {
+pub(crate) fn format_value(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Null => "NULL".to_owned(),
         ValueRef::Integer(number) => number.to_string(),
@@ -238,13 +244,13 @@ impl<'r> Stored<'r> for String {
 
 /// A text in a list, of which only the first characters are printed: a name can have many MiB, and a list has
 /// many rows.
-pub(crate) struct Brief(pub(crate) String);
+pub(crate) struct TruncatedText(pub(crate) String);
 
-impl Brief {
+impl TruncatedText {
     const MOST: usize = 1000;
 }
 
-impl Stored<'_> for Brief {
+impl Stored<'_> for TruncatedText {
     const EXPECTED: &'static str = <&str>::EXPECTED;
 
     fn read(value: ValueRef<'_>) -> Option<Self> {
@@ -256,8 +262,8 @@ impl Stored<'_> for Brief {
     }
 }
 
-impl From<Brief> for String {
-    fn from(Brief(text): Brief) -> Self {
+impl From<TruncatedText> for String {
+    fn from(TruncatedText(text): TruncatedText) -> Self {
         text
     }
 }
@@ -305,7 +311,7 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         let sql = format!("SELECT 7 AS game_id, 'x' AS ply, {cell} AS cell");
         let read = connection.query_row(&sql, [], |row| Cells::new(row, GAME_POSITION).get("cell"));
-        read.map_err(|error| WrongCell::of(&error).expect("a wrong cell").to_string())
+        read.map_err(|error| WrongCell::from_error(&error).expect("a wrong cell").to_string())
     }
 
     #[test]
@@ -319,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_told_with_table_row_and_column() {
+    fn other_values_are_reported_with_table_row_and_column() {
         let told = [
             read::<u16>("65536").unwrap_err(),
             read::<u64>("-1").unwrap_err(),

@@ -13,7 +13,7 @@ use crate::store::cell::{Cells, SETTING, Stored};
 use crate::store::error::{Error, Result};
 use crate::store::lock::directory_of;
 use crate::store::pages::PageFile;
-use crate::store::schema::{self, Kind};
+use crate::store::schema::{self, FileKind};
 use crate::store::space::refusal;
 
 /// How long a statement waits for another process's lock.
@@ -76,17 +76,17 @@ impl Database {
         let mut kind = schema::inspect(&connection, path);
         if kind.as_ref().is_err_and(needs_recovery) {
             let writer = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-            schema::inspect(&writer, path).map_err(Error::of_recovery)?;
+            schema::inspect(&writer, path).map_err(Error::during_recovery)?;
             drop(writer);
             connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
             kind = schema::inspect(&connection, path);
         }
-        match kind.map_err(Error::of_recovery)? {
-            Kind::Ours(_) => Self::new(path, connection, set_up),
-            Kind::Blank if fs::metadata(path).is_ok_and(|metadata| metadata.len() == 0) => {
+        match kind.map_err(Error::during_recovery)? {
+            FileKind::Ours(_) => Self::new(path, connection, set_up),
+            FileKind::Blank if fs::metadata(path).is_ok_and(|metadata| metadata.len() == 0) => {
                 Err(Error::NotADatabase { path: path.to_owned() })
             }
-            Kind::Blank => Err(Error::OtherProgram { path: path.to_owned() }),
+            FileKind::Blank => Err(Error::OtherProgram { path: path.to_owned() }),
         }
     }
 
@@ -221,7 +221,7 @@ impl Database {
         }
         self.connection.execute_batch("BEGIN EXCLUSIVE").map_err(failed)?;
         let count = self.connection.query_row("PRAGMA page_count", [], |row| row.get(0));
-        let cut = count.map_err(failed).and_then(|count| Ok(file.cut(count)?));
+        let cut = count.map_err(failed).and_then(|count| Ok(file.truncate(count)?));
         self.connection.execute_batch("ROLLBACK").map_err(failed)?;
         cut
     }

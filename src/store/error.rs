@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{ErrorCode, ffi};
 
+use crate::error_advice::error_advice;
 use crate::pgn::{LOOK_AHEAD, starts_tag_pair};
-use crate::remedy::remedy;
 use crate::store::cell::WrongCell;
-use crate::store::holder::Holder;
+use crate::store::lock_owner::LockOwner;
 use crate::store::pages::BtreeError;
 use crate::store::row::GameId;
 use crate::store::schema_version::SchemaVersion;
 use crate::store::space::{Need, Size, is_disk_full};
-use crate::store::sql_place::Place;
+use crate::store::sql_location::SqlLocation;
 
 /// An error of a database; each message says what to do next.
 #[derive(Debug, thiserror::Error)]
@@ -103,9 +103,9 @@ pub enum Error {
     #[error(
         "{}: cannot write into this directory; {}, or choose another place",
         path.display(),
-        match remedy(source) {
+        match error_advice(source) {
             _ if !is_there => "create it",
-            Some(remedy) if !matches!(source.kind(), PermissionDenied | NotFound) => remedy,
+            Some(error_advice) if !matches!(source.kind(), PermissionDenied | NotFound) => error_advice,
             _ => "check its permissions",
         }
     )]
@@ -130,7 +130,7 @@ pub enum Error {
         /// The database.
         path: PathBuf,
         /// The process that writes it, if it is pgndex.
-        holder: Option<Holder>,
+        holder: Option<LockOwner>,
     },
     /// The file is read-only.
     #[error("{}: no permission to write this file; change its permissions, or use a copy", path.display())]
@@ -269,7 +269,7 @@ pub enum Error {
         source: rusqlite::Error,
     },
     /// An operation on a file failed.
-    #[error("{}: cannot {action}; {}", path.display(), remedy(source).unwrap_or("check the disk and the permissions"))]
+    #[error("{}: cannot {action}; {}", path.display(), error_advice(source).unwrap_or("check the disk and the permissions"))]
     Io {
         /// The file.
         path: PathBuf,
@@ -340,7 +340,7 @@ pub enum Error {
         /// What is wrong.
         message: String,
         /// The place of the error in the SQL, if SQLite reports it.
-        place: Option<Box<Place>>,
+        place: Option<Box<SqlLocation>>,
         /// SQLite's error.
         source: rusqlite::Error,
     },
@@ -406,7 +406,7 @@ impl Error {
     /// Converts an error of SQLite into one that the user can act on.
     pub(crate) fn sqlite(path: &Path, action: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
-        if let Some(cell) = WrongCell::of(&source) {
+        if let Some(cell) = WrongCell::from_error(&source) {
             return Self::WrongCell { path, cell: Box::new(cell.clone()) };
         }
         let (code, extended) = match &source {
@@ -438,7 +438,7 @@ impl Error {
     }
 
     /// The error of a reader that cannot roll back a log or journal.
-    pub(super) fn of_recovery(self) -> Self {
+    pub(super) fn during_recovery(self) -> Self {
         match self {
             Self::Sqlite { path, source, .. } if source.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {
                 Self::NeedsWriting { path, source }

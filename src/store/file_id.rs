@@ -17,7 +17,7 @@ impl FileId {
     /// # Errors
     /// If there is no file, or its metadata cannot be read.
     #[cfg(unix)]
-    pub fn of(path: &Path) -> io::Result<Self> {
+    pub fn from_path(path: &Path) -> io::Result<Self> {
         use std::os::unix::fs::MetadataExt as _;
         let metadata = fs::metadata(path)?;
         Ok(Self { device: metadata.dev(), number: metadata.ino() })
@@ -29,7 +29,7 @@ impl FileId {
     /// # Errors
     /// If there is no file, or its metadata cannot be read.
     #[cfg(not(unix))]
-    pub fn of(path: &Path) -> io::Result<Self> {
+    pub fn from_path(path: &Path) -> io::Result<Self> {
         use std::time::SystemTime;
         let created = fs::metadata(path)?.created()?.duration_since(SystemTime::UNIX_EPOCH);
         let created = created.map_or(0, |since| since.as_nanos());

@@ -13,7 +13,7 @@
 //! Numbers are encoded as in sets of games. Removing rows from a level does not change its list.
 
 use super::block_set::{push_number, take_long_number};
-use super::visited_rule::{rows_in_level, waits};
+use super::visited_threshold::{may_be_delayed, rows_in_level};
 use crate::board::PositionKey;
 
 /// The smallest number of rows of a listed key, unless the list gets too long.
@@ -64,7 +64,7 @@ impl FrequentKeys {
     /// in all reached them. Empty if positions are never delayed.
     #[must_use]
     pub fn with_rows(&self, threshold: u32) -> Vec<PositionKey> {
-        if !waits(threshold) {
+        if !may_be_delayed(threshold) {
             return Vec::new();
         }
         let enough = self.keys.iter().filter(|&&(_, rows)| rows >= rows_in_level(threshold));
@@ -92,7 +92,7 @@ impl FrequentKeys {
     }
 
     /// Decodes a stored list; `None` if it is invalid.
-    pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (mut rest, mut sum) = (bytes, 0_u64);
         let mut take = || {
             let (number, behind) = take_long_number(rest)?;
@@ -142,7 +142,7 @@ pub struct FrequentKeyCounter {
 impl FrequentKeyCounter {
     /// Counts the next rows, which share one key.
     #[inline]
-    pub fn see(&mut self, key: PositionKey, rows: u32) {
+    pub fn observe(&mut self, key: PositionKey, rows: u32) {
         match &mut self.run {
             Some((last, count)) if *last == key => *count = count.saturating_add(rows),
             _ => {
@@ -212,7 +212,7 @@ mod tests {
     fn list(runs: &[(i64, u32)]) -> FrequentKeys {
         let mut counter = FrequentKeyCounter::default();
         for &(key, rows) in runs {
-            counter.see(PositionKey::from_i64(key), rows);
+            counter.observe(PositionKey::from_i64(key), rows);
         }
         counter.finish()
     }
@@ -228,24 +228,24 @@ mod tests {
     }
 
     #[test]
-    fn lists_come_back_and_what_is_none_is_told() {
+    fn lists_can_be_decoded_and_invalid_lists_are_reported() {
         for keys in [&[][..], &[(i64::MIN, 9)], &[(i64::MIN, 8), (i64::MAX, u32::MAX)], &[(-1, 8), (0, 9)]] {
             let found = list(keys);
             let bytes = found.to_bytes();
-            assert_eq!(FrequentKeys::of_bytes(&bytes), Some(found));
+            assert_eq!(FrequentKeys::from_bytes(&bytes), Some(found));
             // A list that is truncated, or changed in one bit, is invalid.
-            assert!((0..bytes.len()).all(|end| FrequentKeys::of_bytes(&bytes[..end]).is_none()));
+            assert!((0..bytes.len()).all(|end| FrequentKeys::from_bytes(&bytes[..end]).is_none()));
             for bit in 0..8 * bytes.len() {
                 let mut changed = bytes.clone();
                 changed[bit / 8] ^= 1 << (bit % 8);
-                assert_eq!(FrequentKeys::of_bytes(&changed), None, "{keys:?}, bit {bit}");
+                assert_eq!(FrequentKeys::from_bytes(&changed), None, "{keys:?}, bit {bit}");
             }
         }
         let list = |numbers: &[u64]| {
             let mut bytes = Vec::new();
             let sum = numbers.iter().fold(0, |sum: u64, number| sum.wrapping_add(*number));
             numbers.iter().chain([&sum]).for_each(|&number| push_number(number, &mut bytes));
-            FrequentKeys::of_bytes(&bytes)
+            FrequentKeys::from_bytes(&bytes)
         };
         assert!(list(&[8, 0]).is_some() && list(&[8, 2, 7, 8, 1, 9]).is_some());
         for numbers in [
@@ -270,6 +270,6 @@ mod tests {
         assert_eq!((found.fewest, found.keys.len()), (32, 76));
         let joined = FrequentKeys::join([list(&[(-9, 31), (-8, 32)]), found.clone()]);
         assert_eq!((joined.fewest, joined.keys.len()), (32, 77));
-        assert_eq!(FrequentKeys::of_bytes(&joined.to_bytes()), Some(joined));
+        assert_eq!(FrequentKeys::from_bytes(&joined.to_bytes()), Some(joined));
     }
 }

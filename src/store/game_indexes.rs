@@ -14,7 +14,7 @@ pub(crate) const HASH_BLOCKS: &str = "hash_block (number) AS (
 /// Writes statistics which say that each index of `game` begins with few distinct values, so that SQLite
 /// looks a second value up in each of them (["Skip-scan"](https://www.sqlite.org/optoverview.html#skipscan)).
 /// The numbers are the games per block, and roughly the games per value: only the order of magnitude matters.
-const TELL_SIZES: &str =
+const GAME_STATISTICS: &str =
     "WITH known (name, of_block, of_value) AS (VALUES ('game_white', 1 << 16, '10'), ('game_black', 1 << 16, '10'),
          ('game_event', 1 << 16, '20'), ('game_date', 1 << 16, '10'), ('game_eco', 1 << 16, '100'),
          ('game_opening', 1 << 16, '100'), ('game_moves_hash', 1 << 18, '2 2'), ('game_prefix_hash', 1 << 18, '2'))
@@ -25,7 +25,7 @@ const TELL_SIZES: &str =
 
 /// Statistics of the two largest tables. Without them SQLite assumes that these tables are small, and scans
 /// one where it should look up a key. Two rows per key: only the order of magnitude matters.
-const TELL_POSITIONS: &str = "WITH counted (positions, games, levels) AS (
+const POSITION_STATISTICS: &str = "WITH counted (positions, games, levels) AS (
          SELECT (SELECT sum(positions) FROM main.import), (SELECT max(game_id) FROM main.game),
              (SELECT count(*) FROM main.occurrence_level))
      INSERT INTO main.sqlite_stat1 (tbl, idx, stat)
@@ -35,7 +35,7 @@ const TELL_POSITIONS: &str = "WITH counted (positions, games, levels) AS (
      WHERE positions > 0 AND levels > 0";
 
 /// Updates the numbers of games and positions that SQLite's query planner uses.
-pub(crate) fn tell_sizes(connection: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn update_statistics(connection: &Connection) -> rusqlite::Result<()> {
     if !connection.table_exists(Some("main"), "sqlite_stat1")? {
         // The only way to create that table.
         connection.execute_batch("ANALYZE main.setting")?;
@@ -44,6 +44,6 @@ pub(crate) fn tell_sizes(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(
         "DELETE FROM main.sqlite_stat1 WHERE tbl IN ('game', 'game_position', 'occurrence')",
     )?;
-    connection.execute_batch(TELL_SIZES)?;
-    connection.execute_batch(TELL_POSITIONS)
+    connection.execute_batch(GAME_STATISTICS)?;
+    connection.execute_batch(POSITION_STATISTICS)
 }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::path_bytes::ends_in_separator;
 use crate::store::error::{Error, Result};
-use crate::store::holder::Holder;
+use crate::store::lock_owner::LockOwner;
 
 /// Part of the names of all pgndex files beside a database.
 const MARK: &str = ".pgndex-tmp";
@@ -191,7 +191,7 @@ fn lock(target: &Path, lock_path: &Path) -> Result<File> {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
-                let holder = file.read_to_string(&mut text).ok().and_then(|_| Holder::parse(&text));
+                let holder = file.read_to_string(&mut text).ok().and_then(|_| LockOwner::parse(&text));
                 return Err(Error::Busy { path: target.to_owned(), holder });
             }
             Err(TryLockError::Error(source)) => {
@@ -199,8 +199,8 @@ fn lock(target: &Path, lock_path: &Path) -> Result<File> {
             }
         }
         if is_still_at(&file, lock_path).map_err(failed)? {
-            let holder =
-                Holder::this_process().map_err(|source| Error::sqlite(lock_path, "tell the time", source))?;
+            let holder = LockOwner::this_process()
+                .map_err(|source| Error::sqlite(lock_path, "tell the time", source))?;
             // Truncate first, so that the previous owner is not reported.
             let written = file.set_len(0).and_then(|()| file.rewind());
             let written = written.and_then(|()| writeln!(file, "{} {}", holder.process, holder.since));

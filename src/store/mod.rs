@@ -11,17 +11,17 @@ pub mod block_set;
 mod cell;
 mod database;
 mod error;
+pub(crate) mod features;
 mod file_id;
 pub(crate) mod frequent_keys;
 pub(crate) mod game_column;
 mod game_indexes;
 mod game_set;
-mod holder;
 mod lock;
+mod lock_owner;
 #[doc(hidden)]
 pub mod pages;
 pub(crate) mod partition_point;
-pub(crate) mod passed;
 mod path;
 pub(crate) mod read;
 pub mod row;
@@ -30,34 +30,34 @@ mod schema_version;
 #[cfg(feature = "index")]
 pub(crate) mod sink;
 pub(crate) mod space;
-mod sql_place;
+mod sql_location;
 pub(crate) mod sql_words;
 pub(crate) mod statement_end;
 pub(crate) mod visit_set;
-pub(crate) mod visited_rule;
+pub(crate) mod visited_threshold;
 pub(crate) mod write;
 
 pub use crate::id::ImportId;
 pub use cell::WrongCell;
 #[cfg(feature = "index")]
-pub(crate) use cell::{Cells, GAME_COLUMN, GAME_SET, OPENING, SOURCE, VISIT_SET, read_rows, tell};
+pub(crate) use cell::{Cells, GAME_COLUMN, GAME_SET, OPENING, SOURCE, VISIT_SET, format_value, read_rows};
 #[cfg(feature = "index")]
 pub(crate) use database::keep_temporary_files_in;
 pub use database::{Database, Stop};
 pub use error::{Error, Result};
+pub use features::{FeatureQuery, GameFeatures};
 pub use file_id::FileId;
 #[doc(hidden)]
 pub use frequent_keys::{FrequentKeyCounter, FrequentKeys};
 pub use game_set::GameSet;
-pub use holder::Holder;
 #[cfg(feature = "index")]
 pub(crate) use lock::directory_of;
 pub use lock::{WriterLock, is_file_of, remove_temporary_files};
-pub use passed::{PassedGames, PassedQuestion};
+pub use lock_owner::LockOwner;
 #[cfg(feature = "index")]
 pub(crate) use read::annotation::MOST_DEPTH;
 pub(crate) use read::annotation::game_annotations;
-pub use read::annotation::{GameAnnotations, Remarks, StoredVariation};
+pub use read::annotation::{GameAnnotations, PositionAnnotations, StoredVariation};
 pub use read::catalog::{Catalog, Relation, RelationKind, nearest};
 pub use read::compared::ComparedGame;
 pub use read::filter::{DatePrefix, EcoRange, FilterError};
@@ -65,10 +65,9 @@ pub use read::game_outcome::GameOutcome;
 pub(crate) use read::game_record::game_record;
 pub use read::game_record::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition};
 pub use read::info::{DuplicateCount, ImportInfo, Info, ProblemCount, SourceContent, SourceInfo, Totals};
-pub use read::known::{Known, NameTable};
 pub use read::known_sources::{KnownSource, KnownSources, Tail};
 pub use read::name::{NameFilter, Named, fold};
-pub use read::occurrence::explore::{Continuation, Exploration, ExplorationParts, ListLengths};
+pub use read::occurrence::explore::{Continuation, ExploreOptions, ListLengths, PositionCounts};
 pub use read::occurrence::hit::{Hit, HitOrder, Lines};
 pub use read::occurrence::listing::Listing;
 pub use read::occurrence::near::Nearest;
@@ -86,10 +85,11 @@ pub use read::removal::{SkippedDuplicate, SkippedSource};
 #[cfg(feature = "parquet")]
 pub(crate) use read::row_filter::RowFilter;
 pub use read::selection::{GameFilter, KnownPlayers, Selection, UnknownName};
+pub use read::snapshot::{NameTable, Snapshot};
 pub use read::sql_query::{Query, QueryRows, Statements};
 pub use read::survey::charts::{GameCharts, Outcomes, PlayedOpening};
 pub use read::survey::marks::GameMarks;
-pub use read::survey::narrowed::GamePlace;
+pub use read::survey::narrowed::GameSortKey;
 pub use read::survey::problems::{ListedProblem, PROBLEM_KINDS, ProblemPage};
 pub use read::survey::statistics::{GameStatistics, OpeningCount, TreeSize};
 pub use row::{ImportTotals, NewImport, SourceDigest, SourceTotals};
@@ -99,7 +99,7 @@ pub use schema::{APPLICATION_ID, PAGE_SIZE, migrate};
 pub(crate) use schema::{schema_of, version_of};
 pub use schema_version::SchemaVersion;
 pub use space::{Need, Size, free_bytes, is_disk_full};
-pub use sql_place::Place;
+pub use sql_location::SqlLocation;
 pub use statement_end::is_complete;
 #[cfg(feature = "index")]
 pub use write::backup::BackupProgress;
@@ -113,6 +113,6 @@ pub use write::bulk::{BulkLoader, PlayedPosition};
 pub use write::duplicate::PrefixCandidate;
 #[doc(hidden)]
 pub use write::page_transaction::PageTransaction;
-pub use write::repair::Mended;
+pub use write::repair::RepairCounts;
 #[doc(hidden)]
 pub use write::side_database::{SideDatabase, SideIndex};

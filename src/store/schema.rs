@@ -30,7 +30,7 @@ const MIGRATIONS: [&str; SchemaVersion::LATEST.0 as usize] =
 
 /// The program that a database belongs to, and its schema version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     /// Nothing has been written yet.
     Blank,
     /// A pgndex database.
@@ -41,12 +41,12 @@ pub(crate) enum Kind {
 ///
 /// # Errors
 /// [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`], [`Error::Unreleased`].
-pub(crate) fn inspect(connection: &Connection, path: &Path) -> Result<Kind> {
+pub(crate) fn inspect(connection: &Connection, path: &Path) -> Result<FileKind> {
     inspect_for(connection, path, SchemaVersion::LATEST)
 }
 
 /// Like [`inspect`], for a program that writes a certain version.
-fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -> Result<Kind> {
+fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -> Result<FileKind> {
     let number = |pragma: &str| -> Result<i32> {
         connection
             .pragma_query_value(None, pragma, |row| row.get(0))
@@ -65,13 +65,13 @@ fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -
         if found < SchemaVersion::OLDEST {
             return Err(Error::OtherProgram { path: path.to_owned() });
         }
-        return Ok(Kind::Ours(found));
+        return Ok(FileKind::Ours(found));
     }
     let objects: i64 = connection
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         .map_err(|source| Error::sqlite(path, "read the schema", source))?;
     if application == 0 && found == SchemaVersion(0) && objects == 0 {
-        Ok(Kind::Blank)
+        Ok(FileKind::Blank)
     } else {
         Err(Error::OtherProgram { path: path.to_owned() })
     }
@@ -90,9 +90,9 @@ pub fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
 fn migrate_with(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<()> {
     let latest = SchemaVersion(i32::try_from(migrations.len()).unwrap_or(i32::MAX));
     let done = match inspect_for(connection, path, latest)? {
-        Kind::Ours(version) if version == latest => return Ok(()),
-        Kind::Ours(version) => usize::try_from(version.0).unwrap_or_default(),
-        Kind::Blank => 0,
+        FileKind::Ours(version) if version == latest => return Ok(()),
+        FileKind::Ours(version) => usize::try_from(version.0).unwrap_or_default(),
+        FileKind::Blank => 0,
     };
     apply(connection, &migrations[done..], latest)
         .map_err(|source| Error::sqlite(path, "migrate the schema; the database is unchanged", source))
@@ -158,7 +158,7 @@ mod tests {
         };
         for supported in 1..5 {
             for found in 1..=supported {
-                assert_eq!(inspect(found, supported).ok(), Some(Kind::Ours(SchemaVersion(found))));
+                assert_eq!(inspect(found, supported).ok(), Some(FileKind::Ours(SchemaVersion(found))));
             }
             assert!(matches!(inspect(supported + 1, supported), Err(Error::TooNew { .. })));
             assert!(matches!(inspect(i32::MAX, supported), Err(Error::TooNew { .. })));
@@ -209,7 +209,7 @@ mod tests {
         assert!(failed.is_err(), "{failed:?}");
         assert_eq!(version_of(&connection), Ok(SchemaVersion(1)));
         assert!(connection.prepare("SELECT born FROM player").is_err());
-        assert_eq!(inspect(&connection, path).ok(), Some(Kind::Ours(SchemaVersion(1))));
+        assert_eq!(inspect(&connection, path).ok(), Some(FileKind::Ours(SchemaVersion(1))));
     }
 
     #[test]

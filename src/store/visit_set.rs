@@ -48,7 +48,7 @@ pub(crate) struct Visits {
 
 /// Buffers for packing, reused for the next position.
 #[derive(Debug, Default)]
-pub(crate) struct PackingRoom {
+pub(crate) struct PackingBuffers {
     visits: Vec<(GameId, PlayedMove)>,
     numbers: Vec<u16>,
     block: Vec<u8>,
@@ -57,8 +57,8 @@ pub(crate) struct PackingRoom {
 
 impl Visits {
     /// An empty set, with capacity for some games.
-    pub(crate) fn with_room(room: &mut PackingRoom) -> Self {
-        Self { new: std::mem::take(&mut room.visits), packed: Vec::new() }
+    pub(crate) fn with_buffers(buffers: &mut PackingBuffers) -> Self {
+        Self { new: std::mem::take(&mut buffers.visits), packed: Vec::new() }
     }
 
     /// Adds a game, which must not be in the set.
@@ -68,7 +68,7 @@ impl Visits {
     }
 
     /// Packs all games into the stored form.
-    pub(crate) fn pack(&mut self, room: &mut PackingRoom) {
+    pub(crate) fn pack(&mut self, buffers: &mut PackingBuffers) {
         if self.new.is_empty() {
             return;
         }
@@ -76,7 +76,7 @@ impl Visits {
         for (block, bytes) in self.blocks() {
             for_each_visit(bytes, |number, played| visits.push((game_of(block, number), played)));
         }
-        let PackingRoom { numbers, block: packed_block, bytes, .. } = room;
+        let PackingBuffers { numbers, block: packed_block, bytes, .. } = buffers;
         bytes.clear();
         visits.sort_unstable_by_key(|&(game, played)| (block_of(game).0, played, game));
         for visits in visits.chunk_by(|a, b| block_of(a.0).0 == block_of(b.0).0) {
@@ -92,7 +92,7 @@ impl Visits {
         }
         self.packed = bytes.as_slice().to_vec();
         visits.clear();
-        room.visits = visits;
+        buffers.visits = visits;
     }
 
     /// The blocks in order, in stored form. Games added since the last packing are missing.
@@ -196,11 +196,11 @@ mod tests {
             (GameId(65_540), short(12)),
             (GameId(400_000), short(7)),
         ];
-        let mut room = PackingRoom::default();
-        let mut visits = Visits::with_room(&mut room);
+        let mut buffers = PackingBuffers::default();
+        let mut visits = Visits::with_buffers(&mut buffers);
         for part in [&all[3..], &all[..2], &all[2..3]] {
             part.iter().for_each(|&(game, played)| visits.push(game, played));
-            visits.pack(&mut room);
+            visits.pack(&mut buffers);
         }
         let mut found = Vec::new();
         for (block, bytes) in visits.blocks() {

@@ -8,13 +8,13 @@ use rusqlite::types::ValueRef;
 
 use crate::id::{GameId, Ply};
 use crate::sorted::SortedMap;
+use crate::store::format_value;
 use crate::store::row::StoredId;
-use crate::store::tell;
 
 /// A kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum FindingKind {
     /// SQLite reports that the file is damaged.
     Integrity,
     /// Rows cannot be read.
@@ -35,7 +35,7 @@ pub enum Kind {
     SourceText,
 }
 
-impl Kind {
+impl FindingKind {
     /// The word for this kind.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -68,7 +68,7 @@ impl Id {
         match value {
             ValueRef::Integer(number) => Self::Number(number),
             ValueRef::Text(text) => Self::Text(String::from_utf8_lossy(text).into_owned()),
-            other => Self::Text(tell(other)),
+            other => Self::Text(format_value(other)),
         }
     }
 
@@ -109,7 +109,7 @@ pub struct RowId(pub Vec<(&'static str, Id)>);
 impl RowId {
     /// The row with these values in these columns.
     #[must_use]
-    pub fn of<const N: usize>(columns: [(&'static str, impl Into<Id>); N]) -> Self {
+    pub fn new<const N: usize>(columns: [(&'static str, impl Into<Id>); N]) -> Self {
         Self(columns.into_iter().map(|(name, number)| (name, number.into())).collect())
     }
 
@@ -128,7 +128,7 @@ impl RowId {
 
     /// A row of `game`.
     pub(crate) fn game(game: StoredId<GameId>) -> Self {
-        Self::of([("game_id", game)])
+        Self::new([("game_id", game)])
     }
 
     /// A row of `game_position`.
@@ -141,7 +141,7 @@ impl RowId {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// The table.
     pub table: &'static str,
     /// The row.
@@ -177,7 +177,7 @@ impl fmt::Display for Finding {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     /// The number of findings of each kind.
-    pub counts: SortedMap<Kind, u64>,
+    pub counts: SortedMap<FindingKind, u64>,
     /// The first findings.
     pub first: Vec<Finding>,
 }
@@ -230,7 +230,7 @@ impl Collector {
     /// Reports a wrong value.
     pub(crate) fn wrong(
         &self,
-        kind: Kind,
+        kind: FindingKind,
         table: &'static str,
         row: RowId,
         column: &'static str,
@@ -242,7 +242,7 @@ impl Collector {
     }
 
     /// Reports a problem with a row or table as a whole.
-    pub(crate) fn about(&self, kind: Kind, table: &'static str, row: RowId, found: impl fmt::Display) {
+    pub(crate) fn about(&self, kind: FindingKind, table: &'static str, row: RowId, found: impl fmt::Display) {
         let found = found.to_string();
         self.add(Finding { kind, table, row, column: None, expected: String::new(), found });
     }
@@ -263,12 +263,12 @@ mod tests {
         let collector = Collector::new(3);
         for game in [9, 2, 7, 1, 8] {
             let row = RowId::position(game.into(), 3.into());
-            collector.wrong(Kind::WrongValue, "game_position", row, "key", 1, 2);
+            collector.wrong(FindingKind::WrongValue, "game_position", row, "key", 1, 2);
         }
-        collector.about(Kind::MissingRow, "setting", RowId::default(), "no rows");
+        collector.about(FindingKind::MissingRow, "setting", RowId::default(), "no rows");
         let findings = collector.into_findings();
         assert_eq!(findings.total(), 6);
-        assert_eq!(findings.counts[&Kind::WrongValue], 5);
+        assert_eq!(findings.counts[&FindingKind::WrongValue], 5);
         let lines: Vec<String> = findings.first.iter().map(Finding::to_string).collect();
         assert_eq!(
             lines,

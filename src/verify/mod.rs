@@ -25,7 +25,7 @@ mod run;
 pub(crate) mod source;
 
 pub use error::{Error, Result};
-pub use finding::{Finding, Findings, Id, Kind, RowId};
+pub use finding::{Finding, FindingKind, Findings, Id, RowId};
 pub use options::{Sample, VerifyOptions};
 pub use progress::Progress;
 pub use report::{Report, SourceNote, SourceState};

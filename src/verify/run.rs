@@ -16,8 +16,8 @@ use crate::parallel::{self, lock};
 use crate::store::row::StoredId;
 use crate::store::{self, Cells, Database, OPENING, WrongCell};
 use crate::verify::error::{Error, Result};
-use crate::verify::file::structure::{self, Gone};
-use crate::verify::finding::{Collector, Kind, RowId};
+use crate::verify::file::structure::{self, MissingIds};
+use crate::verify::finding::{Collector, FindingKind, RowId};
 use crate::verify::options::{Sample, VerifyOptions};
 use crate::verify::progress::Progress;
 use crate::verify::report::Report;
@@ -28,7 +28,7 @@ use crate::verify::rows::games::{GameScan, Sums};
 use crate::verify::rows::occurrences::{OccurrenceScan, find_missing, find_surplus, find_unlisted};
 use crate::verify::rows::problems::{self, ProblemCounts, Problems};
 use crate::verify::rows::visited_positions::{AT_ONCE, VisitedPositions};
-use crate::verify::rows::{aliases, annotations, passed, sets};
+use crate::verify::rows::{aliases, annotations, features, sets};
 use crate::verify::source::packed;
 use crate::verify::source::text::Sources;
 
@@ -47,7 +47,7 @@ pub(crate) struct Check<'a> {
     pub(crate) threshold: Option<i64>,
     /// After several runs, a game may have a new number, because it was read again when its file had grown.
     /// Names that only it used may be removed, or may remain.
-    pub(crate) gone: Gone,
+    pub(crate) gone: MissingIds,
     games: u64,
     last_game: StoredId<GameId>,
     /// The numbers of the games to replay, if numbers are missing: then the index of a game does not follow
@@ -137,7 +137,7 @@ impl<'a> Check<'a> {
             start: Position::start(),
             openings: HashMap::new(),
             threshold: None,
-            gone: Gone::Nothing,
+            gone: MissingIds::Nothing,
             games: 0,
             last_game: StoredId::default(),
             sampled: None,
@@ -216,11 +216,11 @@ impl<'a> Check<'a> {
         let count = |sql: &str| number(sql).map(|count| u64::try_from(count).unwrap_or(0));
         self.games = count("SELECT count(*) FROM game")?;
         self.gone = if count("SELECT count(*) FROM setting WHERE name = 'removed_games'")? > 0 {
-            Gone::All
+            MissingIds::All
         } else if count("SELECT count(*) FROM import")? > 1 {
-            Gone::Games
+            MissingIds::Games
         } else {
-            Gone::Nothing
+            MissingIds::Nothing
         };
         self.last_game = number("SELECT ifnull(max(game_id), 0) FROM game")?.into();
         if self.options.sample != Sample::All && self.last_game.number() != self.games.cast_signed() {
@@ -229,7 +229,7 @@ impl<'a> Check<'a> {
         // The rows of the runs may contain any numbers.
         let positions = count("SELECT CAST(min(total(positions), 1e18) AS INTEGER) FROM import")?;
         self.progress.expect(2 * positions);
-        self.blocks = passed::blocks(connection)?;
+        self.blocks = features::blocks(connection)?;
         self.listed_keys = ListedKeys::read(connection, &self.findings)?;
         self.sources = Sources::read(connection)?;
         self.problems = Problems::read(connection)?;
@@ -296,11 +296,11 @@ impl<'a> Check<'a> {
                 let mut outcome = lock(outcome);
                 outcome.occurrences.absorb(&scan.occurrences);
                 outcome.distinct += scan.distinct;
-                self.guard("position_game", RowId::of([("key", *range.start())]), scanned)?.is_some()
+                self.guard("position_game", RowId::new([("key", *range.start())]), scanned)?.is_some()
             }
             Job::Sets(block) => {
-                let checked = passed::check(connection, *block, &self.findings);
-                self.guard(passed::TABLE, RowId::of([("block", i64::from(*block))]), checked)?.is_some()
+                let checked = features::check(connection, *block, &self.findings);
+                self.guard(features::TABLE, RowId::new([("block", i64::from(*block))]), checked)?.is_some()
             }
             Job::Duplicates(piece) => {
                 let mut scan = DuplicateScan::new(self);
@@ -317,7 +317,7 @@ impl<'a> Check<'a> {
         let chain = &self.sources.chains()[index];
         let finder = self.sources.finder();
         let Some(file) = chain.packed(finder) else {
-            chain.look_at(finder, self.progress);
+            chain.check_file(finder, self.progress);
             return Ok(true);
         };
         let compared = packed::compare(self, connection, chain, file);
@@ -336,7 +336,7 @@ impl<'a> Check<'a> {
         let problems = self.guard("problem", RowId::default(), problems::check(connection, findings))?;
         self.guard("occurrence", RowId::default(), find_unlisted(connection, findings))?;
         self.guard("player_alias", RowId::default(), aliases::check(connection, findings))?;
-        self.guard(passed::TABLE, RowId::default(), passed::check_blocks(connection, findings))?;
+        self.guard(features::TABLE, RowId::default(), features::check_blocks(connection, findings))?;
         let done = links.is_some() && numbers.is_some() && problems.is_some();
         lock(outcome).problems = problems.unwrap_or_default();
         Ok(done)
@@ -356,11 +356,11 @@ impl<'a> Check<'a> {
             })?;
             self.spread(pool, &self.key_ranges(), |connection, range| {
                 let found = find_surplus(connection, range, &differ, findings);
-                self.guard("position_game", RowId::of([("key", *range.start())]), found).map(drop)
+                self.guard("position_game", RowId::new([("key", *range.start())]), found).map(drop)
             })?;
         }
         // A game that was read again may have left names behind.
-        if self.gone != Gone::Games {
+        if self.gone != MissingIds::Games {
             self.guard("player", RowId::default(), structure::unused_names(connection, findings))?;
         }
         self.compare_sets(pool, connection)?;
@@ -378,7 +378,7 @@ impl<'a> Check<'a> {
         let blocks = self.guard("game_column", table(), sets::blocks(connection))?.unwrap_or_default();
         self.spread(pool, &blocks, |connection, &block| {
             let compared = sets::compare_columns(connection, block, findings);
-            self.guard("game_column", RowId::of([("block", block)]), compared).map(drop)
+            self.guard("game_column", RowId::new([("block", block)]), compared).map(drop)
         })?;
         let keys =
             self.guard("visited_position", table(), sets::visited_keys(connection))?.unwrap_or_default();
@@ -389,7 +389,7 @@ impl<'a> Check<'a> {
         self.spread(pool, &parts, |connection, keys| {
             keys.iter().try_for_each(|&key| {
                 let compared = sets::compare_visits(connection, key, &blocks, findings);
-                self.guard("visit_set", RowId::of([("key", key)]), compared).map(drop)
+                self.guard("visit_set", RowId::new([("key", key)]), compared).map(drop)
             })
         })
     }
@@ -483,14 +483,14 @@ impl<'a> Check<'a> {
         if !is_damage {
             return Err(store::Error::sqlite(self.path, "read the database", error).into());
         }
-        match WrongCell::of(&error) {
+        match WrongCell::from_error(&error) {
             Some(cell) => {
                 let found = format!("cannot be read from here on: {cell}");
-                self.findings.about(Kind::Unreadable, cell.table, RowId::default(), found);
+                self.findings.about(FindingKind::Unreadable, cell.table, RowId::default(), found);
             }
             None => {
                 let found = format!("cannot be read from here on: {error}");
-                self.findings.about(Kind::Unreadable, table, row, found);
+                self.findings.about(FindingKind::Unreadable, table, row, found);
             }
         }
         Ok(())

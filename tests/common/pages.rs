@@ -7,7 +7,7 @@ use std::process::Command;
 
 use pgndex::store::Database;
 
-use crate::made_file::update;
+use crate::generated_file::update;
 use crate::needs::has_program;
 use crate::support::directory_in_memory;
 

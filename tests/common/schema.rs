@@ -120,7 +120,7 @@ fn is_of_type(value: &Value, word: &str) -> bool {
 }
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn mismatches_are_reported() {
     let schema = Schema::parse(
         r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}},"required":["a"],
         "oneOf":[{"properties":{"b":{"const":1}},"required":["b"]},{"properties":{"c":{"type":["string","null"]}},"required":["c"]}],

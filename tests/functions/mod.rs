@@ -140,7 +140,7 @@ fn a_pattern_of_each_row_is_compiled_for_each_row() {
 }
 
 #[test]
-fn functions_stand_in_expression_indexes() {
+fn functions_work_in_expression_indexes() {
     let (_directory, path) = famous();
     {
         let database = Database::open(&path).expect("a database");

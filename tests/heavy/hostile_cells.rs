@@ -384,7 +384,7 @@ fn run_spoiled(bases: &Bases, sql: &str, arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn numbers_that_are_used_up_are_told_and_nothing_is_written() {
+fn exhausted_numbers_are_reported_and_nothing_is_written() {
     let bases = Bases::new();
     for table in ["import", "source", "player", "event", "site", "game"] {
         let sql = format!(

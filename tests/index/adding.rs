@@ -291,7 +291,7 @@ fn long_tags_of_added_games() {
 }
 
 #[test]
-fn what_others_made_of_a_database_is_kept_up() {
+fn objects_added_by_users_are_maintained() {
     let directory = directory();
     let files = parts(synthetic(100), 2, directory.path());
     let options = IndexOptions { continuation_threshold: 4, ..options() };
@@ -375,7 +375,7 @@ fn a_file_that_grows_in_the_middle_of_a_game() {
 }
 
 #[test]
-fn a_file_that_was_written_anew_is_read_whole() {
+fn a_rewritten_file_is_read_completely() {
     let directory = directory();
     let (file, target) = (directory.path().join("a.pgn"), directory.path().join("a.db"));
     for (text, games) in [("1. e4 *\n", 1), ("1. d4 *\n", 2), ("1. c4 c5 *\n\n1. c4 e5 *\n", 4)] {

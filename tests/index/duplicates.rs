@@ -120,7 +120,7 @@ fn the_same_moves_are_enough_if_asked() {
 }
 
 #[test]
-fn names_of_skipped_games_alone_are_not_there() {
+fn names_of_skipped_games_only_are_not_stored() {
     let texts = [
         game("A", "B", "2001.01.01", MOVES, "1-0"),
         game("A", "B", "2001.01.01", MOVES, "1-0").replace("\"e\"", "\"elsewhere\""),

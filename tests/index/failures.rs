@@ -13,11 +13,11 @@ use pgndex::store;
 use crate::support::*;
 
 /// A directory with a PGN file.
-struct Place {
+struct Workspace {
     directory: tempfile::TempDir,
 }
 
-impl Place {
+impl Workspace {
     fn new() -> Self {
         let directory = directory();
         fs::write(directory.path().join("in.pgn"), GAMES).expect("written");
@@ -58,7 +58,7 @@ fn nothing_in_a_file_is_no_error() {
         ["", "\n", " \r\n\t\n\n", "\u{feff}", "% a comment\n", "; nothing here\n", "* 1-0 *", "\0\0\0\0"]
     {
         let options = options();
-        let place = Place::new();
+        let place = Workspace::new();
         fs::write(place.path("empty.pgn"), text).unwrap();
         let summary = run(&place.path("out.db"), &[place.path("empty.pgn")], &options).unwrap();
         assert_sound(&place.path("out.db"), &summary);
@@ -74,7 +74,7 @@ fn nothing_in_a_file_is_no_error() {
 
 #[test]
 fn without_any_source_there_is_no_database() {
-    let place = Place::new();
+    let place = Workspace::new();
     fs::create_dir(place.path("empty")).unwrap();
     fs::write(place.path("games.pgn.gz"), b"\x1f\x8b\x08\x00").unwrap();
     let options = options();
@@ -97,7 +97,7 @@ fn without_any_source_there_is_no_database() {
 
 #[test]
 fn targets_that_cannot_be_written() {
-    let place = Place::new();
+    let place = Workspace::new();
     fs::create_dir(place.path("directory")).unwrap();
     let options = options();
     let error = place.fail("missing/out.db", "in.pgn", &options);
@@ -127,7 +127,7 @@ fn targets_that_cannot_be_written() {
 #[test]
 fn an_existing_target_is_replaced_only_if_asked() {
     let options = options();
-    let place = Place::new();
+    let place = Workspace::new();
     fs::write(place.path("out.db"), old()).unwrap();
     let error = place.fail("out.db", "in.pgn", &options);
     assert_eq!(place.message(&error), "out.db: not an SQLite database; is this the right file?");
@@ -143,7 +143,7 @@ fn an_existing_target_is_replaced_only_if_asked() {
 
 #[test]
 fn a_missing_directory_for_temporary_files_is_found_before_the_work() {
-    let place = Place::new();
+    let place = Workspace::new();
     let options = options();
     let options = IndexOptions { temp_dir: Some(place.path("missing")), ..options };
     let progress = Progress::default();
@@ -161,7 +161,7 @@ fn a_missing_directory_for_temporary_files_is_found_before_the_work() {
 
 #[test]
 fn targets_with_odd_names() {
-    let place = Place::new();
+    let place = Workspace::new();
     let options = options();
     for name in
         ["a b.db", "file:x.db?mode=memory", "it's \"quoted\".db", "100%.db", ":memory:", "größe.db", "-"]
@@ -176,7 +176,7 @@ fn targets_with_odd_names() {
 
 #[test]
 fn a_target_with_a_long_name() {
-    let place = Place::new();
+    let place = Workspace::new();
     let options = options();
     let longest = "x".repeat(227);
     let summary = run(&place.path(&longest), &[place.path("in.pgn")], &options).unwrap();
@@ -193,7 +193,7 @@ fn a_target_with_a_long_name() {
 #[test]
 fn names_that_are_not_utf_8() {
     use std::os::unix::ffi::OsStrExt;
-    let place = Place::new();
+    let place = Workspace::new();
     let path = |bytes: &[u8]| place.directory.path().join(std::ffi::OsStr::from_bytes(bytes));
     fs::write(path(b"\xe9t\xe9.pgn"), GAMES).unwrap();
     let options = options();
@@ -206,7 +206,7 @@ fn names_that_are_not_utf_8() {
 // In a process of its own, for its working directory.
 #[test]
 fn a_target_without_directory() {
-    let place = Place::new();
+    let place = Workspace::new();
     let output = child(place.directory.path(), &["x.db", "in.pgn"], "", 1).output().unwrap();
     assert!(text(&output).contains("indexed 53 games"), "{}", text(&output));
     assert_eq!(names(place.directory.path()), ["in.pgn", "x.db"]);
@@ -247,7 +247,7 @@ fn in_a_child() {
 }
 
 /// A file that gives a database of some 6 MB.
-fn large(place: &Place) -> u64 {
+fn large(place: &Workspace) -> u64 {
     fs::write(place.path("large.pgn"), GAMES.repeat(16)).expect("written");
     let summary = run(&place.path("size.db"), &[place.path("large.pgn")], &options()).expect("indexed");
     fs::remove_file(place.path("size.db")).expect("removed");
@@ -257,7 +257,7 @@ fn large(place: &Place) -> u64 {
 /// Files may grow to a limit only, as on a full disk. The signal that the system sends is ignored.
 #[test]
 fn a_limit_on_the_size_of_files() {
-    let place = Place::new();
+    let place = Workspace::new();
     let kib = large(&place) / 1024;
     fs::write(place.path("x.db"), old()).unwrap();
     let before = names(place.directory.path());
@@ -288,7 +288,7 @@ fn a_limit_on_the_size_of_files() {
 /// A program that does not ignore the signal is ended by it: then the target is as it was, and the next run clears the rest.
 #[test]
 fn killed_by_the_limit_on_the_size_of_files() {
-    let place = Place::new();
+    let place = Workspace::new();
     fs::write(place.path("large.pgn"), GAMES.repeat(40)).unwrap();
     fs::write(place.path("x.db"), old()).unwrap();
     let before = names(place.directory.path());
@@ -304,7 +304,7 @@ fn killed_by_the_limit_on_the_size_of_files() {
 
 #[test]
 fn a_full_disk() {
-    let place = Place::new();
+    let place = Workspace::new();
     let size = large(&place);
     for fraction in [2, 10, 50, 200] {
         let name = format!("disk{fraction}");
@@ -333,7 +333,7 @@ fn a_full_disk() {
 
 #[test]
 fn stopped_before_it_begins() {
-    let place = Place::new();
+    let place = Workspace::new();
     let options = options();
     let progress = Progress::default();
     progress.stop();
@@ -345,7 +345,7 @@ fn stopped_before_it_begins() {
 /// Stopped after each of many delays, in all phases of the run.
 #[test]
 fn stopped_at_any_moment() {
-    let place = Place::new();
+    let place = Workspace::new();
     fs::write(place.path("large.pgn"), GAMES.repeat(40)).unwrap();
     let mut phases = Vec::new();
     for round in 0..40 {
@@ -377,7 +377,7 @@ fn stopped_at_any_moment() {
 
 #[test]
 fn two_runs_at_once_do_not_disturb_each_other() {
-    let place = Place::new();
+    let place = Workspace::new();
     fs::write(place.path("large.pgn"), GAMES.repeat(10)).unwrap();
     let results: Vec<_> = std::thread::scope(|scope| {
         let one = || run(&place.path("x.db"), &[place.path("large.pgn")], &options());
@@ -395,7 +395,7 @@ fn two_runs_at_once_do_not_disturb_each_other() {
 
 #[test]
 fn a_source_that_grows_meanwhile() {
-    let place = Place::new();
+    let place = Workspace::new();
     fs::write(place.path("large.pgn"), GAMES.repeat(20)).unwrap();
     let path = place.path("large.pgn");
     let writing = std::thread::spawn(move || {
@@ -412,7 +412,7 @@ fn a_source_that_grows_meanwhile() {
 
 #[test]
 fn strict_runs_fail_at_any_problem() {
-    let place = Place::new();
+    let place = Workspace::new();
     fs::write(place.path("warning.pgn"), "[Event \"a\"]\n\n1. e4 hello *\n").unwrap();
     let options = options();
     let options = IndexOptions { strict: true, ..options };

@@ -22,9 +22,9 @@ const TOLD: [&str; 2] = [
 const LAST: &str = "SELECT path, bytes, digest, indexed_at IS NULL FROM source
     WHERE source_id IN (SELECT max(source_id) FROM source GROUP BY path) ORDER BY 1";
 
-struct Place(TempDir);
+struct Workspace(TempDir);
 
-impl Place {
+impl Workspace {
     fn new() -> Self {
         Self(directory_for(0))
     }
@@ -92,7 +92,7 @@ fn archives_that_grow_have_only_their_new_games_read() {
             continuation_threshold: 3,
             ..options()
         };
-        let place = Place::new();
+        let place = Workspace::new();
         let once = place.once(pack(text), &options);
         // In the middle of games, and where they begin.
         let boundary = |at| pgndex::pgn::next_boundary(text, at);
@@ -119,7 +119,7 @@ fn archives_that_grow_have_only_their_new_games_read() {
 /// Another way to pack it, or none, makes no other text.
 #[test]
 fn a_file_may_grow_and_be_packed_in_another_way() {
-    let place = Place::new();
+    let place = Workspace::new();
     let text = GAMES.as_bytes();
     let once = place.once(text, &options());
     let half = text.len() / 2;
@@ -132,7 +132,7 @@ fn a_file_may_grow_and_be_packed_in_another_way() {
 
 #[test]
 fn of_a_zip_archive_only_the_member_that_grew_is_read() {
-    let place = Place::new();
+    let place = Workspace::new();
     let games = GAMES.as_bytes();
     let other = b"[Event \"other\"]\n\n1. d4 Ke4 *\n";
     let pack = |text: &[u8]| {
@@ -157,7 +157,7 @@ fn of_a_zip_archive_only_the_member_that_grew_is_read() {
 }
 
 /// Where the latest reading began.
-fn first_byte(place: &Place) -> u64 {
+fn first_byte(place: &Workspace) -> u64 {
     place.number("SELECT first_byte FROM source ORDER BY source_id DESC LIMIT 1")
 }
 
@@ -171,7 +171,7 @@ fn an_archive_that_was_cut_off_is_read_on_when_it_is_whole() {
         ("gzip, members", gzip(text, 4000)),
         ("bzip2", bzip2(text, 3000)),
     ] {
-        let place = Place::new();
+        let place = Workspace::new();
         let once = place.once(&archive, &options());
         let cut = &archive[..archive.len() * 2 / 3];
         let first = place.add(cut, &options());
@@ -197,7 +197,7 @@ fn an_archive_grows_behind_a_damaged_place() {
     for broken in [1, 2] {
         let middle = frames[broken].len() / 2;
         frames[broken][middle] ^= 0x10;
-        let place = Place::new();
+        let place = Workspace::new();
         let once = place.once(frames.concat(), &options);
         place.add(frames[..3].concat(), &options);
         let (rest, start) = (place.add(frames.concat(), &options), first_byte(&place));
@@ -209,8 +209,8 @@ fn an_archive_grows_behind_a_damaged_place() {
 }
 
 #[test]
-fn a_file_that_is_not_what_it_was_is_read_as_new_and_told() {
-    let place = Place::new();
+fn a_changed_file_is_read_as_new_and_reported() {
+    let place = Workspace::new();
     let text = GAMES.as_bytes();
     let name = place.file().display().to_string();
     let skip = IndexOptions { duplicates: Duplicates::Skip, ..options() };

@@ -156,7 +156,7 @@ fn text_without_boundaries_goes_through_a_temporary_file() {
 }
 
 #[test]
-fn zip_archives_stand_for_their_pgn_files() {
+fn zip_archives_expand_to_their_pgn_files() {
     let place = directory();
     let root = place.path().join("games.zip");
     let games: Vec<&str> = GAMES.split_inclusive("*\n").collect();
@@ -307,7 +307,7 @@ fn messages(target: &Path) -> Vec<String> {
 }
 
 #[test]
-fn what_zip_archives_cannot_give_is_told() {
+fn unreadable_members_of_zip_archives_are_reported() {
     let place = directory();
     let path = |name: &str| place.path().join(name);
     let good: &[u8] = b"1. e4 *\n";

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pgndex::board::PositionKey;
 use pgndex::index::{IndexOptions, OptimizeSummary, Progress, optimize};
-use pgndex::store::{Database, Exploration, ListLengths, Selection};
+use pgndex::store::{Database, ListLengths, PositionCounts, Selection};
 use pgndex::verify::{Sample, VerifyOptions, verify};
 
 use crate::index::adding::{TABLES, assert_equal, assert_whole, parts};
@@ -98,7 +98,7 @@ fn thirty_additions_are_like_one() {
 
 /// Ten times few games take as long, and as much space, whatever is there.
 #[test]
-fn small_additions_leave_what_is_there_alone() {
+fn small_additions_do_not_rewrite_existing_levels() {
     let directory = directory();
     let files = parts(include_bytes!("../../examples/synthetic.pgn"), 40, directory.path());
     let path = directory.path().join("games.db");
@@ -116,7 +116,7 @@ fn small_additions_leave_what_is_there_alone() {
 }
 
 /// What `explore` tells of the positions with some keys.
-fn explored(path: &Path, keys: &[(i64, String)]) -> Vec<Exploration> {
+fn explored(path: &Path, keys: &[(i64, String)]) -> Vec<PositionCounts> {
     let database = Database::open_read_only(path).expect("a database");
     let selection = Selection::default();
     let explore = |(key, fen): &(i64, String)| {

@@ -14,12 +14,12 @@ use crate::index::adding::{BY_OFFSET, assert_equal, assert_whole};
 use crate::support::*;
 
 /// Two files and a database of both.
-struct Place {
+struct Workspace {
     directory: TempDir,
     options: IndexOptions,
 }
 
-impl Place {
+impl Workspace {
     fn new() -> Self {
         let place = Self {
             directory: directory_for(0),
@@ -75,7 +75,7 @@ fn count(path: &Path, table: &str) -> u64 {
 /// What is sound stays as it is.
 #[test]
 fn a_sound_database_is_the_same_afterwards() {
-    let place = Place::new();
+    let place = Workspace::new();
     fs::copy(place.database(), place.path("before.db")).expect("a copy");
     let summary = place.repair();
     assert_eq!(
@@ -101,7 +101,7 @@ fn games_of_a_file_that_were_deleted_through_sql() {
          DELETE FROM tag WHERE game_id IN (SELECT game_id FROM game WHERE source_id = 1);
          DELETE FROM game WHERE source_id = 1; DELETE FROM source WHERE source_id = 1",
     ] {
-        let place = Place::new();
+        let place = Workspace::new();
         place.change(change);
         assert!(!place.verify().is_sound());
         let files = [place.path("a.pgn")];
@@ -136,8 +136,8 @@ fn games_of_a_file_that_were_deleted_through_sql() {
 }
 
 #[test]
-fn what_follows_from_other_rows_is_made_anew() {
-    let place = Place::new();
+fn derived_rows_are_rebuilt() {
+    let place = Workspace::new();
     for change in [
         "DELETE FROM occurrence WHERE game_id % 2 = 0",
         "DELETE FROM visited_position WHERE key % 3 = 0",
@@ -159,7 +159,7 @@ fn what_follows_from_other_rows_is_made_anew() {
 /// Two spellings made one in the rows: the counts fit, and the texts still say what they say.
 #[test]
 fn names_that_were_changed_through_sql() {
-    let place = Place::new();
+    let place = Workspace::new();
     place.change(
         "UPDATE game SET white_id = (SELECT player_id FROM player WHERE name LIKE 'Kasparov%')
              WHERE white_id = (SELECT player_id FROM player WHERE name LIKE 'Kasparow%');
@@ -178,8 +178,8 @@ fn names_that_were_changed_through_sql() {
 }
 
 #[test]
-fn games_without_positions_are_told() {
-    let place = Place::new();
+fn games_without_positions_are_reported() {
+    let place = Workspace::new();
     place.change("DELETE FROM game_position WHERE game_id = 4 OR game_id = 6 AND ply > 9");
     let broken: Vec<u32> = place.repair().broken.into_iter().map(|game| game.0).collect();
     assert_eq!(broken, [4, 6]);
@@ -191,7 +191,7 @@ fn games_without_positions_are_told() {
 /// Rows that the pages of these tables never hold, as somebody wrote them: other games can be removed all the same.
 #[test]
 fn games_beside_odd_rows_can_be_removed() {
-    let place = Place::new();
+    let place = Workspace::new();
     for (first, (change, undo)) in (10..).step_by(2).zip([
         (
             "UPDATE game_position SET fen = fen || printf('%.*c', 3000, 'x') WHERE game_id = 3 AND ply = 7",
@@ -216,8 +216,8 @@ fn games_beside_odd_rows_can_be_removed() {
 }
 
 #[test]
-fn games_that_a_trigger_keeps_are_told() {
-    let place = Place::new();
+fn games_kept_by_a_trigger_are_reported() {
+    let place = Workspace::new();
     place.change("CREATE TRIGGER keep BEFORE DELETE ON game BEGIN SELECT RAISE(IGNORE); END");
     let games = vec![GameId(2)];
     let told = remove(&place.database(), &Removal::Games(games), &place.options, &Progress::default());
@@ -230,7 +230,7 @@ fn games_that_a_trigger_keeps_are_told() {
 /// What others write while a repair runs would be lost with the file that it replaces.
 #[test]
 fn others_cannot_write_to_a_database_that_is_repaired() {
-    let place = Place::new();
+    let place = Workspace::new();
     let write = "INSERT INTO setting VALUES ('mine', 1)";
     let database = Database::open_read_only(&place.database()).expect("a database");
     let lock = WriterLock::acquire(&place.database()).expect("a lock");
@@ -251,7 +251,7 @@ fn others_cannot_write_to_a_database_that_is_repaired() {
 /// A file all of whose games somebody deleted comes back as a whole, though duplicates of others had been found in it.
 #[test]
 fn a_file_without_games_is_forgotten_with_its_duplicates() {
-    let mut place = Place::new();
+    let mut place = Workspace::new();
     place.options.duplicates = pgndex::index::Duplicates::Skip;
     let own = GAMES.replace("Kasparov", "Kramnik").replace("[Date \"1", "[Date \"3");
     fs::write(place.path("c.pgn"), GAMES.to_owned() + &own).expect("written");
@@ -269,7 +269,7 @@ fn a_file_without_games_is_forgotten_with_its_duplicates() {
 /// A sample has as many games as asked for, also if those with regular numbers are gone.
 #[test]
 fn a_sample_knows_which_numbers_are_missing() {
-    let place = Place::new();
+    let place = Workspace::new();
     let last = count(&place.database(), "game");
     let even = (2..=u32::try_from(last).expect("few")).step_by(2).map(GameId).collect();
     remove(&place.database(), &Removal::Games(even), &place.options, &Progress::default()).expect("removed");
@@ -284,7 +284,7 @@ fn a_sample_knows_which_numbers_are_missing() {
 /// Games of a file that somebody made unknown stay until they are taken out, and the file can be indexed anew.
 #[test]
 fn games_of_an_unknown_source_stay_and_can_be_removed() {
-    let place = Place::new();
+    let place = Workspace::new();
     let games = count(&place.database(), "game");
     place.change("DELETE FROM source WHERE source_id = 2");
     let summary = place.repair();

@@ -7,7 +7,7 @@ use pgndex::board::{GameResult, Position};
 use pgndex::index::{IndexOptions, Progress, Removal};
 use pgndex::store::row::GameId;
 use pgndex::store::{Database, ListLengths, Selection};
-use pgndex::verify::{self, Kind, Report, Sample, VerifyOptions};
+use pgndex::verify::{self, FindingKind, Report, Sample, VerifyOptions};
 use proptest::prelude::*;
 use rusqlite::{Connection, params};
 
@@ -233,7 +233,7 @@ fn check(games: &[Game], threshold: u32, parts: usize) {
             let report = checked(&target);
             let found = &report.findings.first;
             let is_told = |found: &verify::Finding| {
-                (found.kind, found.table) == (Kind::SurplusRow, "visited_position")
+                (found.kind, found.table) == (FindingKind::SurplusRow, "visited_position")
                     && found.to_string().contains(&key.to_string())
             };
             assert!(found.iter().any(is_told), "{found:#?}");

@@ -269,7 +269,7 @@ const ANNOTATIONS: [&str; 6] = [
 
 /// Cuts each game of texts out by its offset and length and holds it to give the same alone in a file. Gives back the database of
 /// the texts, each of which is a source.
-fn assert_games_stand_alone(texts: &[impl AsRef<[u8]>]) -> (TempDir, Connection) {
+fn assert_games_are_independent(texts: &[impl AsRef<[u8]>]) -> (TempDir, Connection) {
     let directory = directory_for(texts.iter().map(|text| text.as_ref().len()).sum());
     let path = |folder: &str, index: usize| directory.path().join(format!("{folder}/{index:06}.pgn"));
     for (index, text) in texts.iter().enumerate() {
@@ -310,16 +310,16 @@ fn assert_games_stand_alone(texts: &[impl AsRef<[u8]>]) -> (TempDir, Connection)
 }
 
 #[test]
-fn each_shipped_game_stands_alone() {
-    assert_games_stand_alone(&[GAMES.to_owned(), GAMES.replace('\n', "\r\n")]);
+fn each_shipped_game_is_independent_of_others() {
+    assert_games_are_independent(&[GAMES.to_owned(), GAMES.replace('\n', "\r\n")]);
 }
 
 proptest! {
     #![proptest_config(cases(12))]
 
     #[test]
-    fn each_game_of_a_messy_collection_stands_alone(Messy(text) in messy()) {
-        assert_games_stand_alone(&[text]);
+    fn each_game_of_a_messy_collection_is_independent_of_others(Messy(text) in messy()) {
+        assert_games_are_independent(&[text]);
     }
 }
 
@@ -367,7 +367,7 @@ fn a_line_after_the_tags_does_not_depend_on_what_follows() {
             }
         }
     }
-    let (_directory, database) = assert_games_stand_alone(&texts);
+    let (_directory, database) = assert_games_are_independent(&texts);
     // The move at its start is read or not, whatever follows. In whole brackets it is a variation.
     let first =
         "SELECT ply_count FROM game GROUP BY source_id HAVING min(byte_offset) >= 0 ORDER BY source_id";
@@ -388,7 +388,7 @@ fn check_annotated_games(text: &[u8]) {
         IndexOptions { threads: 1, chunk_size: 64 << 20, memory: 1024 * MIB, ..base },
     ];
     assert_all_same(directory.path(), &[path], variants);
-    assert_games_stand_alone(&[&text[..text.len().min(3_000_000)]]);
+    assert_games_are_independent(&[&text[..text.len().min(3_000_000)]]);
 }
 
 #[test]

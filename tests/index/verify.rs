@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use pgndex::index::{Duplicates, IndexOptions, Progress as IndexProgress, index};
-use pgndex::verify::{Error, Finding, Kind, Progress, Report, Sample, SourceState, VerifyOptions, verify};
+use pgndex::verify::{
+    Error, Finding, FindingKind, Progress, Report, Sample, SourceState, VerifyOptions, verify,
+};
 use rusqlite::Connection;
 
 use crate::needs::{part_of_corpus, shared};
@@ -29,9 +31,9 @@ const BROKEN: &str = "\
 [Event \"b\"]\n\n1. e4 e5\n2. Nf3 Ke3 1-0\n\n\
 [Eve(t \"c\"]\n[Site \"s\"]\n\n1. d4 Qd4 1-0\n\nnot a game\n";
 
-pub(crate) struct Place(pub(crate) tempfile::TempDir);
+pub(crate) struct Workspace(pub(crate) tempfile::TempDir);
 
-impl Place {
+impl Workspace {
     /// A database of a text, with continuations for whatever `threshold` games reached.
     pub(crate) fn new(text: impl AsRef<[u8]>, threshold: u32) -> Self {
         let place = Self(tempfile::tempdir().unwrap());
@@ -82,7 +84,7 @@ fn lines(report: &Report) -> Vec<String> {
     report.findings.first.iter().map(|found| format!("{} {found}", found.kind.as_str())).collect()
 }
 
-pub(crate) fn sound(place: &Place, sample: Sample) -> Report {
+pub(crate) fn sound(place: &Workspace, sample: Sample) -> Report {
     let report = place.verify(sample);
     assert!(report.is_sound(), "{:#?}", lines(&report));
     report
@@ -91,7 +93,7 @@ pub(crate) fn sound(place: &Place, sample: Sample) -> Report {
 #[test]
 fn a_sound_database_is_found_sound_and_is_left_as_it_is() {
     for (text, threshold) in [(GAMES, 3), (ODD, 1), ("", 64)] {
-        let place = Place::new(text, threshold);
+        let place = Workspace::new(text, threshold);
         let state = || {
             let metadata = fs::metadata(place.database()).unwrap();
             (fs::read(place.database()).unwrap(), metadata.modified().unwrap())
@@ -120,19 +122,19 @@ fn a_sound_database_is_found_sound_and_is_left_as_it_is() {
 
 #[test]
 fn databases_of_any_threshold_are_sound() {
-    let place = Place::new(synthetic(250), 2);
+    let place = Workspace::new(synthetic(250), 2);
     sound(&place, Sample::All);
     for continuation_threshold in [5, 1] {
         place.index(IndexOptions { continuation_threshold, ..defaults() });
         sound(&place, Sample::All);
     }
     let long = "Nf3 Nf6 Ng1 Ng8 ".repeat(17_000);
-    sound(&Place::new(format!("[Result \"1-0\"]\n\n{long} e4 1-0\n\n1. Nf3 *\n"), 2), Sample::All);
+    sound(&Workspace::new(format!("[Result \"1-0\"]\n\n{long} e4 1-0\n\n1. Nf3 *\n"), 2), Sample::All);
 }
 
 #[test]
 fn databases_that_were_added_to_are_sound() {
-    let place = Place(tempfile::tempdir().unwrap());
+    let place = Workspace(tempfile::tempdir().unwrap());
     let options = IndexOptions { threads: 2, continuation_threshold: 2, ..defaults() };
     let add = |text: &str| {
         fs::write(place.source(), text).unwrap();
@@ -159,7 +161,7 @@ fn check_collections(most: usize) {
     for corpus in fs::read_dir(corpora).unwrap().map(|entry| entry.unwrap().file_name()) {
         let Some(name) = corpus.to_str().and_then(|name| name.strip_suffix(".pgn.zst")) else { continue };
         let Some(text) = part_of_corpus(name, most) else { return };
-        sound(&Place::new(text, 8), Sample::All);
+        sound(&Workspace::new(text, 8), Sample::All);
     }
 }
 
@@ -543,7 +545,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
 ];
 
 /// Holds each damage to be found, and nothing else.
-pub(crate) fn check_damage(place: &Place, damage: &[(&str, &[&str])]) {
+pub(crate) fn check_damage(place: &Workspace, damage: &[(&str, &[&str])]) {
     let bytes = fs::read(place.database()).unwrap();
     let mut wrong = Vec::new();
     let text = fs::read(place.source()).unwrap();
@@ -581,16 +583,16 @@ pub(crate) fn check_damage(place: &Place, damage: &[(&str, &[&str])]) {
 }
 
 #[test]
-fn damage_of_every_kind_is_found_and_told_with_its_place() {
-    check_damage(&Place::new(GAMES, 3), DAMAGE);
+fn damage_of_every_kind_is_found_and_located() {
+    check_damage(&Workspace::new(GAMES, 3), DAMAGE);
 }
 
 const SICILIAN: &str = "1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6 6. Be3 e5 7. Nb3 Be6 8. f3 Be7";
 
 /// Game 1, its repetitions at bytes 187 and, by others, 374, its beginning, which is game 2, at byte 561, and game 4, of which
 /// another file has what there was of it when it was cut off.
-fn with_duplicates() -> Place {
-    let place = Place(tempfile::tempdir().unwrap());
+fn with_duplicates() -> Workspace {
+    let place = Workspace(tempfile::tempdir().unwrap());
     let game = |white: &str, moves: &str| {
         format!("[White \"{white}\"]\n[Black \"Black\"]\n[Date \"2020.01.01\"]\n\n{moves}\n\n")
     };
@@ -751,13 +753,13 @@ fn games_are_the_same_from_one_position_with_other_numbers() {
             "[White \"W\"]\n[Black \"B\"]\n[FEN \"4k3/8/8/8/8/8/8/4K2R w K - {numbers}\"]\n\nO-O+ Ke7 *\n\n"
         )
     };
-    let place = Place::new([game("0 1"), game("7 40"), game("0 1")].concat(), 64);
+    let place = Workspace::new([game("0 1"), game("7 40"), game("0 1")].concat(), 64);
     assert_eq!(sound(&place, Sample::All).duplicates, 2);
 }
 
 #[test]
-fn what_somebody_added_is_no_damage() {
-    let place = Place::new(GAMES, 3);
+fn tables_of_users_are_not_damage() {
+    let place = Workspace::new(GAMES, 3);
     place.damage(
         "CREATE TABLE note (game_id, text); CREATE INDEX by_round ON game (round); CREATE VIEW v AS SELECT 1",
     );
@@ -765,8 +767,8 @@ fn what_somebody_added_is_no_damage() {
 }
 
 #[test]
-fn columns_that_somebody_added_are_no_damage() {
-    let place = Place::new(GAMES, 3);
+fn columns_of_users_are_not_damage() {
+    let place = Workspace::new(GAMES, 3);
     for table in
         ["import", "source", "player", "game", "tag", "game_position", "opening", "problem", "duplicate"]
     {
@@ -788,8 +790,8 @@ fn columns_that_somebody_added_are_no_damage() {
 }
 
 #[test]
-fn every_column_of_a_problem_is_held_against_the_text() {
-    let place = Place::new(BROKEN, 64);
+fn every_column_of_a_problem_is_compared_with_the_text() {
+    let place = Workspace::new(BROKEN, 64);
     assert_eq!(place.number("SELECT count(*) FROM problem"), 6);
     sound(&place, Sample::All);
     let row = "problem problem_id";
@@ -865,32 +867,32 @@ fn every_column_of_a_problem_is_held_against_the_text() {
 
 #[test]
 fn swapped_rows_of_one_game_are_found_though_their_sum_is_the_same() {
-    let place = Place::new(GAMES, 64);
+    let place = Workspace::new(GAMES, 64);
     place.damage(
         "CREATE TEMP TABLE swapped AS SELECT ply, key FROM game_position WHERE game_id = 6 AND ply IN (15, 16);
          UPDATE game_position AS p SET key = (SELECT key FROM swapped WHERE ply = 31 - p.ply)
          WHERE game_id = 6 AND ply IN (15, 16)",
     );
     let report = place.verify(Sample::Some(0));
-    assert_eq!(report.findings.counts[&Kind::MissingRow], 2, "{:#?}", lines(&report));
-    assert_eq!(report.findings.counts[&Kind::SurplusRow], 2);
+    assert_eq!(report.findings.counts[&FindingKind::MissingRow], 2, "{:#?}", lines(&report));
+    assert_eq!(report.findings.counts[&FindingKind::SurplusRow], 2);
 }
 
 #[test]
 fn few_findings_are_kept_and_all_are_counted() {
-    let place = Place::new(GAMES, 64);
+    let place = Workspace::new(GAMES, 64);
     place.damage("UPDATE game_position SET halfmove_clock = halfmove_clock + 1000");
     let options = VerifyOptions { limit: 4, ..VerifyOptions::default() };
     let report = verify(&place.database(), &options, &Progress::default()).unwrap();
     // Three variations begin at positions of these games, too.
     assert_eq!(report.findings.total(), report.positions + 3);
     let places: Vec<_> = report.findings.first.iter().map(|found| found.row.clone()).collect();
-    assert_eq!(places, [0, 1, 2, 3].map(|ply| pgndex::verify::RowId::of([("game_id", 1), ("ply", ply)])));
+    assert_eq!(places, [0, 1, 2, 3].map(|ply| pgndex::verify::RowId::new([("game_id", 1), ("ply", ply)])));
 }
 
 #[test]
 fn damaged_pages_are_found() {
-    let place = Place::new(GAMES, 3);
+    let place = Workspace::new(GAMES, 3);
     let bytes = fs::read(place.database()).unwrap();
     for table in ["game_position", "occurrence", "game", "visited_position", "player"] {
         let root = place.number(&format!("SELECT rootpage FROM sqlite_schema WHERE name = '{table}'"));
@@ -901,14 +903,15 @@ fn damaged_pages_are_found() {
         fs::write(place.database(), damaged).unwrap();
         let report = place.verify(Sample::All);
         let counts = &report.findings.counts;
-        let found = counts.contains_key(&Kind::Integrity) || counts.contains_key(&Kind::Unreadable);
+        let found =
+            counts.contains_key(&FindingKind::Integrity) || counts.contains_key(&FindingKind::Unreadable);
         assert!(found, "{table}: {:#?}", lines(&report));
     }
 }
 
 #[test]
 fn a_truncated_file_is_not_sound_or_no_database() {
-    let place = Place::new(GAMES, 3);
+    let place = Workspace::new(GAMES, 3);
     let bytes = fs::read(place.database()).unwrap();
     for length in [bytes.len() - 1, bytes.len() / 2, 3 * 8192, 8192, 5000, 100, 50, 0] {
         fs::write(place.database(), &bytes[..length]).unwrap();
@@ -926,7 +929,7 @@ fn a_truncated_file_is_not_sound_or_no_database() {
 
 #[test]
 fn flipped_bytes_anywhere_never_crash_the_check() {
-    let place = Place::new(ODD, 1);
+    let place = Workspace::new(ODD, 1);
     let bytes = fs::read(place.database()).unwrap();
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = |below: usize| {
@@ -949,8 +952,8 @@ fn flipped_bytes_anywhere_never_crash_the_check() {
 }
 
 #[test]
-fn sources_that_are_gone_or_changed_are_noted_and_no_damage() {
-    let place = Place::new(GAMES, 64);
+fn missing_or_changed_sources_are_noted_and_not_damage() {
+    let place = Workspace::new(GAMES, 64);
     let report = |text: Option<String>| {
         match text {
             Some(text) => fs::write(place.source(), text).unwrap(),
@@ -998,7 +1001,7 @@ fn zip(files: &[(&str, &str)]) -> Vec<u8> {
 }
 
 #[test]
-fn games_are_held_against_texts_that_have_to_be_decoded() {
+fn games_are_compared_with_decoded_texts() {
     let utf_16: Vec<u8> = format!("\u{feff}{GAMES}").encode_utf16().flat_map(u16::to_le_bytes).collect();
     let text = GAMES.as_bytes();
     for (what, archive) in [
@@ -1007,14 +1010,14 @@ fn games_are_held_against_texts_that_have_to_be_decoded() {
         ("UTF-16", utf_16.clone()),
         ("UTF-16 in gzip", gzip(&utf_16, 7000)),
     ] {
-        let place = Place::new(archive, 3);
+        let place = Workspace::new(archive, 3);
         for sample in [Sample::All, Sample::Some(7)] {
             let report = sound(&place, sample);
             assert_eq!((report.reread_games, report.sources_same), (report.replayed_games, 1), "{what}");
         }
     }
     // An archive that grew has several readings, and one game that was read twice.
-    let place = Place(tempfile::tempdir().unwrap());
+    let place = Workspace(tempfile::tempdir().unwrap());
     let options = IndexOptions { threads: 2, ..defaults() };
     for end in [text.len() / 3, text.len() / 2, text.len()] {
         fs::write(place.source(), zstd(&text[..end])).unwrap();
@@ -1026,9 +1029,9 @@ fn games_are_held_against_texts_that_have_to_be_decoded() {
 }
 
 #[test]
-fn texts_that_have_to_be_decoded_may_be_gone_or_changed_too() {
+fn decoded_texts_may_be_missing_or_changed_too() {
     let text = GAMES.as_bytes();
-    let place = Place::new(gzip(text, 5000), 64);
+    let place = Workspace::new(gzip(text, 5000), 64);
     let report = |archive: &[u8]| {
         fs::write(place.source(), archive).unwrap();
         let report = sound(&place, Sample::All);
@@ -1049,8 +1052,8 @@ fn texts_that_have_to_be_decoded_may_be_gone_or_changed_too() {
 }
 
 #[test]
-fn games_in_a_zip_archive_are_held_against_its_files() {
-    let place = Place::new(zip(&[("a.pgn", GAMES), ("b/c.pgn", ODD), ("b/d.pgn", "1. a3 *\n")]), 2);
+fn games_in_a_zip_archive_are_compared_with_its_files() {
+    let place = Workspace::new(zip(&[("a.pgn", GAMES), ("b/c.pgn", ODD), ("b/d.pgn", "1. a3 *\n")]), 2);
     let report = sound(&place, Sample::All);
     assert_eq!((report.reread_games, report.sources_same), (report.games, 3));
     fs::write(place.source(), zip(&[("b/c.pgn", ODD), ("b/d.pgn", "1. b3 *\n")])).unwrap();
@@ -1068,9 +1071,9 @@ fn games_in_a_zip_archive_are_held_against_its_files() {
 }
 
 #[test]
-fn a_damaged_archive_is_held_to_what_could_be_read_of_it() {
+fn a_damaged_archive_is_compared_as_far_as_readable() {
     let archive = gzip(GAMES.as_bytes(), 4000);
-    let place = Place::new(&archive[..archive.len() / 2], 64);
+    let place = Workspace::new(&archive[..archive.len() / 2], 64);
     let report = sound(&place, Sample::All);
     assert!(report.games > 10);
     assert_eq!((report.reread_games, report.sources_same), (report.games, 1));
@@ -1082,8 +1085,8 @@ fn a_damaged_archive_is_held_to_what_could_be_read_of_it() {
 }
 
 #[test]
-fn another_text_at_a_game_s_place_is_told() {
-    let place = Place::new(GAMES, 64);
+fn another_text_at_the_offset_of_a_game_is_reported() {
+    let place = Workspace::new(GAMES, 64);
     let other = GAMES.replacen("1. e4 e5", "1. d4 d5", 1);
     assert_ne!(other, GAMES);
     let digest = blake3::hash(other.as_bytes()).to_hex();
@@ -1108,7 +1111,7 @@ fn another_text_at_a_game_s_place_is_told() {
 
 #[test]
 fn it_stops_when_asked_to() {
-    let place = Place::new(GAMES, 3);
+    let place = Workspace::new(GAMES, 3);
     let progress = Progress::default();
     progress.stop();
     let result = verify(&place.database(), &VerifyOptions::default(), &progress);
@@ -1117,7 +1120,7 @@ fn it_stops_when_asked_to() {
 
 #[test]
 fn a_database_that_is_written_to_meanwhile_cannot_be_judged() {
-    let place = Place::new(GAMES, 3);
+    let place = Workspace::new(GAMES, 3);
     let writer = Connection::open(place.database()).unwrap();
     let (path, progress) = (place.database(), Progress::default());
     std::thread::scope(|scope| {
@@ -1136,8 +1139,8 @@ fn a_database_that_is_written_to_meanwhile_cannot_be_judged() {
 }
 
 #[test]
-fn the_command_tells_what_it_found_and_exits_accordingly() {
-    let place = Place::new(GAMES, 3);
+fn the_command_prints_findings_and_exits_accordingly() {
+    let place = Workspace::new(GAMES, 3);
     let (status, out, err) = place.run(&["out.db"]);
     assert_eq!((status, err.as_str()), (0, ""));
     insta::assert_snapshot!(out, @r#"

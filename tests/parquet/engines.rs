@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::needs::{corpus, python_with};
-use crate::place::{CLUB, ENDINGS, Place};
 use crate::support::synthetic;
+use crate::workspace::{CLUB, ENDINGS, Workspace};
 
 /// Engines that are quick to install and to start.
 const QUICK: [&str; 4] = ["duckdb", "clickhouse", "polars", "pyarrow"];
@@ -13,14 +13,14 @@ const QUICK: [&str; 4] = ["duckdb", "clickhouse", "polars", "pyarrow"];
 /// Holds what engines read of these games against SQLite. Gives back the lines that the script prints.
 fn agree(games: Vec<u8>, modules: &str, engines: &[&str]) -> Option<Vec<String>> {
     let python = python_with(modules)?;
-    let place = Place::in_memory().with("games.pgn", games).with("odd.pgn", [CLUB, ENDINGS].concat());
+    let workspace = Workspace::in_memory().with("games.pgn", games).with("odd.pgn", [CLUB, ENDINGS].concat());
     let annotated = format!("{}/examples/annotated.pgn", env!("CARGO_MANIFEST_DIR"));
     let inputs = ["games.pgn", "odd.pgn", &annotated];
-    place.run(&[&["index", "--quiet", "games.db"], &inputs[..]].concat());
-    place.run(&[&["index", "--quiet", "--parquet", "tables"], &inputs[..]].concat());
+    workspace.run(&[&["index", "--quiet", "games.db"], &inputs[..]].concat());
+    workspace.run(&[&["index", "--quiet", "--parquet", "tables"], &inputs[..]].concat());
     let output = Command::new(python)
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/parquet/engines.py"))
-        .args([place.path("tables"), place.path("games.db")])
+        .args([workspace.path("tables"), workspace.path("games.db")])
         .args(engines)
         .stderr(Stdio::inherit())
         .output()

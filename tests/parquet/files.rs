@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::needs::{corpus, python_with};
-use crate::place::{BLUNDER, CLUB, ENDINGS, Place, SHUFFLE};
+use crate::workspace::{BLUNDER, CLUB, ENDINGS, SHUFFLE, Workspace};
 
 /// All files below a directory, by their paths from there, but for the manifest.
 fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -41,11 +41,11 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Holds the files of a directory against a database, row by row.
-fn agree(place: &Place, directory: &str, database: &str) {
+fn agree(workspace: &Workspace, directory: &str, database: &str) {
     let Some(python) = python_with("duckdb") else { return };
     let status = Command::new(python)
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/parquet/files.py"))
-        .args([place.path(directory), place.path(database)])
+        .args([workspace.path(directory), workspace.path(database)])
         .stdout(Stdio::null())
         .status()
         .expect("the script runs");
@@ -63,7 +63,7 @@ fn odd_games() -> String {
 
 #[test]
 fn files_have_the_rows_of_a_database_whichever_way_they_are_written() {
-    let place = Place::in_memory().with("odd.pgn", odd_games());
+    let workspace = Workspace::in_memory().with("odd.pgn", odd_games());
     let [famous, annotated, odd] =
         [example("famous-games.pgn"), example("annotated.pgn"), "odd.pgn".to_owned()];
     let index = ["index", "--quiet", "--continuation-threshold", "2"];
@@ -74,26 +74,26 @@ fn files_have_the_rows_of_a_database_whichever_way_they_are_written() {
         ("none", &[&famous, &annotated, &odd]),
     ] {
         let [written, exported, database] = ["written", "exported", "db"].map(|end| format!("{part}.{end}"));
-        place.run(&[&index[..], &[&database], inputs].concat());
-        place.run(&[&index[..], &["--partition-by", part, "--parquet", &written], inputs].concat());
+        workspace.run(&[&index[..], &[&database], inputs].concat());
+        workspace.run(&[&index[..], &["--partition-by", part, "--parquet", &written], inputs].concat());
         // By year: on real games.
         if part != "year" {
-            agree(&place, &written, &database);
+            agree(&workspace, &written, &database);
         }
-        place.run(&["export", &database, "--partition-by", part, "--parquet", &exported]);
-        assert!(files(&place.path(&written)) == files(&place.path(&exported)), "{part}");
-        let sound = place.printed(&["verify", "--quiet", "--parquet", &exported, "--all"]);
+        workspace.run(&["export", &database, "--partition-by", part, "--parquet", &exported]);
+        assert!(files(&workspace.path(&written)) == files(&workspace.path(&exported)), "{part}");
+        let sound = workspace.stdout_of(&["verify", "--quiet", "--parquet", &exported, "--all"]);
         assert!(sound.starts_with("sound: "), "{sound}");
     }
 }
 
 #[test]
 fn neither_threads_nor_memory_change_the_files() {
-    let place = Place::in_memory();
+    let workspace = Workspace::in_memory();
     let input = example("annotated.pgn");
     let write = |directory: &str, options: &[&str]| {
-        place.run(&[&["index", "--quiet", "--parquet", directory, &input], options].concat());
-        files(&place.path(directory))
+        workspace.run(&[&["index", "--quiet", "--parquet", directory, &input], options].concat());
+        files(&workspace.path(directory))
     };
     let one = write("one", &["--threads", "1"]);
     assert!(one == write("small", &["--threads", "3", "--memory", "1M", "--chunk-size", "2K"]));
@@ -102,23 +102,23 @@ fn neither_threads_nor_memory_change_the_files() {
 
 #[test]
 fn what_was_changed_in_files_is_found() {
-    let place = Place::in_memory();
+    let workspace = Workspace::in_memory();
     let input = example("famous-games.pgn");
-    place.run(&["index", "--quiet", "--partition-by", "none", "--parquet", "whole", &input]);
-    let [whole, tables] = ["whole", "tables"].map(|name| place.path(name));
+    workspace.run(&["index", "--quiet", "--partition-by", "none", "--parquet", "whole", &input]);
+    let [whole, tables] = ["whole", "tables"].map(|name| workspace.path(name));
     copy(&whole, &tables);
     let part = tables.join("game_position/part-00000-00000.parquet");
     let manifest = tables.join("_manifest-00000.json");
     let found = |expected: &str| {
-        let run = place.run(&["verify", "--quiet", "--parquet", "tables"]);
+        let run = workspace.run(&["verify", "--quiet", "--parquet", "tables"]);
         assert_eq!(run.status, 1, "{run:?}");
         assert!(run.stdout.contains(expected), "{expected}: {run:?}");
-        let json = place.run(&["verify", "--quiet", "--json", "--parquet", "tables"]);
+        let json = workspace.run(&["verify", "--quiet", "--json", "--parquet", "tables"]);
         assert!(json.stdout.contains(r#""sound":false"#), "{json:?}");
         fs::remove_dir_all(&tables).expect("removed");
         copy(&whole, &tables);
     };
-    assert_eq!(place.run(&["verify", "--quiet", "--parquet", "tables"]).status, 0);
+    assert_eq!(workspace.run(&["verify", "--quiet", "--parquet", "tables"]).status, 0);
     let mut bytes = fs::read(&part).expect("a file");
     bytes[1000] ^= 1;
     fs::write(&part, &bytes).expect("written");
@@ -136,14 +136,14 @@ fn what_was_changed_in_files_is_found() {
         ("_SUCCESS", ""),
     ] {
         fs::write(tables.join(stray), "x").expect("written");
-        let run = place.run(&["verify", "--quiet", "--parquet", "tables"]);
+        let run = workspace.run(&["verify", "--quiet", "--parquet", "tables"]);
         assert!(
             run.status == i32::from(!expected.is_empty()) && run.stdout.contains(expected),
             "{stray}: {run:?}"
         );
         fs::remove_file(tables.join(stray)).expect("removed");
     }
-    let run = place.run(&["verify", "--quiet", "--parquet", "nowhere"]);
+    let run = workspace.run(&["verify", "--quiet", "--parquet", "nowhere"]);
     assert!(
         run.status == 1 && run.stderr.contains("nowhere: cannot read; no such file or directory"),
         "{run:?}"
@@ -154,52 +154,61 @@ fn what_was_changed_in_files_is_found() {
     // Whatever has become of them, they can be written again.
     fs::remove_file(&part).expect("removed");
     fs::write(&manifest, text.replace(r#""rows": 53,"#, r#""rows": 54,"#)).expect("written");
-    place.run(&["index", "--quiet", "--partition-by", "none", "--overwrite", "--parquet", "tables", &input]);
+    workspace.run(&[
+        "index",
+        "--quiet",
+        "--partition-by",
+        "none",
+        "--overwrite",
+        "--parquet",
+        "tables",
+        &input,
+    ]);
     assert!(files(&tables) == files(&whole));
     fs::write(&manifest, "{}").expect("written");
-    let run = place.run(&["verify", "--parquet", "tables"]);
+    let run = workspace.run(&["verify", "--parquet", "tables"]);
     assert!(run.status == 1 && run.stderr.contains("not a manifest of this version"), "{run:?}");
     fs::remove_file(&manifest).expect("removed");
-    let run = place.run(&["verify", "--parquet", "tables"]);
+    let run = workspace.run(&["verify", "--parquet", "tables"]);
     assert!(run.status == 1 && run.stderr.contains("has no _manifest-*.json"), "{run:?}");
 }
 
 #[test]
-fn nothing_is_replaced_unless_that_is_said_and_shards_stand_side_by_side() {
-    let place = Place::in_memory().with("odd.pgn", odd_games());
+fn nothing_is_replaced_without_overwrite_and_shards_coexist() {
+    let workspace = Workspace::in_memory().with("odd.pgn", odd_games());
     let write = |options: &[&str]| {
-        place.run(&[&["index", "--quiet", "--parquet", "tables", "odd.pgn"], options].concat())
+        workspace.run(&[&["index", "--quiet", "--parquet", "tables", "odd.pgn"], options].concat())
     };
     assert_eq!(write(&[]).status, 3);
-    let first = files(&place.path("tables"));
+    let first = files(&workspace.path("tables"));
     let again = write(&[]);
     assert!(again.status == 1 && again.stderr.contains("Parquet files of shard 0 already"), "{again:?}");
-    assert!(first == files(&place.path("tables")), "what is there stays");
+    assert!(first == files(&workspace.path("tables")), "what is there stays");
     assert_eq!(write(&["--shard", "7"]).status, 3);
-    let both = files(&place.path("tables"));
+    let both = files(&workspace.path("tables"));
     assert_eq!(both.len(), 2 * first.len());
     // The other shard stays, and files that the new run does not write go.
     assert_eq!(write(&["--overwrite", "--partition-by", "none"]).status, 3);
-    let replaced = files(&place.path("tables"));
+    let replaced = files(&workspace.path("tables"));
     let of_shard = |files: &BTreeMap<PathBuf, Vec<u8>>, shard: &str| {
         files.iter().filter(|(path, _)| path.to_string_lossy().contains(shard)).count()
     };
     assert_eq!(of_shard(&replaced, "part-00007-"), of_shard(&first, "part-00000-"));
     assert!(of_shard(&replaced, "part-00000-") < of_shard(&first, "part-00000-"));
-    assert_eq!(place.run(&["verify", "--quiet", "--parquet", "tables"]).status, 0);
+    assert_eq!(workspace.run(&["verify", "--quiet", "--parquet", "tables"]).status, 0);
     // What a run that was killed leaves is not read, and the next one removes it.
-    let left = place.path("tables/game/part-00000-00009.parquet.partial");
+    let left = workspace.path("tables/game/part-00000-00009.parquet.partial");
     fs::write(&left, "half").expect("written");
-    assert_eq!(place.run(&["verify", "--quiet", "--parquet", "tables"]).status, 0);
+    assert_eq!(workspace.run(&["verify", "--quiet", "--parquet", "tables"]).status, 0);
     assert_eq!(write(&["--overwrite", "--partition-by", "none"]).status, 3);
     assert!(!left.exists());
 }
 
 #[test]
-fn wrong_places_for_files_are_told() {
-    let place = Place::in_memory().with("odd.pgn", odd_games()).indexed(CLUB);
-    fs::create_dir_all(place.path("mine")).expect("a directory");
-    place.write("mine/letter.txt", "Dear Åsa");
+fn wrong_targets_for_files_are_reported() {
+    let workspace = Workspace::in_memory().with("odd.pgn", odd_games()).indexed(CLUB);
+    fs::create_dir_all(workspace.path("mine")).expect("a directory");
+    workspace.write("mine/letter.txt", "Dear Åsa");
     for (arguments, expected) in [
         (&["index", "--parquet", "mine", "odd.pgn"][..], "not made by pgndex"),
         (&["index", "--parquet", "odd.pgn", "games.pgn"], "not a directory"),
@@ -209,22 +218,22 @@ fn wrong_places_for_files_are_told() {
         (&["export", "games.db", "--parquet", "tables", "--ply", "3"], "whole games"),
         (&["verify"], "required"),
     ] {
-        let run = place.run(arguments);
+        let run = workspace.run(arguments);
         assert!([1, 2].contains(&run.status) && run.stderr.contains(expected), "{expected}: {run:?}");
     }
-    assert_eq!(fs::read_dir(place.path("mine")).expect("a directory").count(), 1);
+    assert_eq!(fs::read_dir(workspace.path("mine")).expect("a directory").count(), 1);
     let run =
-        place.run(&["export", "games.db", "--parquet", "tables", "--player", "Ågren", "--result", "0-1"]);
+        workspace.run(&["export", "games.db", "--parquet", "tables", "--player", "Ågren", "--result", "0-1"]);
     assert!(run.status == 0 && run.stderr.contains("no game matches"), "{run:?}");
-    assert!(!place.path("tables").exists());
+    assert!(!workspace.path("tables").exists());
 }
 
 #[test]
 fn a_sample_of_games_of_many_months_is_as_large_as_asked_for() {
-    let place = Place::in_memory().indexed(include_str!("../../examples/famous-games.pgn"));
-    place.run(&["export", "games.db", "--parquet", "tables", "--partition-by", "month"]);
+    let workspace = Workspace::in_memory().indexed(include_str!("../../examples/famous-games.pgn"));
+    workspace.run(&["export", "games.db", "--parquet", "tables", "--partition-by", "month"]);
     let replayed = |sample: &str| -> u64 {
-        let printed = place.printed(&["verify", "--quiet", "--parquet", "tables", "--sample", sample]);
+        let printed = workspace.stdout_of(&["verify", "--quiet", "--parquet", "tables", "--sample", sample]);
         let (_, told) = printed.trim_end().rsplit_once("; ").expect("what was replayed");
         told.strip_suffix(" games replayed").expect("games").parse().expect("a number")
     };
@@ -235,20 +244,22 @@ fn a_sample_of_games_of_many_months_is_as_large_as_asked_for() {
 
 #[test]
 fn some_games_of_a_database_are_exported() {
-    let place = Place::in_memory().indexed(&odd_games());
-    let run = place.run(&["export", "games.db", "--parquet", "tables", "--player", "Knight, B"]);
+    let workspace = Workspace::in_memory().indexed(&odd_games());
+    let run = workspace.run(&["export", "games.db", "--parquet", "tables", "--player", "Knight, B"]);
     assert!(run.stderr.contains("2 games with 14 positions"), "{run:?}");
     assert!(
-        place.printed(&["verify", "--quiet", "--parquet", "tables", "--all"]).contains("2 games replayed")
+        workspace
+            .stdout_of(&["verify", "--quiet", "--parquet", "tables", "--all"])
+            .contains("2 games replayed")
     );
-    let run = place.run(&["export", "games.db", "--parquet", "few", "--sort", "date", "--limit", "1"]);
+    let run = workspace.run(&["export", "games.db", "--parquet", "few", "--sort", "date", "--limit", "1"]);
     assert!(run.stderr.contains("1 game with"), "{run:?}");
     // A move that cannot be played has no position.
     let change = "UPDATE game_position SET move_code = 12345 WHERE game_id = 1 AND ply = 2";
-    place.printed(&["sql", "--write", "games.db", change]);
-    let run = place.run(&["export", "games.db", "--parquet", "damaged"]);
+    workspace.stdout_of(&["sql", "--write", "games.db", change]);
+    let run = workspace.run(&["export", "games.db", "--parquet", "damaged"]);
     assert!(run.status == 1 && run.stderr.contains("game 1 has"), "{run:?}");
-    assert!(!place.path("damaged").exists());
+    assert!(!workspace.path("damaged").exists());
 }
 
 #[test]
@@ -262,15 +273,19 @@ fn files_of_real_games_have_the_rows_of_a_database() {
         ("tcec-3k", "8"),
     ] {
         let Some(text) = corpus(name) else { return };
-        let place = Place::in_memory().with("games.pgn", text);
+        let workspace = Workspace::in_memory().with("games.pgn", text);
         let index = ["index", "--quiet", "--continuation-threshold", threshold];
-        place.run(&[&index[..], &["games.db", "games.pgn"]].concat());
+        workspace.run(&[&index[..], &["games.db", "games.pgn"]].concat());
         let write = ["--partition-by", "year", "--parquet", "written", "games.pgn"];
-        place.run(&[&index[..], &write].concat());
-        agree(&place, "written", "games.db");
-        place.run(&["export", "games.db", "--partition-by", "year", "--parquet", "exported"]);
-        assert!(files(&place.path("written")) == files(&place.path("exported")), "{name}");
-        assert_eq!(place.run(&["verify", "--quiet", "--parquet", "written", "--all"]).status, 0, "{name}");
+        workspace.run(&[&index[..], &write].concat());
+        agree(&workspace, "written", "games.db");
+        workspace.run(&["export", "games.db", "--partition-by", "year", "--parquet", "exported"]);
+        assert!(files(&workspace.path("written")) == files(&workspace.path("exported")), "{name}");
+        assert_eq!(
+            workspace.run(&["verify", "--quiet", "--parquet", "written", "--all"]).status,
+            0,
+            "{name}"
+        );
     }
 }
 
@@ -278,27 +293,28 @@ fn files_of_real_games_have_the_rows_of_a_database() {
 #[ignore = "takes half a minute"]
 fn killed_runs_leave_nothing_that_is_read() {
     let Some(text) = corpus("tcec-3k") else { return };
-    let place = Place::in_memory().with("games.pgn", text);
+    let workspace = Workspace::in_memory().with("games.pgn", text);
     let arguments = ["index", "--quiet", "--partition-by", "none", "--parquet", "tables", "games.pgn"];
-    place.run(&["index", "--quiet", "--partition-by", "none", "--parquet", "whole", "games.pgn"]);
-    let whole = files(&place.path("whole"));
+    workspace.run(&["index", "--quiet", "--partition-by", "none", "--parquet", "whole", "games.pgn"]);
+    let whole = files(&workspace.path("whole"));
     let mut complete = 0;
     for delay in (0..4000).step_by(400) {
-        let mut child = place.command(&arguments).stderr(Stdio::null()).spawn().expect("the program runs");
+        let mut child =
+            workspace.command(&arguments).stderr(Stdio::null()).spawn().expect("the program runs");
         std::thread::sleep(Duration::from_millis(delay));
         child.kill().expect("killed");
         child.wait().expect("it ended");
-        if place.path("tables/_manifest-00000.json").exists() {
+        if workspace.path("tables/_manifest-00000.json").exists() {
             complete += 1;
-            assert!(files(&place.path("tables")) == whole, "{delay}");
+            assert!(files(&workspace.path("tables")) == whole, "{delay}");
         } else {
-            let run = place.run(&["verify", "--parquet", "tables"]);
+            let run = workspace.run(&["verify", "--parquet", "tables"]);
             assert!(run.status == 1, "{run:?}");
         }
-        let run = place.run(&arguments);
+        let run = workspace.run(&arguments);
         assert!([0, 1, 3].contains(&run.status), "{run:?}");
-        assert!(files(&place.path("tables")) == whole, "the same command completes the work: {delay}");
-        fs::remove_dir_all(place.path("tables")).expect("removed");
+        assert!(files(&workspace.path("tables")) == whole, "the same command completes the work: {delay}");
+        fs::remove_dir_all(workspace.path("tables")).expect("removed");
     }
     println!("{complete} runs were complete before they were killed");
 }

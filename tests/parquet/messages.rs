@@ -5,20 +5,23 @@ use std::io::Write as _;
 use std::process::Command;
 
 use crate::command::Run;
-use crate::place::Place;
 use crate::schema::Schema;
 use crate::support::Mount;
+use crate::workspace::Workspace;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 
 #[test]
 fn parquet_files_are_checked_in_its_place() {
-    let place = Place::in_memory().indexed(FAMOUS);
-    assert_eq!(place.run(&["export", "games.db", "--partition-by", "none", "--parquet", "tables"]).status, 0);
-    let mut checked = place.command(&["verify", "--parquet", "tables"]);
+    let workspace = Workspace::in_memory().indexed(FAMOUS);
+    assert_eq!(
+        workspace.run(&["export", "games.db", "--partition-by", "none", "--parquet", "tables"]).status,
+        0
+    );
+    let mut checked = workspace.command(&["verify", "--parquet", "tables"]);
     let checked = Run::of(checked.env("PGNDEX_DB", "games.db").output().expect("the program runs"));
     assert_eq!(checked.status, 0, "{checked:?}");
-    let both = place.run(&["verify", "games.db", "--parquet", "tables"]);
+    let both = workspace.run(&["verify", "games.db", "--parquet", "tables"]);
     assert_eq!(both.status, 2, "{both:?}");
     assert_eq!(
         both.stderr,
@@ -28,13 +31,13 @@ fn parquet_files_are_checked_in_its_place() {
 
 #[test]
 fn lines_of_the_log_fit_the_schema() {
-    let place = Place::in_memory().with("games.pgn", FAMOUS);
+    let workspace = Workspace::in_memory().with("games.pgn", FAMOUS);
     let schema = Schema::parse(include_str!("../../docs/log.schema.json"));
     for arguments in [
         &["index", "--partition-by", "none", "--parquet", "tables", "games.pgn"][..],
         &["verify", "--parquet", "tables"],
     ] {
-        let run = place.run(&[arguments, &["--log-format", "json"]].concat());
+        let run = workspace.run(&[arguments, &["--log-format", "json"]].concat());
         assert_eq!(run.status, 0, "{run:?}");
         let lines = run.stderr.lines().map(|line| serde_json::from_str(line).expect("JSON"));
         let lines: Vec<serde_json::Value> = lines.collect();
@@ -45,9 +48,9 @@ fn lines_of_the_log_fit_the_schema() {
 
 #[test]
 fn a_limit_of_file_size_is_an_error_that_names_the_directory() {
-    let place = Place::in_memory().indexed(FAMOUS);
+    let workspace = Workspace::in_memory().indexed(FAMOUS);
     let mut command = Command::new("bash");
-    command.current_dir(place.directory()).env("PGNDEX", env!("CARGO_BIN_EXE_pgndex"));
+    command.current_dir(workspace.directory()).env("PGNDEX", env!("CARGO_BIN_EXE_pgndex"));
     let run = Run::of(
         command
             .args(["-c", "ulimit -f 1; \"$PGNDEX\" export games.db --parquet tables"])
@@ -60,12 +63,12 @@ fn a_limit_of_file_size_is_an_error_that_names_the_directory() {
 
 #[test]
 fn a_full_disk_is_an_error_with_what_is_free_on_it() {
-    let place = Place::in_memory().indexed(FAMOUS);
-    let Some(disk) = Mount::new(place.path("disk"), "24m") else { return };
+    let workspace = Workspace::in_memory().indexed(FAMOUS);
+    let Some(disk) = Mount::new(workspace.path("disk"), "24m") else { return };
     let mut fill = fs::File::create(disk.0.join("fill")).expect("a file");
     while fill.write_all(&[0; 4096]).is_ok() {}
     for work in ["index --parquet disk/tables games.pgn", "export --parquet disk/tables games.db"] {
-        let run = place.run(&work.split(' ').collect::<Vec<_>>());
+        let run = workspace.run(&work.split(' ').collect::<Vec<_>>());
         assert!(run.status == 1 && run.stderr.contains("no space left"), "{work}: {run:?}");
         assert!(run.stderr.contains("B are free in disk/tables"), "{work}: {run:?}");
     }
@@ -74,11 +77,19 @@ fn a_full_disk_is_an_error_with_what_is_free_on_it() {
 /// The manifest, which makes files known, is the last thing that takes space: what was there stays until it is written.
 #[test]
 fn parquet_files_are_replaced_when_all_is_written() {
-    let place = Place::in_memory().indexed(FAMOUS);
-    let Some(disk) = Mount::new(place.path("disk"), "24m") else { return };
+    let workspace = Workspace::in_memory().indexed(FAMOUS);
+    let Some(disk) = Mount::new(workspace.path("disk"), "24m") else { return };
     let free = || pgndex::store::free_bytes(&disk.0).expect("a file system");
     let export = |directory: &str| {
-        place.run(&["export", "games.db", "--partition-by", "none", "--overwrite", "--parquet", directory])
+        workspace.run(&[
+            "export",
+            "games.db",
+            "--partition-by",
+            "none",
+            "--overwrite",
+            "--parquet",
+            directory,
+        ])
     };
     let before = free();
     assert_eq!(export("disk/tables").status, 0);
@@ -96,5 +107,5 @@ fn parquet_files_are_replaced_when_all_is_written() {
         assert_eq!(free(), left, "{directory}");
     }
     assert!(!disk.0.join("other").exists());
-    assert_eq!(place.run(&["verify", "--quiet", "--parquet", "disk/tables"]).status, 0);
+    assert_eq!(workspace.run(&["verify", "--quiet", "--parquet", "disk/tables"]).status, 0);
 }

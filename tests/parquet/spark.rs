@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::needs::{corpus, python_that_runs};
-use crate::place::Place;
+use crate::workspace::Workspace;
 
 /// The text in thirty frames, as pzstd writes them.
 fn in_frames(text: &[u8]) -> Vec<u8> {
@@ -29,16 +29,16 @@ fn run(parts: &[&str], length: usize) -> Option<String> {
     let again = text[..some].to_owned();
     text.truncate(text.trim_ascii_end().len());
     text.extend([b"\n\n", &again[..]].concat());
-    let place = Place::new();
-    fs::write(place.path("many.pgn.zst"), in_frames(&text)).expect("written");
-    fs::write(place.path("single.pgn.zst"), zstd::encode_all(&text[..], 3).expect("packed"))
+    let workspace = Workspace::new();
+    fs::write(workspace.path("many.pgn.zst"), in_frames(&text)).expect("written");
+    fs::write(workspace.path("single.pgn.zst"), zstd::encode_all(&text[..], 3).expect("packed"))
         .expect("written");
-    fs::write(place.path("games.pgn"), text).expect("written");
-    place.run(&["index", "--quiet", "--duplicates", "keep", "all.db", "games.pgn"]);
-    place.run(&["index", "--quiet", "unique.db", "games.pgn"]);
+    fs::write(workspace.path("games.pgn"), text).expect("written");
+    workspace.run(&["index", "--quiet", "--duplicates", "keep", "all.db", "games.pgn"]);
+    workspace.run(&["index", "--quiet", "unique.db", "games.pgn"]);
     let output = Command::new(python)
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/parquet/spark.py"))
-        .args([Path::new(env!("CARGO_BIN_EXE_pgndex")), place.path(".").as_path()])
+        .args([Path::new(env!("CARGO_BIN_EXE_pgndex")), workspace.path(".").as_path()])
         .args(parts)
         .stderr(Stdio::inherit())
         .output()

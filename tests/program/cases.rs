@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rayon::prelude::*;
 
 use crate::needs::shared;
-use crate::place::Place;
+use crate::workspace::Workspace;
 
 /// Files and options of `index`, why the answer is right, a command with the words after its database, and the lines that it prints.
 type Case = (&'static str, &'static str, &'static [&'static str], &'static [&'static str]);
@@ -130,18 +130,18 @@ const CASES: &[Case] = &[
 fn answers_are_as_the_table_says() {
     let Some(directory) = shared("cases") else { return };
     let read = |&(words, why, command, expected): &Case| {
-        let place = Place::new();
+        let workspace = Workspace::new();
         let words = words.split(' ').map(|word| {
             let path = directory.join(format!("{word}.pgn"));
             if path.exists() { path.to_str().expect("UTF-8").to_owned() } else { word.to_owned() }
         });
         let words: Vec<String> =
             ["index", "--quiet", "games.db"].map(str::to_owned).into_iter().chain(words).collect();
-        let run = place.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let run = workspace.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
         assert!([0, 3].contains(&run.status), "{words:?}: {run:?}");
 
         let format: &[&str] = if command[0] == "sql" { &["--format", "csv"] } else { &[] };
-        let printed = place.printed(&[&[command[0], "games.db"], &command[1..], format].concat());
+        let printed = workspace.stdout_of(&[&[command[0], "games.db"], &command[1..], format].concat());
         // The first line has the names of the columns.
         let lines: Vec<&str> = printed.lines().skip(1).collect();
         (lines != expected).then(|| format!("{words:?}: {why}\nexpected {expected:#?}\nfound {lines:#?}"))

@@ -5,22 +5,22 @@ use std::io::Write as _;
 use std::path::Path;
 
 use crate::command::Run;
-use crate::place::{BLUNDER, CLUB, ENDINGS, Place, SHUFFLE, json};
+use crate::workspace::{BLUNDER, CLUB, ENDINGS, SHUFFLE, Workspace, json};
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 
 /// Four games with everything that is rare.
-fn odd() -> Place {
+fn odd() -> Workspace {
     let club = CLUB.replace("[ECO", "[Annotator \"me\"]\n[ECO");
     let endings = ENDINGS.replace("[Date \"?\"]", "[Date \"2024.13\"]");
-    Place::new().built(&[&club, &endings, SHUFFLE, BLUNDER].concat())
+    Workspace::new().built(&[&club, &endings, SHUFFLE, BLUNDER].concat())
 }
 
 mod help {
     use super::*;
 
     fn help(arguments: &[&str]) -> String {
-        Place::new().ok(arguments).replace(env!("CARGO_PKG_VERSION"), "VERSION")
+        Workspace::new().ok(arguments).replace(env!("CARGO_PKG_VERSION"), "VERSION")
     }
 
     #[test]
@@ -115,7 +115,7 @@ mod help {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
         let output =
-            Place::new().command(&["--version", "--verbose"]).stdout(writer).output().expect("it runs");
+            Workspace::new().command(&["--version", "--verbose"]).stdout(writer).output().expect("it runs");
         let expected = Run { status: 0, stdout: String::new(), stderr: String::new() };
         assert_eq!(Run::of(output), expected);
     }
@@ -629,13 +629,13 @@ mod help {
         "#);
         let (_, example) = text.split_once("pgndex key \"").expect("an example");
         let fen = example.split('"').next().expect("a FEN");
-        let key = json(&Place::new().ok(&["key", fen, "-f", "json"]))["integer"].to_string();
+        let key = json(&Workspace::new().ok(&["key", fen, "-f", "json"]))["integer"].to_string();
         assert!(text.contains(&format!("key = {key}\"")), "{key}");
     }
 
     #[test]
     fn wrong_usage_has_status_2() {
-        let sample = Place::new();
+        let sample = Workspace::new();
         for arguments in [
             &[][..],
             &["find"],
@@ -765,7 +765,7 @@ mod game {
     }
 
     #[test]
-    fn moves_that_are_not_there_are_missed_aloud() {
+    fn missing_moves_are_reported() {
         let sample = odd();
         let run = sample.run(&["game", "games.db", "4"]);
         insta::assert_snapshot!(run.stdout, @"
@@ -913,14 +913,14 @@ mod game {
 
     #[test]
     fn pgn_exported_is_read_and_exported_the_same() {
-        let sample = Place::new().built(FAMOUS);
+        let sample = Workspace::new().built(FAMOUS);
         let count = FAMOUS.matches("[Event ").count();
-        let export = |sample: &Place| -> String {
+        let export = |sample: &Workspace| -> String {
             (1..=count).map(|game| sample.ok(&["game", "games.db", &game.to_string(), "-f", "pgn"])).collect()
         };
         let first = export(&sample);
         assert!(first.lines().all(|line| line.len() < 80 || line.starts_with('[')));
-        assert_eq!(export(&Place::new().built(&first)), first);
+        assert_eq!(export(&Workspace::new().built(&first)), first);
     }
 
     #[test]
@@ -956,7 +956,7 @@ mod info {
     use super::*;
 
     /// Takes out times, and the size of the file.
-    fn masked(sample: &Place, text: &str) -> String {
+    fn masked(sample: &Workspace, text: &str) -> String {
         let bytes = fs::metadata(sample.path("games.db")).expect("the database").len();
         let text = text.replace(&format!("\"bytes\": {bytes}"), "\"bytes\": SIZE");
         let text = text.replace(&format!(": {} KiB, schema", bytes / 1024), ": SIZE, schema");
@@ -1127,7 +1127,7 @@ mod info {
 
     #[test]
     fn an_empty_database_is_shown_too() {
-        let sample = Place::new().built("");
+        let sample = Workspace::new().built("");
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
         games.db: SIZE, schema version 1
 
@@ -1162,7 +1162,7 @@ mod key {
 
     #[test]
     fn in_every_format() {
-        let sample = Place::new();
+        let sample = Workspace::new();
         insta::assert_snapshot!(sample.ok(&["key", FEN]), @"
         key      823c9b50fd114196
         integer  -9062197578030825066
@@ -1180,7 +1180,7 @@ mod key {
 
     #[test]
     fn quotes_can_be_left_out_and_counters_too() {
-        let sample = Place::new();
+        let sample = Workspace::new();
         let words = ["key", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR", "w", "KQkq", "-"];
         assert!(sample.ok(&words).starts_with("key      463b96181691fc9c\ninteger  5060803636482931868\n"));
     }
@@ -1188,7 +1188,7 @@ mod key {
     #[test]
     fn no_position() {
         let failure = |fen| {
-            let run = Place::new().run(&["key", fen]);
+            let run = Workspace::new().run(&["key", fen]);
             assert_eq!((run.status, run.stdout.as_str()), (2, ""));
             run.stderr
         };
@@ -1230,7 +1230,7 @@ mod output {
 mod databases_that_cannot_be_opened {
     use super::*;
 
-    fn every_command(sample: &Place, database: &str) -> String {
+    fn every_command(sample: &Workspace, database: &str) -> String {
         let failures = [
             sample.failure(&["info", database]),
             sample.failure(&["find", database, "--moves", "1. e4"]),
@@ -1244,7 +1244,7 @@ mod databases_that_cannot_be_opened {
 
     #[test]
     fn missing() {
-        let sample = Place::new();
+        let sample = Workspace::new();
         insta::assert_snapshot!(every_command(&sample, "games.db"), @"
         pgndex: error: games.db: no such database; make one with `pgndex index`
         ");
@@ -1253,7 +1253,7 @@ mod databases_that_cannot_be_opened {
 
     #[test]
     fn not_a_database() {
-        let sample = Place::new();
+        let sample = Workspace::new();
         fs::write(sample.path("games.pgn"), FAMOUS).expect("a file");
         insta::assert_snapshot!(every_command(&sample, "games.pgn"), @"
         pgndex: error: games.pgn: PGN, not a database; name the database first, which `pgndex index` makes

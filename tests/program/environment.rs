@@ -1,17 +1,17 @@
 //! Values that the environment gives where the command line gives none.
 
 use crate::command::Run;
-use crate::place::Place;
+use crate::workspace::Workspace;
 
 const GAMES: &str = "1. e4 e5 *\n\n1. d4 d5 *\n";
 
-fn run(place: &Place, variables: &[(&str, &str)], arguments: &[&str]) -> Run {
-    Run::of(place.command(arguments).envs(variables.iter().copied()).output().expect("the program runs"))
+fn run(workspace: &Workspace, variables: &[(&str, &str)], arguments: &[&str]) -> Run {
+    Run::of(workspace.command(arguments).envs(variables.iter().copied()).output().expect("the program runs"))
 }
 
 #[test]
 fn it_names_the_database_of_commands_that_only_read() {
-    let place = Place::new().indexed(GAMES);
+    let workspace = Workspace::new().indexed(GAMES);
     let named = [("PGNDEX_DB", "games.db")];
     for arguments in [
         &["info"][..],
@@ -20,16 +20,16 @@ fn it_names_the_database_of_commands_that_only_read() {
         &["export", "--format", "pgn"],
         &["verify"],
     ] {
-        let given = place.run(&[&arguments[..1], &["games.db"], &arguments[1..]].concat());
-        assert_eq!(run(&place, &named, arguments).status, 0, "{arguments:?}");
+        let given = workspace.run(&[&arguments[..1], &["games.db"], &arguments[1..]].concat());
+        assert_eq!(run(&workspace, &named, arguments).status, 0, "{arguments:?}");
         if arguments[0] != "info" {
-            assert_eq!(run(&place, &named, arguments), given, "{arguments:?}");
+            assert_eq!(run(&workspace, &named, arguments), given, "{arguments:?}");
         }
-        assert_eq!(run(&place, &[("PGNDEX_DB", "")], arguments).status, 2, "{arguments:?}");
+        assert_eq!(run(&workspace, &[("PGNDEX_DB", "")], arguments).status, 2, "{arguments:?}");
     }
-    let both = run(&place, &[("PGNDEX_DB", "missing.db")], &["find", "games.db", "--moves", "1. e4"]);
+    let both = run(&workspace, &[("PGNDEX_DB", "missing.db")], &["find", "games.db", "--moves", "1. e4"]);
     assert_eq!(both.status, 0, "the command line goes first: {both:?}");
-    let missing = run(&place, &[("PGNDEX_DB", "missing.db")], &["find", "--moves", "1. e4"]);
+    let missing = run(&workspace, &[("PGNDEX_DB", "missing.db")], &["find", "--moves", "1. e4"]);
     assert_eq!(missing.status, 1);
     let told = "pgndex: error: missing.db: no such database; make one with `pgndex index`\n  the variable PGNDEX_DB names the database\n";
     assert_eq!(missing.stderr, told);
@@ -37,38 +37,41 @@ fn it_names_the_database_of_commands_that_only_read() {
 
 #[test]
 fn it_names_no_database_that_is_written_or_could_be_another_argument() {
-    let place = Place::new().indexed(GAMES);
+    let workspace = Workspace::new().indexed(GAMES);
     for arguments in
         [&["game", "1"][..], &["optimize"], &["repair"], &["remove", "--shrink"], &["index", "games.pgn"]]
     {
-        let run = run(&place, &[("PGNDEX_DB", "games.db")], arguments);
+        let run = run(&workspace, &[("PGNDEX_DB", "games.db")], arguments);
         assert_eq!(run.status, 2, "{arguments:?}: {run:?}");
     }
 }
 
 #[test]
 fn it_says_how_many_threads() {
-    let place = Place::new().with("games.pgn", GAMES);
+    let workspace = Workspace::new().with("games.pgn", GAMES);
     let index = ["index", "--dry-run", "--json", "games.pgn"];
-    assert_eq!(run(&place, &[("PGNDEX_THREADS", "1")], &index).status, 0);
-    assert_eq!(run(&place, &[("PGNDEX_THREADS", "")], &index).status, 0);
-    let wrong = run(&place, &[("PGNDEX_THREADS", "many")], &index);
+    assert_eq!(run(&workspace, &[("PGNDEX_THREADS", "1")], &index).status, 0);
+    assert_eq!(run(&workspace, &[("PGNDEX_THREADS", "")], &index).status, 0);
+    let wrong = run(&workspace, &[("PGNDEX_THREADS", "many")], &index);
     assert_eq!(wrong.status, 2);
     assert!(wrong.stderr.starts_with("error: invalid value 'many' for '--threads <N>' of the variable 'PGNDEX_THREADS': not a whole number"), "{wrong:?}");
-    assert_eq!(run(&place, &[("PGNDEX_THREADS", "many")], &[&index[..], &["-j", "1"]].concat()).status, 0);
+    assert_eq!(
+        run(&workspace, &[("PGNDEX_THREADS", "many")], &[&index[..], &["-j", "1"]].concat()).status,
+        0
+    );
 }
 
 #[test]
 fn spreadsheets_run_no_name_as_a_formula() {
     let name = "[White \"=cmd|' /C calc'!A0\"]\n[Black \"-2+3\"]\n[Event \"@SUM(1)\"]\n[Site \"+1\"]\n\n1. e4 {[%eval -0.5]} *\n";
-    let place = Place::new().indexed(name);
+    let workspace = Workspace::new().indexed(name);
     for arguments in [
         &["find", "games.db", "--format", "csv"][..],
         &["sql", "games.db", "--format", "csv", "SELECT white, black, event, -1 AS number FROM games"],
         &["export", "games.db", "--format", "csv"],
     ] {
-        let as_it_is = place.run(arguments).stdout;
-        let harmless = run(&place, &[("PGNDEX_SPREADSHEET", "1")], arguments).stdout;
+        let as_it_is = workspace.run(arguments).stdout;
+        let harmless = run(&workspace, &[("PGNDEX_SPREADSHEET", "1")], arguments).stdout;
         assert!(as_it_is.contains("=cmd|") && !as_it_is.contains("'=cmd|"), "{as_it_is}");
         for cell in ["=cmd|", "-2+3", "@SUM"] {
             let quoted = format!("'{cell}");

@@ -1,8 +1,8 @@
 //! `pgndex explore`: what it prints, where, and how it exits.
 
 use crate::command::Run;
-use crate::place::Place;
 use crate::support::OPENINGS;
+use crate::workspace::Workspace;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 const RATED: &str = r#"[Event "Open"]
@@ -54,8 +54,8 @@ const CASTLING: &str = r#"[Result "1-0"]
 1. O-O-O 1-0
 "#;
 
-fn built(pgn: &str) -> Place {
-    Place::asking(&["explore", "games.db"]).built(pgn)
+fn built(pgn: &str) -> Workspace {
+    Workspace::asking(&["explore", "games.db"]).built(pgn)
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn moves_come_with_results_and_the_latest_games_below() {
 }
 
 #[test]
-fn games_count_by_position_and_those_that_end_or_have_no_result_are_told() {
+fn games_count_by_position_and_ended_or_unfinished_games_are_reported() {
     let sample = built(RATED);
     insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5"]), @"
     D00 Queen's Pawn Game
@@ -508,8 +508,9 @@ fn a_game_that_ends_by_returning_counts_by_the_last_move_it_made() {
         };
         BERLIN[range].iter().map(game).collect()
     };
-    let place =
-        Place::asking(&["explore", "games.db"]).with("first.pgn", games(0..5)).with("rest.pgn", games(5..12));
+    let workspace = Workspace::asking(&["explore", "games.db"])
+        .with("first.pgn", games(0..5))
+        .with("rest.pgn", games(5..12));
     // From rows and from tables and sets, made at once and by adding.
     for threshold in ["64", "12", "6", "1"] {
         let index = ["index", "--quiet", "--duplicates", "keep", "--overwrite", "games.db", "first.pgn"];
@@ -518,9 +519,9 @@ fn a_game_that_ends_by_returning_counts_by_the_last_move_it_made() {
         let first = [index.as_slice(), &threshold].concat();
         let rest = vec!["index", "--quiet", "--duplicates", "keep", "games.db", "rest.pgn"];
         for runs in [vec![at_once], vec![first, rest]] {
-            runs.iter().for_each(|run| assert_eq!(place.run(run).status, 0, "{run:?}"));
+            runs.iter().for_each(|run| assert_eq!(workspace.run(run).status, 0, "{run:?}"));
             for filter in [&[][..], &["--player", "=A"], &["--side", "black"]] {
-                let answer = place.json(&[&["--moves", BEFORE], filter].concat());
+                let answer = workspace.json(&[&["--moves", BEFORE], filter].concat());
                 let moves = answer["moves"].as_array().expect("moves").iter();
                 let played = |played: &serde_json::Value| {
                     let games =
@@ -540,19 +541,19 @@ fn a_game_that_ends_by_returning_counts_by_the_last_move_it_made() {
                     assert!(listed.iter().all(|game| game["uci"].is_string()), "{list}: {listed:?}");
                 }
             }
-            assert_eq!(place.run(&["verify", "--quiet", "games.db"]).status, 0);
+            assert_eq!(workspace.run(&["verify", "--quiet", "games.db"]).status, 0);
         }
         let remove =
             ["remove", "--quiet", "games.db", "--sql", "SELECT game_id FROM game WHERE game_id % 2 = 0"];
-        assert_eq!(place.run(&remove).status, 0);
-        let left = place.json(&["--moves", BEFORE]);
+        assert_eq!(workspace.run(&remove).status, 0);
+        let left = workspace.json(&["--moves", BEFORE]);
         let of =
             |index: usize| (left["moves"][index]["san"].as_str(), left["moves"][index]["draws"].as_u64());
         assert_eq!(
             (of(0), of(1), left["moves"].as_array().map(Vec::len)),
             ((Some("Qe4+"), Some(5)), (Some("Re1+"), Some(0)), Some(2))
         );
-        assert_eq!(place.run(&["verify", "--quiet", "games.db"]).status, 0);
+        assert_eq!(workspace.run(&["verify", "--quiet", "games.db"]).status, 0);
     }
 }
 
@@ -561,8 +562,8 @@ fn only_games_that_never_moved_from_a_position_ended_there() {
     let text = "[Result \"1/2-1/2\"]\n\n1. Nf3 Nf6 2. Ng1 Ng8 1/2-1/2\n\n\
                 [Result \"1/2-1/2\"]\n\n1. Nc3 Nc6 2. Nb1 Nb8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2\n\n\
                 [Result \"1/2-1/2\"]\n\n1/2-1/2\n";
-    let place = built(text);
-    insta::assert_snapshot!(place.ok(&["--top", "0", "--recent", "0"]), @"
+    let workspace = built(text);
+    insta::assert_snapshot!(workspace.ok(&["--top", "0", "--recent", "0"]), @"
     move  games    share  w/d/b %                        elo  last  opening
     ─────────────────────────────────────────────────────────────────────────────────────
     Nf3       2   66.7 %  0/100/0  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒             A04 Zukertort Opening

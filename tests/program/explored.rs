@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::place::Place;
 use crate::program::python::printed_by;
+use crate::workspace::Workspace;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 
@@ -30,8 +30,8 @@ fn many_answers() {
     }
 }
 
-fn famous() -> Place {
-    Place::asking(&["explore", "games.db"]).built(FAMOUS)
+fn famous() -> Workspace {
+    Workspace::asking(&["explore", "games.db"]).built(FAMOUS)
 }
 
 /// Two orders of moves, one of which returns to a position.
@@ -75,21 +75,21 @@ const ORDERS: &str = r#"[White "A"]
 1. e4 1-0
 "#;
 
-fn orders() -> Place {
-    Place::asking(&["explore", "games.db"]).built(ORDERS)
+fn orders() -> Workspace {
+    Workspace::asking(&["explore", "games.db"]).built(ORDERS)
 }
 
 #[test]
 fn one_side_sees_its_score() {
-    let place = orders();
-    insta::assert_snapshot!(place.ok(&["--player", "=A", "--side", "white", "--top", "0", "--recent", "0"]), @"
+    let workspace = orders();
+    insta::assert_snapshot!(workspace.ok(&["--player", "=A", "--side", "white", "--top", "0", "--recent", "0"]), @"
     move  games    share    score  +/=/- %                        opponents  performance  last  opening
     ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────
     d4        2  100.0 %   50.0 %  50/0/50  ██████████░░░░░░░░░░       2250         2250  2003  A40 Queen's Pawn Game
     Σ         2  100.0 %   50.0 %  50/0/50  ██████████░░░░░░░░░░       2250         2250  2003
     2 games: █ won 1 (50.0 %), ▒ drawn 0 (0.0 %), ░ lost 1 (50.0 %), from White's side
     ");
-    insta::assert_snapshot!(place.ok(&["--side", "black", "--top", "0", "--recent", "0"]), @"
+    insta::assert_snapshot!(workspace.ok(&["--side", "black", "--top", "0", "--recent", "0"]), @"
     move  games    share    score  +/=/- %                         opponents  performance  last  opening
     ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
     d4        3   60.0 %   33.3 %  33/0/67   ███████░░░░░░░░░░░░░       2400         1600  2003  A40 Queen's Pawn Game
@@ -98,7 +98,7 @@ fn one_side_sees_its_score() {
     Σ         5  100.0 %   30.0 %  20/20/60  ████▒▒▒▒░░░░░░░░░░░░       2355         2162  2003
     5 games: █ won 1 (20.0 %), ▒ drawn 1 (20.0 %), ░ lost 3 (60.0 %), from Black's side
     ");
-    insta::assert_snapshot!(place.ok(&["--side", "black", "--format", "csv"]), @"
+    insta::assert_snapshot!(workspace.ok(&["--side", "black", "--format", "csv"]), @"
     uci,san,games,white,draws,black,average_rating,average_opponent_rating,performance,first_year,last_year,eco,opening
     d2d4,d4,3,2,0,1,2400,2400,1600,2001,2003,A40,Queen's Pawn Game
     c2c4,c4,1,0,1,0,2310,2310,2310,2003,2003,A10,English Opening
@@ -106,13 +106,13 @@ fn one_side_sees_its_score() {
     ");
     // The opponent is the one with the other side, whichever way he is given.
     for opponent in [["--opponent", "=B"], ["--player", "=B"]] {
-        let object = place.json(&[&["--player", "=A", "--side", "white"], opponent.as_slice()].concat());
+        let object = workspace.json(&[&["--player", "=A", "--side", "white"], opponent.as_slice()].concat());
         assert_eq!((&object["white"], &object["black"]), (&1.into(), &0.into()), "{opponent:?}");
     }
-    let run = place.ask(&["--player", "=A", "--side", "white", "--white", "=B"]);
+    let run = workspace.ask(&["--player", "=A", "--side", "white", "--white", "=B"]);
     insta::assert_snapshot!(run.stderr, @"pgndex: error: --player with --side names both players already; leave out --white");
     assert_eq!(run.status, 2);
-    insta::assert_snapshot!(place.ask(&["--player", "=A", "--side", "white", "--since", "2010"]).stderr, @"
+    insta::assert_snapshot!(workspace.ask(&["--player", "=A", "--side", "white", "--since", "2010"]).stderr, @"
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -
     pgndex: note: there would be 2 games without --since
     ");
@@ -120,8 +120,8 @@ fn one_side_sees_its_score() {
 
 #[test]
 fn other_orders_of_moves_are_counted() {
-    let place = orders();
-    let transposed = |moves| place.json(&["--moves", moves])["transposed"].clone();
+    let workspace = orders();
+    let transposed = |moves| workspace.json(&["--moves", moves])["transposed"].clone();
     // The second game has neither 1. d4 nor 1. d4 d5, and the first one neither 1. c4 nor 1. c4 d5.
     assert_eq!(transposed("1. d4 d5 2. c4"), 1);
     assert_eq!(transposed("1. c4 d5 2. d4"), 1);
@@ -130,9 +130,9 @@ fn other_orders_of_moves_are_counted() {
 }
 
 #[test]
-fn years_are_told_with_those_between() {
-    let place = orders();
-    insta::assert_snapshot!(place.ok(&["--history", "--top", "0", "--recent", "0"]), @"
+fn years_in_between_are_listed() {
+    let workspace = orders();
+    insta::assert_snapshot!(workspace.ok(&["--history", "--top", "0", "--recent", "0"]), @"
     move  games    share  w/d/b %                          elo  last  opening
     ───────────────────────────────────────────────────────────────────────────────────────
     d4        3   60.0 %  67/0/33   █████████████░░░░░░░  2400  2003  A40 Queen's Pawn Game
@@ -149,7 +149,7 @@ fn years_are_told_with_those_between() {
     2003         2  100.0 %  0/50/50  ▒▒▒▒▒▒▒▒▒▒░░░░░░░░░░   50.0 %   50.0 %    0.0 %
     unknown      1  100.0 %  100/0/0  ████████████████████  100.0 %    0.0 %    0.0 %
     ");
-    insta::assert_snapshot!(place.ok(&["--moves", "1. d4", "--history", "--format", "csv"]), @"
+    insta::assert_snapshot!(workspace.ok(&["--moves", "1. d4", "--history", "--format", "csv"]), @"
     year,games,games_of_year,white,draws,black,d7d5,g8f6
     2001,1,1,1,0,0,1,0
     2002,0,1,0,0,0,0,0
@@ -157,7 +157,7 @@ fn years_are_told_with_those_between() {
     ,1,1,1,0,0,1,0
     ");
     let years = |arguments: &[&str]| {
-        let object = place.json(&[arguments, &["--history"]].concat());
+        let object = workspace.json(&[arguments, &["--history"]].concat());
         let years = object["history"].as_array().expect("years").clone();
         years.iter().map(|year| year["year"].as_u64()).collect::<Vec<_>>()
     };
@@ -166,9 +166,9 @@ fn years_are_told_with_those_between() {
 }
 
 #[test]
-fn a_tree_tells_each_position_once() {
-    let place = orders();
-    insta::assert_snapshot!(place.ok(&["--depth", "3", "--least-share", "0"]), @"
+fn a_tree_shows_each_position_once() {
+    let workspace = orders();
+    insta::assert_snapshot!(workspace.ok(&["--depth", "3", "--least-share", "0"]), @"
     move        games    share  w/d/b %                         elo  last  opening
     ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
     1. d4           3   60.0 %  67/0/33  █████████████░░░░░░░  2400  2003  A40 Queen's Pawn Game
@@ -183,7 +183,7 @@ fn a_tree_tells_each_position_once() {
     1. e4           1   20.0 %  100/0/0  ████████████████████        2002  B00 King's Pawn Game
     5 games: █ White 3 (60.0 %), ▒ draw 1 (20.0 %), ░ Black 1 (20.0 %)
     ");
-    insta::assert_snapshot!(place.ok(&["--depth", "2", "--side", "white", "--player", "=A"]), @"
+    insta::assert_snapshot!(workspace.ok(&["--depth", "2", "--side", "white", "--player", "=A"]), @"
     move        games    share    score  +/=/- %                        opponents  performance  last  opening
     ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
     1. d4           2  100.0 %   50.0 %  50/0/50  ██████████░░░░░░░░░░       2250         2250  2003  A40 Queen's Pawn Game
@@ -191,7 +191,7 @@ fn a_tree_tells_each_position_once() {
       1... Nf6      1   50.0 %    0.0 %  0/0/100  ░░░░░░░░░░░░░░░░░░░░       2200         1400  2003  A45 Indian Defense
     2 games: █ won 1 (50.0 %), ▒ drawn 0 (0.0 %), ░ lost 1 (50.0 %), from White's side
     ");
-    insta::assert_snapshot!(place.ok(&["--depth", "3", "--least-share", "20", "--format", "csv"]), @r#"
+    insta::assert_snapshot!(workspace.ok(&["--depth", "3", "--least-share", "20", "--format", "csv"]), @r#"
     ply,line,uci,san,games,white,draws,black,average_rating,first_year,last_year,eco,opening,games_before,same_as
     1,d2d4,d2d4,d4,3,2,0,1,2400,2001,2003,A40,Queen's Pawn Game,5,
     2,"d2d4,d7d5",d7d5,d5,2,2,0,0,2300,2001,2001,D00,Queen's Pawn Game,3,
@@ -204,7 +204,7 @@ fn a_tree_tells_each_position_once() {
     3,"c2c4,d7d5,d2d4",d2d4,d4,1,0,1,0,2310,2003,2003,D06,Queen's Gambit,1,1. d4 d5 2. c4
     1,e2e4,e2e4,e4,1,1,0,0,,2002,2002,B00,King's Pawn Game,5,
     "#);
-    insta::assert_snapshot!(place.ok(&["--depth", "2", "--least-share", "20", "--format", "dot"]), @r#"
+    insta::assert_snapshot!(workspace.ok(&["--depth", "2", "--least-share", "20", "--format", "dot"]), @r#"
     digraph moves {
       rankdir=LR;
       node [shape=box, style=rounded, fontname="sans-serif", fontsize=11];
@@ -224,17 +224,17 @@ fn a_tree_tells_each_position_once() {
       "" -> "1. e4" [label="1. e4 20.0 %", penwidth=2.2];
     }
     "#);
-    let run = place.ask(&["--format", "dot"]);
+    let run = workspace.ask(&["--format", "dot"]);
     assert_eq!((run.status, run.stdout.as_str()), (2, ""));
     insta::assert_snapshot!(run.stderr, @"pgndex: error: a tree for Graphviz needs its depth: --depth 4 --format dot");
-    insta::assert_snapshot!(place.ask(&["--moves", "1. f4", "--depth", "3"]).stderr, @"pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/5P2/8/PPPPP1PP/RNBQKBNR b KQkq -");
+    insta::assert_snapshot!(workspace.ask(&["--moves", "1. f4", "--depth", "3"]).stderr, @"pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/5P2/8/PPPPP1PP/RNBQKBNR b KQkq -");
 }
 
 #[test]
-fn two_sets_stand_side_by_side() {
-    let place = famous();
+fn two_sets_are_shown_side_by_side() {
+    let workspace = famous();
     insta::assert_snapshot!(
-        place.ok(&["--moves", "1. e4", "--until", "1899", "--versus", "--since 1900", "-n", "4"]),
+        workspace.ok(&["--moves", "1. e4", "--until", "1899", "--versus", "--since 1900", "-n", "4"]),
         @"
     B00 King's Pawn Game
 
@@ -250,16 +250,16 @@ fn two_sets_stand_side_by_side() {
     "
     );
     let filters = ["--until", "1899"];
-    let versus = place.json(
+    let versus = workspace.json(
         &[&["--moves", "1. e4"], filters.as_slice(), &["--versus", "--since 1900 --result 1-0"]].concat(),
     );
-    let alone = |filters: &[&str]| place.json(&[&["--moves", "1. e4"], filters].concat());
+    let alone = |filters: &[&str]| workspace.json(&[&["--moves", "1. e4"], filters].concat());
     assert_eq!(versus["versus"], alone(&["--since", "1900", "--result", "1-0"]));
     let mut first = versus;
     first.as_object_mut().expect("an object").remove("versus");
     assert_eq!(first, alone(&filters));
     insta::assert_snapshot!(
-        place.ok(&["--moves", "1. e4", "--white", "=Carlsen, Magnus", "--versus", "", "--format", "csv"]),
+        workspace.ok(&["--moves", "1. e4", "--white", "=Carlsen, Magnus", "--versus", "", "--format", "csv"]),
         @"
     uci,san,eco,opening,games,white,draws,black,average_rating,first_year,last_year,versus_games,versus_white,versus_draws,versus_black,versus_average_rating,versus_first_year,versus_last_year
     c7c5,c5,B20,Sicilian Defense,1,1,0,0,,2016,2016,5,4,0,1,,1965,2016
@@ -276,12 +276,12 @@ fn two_sets_stand_side_by_side() {
     for versus in
         ["--since", "--since 1900 --limit 3", "--white \"Carlsen", "1900", "--since 2001 --until 2000"]
     {
-        let run = place.ask(&["--versus", versus]);
+        let run = workspace.ask(&["--versus", versus]);
         assert_eq!(run.status, 2, "{versus}");
         assert!(run.stderr.starts_with("pgndex: error: "), "{}", run.stderr);
     }
-    insta::assert_snapshot!(place.ask(&["--versus", "--since 1900 --limit 3"]).stderr, @r#"pgndex: error: --versus: unexpected argument '--limit' found; give filters as in --versus "--since 2020 --elo-min 2500""#);
-    insta::assert_snapshot!(place.ask(&["--versus", "--white nobodyatall"]).stderr, @r#"
+    insta::assert_snapshot!(workspace.ask(&["--versus", "--since 1900 --limit 3"]).stderr, @r#"pgndex: error: --versus: unexpected argument '--limit' found; give filters as in --versus "--since 2020 --elo-min 2500""#);
+    insta::assert_snapshot!(workspace.ask(&["--versus", "--white nobodyatall"]).stderr, @r#"
     pgndex: note: no player has a name that matches "nobodyatall" (--white)
     pgndex: note: no game that passes the filters of --versus reached this position
     "#);

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::needs::part_of_corpus;
-use crate::place::{BLUNDER, CLUB, ENDINGS, Place};
 use crate::program::python::printed_by;
+use crate::workspace::{BLUNDER, CLUB, ENDINGS, Workspace};
 
 const SHUFFLED: &str = r#"[Event "Shuffled"]
 [Site "?"]
@@ -32,12 +32,12 @@ const OTHER: &str = r#"[Event "Other rules"]
 1. Nf3 f6 2. Ne5 1-0
 "#;
 
-fn place() -> Place {
-    Place::asking(&["export", "games.db"])
+fn workspace() -> Workspace {
+    Workspace::asking(&["export", "games.db"])
 }
 
-fn odd() -> Place {
-    place().indexed(&[CLUB, ENDINGS, BLUNDER, SHUFFLED, OTHER].concat())
+fn odd() -> Workspace {
+    workspace().indexed(&[CLUB, ENDINGS, BLUNDER, SHUFFLED, OTHER].concat())
 }
 
 /// All of a game but where it stood.
@@ -50,27 +50,27 @@ const MOVES: &str =
 
 /// Exports a collection, indexes what was written, and compares.
 fn comes_back(pgn: &Path) {
-    let place = place();
-    place.index("games.db", pgn);
-    let run = place.ask(&["--format", "pgn", "--output", "out.pgn"]);
+    let workspace = workspace();
+    workspace.index("games.db", pgn);
+    let run = workspace.ask(&["--format", "pgn", "--output", "out.pgn"]);
     assert_eq!(run.status, 0, "{}", run.stderr);
-    place.index("again.db", &place.path("out.pgn"));
+    workspace.index("again.db", &workspace.path("out.pgn"));
     for sql in [GAMES, TAGS, MOVES] {
-        let (before, after) = (place.rows("games.db", sql), place.rows("again.db", sql));
+        let (before, after) = (workspace.rows("games.db", sql), workspace.rows("again.db", sql));
         assert_eq!(before.len(), after.len(), "{}: {sql}", pgn.display());
         for (before, after) in before.iter().zip(&after) {
             assert_eq!(before, after, "{}", pgn.display());
         }
     }
-    let again = place.run(&["export", "again.db", "--format", "pgn", "--output", "again.pgn"]);
+    let again = workspace.run(&["export", "again.db", "--format", "pgn", "--output", "again.pgn"]);
     assert_eq!(again.status, 0, "{}", again.stderr);
-    let read = |name| std::fs::read_to_string(place.path(name)).expect("a file");
+    let read = |name| std::fs::read_to_string(workspace.path(name)).expect("a file");
     assert!(read("out.pgn") == read("again.pgn"), "{}", pgn.display());
 }
 
 #[test]
 fn help() {
-    insta::assert_snapshot!(place().run(&["export", "-h"]).stdout, @r#"
+    insta::assert_snapshot!(workspace().run(&["export", "-h"]).stdout, @r#"
     Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
 
     Usage: pgndex export [OPTIONS] <--format <FORMAT>|--parquet <DIR>> <DB>
@@ -136,9 +136,9 @@ fn exported_pgn_comes_back_the_same() {
 fn collections_come_back(most: usize) {
     for name in ["otb-40k", "chess960-20k", "lichess-24k"] {
         let Some(part) = part_of_corpus(name, most) else { continue };
-        let place = place();
-        std::fs::write(place.path("part.pgn"), part).expect("a file");
-        comes_back(&place.path("part.pgn"));
+        let workspace = workspace();
+        std::fs::write(workspace.path("part.pgn"), part).expect("a file");
+        comes_back(&workspace.path("part.pgn"));
     }
 }
 
@@ -154,9 +154,9 @@ fn many_exported_games_of_collections_come_back_the_same() {
 }
 
 #[test]
-fn what_is_missing_is_told_in_the_pgn_and_aloud() {
-    let place = odd();
-    let run = place.ask(&["--format", "pgn", "--sql", "SELECT 3 UNION ALL SELECT 5"]);
+fn missing_parts_are_reported_in_the_pgn_and_on_stderr() {
+    let workspace = odd();
+    let run = workspace.ask(&["--format", "pgn", "--sql", "SELECT 3 UNION ALL SELECT 5"]);
     insta::assert_snapshot!(run.stdout, @r#"
     [Event "Blunder"]
     [Site "?"]
@@ -188,39 +188,39 @@ fn what_is_missing_is_told_in_the_pgn_and_aloud() {
 
 #[test]
 fn positions_are_those_of_the_view() {
-    let place = odd();
+    let workspace = odd();
     // The view has a row for each move; the export has the last positions too.
     let sql = "SELECT fen FROM (SELECT game_id, ply, fen FROM moves
                UNION ALL SELECT game_id, ply, NULL FROM game_position WHERE move_code IS NULL) ORDER BY game_id, ply";
-    let connection = rusqlite::Connection::open(place.path("games.db")).expect("a database");
+    let connection = rusqlite::Connection::open(workspace.path("games.db")).expect("a database");
     let mut statement = connection.prepare(sql).expect("SQL");
     let rows = statement.query_map([], |row| row.get::<_, Option<String>>(0)).expect("rows");
     let expected: Vec<_> = rows.map(|row| row.expect("a row")).collect();
-    let lines = place.printed(&["--format", "fen"]);
+    let lines = workspace.stdout_of(&["--format", "fen"]);
     assert_eq!(lines.lines().count(), expected.len());
     for (line, expected) in lines.lines().zip(&expected) {
         assert!(expected.as_ref().is_none_or(|expected| expected == line), "{line} {expected:?}");
     }
-    insta::assert_snapshot!(place.printed(&["--format", "fen", "--last"]), @"
+    insta::assert_snapshot!(workspace.stdout_of(&["--format", "fen", "--last"]), @"
     rnbqkb1r/ppp2ppp/8/3np2Q/8/2N5/PPPP1PPP/R1B1KBNR b KQkq - 1 5
     2kr3Q/8/8/8/8/8/8/4K3 b - - 0 18
     rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3
     n1krbqrn/ppbppppp/8/2p5/2P5/8/PPBPPPPP/N1KRBQRN w - - 4 4
     ");
-    insta::assert_snapshot!(place.printed(&["--format", "epd", "--sql", "SELECT 2"]), @r#"
+    insta::assert_snapshot!(workspace.stdout_of(&["--format", "epd", "--sql", "SELECT 2"]), @r#"
     r3k3/7P/8/8/8/8/8/4K3 b q - fmvn 17; hmvc 5; id "game 2 ply 0"; sm O-O-O;
     2kr4/7P/8/8/8/8/8/4K3 w - - fmvn 18; hmvc 6; id "game 2 ply 1"; sm h8=Q;
     2kr3Q/8/8/8/8/8/8/4K3 b - - fmvn 18; hmvc 0; id "game 2 ply 2";
     "#);
-    insta::assert_snapshot!(place.printed(&["--format", "epd", "--ply", "4", "--white", "ågren"]), @r#"
+    insta::assert_snapshot!(workspace.stdout_of(&["--format", "epd", "--ply", "4", "--white", "ågren"]), @r#"
     rnbqkb1r/pppp1ppp/5n2/4p3/4P3/2N5/PPPP1PPP/R1BQKBNR w KQkq - fmvn 3; hmvc 2; id "game 1 ply 4";
     "#);
-    assert_eq!(place.printed(&["--format", "fen", "--ply", "99"]), "");
+    assert_eq!(workspace.stdout_of(&["--format", "fen", "--ply", "99"]), "");
 }
 
 #[test]
 fn csv_has_a_row_for_each_game() {
-    insta::assert_snapshot!(odd().printed(&["--format", "csv"]), @r#"
+    insta::assert_snapshot!(odd().stdout_of(&["--format", "csv"]), @r#"
     game_id,event,site,date,round,white,black,result,white_elo,black_elo,white_title,black_title,eco,opening_eco,opening,time_control,variant,start_fen,ply_count,status,source,moves
     1,"Club ""Réti"" \ final",,2024.02.29,1.2,"Ågren, Åsa",棋聖,1-0,2455,1987,,,C25,C26,Vienna Game: Falkbeer Variation,,,,9,ok,games.pgn,1. e4 e5 2. Nc3 Nf6 3. -- d5 4. exd5 Nxd5 5. Qh5
     2,Endings,,,,,,*,,,,,,,,,,r3k3/7P/8/8/8/8/8/4K3 b q - 5 17,2,ok,games.pgn,17... O-O-O 18. h8=Q
@@ -232,9 +232,9 @@ fn csv_has_a_row_for_each_game() {
 
 #[test]
 fn games_are_chosen_by_position_filter_or_query() {
-    let place = odd();
+    let workspace = odd();
     let events = |arguments: &[&str]| -> Vec<String> {
-        let pgn = place.printed(&[&["--format", "pgn"], arguments].concat());
+        let pgn = workspace.stdout_of(&[&["--format", "pgn"], arguments].concat());
         pgn.lines().filter(|line| line.starts_with("[Event ")).map(str::to_owned).collect()
     };
     assert_eq!(events(&["--fen", "2kr4/7P/8/8/8/8/8/4K3 w - -"]), ["[Event \"Endings\"]"]);
@@ -243,17 +243,17 @@ fn games_are_chosen_by_position_filter_or_query() {
     assert_eq!(events(&["--play", "e2e4", "--elo-min", "2000"]).len(), 0);
     assert_eq!(events(&["--player", "knight"]).len(), 3);
     assert_eq!(events(&["--sql", "SELECT game_id FROM game ORDER BY game_id DESC LIMIT 2"]).len(), 2);
-    insta::assert_snapshot!(place.ask(&["--format", "pgn", "--player", "nobody"]).stderr, @r#"
+    insta::assert_snapshot!(workspace.ask(&["--format", "pgn", "--player", "nobody"]).stderr, @r#"
     pgndex: note: no player has a name that matches "nobody" (--player)
     pgndex: note: no game matches
     "#);
-    insta::assert_snapshot!(place.failure(&["--format", "pgn", "--sql", "SELECT white FROM games"]), @r#"
+    insta::assert_snapshot!(workspace.failure(&["--format", "pgn", "--sql", "SELECT white FROM games"]), @r#"
     pgndex: error: --sql: the first column must be numbers of games (game_id), but it is the text "Ågren, Åsa"
     "#);
-    insta::assert_snapshot!(place.failure(&["--format", "pgn", "--sql", "SELECT 99"]), @"
+    insta::assert_snapshot!(workspace.failure(&["--format", "pgn", "--sql", "SELECT 99"]), @"
     pgndex: error: games.db: no game 99; the games have the numbers 1 to 5
     ");
-    insta::assert_snapshot!(place.failure(&["--format", "pgn", "--sql", "DELETE FROM game"]), @"
+    insta::assert_snapshot!(workspace.failure(&["--format", "pgn", "--sql", "DELETE FROM game"]), @"
     pgndex: error: --sql: this would change the database; only reading is allowed here
     ");
     for wrong in [
@@ -284,16 +284,16 @@ fn games_are_chosen_by_position_filter_or_query() {
         &["--format", "pgn", "--sql", "SELECT 1", "--moves", "e4"],
         &["--format", "pgn", "--moves", "e4", "--play", "e2e4"],
     ] {
-        let run = place.ask(wrong);
+        let run = workspace.ask(wrong);
         assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{wrong:?}");
     }
 }
 
 #[test]
 fn games_come_in_an_order_and_no_more_than_asked_for() {
-    let place = odd();
+    let workspace = odd();
     let games = |arguments: &[&str]| -> Vec<String> {
-        let rows = place.printed(&[&["--format", "csv"], arguments].concat());
+        let rows = workspace.stdout_of(&[&["--format", "csv"], arguments].concat());
         rows.lines().skip(1).map(|row| row.split(',').next().expect("a cell").to_owned()).collect()
     };
     assert_eq!(games(&[]), ["1", "2", "3", "4", "5"]);
@@ -308,7 +308,7 @@ fn games_come_in_an_order_and_no_more_than_asked_for() {
         ["5", "4"]
     );
     // A game without such a position is none of them.
-    insta::assert_snapshot!(place.printed(&["--format", "epd", "--ply", "5-6", "--limit", "2"]), @r#"
+    insta::assert_snapshot!(workspace.stdout_of(&["--format", "epd", "--ply", "5-6", "--limit", "2"]), @r#"
     rnbqkb1r/pppp1ppp/5n2/4p3/4P3/2N5/PPPP1PPP/R1BQKBNR b KQkq - fmvn 3; hmvc 3; id "game 1 ply 5"; sm d5;
     rnbqkb1r/ppp2ppp/5n2/3pp3/4P3/2N5/PPPP1PPP/R1BQKBNR w KQkq - fmvn 4; hmvc 0; id "game 1 ply 6"; sm exd5;
     nrk1bqrn/ppbppppp/8/2p5/2P5/8/PPBPPPPP/N1KRBQRN b kq - fmvn 3; hmvc 3; id "game 4 ply 5"; sm O-O-O;
@@ -317,9 +317,9 @@ fn games_come_in_an_order_and_no_more_than_asked_for() {
 }
 
 /// Holds games and positions that are described to be those of `find`.
-fn are_those_of_find(place: &Place, options: &[&str]) -> usize {
+fn are_those_of_find(workspace: &Workspace, options: &[&str]) -> usize {
     let lines = |arguments: &[&str]| -> Vec<String> {
-        let run = place.run(&[arguments, options].concat());
+        let run = workspace.run(&[arguments, options].concat());
         assert_eq!(run.status, 0, "{}", run.stderr);
         run.stdout.lines().map(str::to_owned).collect()
     };
@@ -355,9 +355,9 @@ fn are_those_of_find(place: &Place, options: &[&str]) -> usize {
 #[test]
 fn described_positions_are_those_of_find() {
     let Some(part) = part_of_corpus("otb-40k", 200_000) else { return };
-    let place = Place::new();
-    std::fs::write(place.path("games.pgn"), part).expect("a file");
-    place.index("games.db", &place.path("games.pgn"));
+    let workspace = Workspace::new();
+    std::fs::write(workspace.path("games.pgn"), part).expect("a file");
+    workspace.index("games.db", &workspace.path("games.pgn"));
     let descriptions = [
         &["--ending", "rook"][..],
         &["--ending", "rook", "--for", "6", "--ply", "80-"],
@@ -370,20 +370,20 @@ fn described_positions_are_those_of_find() {
     let mut found = 0;
     for description in descriptions {
         for rest in [&["--limit", "0"][..], &["--limit", "5"], &["--sort", "rating", "--limit", "7"]] {
-            found += are_those_of_find(&place, &[description, rest].concat());
+            found += are_those_of_find(&workspace, &[description, rest].concat());
         }
-        found += are_those_of_find(&place, &[description, &["--sort", "date", "--limit", "0"]].concat());
+        found += are_those_of_find(&workspace, &[description, &["--sort", "date", "--limit", "0"]].concat());
     }
     assert!(found > 200, "{found}");
 }
 
 #[test]
 fn rows_of_positions_are_those_of_the_tables() {
-    let place = place();
+    let workspace = workspace();
     let Some(part) = part_of_corpus("lichess-24k", 300_000) else { return };
-    std::fs::write(place.path("games.pgn"), part).expect("a file");
-    place.index("games.db", &place.path("games.pgn"));
-    let printed = place.printed(&["--format", "csv-positions", "--ply", "12-", "--evaluated"]);
+    std::fs::write(workspace.path("games.pgn"), part).expect("a file");
+    workspace.index("games.db", &workspace.path("games.pgn"));
+    let printed = workspace.stdout_of(&["--format", "csv-positions", "--ply", "12-", "--evaluated"]);
     let mut rows = csv::Reader::from_reader(printed.as_bytes());
     // All but SAN.
     let own = |row: csv::StringRecord| -> Vec<String> {
@@ -391,7 +391,7 @@ fn rows_of_positions_are_those_of_the_tables() {
         row.map(|(_, cell)| cell.to_owned()).collect()
     };
     let rows: Vec<_> = rows.records().map(|row| own(row.expect("CSV"))).collect();
-    let connection = place.connection("games.db");
+    let connection = workspace.connection("games.db");
     let sql = "SELECT fen, moves.game_id, ply, uci, result, white_elo, black_elo, eval_cp_before, eval_mate_before
                FROM moves JOIN game USING (game_id)
                WHERE ply >= 12 AND (eval_cp_before IS NOT NULL OR eval_mate_before IS NOT NULL) ORDER BY game_id, ply";
@@ -411,16 +411,16 @@ fn rows_of_positions_are_those_of_the_tables() {
 }
 
 #[test]
-fn what_lacks_a_description_is_told() {
-    let place = Place::new();
-    insta::assert_snapshot!(place.run(&["export", "--format", "fen", "games.db", "--either"]).stderr, @"
+fn a_missing_description_is_reported() {
+    let workspace = Workspace::new();
+    insta::assert_snapshot!(workspace.run(&["export", "--format", "fen", "games.db", "--either"]).stderr, @"
     error: --either only says more of what is described; give one of --pattern, --material, --structure, --ending or --move too
 
     Usage: pgndex export [OPTIONS] <--format <FORMAT>|--parquet <DIR>> <DB>
 
     For more information, try '--help'.
     ");
-    insta::assert_snapshot!(place.run(&["find", "games.db", "--ending", "rook", "--then"]).stderr, @"
+    insta::assert_snapshot!(workspace.run(&["find", "games.db", "--ending", "rook", "--then"]).stderr, @"
     error: give one of --pattern, --material, --structure, --ending or --move before and after each --then
 
     Usage: pgndex find [OPTIONS] <DB>
@@ -449,9 +449,9 @@ fn many_draws() {
 }
 
 #[test]
-fn a_sample_tells_its_seed_and_what_is_missing() {
-    let place = odd();
-    let run = place.ask(&["--format", "fen", "--sample", "3", "--per-game", "2", "--ply", "2-"]);
+fn a_sample_prints_its_seed_and_the_shortfall() {
+    let workspace = odd();
+    let run = workspace.ask(&["--format", "fen", "--sample", "3", "--per-game", "2", "--ply", "2-"]);
     insta::assert_snapshot!(run.stdout, @"
     rnbqkb1r/ppp2ppp/5n2/3Pp3/8/2N5/PPPP1PPP/R1BQKBNR b KQkq - 0 4
     nrkbbqrn/pp1ppppp/8/2p5/2P5/8/PPBPPPPP/NRK1BQRN b KQkq - 1 2
@@ -460,7 +460,7 @@ fn a_sample_tells_its_seed_and_what_is_missing() {
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: chosen with --seed 1
     ");
-    let run = place.ask(&[
+    let run = workspace.ask(&[
         "--format",
         "csv-positions",
         "--sample",
@@ -477,28 +477,28 @@ fn a_sample_tells_its_seed_and_what_is_missing() {
     pgndex: note: only 1 position could be chosen, at most 1 per game; --per-game N allows more
     pgndex: note: chosen with --seed 7
     ");
-    insta::assert_snapshot!(std::fs::read_to_string(place.path("out.csv")).expect("a file"), @"
+    insta::assert_snapshot!(std::fs::read_to_string(workspace.path("out.csv")).expect("a file"), @"
     fen,game_id,ply,uci,san,result,white_elo,black_elo,eval_cp,eval_mate
     rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1,3,0,f2f3,f3,0-1,,,,
     ");
-    insta::assert_snapshot!(place.told(0, &["--format", "fen", "--sample", "3", "--ply", "90-"]), @"
+    insta::assert_snapshot!(workspace.stderr_of(0, &["--format", "fen", "--sample", "3", "--ply", "90-"]), @"
     pgndex: note: no position matches
     ");
-    insta::assert_snapshot!(place.ask(&["--format", "fen", "--sample", "9", "--sql", "SELECT 3 UNION ALL SELECT 3"]).stderr, @"
+    insta::assert_snapshot!(workspace.ask(&["--format", "fen", "--sample", "9", "--sql", "SELECT 3 UNION ALL SELECT 3"]).stderr, @"
     pgndex: note: only 1 position could be chosen, at most 1 per game; --per-game N allows more
     pgndex: note: chosen with --seed 1
     ");
-    insta::assert_snapshot!(place.failure(&["--format", "fen", "--sample", "3", "--sql", "SELECT 4294967295"]), @"
+    insta::assert_snapshot!(workspace.failure(&["--format", "fen", "--sample", "3", "--sql", "SELECT 4294967295"]), @"
     pgndex: error: games.db: no game 4294967295; the games have the numbers 1 to 5
     ");
-    insta::assert_snapshot!(place.told(2, &["--format", "pgn", "--ply", "3"]), @"
+    insta::assert_snapshot!(workspace.stderr_of(2, &["--format", "pgn", "--ply", "3"]), @"
     pgndex: error: --ply chooses positions, and pgn, csv and --parquet write whole games; take --format fen, epd or csv-positions, or describe the positions, as with --ending
     ");
 }
 
 #[test]
 fn nothing_to_write_leaves_files_as_they_are() {
-    let place = odd();
+    let workspace = odd();
     for conditions in [
         &["--format", "pgn", "--player", "nobody"][..],
         &["--format", "csv", "--white", "Hasti"],
@@ -507,21 +507,21 @@ fn nothing_to_write_leaves_files_as_they_are() {
         &["--format", "pgn", "--sql", "SELECT game_id FROM game WHERE false"],
         &["--format", "fen", "--ply", "500"],
     ] {
-        let run = place.ask(&[conditions, &["-o", "none.pgn"]].concat());
+        let run = workspace.ask(&[conditions, &["-o", "none.pgn"]].concat());
         assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{conditions:?}");
         let unit = if matches!(conditions[1], "fen" | "epd") { "position" } else { "game" };
         let ends = |what: &str| run.stderr.ends_with(&format!("note: no {unit} matches; {what}\n"));
         assert!(ends("none.pgn is not written"), "{}", run.stderr);
-        assert!(!place.path("none.pgn").exists());
-        std::fs::write(place.path("there.pgn"), "precious").expect("a file");
-        let run = place.ask(&[conditions, &["-o", "there.pgn", "--overwrite"]].concat());
+        assert!(!workspace.path("none.pgn").exists());
+        std::fs::write(workspace.path("there.pgn"), "precious").expect("a file");
+        let run = workspace.ask(&[conditions, &["-o", "there.pgn", "--overwrite"]].concat());
         assert_eq!(run.status, 0, "{conditions:?}");
         let ends = |what: &str| run.stderr.ends_with(&format!("note: no {unit} matches; {what}\n"));
         assert!(ends("there.pgn is unchanged"), "{}", run.stderr);
-        assert_eq!(std::fs::read(place.path("there.pgn")).expect("a file"), b"precious");
-        std::fs::remove_file(place.path("there.pgn")).expect("removed");
+        assert_eq!(std::fs::read(workspace.path("there.pgn")).expect("a file"), b"precious");
+        std::fs::remove_file(workspace.path("there.pgn")).expect("removed");
     }
-    let run = place.ask(&["--format", "csv", "--white", "Hasti", "-o", "none.csv"]);
+    let run = workspace.ask(&["--format", "csv", "--white", "Hasti", "-o", "none.csv"]);
     insta::assert_snapshot!(run.stderr, @r#"
     pgndex: note: no player has a name that matches "Hasti" (--white); did you mean "Hasty, H"?
     pgndex: note: no game matches; none.csv is not written
@@ -530,27 +530,27 @@ fn nothing_to_write_leaves_files_as_they_are() {
 
 #[test]
 fn a_file_is_written_whole_or_not_at_all() {
-    let place = odd();
-    let run = place.ask(&["--format", "pgn", "--result", "1-0", "-o", "out.pgn"]);
+    let workspace = odd();
+    let run = workspace.ask(&["--format", "pgn", "--result", "1-0", "-o", "out.pgn"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, ""));
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: 2 games written to out.pgn
     pgndex: note: 1 game has missing moves; the table `problem` says why
     ");
-    let before = std::fs::read(place.path("out.pgn")).expect("a file");
-    insta::assert_snapshot!(place.failure(&["--format", "fen", "-o", "out.pgn"]), @"
+    let before = std::fs::read(workspace.path("out.pgn")).expect("a file");
+    insta::assert_snapshot!(workspace.failure(&["--format", "fen", "-o", "out.pgn"]), @"
     pgndex: error: out.pgn: exists already; use --overwrite to replace it, or name another file
     ");
-    insta::assert_snapshot!(place.failure(&["--format", "fen", "-o", "games.db", "--overwrite"]), @"
+    insta::assert_snapshot!(workspace.failure(&["--format", "fen", "-o", "games.db", "--overwrite"]), @"
     pgndex: error: games.db: is the database, or belongs to it; name another file
     ");
-    insta::assert_snapshot!(place.failure(&["--format", "fen", "-o", ".", "--overwrite"]), @"
+    insta::assert_snapshot!(workspace.failure(&["--format", "fen", "-o", ".", "--overwrite"]), @"
     pgndex: error: .: is a directory; name a file, or leave out --output to write to standard output
     ");
-    insta::assert_snapshot!(place.failure(&["--format", "fen", "-o", "nowhere/out.fen"]), @"
+    insta::assert_snapshot!(workspace.failure(&["--format", "fen", "-o", "nowhere/out.fen"]), @"
     pgndex: error: nowhere/out.fen: its directory does not exist; create it first
     ");
-    place.failure(&[
+    workspace.failure(&[
         "--format",
         "pgn",
         "--sql",
@@ -559,15 +559,15 @@ fn a_file_is_written_whole_or_not_at_all() {
         "out.pgn",
         "--overwrite",
     ]);
-    assert!(before == std::fs::read(place.path("out.pgn")).expect("a file"));
-    assert_eq!(place.names(), ["games.db", "games.pgn", "out.pgn"]);
-    place.printed(&["--format", "pgn", "-o", "out.pgn", "--overwrite"]);
-    assert!(before != std::fs::read(place.path("out.pgn")).expect("a file"));
+    assert!(before == std::fs::read(workspace.path("out.pgn")).expect("a file"));
+    assert_eq!(workspace.names(), ["games.db", "games.pgn", "out.pgn"]);
+    workspace.stdout_of(&["--format", "pgn", "-o", "out.pgn", "--overwrite"]);
+    assert!(before != std::fs::read(workspace.path("out.pgn")).expect("a file"));
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        std::fs::write(place.path("plain"), "").expect("a file");
-        let mode = |name| std::fs::metadata(place.path(name)).expect("a file").permissions().mode();
+        std::fs::write(workspace.path("plain"), "").expect("a file");
+        let mode = |name| std::fs::metadata(workspace.path(name)).expect("a file").permissions().mode();
         assert_eq!(mode("out.pgn"), mode("plain"));
     }
 }
@@ -577,7 +577,7 @@ fn quotes_and_backslashes_in_tags_are_escaped() {
     let tags = r#"[White "Ann \"The Cat\" Lee"]
 [Black "C:\\games\\"]
 "#;
-    let place = Place::new().indexed(&format!("{tags}\n1. e4 *\n"));
-    let exported = place.ok(&["export", "games.db", "--format", "pgn"]);
+    let workspace = Workspace::new().indexed(&format!("{tags}\n1. e4 *\n"));
+    let exported = workspace.ok(&["export", "games.db", "--format", "pgn"]);
     assert!(exported.contains(tags), "{exported}");
 }

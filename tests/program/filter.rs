@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::needs::part_of_corpus;
-use crate::place::{Place, json};
+use crate::workspace::{Workspace, json};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 
@@ -20,7 +20,7 @@ const GAMES: [(&str, &str, &str, &str); 8] = [
     ("Kasparov, G", "Anand, Akhil", "https://lichess.org/abcdefgh|1/86400|Normal", "1. e4 c5 2. c3 0-1"),
 ];
 
-fn sample() -> Place {
+fn sample() -> Workspace {
     let game = |(white, black, rest, moves): &(&str, &str, &str, &str)| {
         let rest: Vec<_> = rest.split('|').collect();
         let result = moves.rsplit(' ').next().expect("a result");
@@ -30,10 +30,10 @@ fn sample() -> Place {
             rest[0], rest[1], rest[2]
         )
     };
-    Place::new().indexed(&GAMES.iter().map(game).collect::<String>())
+    Workspace::new().indexed(&GAMES.iter().map(game).collect::<String>())
 }
 
-fn ids(sample: &Place, sql: &str) -> BTreeSet<u64> {
+fn ids(sample: &Workspace, sql: &str) -> BTreeSet<u64> {
     let connection = sample.connection("games.db");
     let mut statement = connection.prepare(sql).expect("SQL");
     let rows = statement.query_map([], |row| row.get::<_, i64>(0)).expect("rows");
@@ -42,7 +42,7 @@ fn ids(sample: &Place, sql: &str) -> BTreeSet<u64> {
 
 /// The numbers of the games that fit, by a condition on the view `games` and by each command. Gives back how many they are.
 #[track_caller]
-fn agree(sample: &Place, options: &[&str], condition: &str) -> usize {
+fn agree(sample: &Workspace, options: &[&str], condition: &str) -> usize {
     let expected = ids(sample, &format!("SELECT game_id FROM games WHERE {condition}"));
     let first = |text: &str| -> BTreeSet<u64> {
         text.lines().skip(1).map(|line| line.split(',').next().unwrap().parse().expect(line)).collect()
@@ -141,7 +141,7 @@ fn only_two_players_can_be_asked_for() {
 }
 
 #[test]
-fn what_no_game_can_have_is_told() {
+fn impossible_filters_are_reported() {
     let sample = sample();
     let told = |options: &[&str]| {
         let run = sample.run(&[&["find", "games.db", "--fen", START], options].concat());
@@ -161,7 +161,7 @@ fn what_no_game_can_have_is_told() {
 }
 
 #[test]
-fn names_that_nothing_bears_are_told_with_those_like_them() {
+fn names_that_do_not_occur_are_reported_with_similar_ones() {
     let sample = sample();
     let told = |options: &[&str]| {
         let run = sample.run(&[&["find", "games.db", "--fen", START], options].concat());
@@ -205,25 +205,25 @@ fn games_with_evaluations() {
 }
 
 /// Files, one of which grew, with games of several variants.
-fn files() -> Place {
+fn files() -> Workspace {
     let game = |number: &str, variant: &str| {
         let tag = if variant.is_empty() { String::new() } else { format!("[Variant \"{variant}\"]\n") };
         format!("[White \"{number}\"]\n{tag}[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 1-0\n\n")
     };
     let begun = game("1", "") + &game("2", "Standard");
-    let place = Place::new().with("march.pgn", &begun);
-    std::fs::create_dir(place.path("more")).expect("a directory");
-    place.write("more/2.pgn", game("3", "Chess960") + &game("4", ""));
-    place.printed(&["index", "--quiet", "games.db", "march.pgn", "more/2.pgn"]);
-    place.write("march.pgn", begun + &game("5", "chess960"));
-    place.printed(&["index", "--quiet", "games.db", "march.pgn"]);
-    assert_eq!(place.number("games.db", "SELECT count(*) FROM source"), 3);
-    place
+    let workspace = Workspace::new().with("march.pgn", &begun);
+    std::fs::create_dir(workspace.path("more")).expect("a directory");
+    workspace.write("more/2.pgn", game("3", "Chess960") + &game("4", ""));
+    workspace.stdout_of(&["index", "--quiet", "games.db", "march.pgn", "more/2.pgn"]);
+    workspace.write("march.pgn", begun + &game("5", "chess960"));
+    workspace.stdout_of(&["index", "--quiet", "games.db", "march.pgn"]);
+    assert_eq!(workspace.number("games.db", "SELECT count(*) FROM source"), 3);
+    workspace
 }
 
 #[test]
 fn games_of_files_and_of_variants() {
-    let place = files();
+    let workspace = files();
     let cases: [(&[&str], &str, usize); 10] = [
         (&["--source", "march.pgn"], "source = 'march.pgn'", 3),
         (&["--source", "more/2.pgn"], "game_id IN (3, 4)", 2),
@@ -238,19 +238,19 @@ fn games_of_files_and_of_variants() {
         (&["--variant", "standard", "--source", "march.pgn", "--white", "1"], "game_id = 1", 1),
     ];
     for (options, condition, count) in cases {
-        assert_eq!(agree(&place, options, condition), count, "{options:?}");
+        assert_eq!(agree(&workspace, options, condition), count, "{options:?}");
     }
 }
 
 #[test]
-fn a_file_that_the_database_does_not_have_is_told_with_those_like_it() {
-    let place = files();
+fn an_unknown_file_is_reported_with_similar_ones() {
+    let workspace = files();
     for command in
         [&["find", "--fen", START][..], &["explore", "--fen", START], &["export", "--format", "pgn"]]
     {
         let told = |source: &str| {
             let run =
-                place.run(&[&command[..1], &["games.db"], &command[1..], &["--source", source]].concat());
+                workspace.run(&[&command[..1], &["games.db"], &command[1..], &["--source", source]].concat());
             assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{command:?} {source}");
             run.stderr
         };
@@ -266,14 +266,14 @@ fn a_file_that_the_database_does_not_have_is_told_with_those_like_it() {
             ");
         }
     }
-    let run = place.run(&["export", "games.db", "--format", "pgn", "--source", "", "--variant", ""]);
+    let run = workspace.run(&["export", "games.db", "--format", "pgn", "--source", "", "--variant", ""]);
     assert_eq!((run.status, run.stdout.as_str()), (2, ""));
 }
 
 #[test]
 fn filters_choose_among_games_of_lichess() {
     let Some(part) = part_of_corpus("lichess-24k", 2_500_000) else { return };
-    let sample = Place::new().with("games.pgn", part);
+    let sample = Workspace::new().with("games.pgn", part);
     sample.index("games.db", std::path::Path::new("games.pgn"));
     let text = |sql: &str| -> String {
         sample.connection("games.db").query_row(sql, [], |row| row.get(0)).expect("a text")

@@ -3,24 +3,24 @@
 use std::path::Path;
 
 use crate::command::Run;
-use crate::place::{BLUNDER, CLUB, ENDINGS, Place, SHUFFLE, json};
+use crate::workspace::{BLUNDER, CLUB, ENDINGS, SHUFFLE, Workspace, json};
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 
 /// The games that are odd, the last without the move after its mate.
-fn odd() -> Place {
+fn odd() -> Workspace {
     let blunder = BLUNDER.replace(" 3. Kf2", "");
     indexed(&[CLUB, ENDINGS, SHUFFLE, &blunder].concat())
 }
 
-fn indexed(pgn: &str) -> Place {
-    Place::asking(&["find", "games.db"]).indexed(pgn)
+fn indexed(pgn: &str) -> Workspace {
+    Workspace::asking(&["find", "games.db"]).indexed(pgn)
 }
 
 /// The games of the lines, in order.
-fn games(sample: &Place, arguments: &[&str]) -> Vec<u64> {
-    let lines = sample.printed(&[arguments, &["--limit", "0", "--format", "json"]].concat());
+fn games(sample: &Workspace, arguments: &[&str]) -> Vec<u64> {
+    let lines = sample.stdout_of(&[arguments, &["--limit", "0", "--format", "json"]].concat());
     lines.lines().map(|line| json(line)["game_id"].as_u64().expect("a number")).collect()
 }
 
@@ -56,7 +56,7 @@ fn the_nearest_positions_come_with_their_distance() {
 }
 
 #[test]
-fn what_cannot_be_asked_of_the_nearest_positions_is_told() {
+fn invalid_options_for_the_nearest_positions_are_reported() {
     let sample = odd();
     for option in [
         &["--fen", START][..],
@@ -67,10 +67,10 @@ fn what_cannot_be_asked_of_the_nearest_positions_is_told() {
         &["--either"],
         &["--for", "3"],
     ] {
-        let told = sample.told(2, &[&["--like", START], option].concat());
+        let told = sample.stderr_of(2, &[&["--like", START], option].concat());
         assert!(told.contains("cannot be used with"), "{option:?}: {told}");
     }
-    insta::assert_snapshot!(sample.told(2, &["--like", "8/8/8/8/8/8/8/8 w - -"]), @r#"
+    insta::assert_snapshot!(sample.stderr_of(2, &["--like", "8/8/8/8/8/8/8/8 w - -"]), @r#"
     pgndex: error: not a legal position: "8/8/8/8/8/8/8/8 w - -"; a FEN has placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
       because: White has 0 kings, not 1
     "#);
@@ -285,7 +285,7 @@ fn from(fen: &str, count: usize) -> String {
 }
 
 #[test]
-fn a_note_tells_of_variants_that_many_more_games_reached() {
+fn a_note_lists_variants_that_many_more_games_reached() {
     // Another castling field, another side to move, another en-passant square.
     for (rare, often, how) in [
         ("r3k2r/8/8/8/8/8/8/R3K2R w - -", "r3k2r/8/8/8/8/8/8/R3K2R w KQkq -", "other castling rights"),
@@ -351,15 +351,15 @@ fn patterns_and_material() {
       42  Ivanchuk, Vassily       Yusupov, Artur         0-1     1991.08.24  Candidates match               75  38... Qxb8
     2 of 10 games shown; --limit 0 shows all
     ");
-    insta::assert_snapshot!(sample.told(0, &["--material", "KBNvK", "--event", "nowhere"]), @r#"
+    insta::assert_snapshot!(sample.stderr_of(0, &["--material", "KBNvK", "--event", "nowhere"]), @r#"
     pgndex: note: no event has a name that matches "nowhere" (--event)
     pgndex: note: no position matches
     "#);
-    insta::assert_snapshot!(sample.told(2, &["--pattern", "*/*"]), @"
+    insta::assert_snapshot!(sample.stderr_of(2, &["--pattern", "*/*"]), @"
     pgndex: error: --pattern cannot be read
       because: the number of ranks in the pattern is 2, not 8; '*' means any whole rank
     ");
-    insta::assert_snapshot!(sample.told(2, &["--material", "KRP"]), @"
+    insta::assert_snapshot!(sample.stderr_of(2, &["--material", "KRP"]), @"
     pgndex: error: --material cannot be read
       because: material is White's pieces and Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR, not 'KRP'
     ");
@@ -379,89 +379,93 @@ fn descriptions_one_after_the_other() {
     game_id,white,white_elo,black,black_elo,result,date,event,site,round,eco,ply,move_number,side,next_san,next_uci,fen
     22,"Capablanca, José Raúl",,"Tartakower, Savielly",,1-0,1924.03.23,New York,New York USA,6,,68,35,w,Kg3,f3g3,5k2/p1p4R/1pr5/3p1pP1/P2P1P2/2P2K2/8/8 w - -
     "#);
-    insta::assert_snapshot!(sample.told(2, &["--move", "e4", "--move", "e5"]), @"
+    insta::assert_snapshot!(sample.stderr_of(2, &["--move", "e4", "--move", "e5"]), @"
     error: --move is given twice; put --then between them for one after the other
 
     Usage: pgndex find [OPTIONS] <DB>
 
     For more information, try '--help'.
     ");
-    insta::assert_snapshot!(sample.told(2, &["--move", "e4", "--then"]), @"
+    insta::assert_snapshot!(sample.stderr_of(2, &["--move", "e4", "--then"]), @"
     error: give one of --pattern, --material, --structure, --ending or --move before and after each --then
 
     Usage: pgndex find [OPTIONS] <DB>
 
     For more information, try '--help'.
     ");
-    insta::assert_snapshot!(sample.told(2, &["--for", "3", "--either"]), @"
+    insta::assert_snapshot!(sample.stderr_of(2, &["--for", "3", "--either"]), @"
     error: --for only says more of what is described; give one of --pattern, --material, --structure, --ending or --move too
 
     Usage: pgndex find [OPTIONS] <DB>
 
     For more information, try '--help'.
     ");
-    insta::assert_snapshot!(sample.told(2, &["--moves", "1. e4", "--ending", "rook"]), @"
+    insta::assert_snapshot!(sample.stderr_of(2, &["--moves", "1. e4", "--ending", "rook"]), @"
     error: the argument '--moves <MOVES>' cannot be used with '--ending <KIND>'
 
     Usage: pgndex find --moves <MOVES> <DB>
 
     For more information, try '--help'.
     ");
-    insta::assert_snapshot!(sample.told(2, &["--move", "Zf3"]), @"
+    insta::assert_snapshot!(sample.stderr_of(2, &["--move", "Zf3"]), @"
     pgndex: error: --move cannot be read
       because: 'Z' is not a square, file or rank; write the move as Qxh7#, e4, ?xe5 or Rad1
     ");
-    insta::assert_snapshot!(sample.told(2, &["--structure", "8/8"]), @"
+    insta::assert_snapshot!(sample.stderr_of(2, &["--structure", "8/8"]), @"
     pgndex: error: --structure cannot be read
       because: the number of ranks in the placement is 2, not 8
     ");
-    insta::assert_snapshot!(sample.told(2, &["--move", "x", "--ply", "30-20"]), @"
+    insta::assert_snapshot!(sample.stderr_of(2, &["--move", "x", "--ply", "30-20"]), @"
     error: invalid value '30-20' for '--ply <PLIES>': the range is reversed; write 20-30
 
     For more information, try '--help'.
     ");
-    insta::assert_snapshot!(sample.told(2, &["--move", "x", "--variations"]), @"pgndex: error: --move searches played moves only; leave out --variations");
+    insta::assert_snapshot!(sample.stderr_of(2, &["--move", "x", "--variations"]), @"pgndex: error: --move searches played moves only; leave out --variations");
 }
 
 #[test]
 fn nothing_found_is_explained_and_no_failure() {
     let sample = odd();
-    insta::assert_snapshot!(sample.told(0, &["--moves", "1. h4"]), @"
+    insta::assert_snapshot!(sample.stderr_of(0, &["--moves", "1. h4"]), @"
     pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/7P/8/PPPPPPP1/RNBQKBNR b KQkq -
     ");
-    insta::assert_snapshot!(sample.told(0, &["--moves", "1. e4 e5 2. Nc3 Nf6 3. f4 d5"]), @"
+    insta::assert_snapshot!(sample.stderr_of(0, &["--moves", "1. e4 e5 2. Nc3 Nf6 3. f4 d5"]), @"
     pgndex: note: no game reached this position: rnbqkb1r/ppp2ppp/5n2/3pp3/4PP2/2N5/PPPP2PP/R1BQKBNR w KQkq -
     pgndex: note: 1 game reached the position after 1. e4 e5 2. Nc3 Nf6; none of them went on with 3. f4
     ");
-    insta::assert_snapshot!(sample.told(0, &["--play", "g1f3,d7d5"]), @"
+    insta::assert_snapshot!(sample.stderr_of(0, &["--play", "g1f3,d7d5"]), @"
     pgndex: note: no game reached this position: rnbqkbnr/ppp1pppp/8/3p4/8/5N2/PPPPPPPP/RNBQKB1R w KQkq -
     pgndex: note: 1 game reached the position after 1. g1f3; none of them went on with 1... d7d5
     ");
-    insta::assert_snapshot!(sample.told(0, &["--fen", "rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R w KQk -"]), @"
+    insta::assert_snapshot!(sample.stderr_of(0, &["--fen", "rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R w KQk -"]), @"
     pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R w KQk -
     pgndex: note: 1 game reached it with the other side to move and other castling rights: rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R b KQkq -
     ");
-    insta::assert_snapshot!(sample.told(0, &["--fen", START, "--elo-min", "2700"]), @"
+    insta::assert_snapshot!(sample.stderr_of(0, &["--fen", START, "--elo-min", "2700"]), @"
     pgndex: note: 3 games reached the position, but none passes the filters
     ");
-    insta::assert_snapshot!(sample.told(0, &["--fen", START, "--white", "carlsen", "--event", "final"]), @r#"
+    insta::assert_snapshot!(sample.stderr_of(0, &["--fen", START, "--white", "carlsen", "--event", "final"]), @r#"
     pgndex: note: no player has a name that matches "carlsen" (--white)
     pgndex: note: 3 games reached the position, but none passes the filters
     pgndex: note: there would be 1 game without --white
     "#);
-    insta::assert_snapshot!(sample.told(0, &["--fen", START, "--offset", "9"]), @"
+    insta::assert_snapshot!(sample.stderr_of(0, &["--fen", START, "--offset", "9"]), @"
     pgndex: note: 3 games reached the position; --offset 9 skips all of them
     ");
-    assert!(sample.told(0, &["--moves", "1. h4", "-f", "json"]).starts_with("pgndex: note: no game reached"));
-    assert!(sample.told(0, &["--moves", "1. h4", "-f", "pgn"]).starts_with("pgndex: note: no game reached"));
+    assert!(
+        sample.stderr_of(0, &["--moves", "1. h4", "-f", "json"]).starts_with("pgndex: note: no game reached")
+    );
+    assert!(
+        sample.stderr_of(0, &["--moves", "1. h4", "-f", "pgn"]).starts_with("pgndex: note: no game reached")
+    );
     let run = sample.ask(&["--moves", "1. h4", "-f", "csv"]);
     assert_eq!((run.status, run.stdout.lines().count()), (0, 1));
 }
 
 #[test]
-fn a_name_that_nobody_bears_is_told_with_those_like_it() {
+fn an_unknown_player_is_reported_with_similar_ones() {
     let sample = odd();
-    let nothing = |option, name| sample.told(0, &["--fen", START, option, name]);
+    let nothing = |option, name| sample.stderr_of(0, &["--fen", START, option, name]);
     insta::assert_snapshot!(nothing("--white", "Argen"), @r#"
     pgndex: note: no player has a name that matches "Argen" (--white); did you mean "Ågren, Åsa"?
     pgndex: note: 3 games reached the position, but none passes the filters
@@ -478,7 +482,7 @@ fn a_name_that_nobody_bears_is_told_with_those_like_it() {
     pgndex: note: no event has a name that matches "club reti fnal" (--event); did you mean "Club "Réti" \ final"?
     pgndex: note: 3 games reached the position, but none passes the filters
     "#);
-    insta::assert_snapshot!(sample.told(0, &["--material", "KvK", "--black", "hasti"]), @r#"
+    insta::assert_snapshot!(sample.stderr_of(0, &["--material", "KvK", "--black", "hasti"]), @r#"
     pgndex: note: no player has a name that matches "hasti" (--black); did you mean "Hasty, H"?
     pgndex: note: no position matches
     "#);
@@ -544,21 +548,21 @@ fn games_are_listed_without_a_position() {
     insta::assert_snapshot!(sample.ask(&["-f", "json", "--black", "nobody"]).stdout, @r#"
     {"game_id":3,"white":"Carlsen, M","white_elo":null,"black":"Nobody","black_elo":null,"result":"*","date":null,"event":null,"site":null,"round":null,"eco":null,"ply":0,"move_number":1,"side":"b","next_san":"Kd7","next_uci":"e8d7","fen":"4k3/8/8/8/8/8/4P3/4K3 b - -"}
     "#);
-    insta::assert_snapshot!(sample.told(0, &["--white", "carlsen", "--black", "anand", "--since", "2014", "--elo-min", "2000"]), @"
+    insta::assert_snapshot!(sample.stderr_of(0, &["--white", "carlsen", "--black", "anand", "--since", "2014", "--elo-min", "2000"]), @"
     pgndex: note: no game passes the filters
     pgndex: note: there would be 1 game without --white, or 1 game without --since
     ");
-    insta::assert_snapshot!(sample.told(0, &["--offset", "4"]), @"
+    insta::assert_snapshot!(sample.stderr_of(0, &["--offset", "4"]), @"
     pgndex: note: the database has 4 games; --offset 4 skips all of them
     ");
-    insta::assert_snapshot!(sample.told(0, &["--white", "tal"]), @r#"
+    insta::assert_snapshot!(sample.stderr_of(0, &["--white", "tal"]), @r#"
     pgndex: note: no player has a name that matches "tal" (--white)
     pgndex: note: no game passes the filters
     "#);
-    insta::assert_snapshot!(indexed("").told(0, &[]), @"
+    insta::assert_snapshot!(indexed("").stderr_of(0, &[]), @"
     pgndex: note: the database has no games
     ");
-    insta::assert_snapshot!(sample.told(2, &["--variations"]), @"
+    insta::assert_snapshot!(sample.stderr_of(2, &["--variations"]), @"
     error: the following required arguments were not provided:
       <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--like <FEN>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>>
 
@@ -620,13 +624,13 @@ fn moves_are_read_as_they_are_pasted_and_that_is_said() {
     pgndex: note: read with other capitals: sf6 as Nf6
     pgndex: note: searching for this position: rnbqkb1r/pppp1ppp/5n2/4p3/4P3/2N5/PPPP1PPP/R1BQKBNR w KQkq -
     ");
-    insta::assert_snapshot!(sample.told(2, &["--moves", "1. e4 e5 (1... c5) 2. Nf3"]), @"pgndex: error: --moves: a variation begins after 1... e5; leave out its brackets and what is inside");
+    insta::assert_snapshot!(sample.stderr_of(2, &["--moves", "1. e4 e5 (1... c5) 2. Nf3"]), @"pgndex: error: --moves: a variation begins after 1... e5; leave out its brackets and what is inside");
 }
 
 #[test]
 fn a_move_that_cannot_be_played_is_named_and_why() {
     let sample = odd();
-    let failure = |option, line| sample.told(2, &[option, line]);
+    let failure = |option, line| sample.stderr_of(2, &[option, line]);
     insta::assert_snapshot!(failure("--moves", "1. e4 e5 2. Ke3 Nf6"), @"
     pgndex: error: --moves: cannot play 2. Ke3 (ply 3) in the position rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2
       because: White's king cannot reach e3
@@ -665,7 +669,7 @@ fn a_move_that_cannot_be_played_is_named_and_why() {
 }
 
 #[test]
-fn what_is_wrong_with_an_argument_is_told() {
+fn errors_of_arguments_are_explained() {
     let sample = indexed("");
     for (option, value) in [
         ("--since", "99"),
@@ -714,7 +718,7 @@ fn what_is_wrong_with_an_argument_is_told() {
 #[test]
 fn the_first_page_is_quick() {
     const RARE: [&str; 2] = ["--moves", "1. e4 e5 2. Nf3 d6 3. Bc4 Bg4 4. Nc3 g6 5. Nxe5 Bxd1"];
-    let sample = Place::asking(&["find", "games.db"]);
+    let sample = Workspace::asking(&["find", "games.db"]);
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let run = sample.run(&["index", "--quiet", "games.db", examples.to_str().expect("a path")]);
     assert_eq!(run.status, 0, "{}", run.stderr);

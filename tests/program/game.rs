@@ -1,6 +1,6 @@
 //! `pgndex game`: score sheets, boards, JSON and PGN of games that python-chess knows as well.
 
-use crate::place::Place;
+use crate::workspace::Workspace;
 use serde_json::Value;
 
 const TRUTH: &str = include_str!("../data/games.tsv");
@@ -24,18 +24,18 @@ const LOSSY: &str = r#"[Event "Blunder"]
 1. e4 *
 "#;
 
-fn indexed(pgn: &str) -> Place {
-    Place::asking(&["game", "games.db"]).indexed(pgn)
+fn indexed(pgn: &str) -> Workspace {
+    Workspace::asking(&["game", "games.db"]).indexed(pgn)
 }
 
 /// Both outputs of a run that goes well.
-fn shown(sample: &Place, arguments: &[&str]) -> (String, String) {
+fn shown(sample: &Workspace, arguments: &[&str]) -> (String, String) {
     let run = sample.ask(arguments);
     assert_eq!(run.status, 0, "{run:?}");
     (run.stdout, run.stderr)
 }
 
-fn change(sample: &Place, sql: &str) {
+fn change(sample: &Workspace, sql: &str) {
     sample.connection("games.db").execute_batch(sql).expect("a change");
 }
 
@@ -214,7 +214,7 @@ fn a_sheet_ends_with_what_was_wrong() {
 }
 
 #[test]
-fn boards_stand_between_the_moves() {
+fn boards_are_printed_between_the_moves() {
     let sample = indexed(FAMOUS);
     change(&sample, "UPDATE game SET opening_id = NULL");
     let (stdout, stderr) = shown(&sample, &["5", "--ply", "0,25", "--ply", "end"]);
@@ -334,7 +334,7 @@ fn several_games_come_in_the_order_asked_for() {
 }
 
 #[test]
-fn tags_stand_once_each_whatever_the_source_says() {
+fn each_tag_is_printed_once() {
     let sample = indexed(
         "[Zeta \"z\"]\n[Date \"someday\"]\n[Result \"won\"]\n[White \"A\"]\n[WhiteElo \"strong\"]\n[SetUp \"0\"]\n\
          [FEN \"4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\"]\n[Alpha \"a\"]\n\n1. e4 1-0\n",
@@ -358,9 +358,9 @@ fn tags_stand_once_each_whatever_the_source_says() {
 }
 
 #[test]
-fn games_that_are_there_are_printed_before_it_is_told_which_is_not() {
+fn existing_games_are_printed_before_a_missing_one_is_reported() {
     let sample = indexed(FAMOUS);
-    let json = |sample: &Place, games: &[&str]| {
+    let json = |sample: &Workspace, games: &[&str]| {
         let run = sample.run(&[&["game", "games.db", "--format", "json"], games].concat());
         assert_eq!(run.status, 1);
         let printed = run
@@ -407,14 +407,14 @@ fn games_that_are_there_are_printed_before_it_is_told_which_is_not() {
 }
 
 #[test]
-fn a_variation_that_is_its_own_parent_is_passed_over() {
-    let place = Place::new().indexed("1. e4 (1. d4 d5) e5 *\n");
-    place
+fn a_variation_that_is_its_own_parent_is_skipped() {
+    let workspace = Workspace::new().indexed("1. e4 (1. d4 d5) e5 *\n");
+    workspace
         .connection("games.db")
         .execute_batch("INSERT INTO variation VALUES (1, 0, 0, 0), (1, 7, 7, 0), (1, 8, 9, 0)")
         .expect("rows");
     for format in ["table", "json", "pgn"] {
-        let shown = place.printed(&["game", "games.db", "1", "--format", format]);
+        let shown = workspace.stdout_of(&["game", "games.db", "1", "--format", format]);
         assert!(shown.contains("d4"), "{shown}");
     }
 }

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::process::{Command, Stdio};
 
 use crate::needs::has_program;
-use crate::place::Place;
+use crate::workspace::Workspace;
 
 /// ESC, a C1 control, DEL, and letters that turn the direction of writing.
 const HOSTILE: [char; 6] = ['\u{1b}', '\u{9b}', '\u{7f}', '\u{202e}', '\u{2066}', '\u{200f}'];
@@ -14,15 +14,15 @@ fn hostile(name: &str) -> String {
 }
 
 /// A directory with `games.db`, whose one game has hostile names in its tags.
-fn sample() -> Place {
-    let place = Place::new();
+fn sample() -> Workspace {
+    let workspace = Workspace::new();
     let tags = ["Event", "Site", "Round", "White", "Black", "Annotator", "Opening"];
     let tags: String = tags.iter().map(|tag| format!("[{tag} \"{}\"]\n", hostile(tag))).collect();
-    place.write("games.pgn", format!("{tags}\n1. e4 {} 1-0\n", hostile("e5")));
-    let run = place.run(&["index", "games.db", "games.pgn"]);
+    workspace.write("games.pgn", format!("{tags}\n1. e4 {} 1-0\n", hostile("e5")));
+    let run = workspace.run(&["index", "games.db", "games.pgn"]);
     assert_eq!(run.status, 0, "{}", run.stderr);
     assert_harmless(&run.stderr);
-    place
+    workspace
 }
 
 #[track_caller]
@@ -55,7 +55,7 @@ const FORMATS: [&[&str]; 6] = [
 
 /// What a command prints on a terminal, which `script` makes; `None` if it fails, as with a format that it does not have.
 #[cfg(target_os = "linux")]
-fn on_terminal(place: &Place, arguments: &[&str]) -> Option<String> {
+fn on_terminal(workspace: &Workspace, arguments: &[&str]) -> Option<String> {
     let program = env!("CARGO_BIN_EXE_pgndex");
     let quoted: String =
         arguments.iter().map(|argument| format!(" '{}'", argument.replace('\'', "'\\''"))).collect();
@@ -65,7 +65,7 @@ fn on_terminal(place: &Place, arguments: &[&str]) -> Option<String> {
     script
         .args(["-qec", &line, "/dev/null"])
         .envs([("TERM", "xterm"), ("SHELL", "/bin/sh")])
-        .current_dir(place.directory());
+        .current_dir(workspace.directory());
     let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("script runs");
     let mut output = child.stdout.take().expect("a pipe");
     let (mut screen, mut block) = (Vec::new(), [0; 4096]);
@@ -91,14 +91,14 @@ fn names_from_files_cannot_steer_a_terminal() {
     if !has_program("script") {
         return;
     }
-    let place = sample();
+    let workspace = sample();
     let mut seen = 0;
     for arguments in COMMANDS {
         for format in FORMATS {
             if arguments.contains(&"--format") && !format.is_empty() {
                 continue;
             }
-            let Some(screen) = on_terminal(&place, &[arguments, format].concat()) else { continue };
+            let Some(screen) = on_terminal(&workspace, &[arguments, format].concat()) else { continue };
             assert_harmless(&screen);
             seen += usize::from(screen.contains("White"));
         }
@@ -109,8 +109,8 @@ fn names_from_files_cannot_steer_a_terminal() {
 
 #[test]
 fn csv_for_programs_is_as_in_the_database_and_json_is_escaped() {
-    let place = sample();
-    let stdout = |arguments: &[&str]| place.run(arguments).stdout;
+    let workspace = sample();
+    let stdout = |arguments: &[&str]| workspace.run(arguments).stdout;
     for arguments in [
         &["find", "games.db", "--moves", "1. e4", "--format", "csv"][..],
         &["sql", "games.db", "SELECT white FROM games", "--format", "csv"],
@@ -142,7 +142,7 @@ fn csv_for_programs_is_as_in_the_database_and_json_is_escaped() {
 
 #[test]
 fn messages_quote_values_in_part_and_without_harm() {
-    let place = sample();
+    let workspace = sample();
     let (harmful, long) = (hostile("x"), "x".repeat(20_000));
     for value in [&harmful, &long] {
         for arguments in [
@@ -172,7 +172,7 @@ fn messages_quote_values_in_part_and_without_harm() {
             &["key", value],
             &[value],
         ] {
-            let run = place.run(arguments);
+            let run = workspace.run(arguments);
             assert_harmless(&run.stderr);
             assert!(
                 !run.stderr.is_empty() && run.stderr.len() < 12_000,
@@ -188,19 +188,19 @@ fn messages_quote_values_in_part_and_without_harm() {
 #[test]
 fn lists_are_short_however_long_a_name_is() {
     let name = "a".repeat(100_000);
-    let place = Place::new();
-    place.write("a.pgn", "[White \"a\"]\n[Event \"a\"]\n[WhiteElo \"2000\"]\n\n1. e4 1-0\n\n".repeat(3));
-    place.printed(&["index", "-q", "--duplicates", "keep", "a.db", "a.pgn"]);
+    let workspace = Workspace::new();
+    workspace.write("a.pgn", "[White \"a\"]\n[Event \"a\"]\n[WhiteElo \"2000\"]\n\n1. e4 1-0\n\n".repeat(3));
+    workspace.stdout_of(&["index", "-q", "--duplicates", "keep", "a.db", "a.pgn"]);
     let sql = format!("UPDATE player SET name = '{name}'; UPDATE event SET name = '{name}'");
-    place.connection("a.db").execute_batch(&sql).expect("long names");
+    workspace.connection("a.db").execute_batch(&sql).expect("long names");
     for arguments in [
         &["explore", "a.db", "--moves", "1. e4"][..],
         &["explore", "a.db", "--moves", "1. e4", "--format", "json"],
         &["find", "a.db"],
         &["find", "a.db", "--format", "json"],
     ] {
-        let printed = place.printed(arguments);
+        let printed = workspace.stdout_of(arguments);
         assert!(printed.contains("aaa") && printed.len() < 30_000, "{arguments:?}: {}", printed.len());
     }
-    assert!(place.printed(&["export", "a.db", "--format", "pgn"]).contains(&name));
+    assert!(workspace.stdout_of(&["export", "a.db", "--format", "pgn"]).contains(&name));
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::command::Run;
-use crate::place::Place;
+use crate::workspace::Workspace;
 use serde_json::{Value, json};
 
 const TWO_GAMES: &str = "\
@@ -14,14 +14,14 @@ const ILLEGAL: &str =
     "[Event \"Test\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Ke3 Nf6 1-0\n";
 
 /// All rows of a table.
-fn rows_of(place: &Place, database: &str, table: &str) -> Vec<String> {
-    place.rows(database, &format!("SELECT * FROM {table}"))
+fn rows_of(workspace: &Workspace, database: &str, table: &str) -> Vec<String> {
+    workspace.rows(database, &format!("SELECT * FROM {table}"))
 }
 
 #[test]
 fn json_is_one_object_on_standard_output() {
-    let place = Place::new().with("a.pgn", TWO_GAMES);
-    let Run { status, stdout: out, stderr: err } = place.run(&["index", "--json", "a.db", "a.pgn"]);
+    let workspace = Workspace::new().with("a.pgn", TWO_GAMES);
+    let Run { status, stdout: out, stderr: err } = workspace.run(&["index", "--json", "a.db", "a.pgn"]);
     assert_eq!((status, err.as_str()), (0, ""));
     assert_eq!(out.lines().count(), 1);
     let object: Value = serde_json::from_str(&out).unwrap();
@@ -31,31 +31,31 @@ fn json_is_one_object_on_standard_output() {
     );
     assert_eq!((&object["positions"], &object["problems"]), (&8.into(), &0.into()));
     assert_eq!(object["input_bytes"], TWO_GAMES.len());
-    assert_eq!(object["bytes"], std::fs::metadata(place.path("a.db")).unwrap().len());
+    assert_eq!(object["bytes"], std::fs::metadata(workspace.path("a.db")).unwrap().len());
     assert!(object["stages"]["parse_s"].is_number() && object["seconds"].is_number());
-    assert_eq!(place.names(), ["a.db", "a.pgn"]);
+    assert_eq!(workspace.names(), ["a.db", "a.pgn"]);
 }
 
 #[test]
 fn the_summary_is_for_people_and_quiet_leaves_it_out() {
-    let place = Place::new().with("a.pgn", TWO_GAMES);
-    let Run { status, stdout: out, stderr: err } = place.run(&["index", "a.db", "a.pgn"]);
+    let workspace = Workspace::new().with("a.pgn", TWO_GAMES);
+    let Run { status, stdout: out, stderr: err } = workspace.run(&["index", "a.db", "a.pgn"]);
     assert_eq!((status, out.as_str()), (0, ""));
     assert!(err.starts_with("indexed 2 games, 6 plies, 7 distinct positions in "), "{err}");
     assert!(err.contains("problems    none"), "{err}");
     assert_eq!(
-        place.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]),
+        workspace.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]),
         Run { status: 0, stdout: String::new(), stderr: String::new() }
     );
 }
 
 #[test]
-fn repeated_games_are_skipped_unless_told_otherwise() {
+fn repeated_games_are_skipped_by_default() {
     let repeated = TWO_GAMES.replace("\"Test\"", "\"Again\"");
-    let place = Place::new().with("a.pgn", TWO_GAMES).with("b.pgn", repeated);
+    let workspace = Workspace::new().with("a.pgn", TWO_GAMES).with("b.pgn", repeated);
     let json = |arguments: &[&str]| -> Value {
         let all = [&["index", "--json", "--overwrite", "a.db", "a.pgn", "b.pgn"], arguments].concat();
-        let Run { status, stdout: out, stderr: err } = place.run(&all);
+        let Run { status, stdout: out, stderr: err } = workspace.run(&all);
         assert_eq!((status, err.as_str()), (0, ""));
         let report: Value = serde_json::from_str(&out).unwrap();
         serde_json::json!([report["games"], report["duplicates"], report["duplicate_kinds"]])
@@ -64,12 +64,12 @@ fn repeated_games_are_skipped_unless_told_otherwise() {
     assert_eq!(json(&["--duplicates", "keep"]), serde_json::json!([4, 0, []]));
     assert_eq!(json(&["--duplicates", "moves"]), two);
     assert_eq!(json(&[]), two);
-    let Run { stderr: err, .. } = place.run(&["index", "--overwrite", "a.db", "a.pgn", "b.pgn"]);
+    let Run { stderr: err, .. } = workspace.run(&["index", "--overwrite", "a.db", "a.pgn", "b.pgn"]);
     let told = "  duplicates\n    2 games skipped: same moves, players, date and result as an earlier game\n";
     assert!(err.contains(told), "{err}");
-    let Run { stdout: out, .. } = place.run(&["info", "a.db"]);
+    let Run { stdout: out, .. } = workspace.run(&["info", "a.db"]);
     assert!(out.lines().any(|line| line.starts_with("  repeated ") && line.ends_with("2  2 same")), "{out}");
-    let Run { stdout: out, .. } = place.run(&["info", "--format", "json", "a.db"]);
+    let Run { stdout: out, .. } = workspace.run(&["info", "--format", "json", "a.db"]);
     let info: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(info["duplicates"], two[2]);
     assert_eq!(
@@ -77,161 +77,164 @@ fn repeated_games_are_skipped_unless_told_otherwise() {
         (&0.into(), &2.into())
     );
     assert_eq!(info["imports"][0]["duplicates"], 2);
-    let Run { status, stdout: out, .. } = place.run(&["verify", "a.db"]);
+    let Run { status, stdout: out, .. } = workspace.run(&["verify", "a.db"]);
     assert_eq!(status, 0, "{out}");
 }
 
 #[test]
 fn openings_come_from_our_list_or_the_one_given() {
-    let place =
-        Place::new().with("a.pgn", TWO_GAMES).with("my.tsv", "eco\tname\tpgn\nD00\tClosed Game\t1. d4 d5\n");
+    let workspace = Workspace::new()
+        .with("a.pgn", TWO_GAMES)
+        .with("my.tsv", "eco\tname\tpgn\nD00\tClosed Game\t1. d4 d5\n");
     let names = "SELECT group_concat(ifnull(opening, '-'), '; ' ORDER BY game_id) FROM games";
     let name = |database: &str| -> String {
-        let database = rusqlite::Connection::open(place.path(database)).unwrap();
+        let database = rusqlite::Connection::open(workspace.path(database)).unwrap();
         database.query_row(names, [], |row| row.get(0)).unwrap()
     };
-    assert_eq!(place.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
+    assert_eq!(workspace.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
     assert_eq!(name("a.db"), "Philidor Defense; Queen's Pawn Game");
-    assert_eq!(place.run(&["index", "-q", "--openings", "my.tsv", "b.db", "a.pgn"]).status, 0);
+    assert_eq!(workspace.run(&["index", "-q", "--openings", "my.tsv", "b.db", "a.pgn"]).status, 0);
     assert_eq!(name("b.db"), "-; Closed Game");
     // A code in other commands.
-    let run = place.run(&["index", "-q", "--eco", "my.tsv", "c.db", "a.pgn"]);
+    let run = workspace.run(&["index", "-q", "--eco", "my.tsv", "c.db", "a.pgn"]);
     assert_eq!(run.status, 2);
     assert!(run.stderr.contains("tip: give names of openings with --openings FILE\n"), "{run:?}");
 }
 
 #[test]
 fn a_wrong_list_of_openings_ends_the_run_before_it_begins() {
-    let place =
-        Place::new().with("a.pgn", TWO_GAMES).with("my.tsv", "eco\tname\tpgn\nD00\tx\t1. d4 d5 2. d5\n");
+    let workspace =
+        Workspace::new().with("a.pgn", TWO_GAMES).with("my.tsv", "eco\tname\tpgn\nD00\tx\t1. d4 d5 2. d5\n");
     let Run { status, stdout: out, stderr: err } =
-        place.run(&["index", "--openings", "my.tsv", "a.db", "a.pgn"]);
+        workspace.run(&["index", "--openings", "my.tsv", "a.db", "a.pgn"]);
     assert_eq!((status, out.as_str()), (1, ""));
     insta::assert_snapshot!(err, @"pgndex: error: my.tsv:2: 2.d5: illegal move in rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 2; correct it, or leave this opening out");
-    let Run { status, stderr: err, .. } = place.run(&["index", "--openings", "none.tsv", "a.db", "a.pgn"]);
+    let Run { status, stderr: err, .. } =
+        workspace.run(&["index", "--openings", "none.tsv", "a.db", "a.pgn"]);
     assert_eq!(status, 1);
     insta::assert_snapshot!(err, @r"
     pgndex: error: none.tsv: cannot be read; check the path and the permissions
       because: No such file or directory (os error 2)
     ");
-    assert_eq!(place.names(), ["a.pgn", "my.tsv"]);
+    assert_eq!(workspace.names(), ["a.pgn", "my.tsv"]);
 }
 
 #[test]
 fn a_lost_move_is_status_3_and_strict_fails() {
-    let place = Place::new().with("a.pgn", TWO_GAMES).with("bad.pgn", ILLEGAL);
-    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn", "bad.pgn"]);
+    let workspace = Workspace::new().with("a.pgn", TWO_GAMES).with("bad.pgn", ILLEGAL);
+    let Run { status, stderr: err, .. } = workspace.run(&["index", "a.db", "a.pgn", "bad.pgn"]);
     assert_eq!(status, 3);
     assert!(
         err.contains("1 error: part of a game or file was lost") && err.contains("illegal-move"),
         "{err}"
     );
-    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 3);
+    assert_eq!(workspace.number("a.db", "SELECT count(*) FROM game"), 3);
     let message = "SELECT path || ':' || line || ' byte ' || byte_offset || ' game ' || game_number || ' ply ' || ply || ' ' || token
         FROM problem JOIN source USING (source_id)";
-    let where_: String = rusqlite::Connection::open(place.path("a.db"))
+    let where_: String = rusqlite::Connection::open(workspace.path("a.db"))
         .unwrap()
         .query_row(message, [], |row| row.get(0))
         .unwrap();
     assert_eq!(where_, "bad.pgn:6 byte 67 game 1 ply 2 Ke3");
 
     let Run { status, stdout: out, stderr: err } =
-        place.run(&["index", "--strict", "--quiet", "b.db", "a.pgn", "bad.pgn"]);
+        workspace.run(&["index", "--strict", "--quiet", "b.db", "a.pgn", "bad.pgn"]);
     assert_eq!((status, out.as_str()), (1, ""));
     assert!(
         err.starts_with("pgndex: error: 1 error in the input: bad.pgn:6:13: 2.Ke3: illegal move in "),
         "{err}"
     );
-    assert_eq!(place.names(), ["a.db", "a.pgn", "bad.pgn"]);
+    assert_eq!(workspace.names(), ["a.db", "a.pgn", "bad.pgn"]);
 }
 
 #[test]
 fn an_existing_database_is_kept_unless_it_may_be_replaced() {
-    let place = Place::new().with("a.pgn", TWO_GAMES).with("b.pgn", ILLEGAL);
-    assert_eq!(place.run(&["index", "--quiet", "a.db", "b.pgn"]).status, 3);
-    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn"]);
+    let workspace = Workspace::new().with("a.pgn", TWO_GAMES).with("b.pgn", ILLEGAL);
+    assert_eq!(workspace.run(&["index", "--quiet", "a.db", "b.pgn"]).status, 3);
+    let Run { status, stderr: err, .. } = workspace.run(&["index", "a.db", "a.pgn"]);
     assert_eq!(status, 0);
     assert!(err.contains("added 2 games"), "{err}");
-    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 3);
-    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn", "b.pgn"]);
+    assert_eq!(workspace.number("a.db", "SELECT count(*) FROM game"), 3);
+    let Run { status, stderr: err, .. } = workspace.run(&["index", "a.db", "a.pgn", "b.pgn"]);
     assert_eq!((status, err.as_str()), (0, "nothing new: a.db has the 2 sources already\n"));
-    assert_eq!(place.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]).status, 0);
-    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
-    assert_eq!(place.names(), ["a.db", "a.pgn", "b.pgn"]);
+    assert_eq!(workspace.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]).status, 0);
+    assert_eq!(workspace.number("a.db", "SELECT count(*) FROM game"), 2);
+    assert_eq!(workspace.names(), ["a.db", "a.pgn", "b.pgn"]);
 }
 
 #[test]
 fn a_file_that_is_not_what_it_was_is_named_in_a_note() {
-    let place = Place::new().with("a.pgn", TWO_GAMES);
-    assert_eq!(place.run(&["index", "a.db", "a.pgn"]).status, 0);
-    let place = place.with("a.pgn", &TWO_GAMES[..110]);
-    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn"]);
+    let workspace = Workspace::new().with("a.pgn", TWO_GAMES);
+    assert_eq!(workspace.run(&["index", "a.db", "a.pgn"]).status, 0);
+    let workspace = workspace.with("a.pgn", &TWO_GAMES[..110]);
+    let Run { status, stderr: err, .. } = workspace.run(&["index", "a.db", "a.pgn"]);
     assert_eq!(status, 0);
     let note = "pgndex: note: a.pgn has changed since it was indexed (110 bytes of text instead of 163) and is \
                 read as a new file; games already in the database are skipped as duplicates";
     assert_eq!(err.lines().next(), Some(note), "{err}");
-    let place = place.with("a.pgn", TWO_GAMES.replacen("Test", "Rest", 1));
-    let quiet = place.run(&["index", "a.db", "a.pgn", "--quiet"]);
+    let workspace = workspace.with("a.pgn", TWO_GAMES.replacen("Test", "Rest", 1));
+    let quiet = workspace.run(&["index", "a.db", "a.pgn", "--quiet"]);
     assert_eq!(quiet, Run { status: 0, stdout: String::new(), stderr: String::new() });
 }
 
 #[test]
-fn what_is_no_database_of_ours_is_never_replaced() {
-    let place = Place::new().with("a.pgn", TWO_GAMES).with("notes.txt", "precious").with("empty.db", "");
-    let other = rusqlite::Connection::open(place.path("other.db")).unwrap();
+fn other_files_are_never_replaced() {
+    let workspace =
+        Workspace::new().with("a.pgn", TWO_GAMES).with("notes.txt", "precious").with("empty.db", "");
+    let other = rusqlite::Connection::open(workspace.path("other.db")).unwrap();
     other.execute_batch("CREATE TABLE t (x)").unwrap();
     drop(other);
     for target in ["a.pgn", "notes.txt", "other.db"] {
-        let before = std::fs::read(place.path(target)).unwrap();
-        let Run { status, stderr: err, .. } = place.run(&["index", "--overwrite", target, "a.pgn"]);
+        let before = std::fs::read(workspace.path(target)).unwrap();
+        let Run { status, stderr: err, .. } = workspace.run(&["index", "--overwrite", target, "a.pgn"]);
         assert_eq!(status, 1);
         assert!(err.contains("exists and is not a database of pgndex, so it is not replaced"), "{err}");
-        assert_eq!(std::fs::read(place.path(target)).unwrap(), before);
+        assert_eq!(std::fs::read(workspace.path(target)).unwrap(), before);
     }
-    assert_eq!(place.run(&["index", "--quiet", "--overwrite", "empty.db", "a.pgn"]).status, 0);
-    assert_eq!(place.names(), ["a.pgn", "empty.db", "notes.txt", "other.db"]);
+    assert_eq!(workspace.run(&["index", "--quiet", "--overwrite", "empty.db", "a.pgn"]).status, 0);
+    assert_eq!(workspace.names(), ["a.pgn", "empty.db", "notes.txt", "other.db"]);
 }
 
 #[test]
-fn what_cannot_be_read_is_told_before_or_with_the_rest() {
-    let place = Place::new()
+fn unreadable_files_are_reported_before_or_with_the_rest() {
+    let workspace = Workspace::new()
         .with("a.pgn", TWO_GAMES)
         .with("empty.pgn", "")
         .with("prose.pgn", "Dear friend,\n\nbye.\n");
-    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "missing.pgn"]);
+    let Run { status, stderr: err, .. } = workspace.run(&["index", "a.db", "missing.pgn"]);
     assert_eq!(status, 1);
     assert!(err.contains("missing.pgn: no such file or directory; check the path"), "{err}");
-    assert_eq!(place.names(), ["a.pgn", "empty.pgn", "prose.pgn"]);
+    assert_eq!(workspace.names(), ["a.pgn", "empty.pgn", "prose.pgn"]);
 
-    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "missing.pgn", "a.pgn"]);
+    let Run { status, stderr: err, .. } = workspace.run(&["index", "a.db", "missing.pgn", "a.pgn"]);
     assert_eq!(status, 3);
     assert!(err.starts_with("pgndex: error: missing.pgn: no such file or directory"), "{err}");
     assert!(err.contains("unreadable-source"), "{err}");
-    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
+    assert_eq!(workspace.number("a.db", "SELECT count(*) FROM game"), 2);
 
     for (target, input, expected) in [("b.db", "empty.pgn", 0), ("c.db", "prose.pgn", 3)] {
-        let Run { status, stderr: err, .. } = place.run(&["index", "--overwrite", target, input]);
+        let Run { status, stderr: err, .. } = workspace.run(&["index", "--overwrite", target, input]);
         assert_eq!(status, expected, "{err}");
         assert!(err.contains("no games were found"), "{err}");
-        assert_eq!(place.number(target, "SELECT count(*) FROM game"), 0);
+        assert_eq!(workspace.number(target, "SELECT count(*) FROM game"), 0);
         // A database with games is not replaced by one without.
-        let run = place.run(&["index", "--overwrite", "a.db", input]);
+        let run = workspace.run(&["index", "--overwrite", "a.db", input]);
         assert_eq!(run.status, 1, "{run:?}");
         assert!(
             run.stderr.contains("no game was found in the input") && run.stderr.contains("is not replaced"),
             "{run:?}"
         );
-        assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
+        assert_eq!(workspace.number("a.db", "SELECT count(*) FROM game"), 2);
     }
-    let Run { status, stderr: err, .. } = place.run(&["index", "no/such/directory/a.db", "a.pgn"]);
+    let Run { status, stderr: err, .. } = workspace.run(&["index", "no/such/directory/a.db", "a.pgn"]);
     assert_eq!(status, 1);
     assert!(err.contains("no/such/directory: cannot write into this directory"), "{err}");
-    assert_eq!(place.run(&["index", "a.db"]).status, 2);
+    assert_eq!(workspace.run(&["index", "a.db"]).status, 2);
 }
 
 #[test]
-fn a_file_with_text_and_no_game_is_told_and_changes_the_status() {
-    let place = Place::new()
+fn a_file_with_text_and_no_game_is_reported_and_changes_the_status() {
+    let workspace = Workspace::new()
         .with("a.pgn", TWO_GAMES)
         .with("page.pgn", "<html>404 not found</html>\n")
         .with("picture.pgn", b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x02\x81")
@@ -241,7 +244,7 @@ fn a_file_with_text_and_no_game_is_told_and_changes_the_status() {
         &["index", "-q", "a.db", "a.pgn", "page.pgn", "picture.pgn", "comment.pgn", "again.pgn"][..],
         &["index", "-q", "--dry-run", "a.pgn", "page.pgn", "picture.pgn", "comment.pgn", "again.pgn"],
     ] {
-        let run = place.run(arguments);
+        let run = workspace.run(arguments);
         assert_eq!((run.status, run.stdout.as_str()), (3, ""));
         assert_eq!(
             run.stderr,
@@ -249,8 +252,8 @@ fn a_file_with_text_and_no_game_is_told_and_changes_the_status() {
              pgndex: error: picture.pgn: has no game; is it PGN?\n"
         );
     }
-    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
-    let run = place.run(&[
+    assert_eq!(workspace.number("a.db", "SELECT count(*) FROM game"), 2);
+    let run = workspace.run(&[
         "index",
         "--json",
         "--overwrite",
@@ -266,7 +269,7 @@ fn a_file_with_text_and_no_game_is_told_and_changes_the_status() {
         (run.status, &summary["sources_without_games"], &summary["errors"]),
         (3, &1.into(), &1.into())
     );
-    let told = objects(&std::fs::read_to_string(place.path("p.jsonl")).unwrap());
+    let told = objects(&std::fs::read_to_string(workspace.path("p.jsonl")).unwrap());
     let told = told.iter().find(|problem| problem["severity"] == "error").expect("an error");
     let expected = json!({
         "path": "page.pgn", "line": 1, "column_number": 1, "byte_offset": 0, "game_number": null, "game_id": null,
@@ -275,15 +278,15 @@ fn a_file_with_text_and_no_game_is_told_and_changes_the_status() {
     });
     assert_eq!(*told, expected);
     let rows = "SELECT count(*) FROM problem JOIN source USING (source_id) WHERE kind = 'no-game' AND path = 'page.pgn' AND line = 1";
-    assert_eq!(place.number("a.db", rows), 1);
+    assert_eq!(workspace.number("a.db", rows), 1);
     for option in [&["--on-problem", "stop"][..], &["--max-problems", "0"], &["--strict"]] {
-        let run = place.run(&[&["index", "-q"], option, &["b.db", "a.pgn", "page.pgn"]].concat());
+        let run = workspace.run(&[&["index", "-q"], option, &["b.db", "a.pgn", "page.pgn"]].concat());
         assert_eq!(run.status, 1, "{option:?}");
     }
-    assert_eq!(place.run(&["verify", "--all", "a.db"]).status, 0);
+    assert_eq!(workspace.run(&["verify", "--all", "a.db"]).status, 0);
     // What is added to a file that had games may be a remark.
-    let place = place.with("a.pgn", [TWO_GAMES, "\n% the end\nThat was all.\n"].concat());
-    let run = place.run(&["index", "-q", "a.db", "a.pgn", "page.pgn"]);
+    let workspace = workspace.with("a.pgn", [TWO_GAMES, "\n% the end\nThat was all.\n"].concat());
+    let run = workspace.run(&["index", "-q", "a.db", "a.pgn", "page.pgn"]);
     assert_eq!((run.status, run.stderr.as_str()), (0, ""));
 }
 
@@ -333,23 +336,23 @@ const NO_GAMES: [(&str, &[u8], &str); 10] = [
 
 #[test]
 fn what_is_no_pgn_makes_no_game_and_says_what_it_is() {
-    let place = Place::new().with("a.pgn", TWO_GAMES).with("paper.pdf", "%PDF-1.4\n1 0 obj\n<<>>\n");
-    let place = NO_GAMES.iter().fold(place, |place, (name, text, _)| place.with(name, text));
+    let workspace = Workspace::new().with("a.pgn", TWO_GAMES).with("paper.pdf", "%PDF-1.4\n1 0 obj\n<<>>\n");
+    let workspace = NO_GAMES.iter().fold(workspace, |workspace, (name, text, _)| workspace.with(name, text));
     let names: Vec<&str> = NO_GAMES.iter().map(|(name, ..)| *name).collect();
-    let run = place.run(&[&["index", "-q", "a.db", "a.pgn"][..], &names, &["paper.pdf"]].concat());
+    let run = workspace.run(&[&["index", "-q", "a.db", "a.pgn"][..], &names, &["paper.pdf"]].concat());
     let told = NO_GAMES.map(|(name, _, what)| format!("pgndex: error: {name}: {what}\n")).concat();
     let paper = "pgndex: error: paper.pdf: a PDF document, not PGN text; give PGN files\n";
     assert_eq!((run.status, run.stderr), (3, format!("{paper}{told}")));
-    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 2);
+    assert_eq!(workspace.number("a.db", "SELECT count(*) FROM game"), 2);
 }
 
 #[test]
-fn arguments_that_seem_to_be_others_are_told() {
-    let place = Place::new()
+fn confused_arguments_are_reported() {
+    let workspace = Workspace::new()
         .with("a.pgn", TWO_GAMES)
         .with("list.txt", "a.pgn\n# none\nmissing.pgn\n")
         .with("empty.txt", "# none\n");
-    assert_eq!(place.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
+    assert_eq!(workspace.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
     for (arguments, status, told) in [
         (
             &["index", "-q", "b.db", "@a.pgn"][..],
@@ -406,25 +409,25 @@ fn arguments_that_seem_to_be_others_are_told() {
         ),
         (&["info", "."], 1, ".: a directory, not a database"),
     ] {
-        let run = place.run(arguments);
+        let run = workspace.run(arguments);
         assert_eq!(run.status, status, "{arguments:?}: {run:?}");
         assert!(run.stderr.contains(told), "{arguments:?}: {run:?}");
-        let _ = std::fs::remove_file(place.path("b.db"));
+        let _ = std::fs::remove_file(workspace.path("b.db"));
     }
-    assert_eq!(place.names(), ["a.db", "a.pgn", "empty.txt", "list.txt"]);
+    assert_eq!(workspace.names(), ["a.db", "a.pgn", "empty.txt", "list.txt"]);
 }
 
 #[test]
 fn a_signal_stops_the_run_and_nothing_stays_behind() {
     for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
         let games: String = TWO_GAMES.repeat(200_000);
-        let place = Place::new().with("big.pgn", games);
-        let child = place
+        let workspace = Workspace::new().with("big.pgn", games);
+        let child = workspace
             .command(&["index", "--quiet", "-j", "1", "a.db", "big.pgn"])
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let temporary = place.path(".a.db.pgndex-tmp");
+        let temporary = workspace.path(".a.db.pgndex-tmp");
         wait_for(&temporary);
         let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
         assert!(kill.success());
@@ -433,21 +436,21 @@ fn a_signal_stops_the_run_and_nothing_stays_behind() {
         let err = String::from_utf8(output.stderr).unwrap();
         assert!(err.contains("stopped before the end; nothing was written"), "{err}");
         assert!(err.starts_with("pgndex: note: stopping; a second signal ends immediately"), "{err}");
-        assert_eq!(place.names(), ["big.pgn"]);
+        assert_eq!(workspace.names(), ["big.pgn"]);
     }
 }
 
 #[test]
 fn a_killed_run_leaves_no_database_and_the_next_one_clears_up() {
     let games: String = TWO_GAMES.repeat(200_000);
-    let place = Place::new().with("big.pgn", games).with("a.pgn", TWO_GAMES);
-    let mut child = place.command(&["index", "--quiet", "-j", "1", "a.db", "big.pgn"]).spawn().unwrap();
-    wait_for(&place.path(".a.db.pgndex-tmp"));
+    let workspace = Workspace::new().with("big.pgn", games).with("a.pgn", TWO_GAMES);
+    let mut child = workspace.command(&["index", "--quiet", "-j", "1", "a.db", "big.pgn"]).spawn().unwrap();
+    wait_for(&workspace.path(".a.db.pgndex-tmp"));
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(!place.path("a.db").exists());
-    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
-    assert_eq!(place.names(), ["a.db", "a.pgn", "big.pgn"]);
+    assert!(!workspace.path("a.db").exists());
+    assert_eq!(workspace.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
+    assert_eq!(workspace.names(), ["a.db", "a.pgn", "big.pgn"]);
 }
 
 fn wait_for(path: &Path) {
@@ -462,12 +465,13 @@ fn wait_for(path: &Path) {
 #[cfg(unix)]
 #[test]
 fn a_full_disk_is_an_error_with_a_name_and_leaves_nothing() {
-    let place = Place::new().with("a.pgn", include_str!("../../examples/famous-games.pgn").repeat(20));
+    let workspace =
+        Workspace::new().with("a.pgn", include_str!("../../examples/famous-games.pgn").repeat(20));
     for kib in [0, 100, 2000] {
         let limit = format!("ulimit -f {kib}; exec \"$0\" index --duplicates keep a.db a.pgn");
         let output = Command::new("bash")
             .args(["-c", &limit, env!("CARGO_BIN_EXE_pgndex")])
-            .current_dir(place.directory())
+            .current_dir(workspace.directory())
             .stdin(Stdio::null())
             .output()
             .unwrap();
@@ -477,40 +481,40 @@ fn a_full_disk_is_an_error_with_a_name_and_leaves_nothing() {
         let told =
             if kib == 100 { "no space left to write it" } else { "a file of this size is not allowed here" };
         assert!(text.contains(told), "{text}");
-        assert_eq!(place.names(), ["a.pgn"]);
+        assert_eq!(workspace.names(), ["a.pgn"]);
     }
 }
 
 #[test]
 fn replacing_keeps_permissions_and_links_that_lead_nowhere() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
-    let place = Place::new().with("a.pgn", TWO_GAMES);
-    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
-    std::fs::set_permissions(place.path("a.db"), std::fs::Permissions::from_mode(0o600)).unwrap();
-    assert_eq!(place.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]).status, 0);
-    assert_eq!(std::fs::metadata(place.path("a.db")).unwrap().permissions().mode() & 0o777, 0o600);
-    symlink("nowhere", place.path("link.db")).unwrap();
+    let workspace = Workspace::new().with("a.pgn", TWO_GAMES);
+    assert_eq!(workspace.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
+    std::fs::set_permissions(workspace.path("a.db"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(workspace.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]).status, 0);
+    assert_eq!(std::fs::metadata(workspace.path("a.db")).unwrap().permissions().mode() & 0o777, 0o600);
+    symlink("nowhere", workspace.path("link.db")).unwrap();
     for (target, told) in [
         ("link.db", "a link to a missing file, so no database is created here"),
         ("new.db/", "a database cannot be created here"),
     ] {
-        let Run { status, stderr: err, .. } = place.run(&["index", target, "a.pgn"]);
+        let Run { status, stderr: err, .. } = workspace.run(&["index", target, "a.pgn"]);
         assert_eq!(status, 1);
         assert!(err.contains(told), "{err}");
     }
-    assert_eq!(place.names(), ["a.db", "a.pgn", "link.db"]);
+    assert_eq!(workspace.names(), ["a.db", "a.pgn", "link.db"]);
 }
 
 #[test]
 fn text_made_to_be_slow_is_not() {
     let dashes = format!("[Event \"x\"]\n\n1. e4 {} *\n", "1-".repeat(500_000));
     let quotes = format!("[Event \"{}\"]\n\n1. e4 *\n", "\\\"]".repeat(500_000));
-    let place = Place::new().with("dashes.pgn", dashes).with("quotes.pgn", quotes);
+    let workspace = Workspace::new().with("dashes.pgn", dashes).with("quotes.pgn", quotes);
     let started = std::time::Instant::now();
     // Of the quotes only a part is kept.
-    assert_eq!(place.run(&["index", "--quiet", "a.db", "dashes.pgn", "quotes.pgn"]).status, 3);
+    assert_eq!(workspace.run(&["index", "--quiet", "a.db", "dashes.pgn", "quotes.pgn"]).status, 3);
     assert!(started.elapsed() < std::time::Duration::from_secs(60), "{:?}", started.elapsed());
-    assert_eq!(place.number("a.db", "SELECT sum(ply_count) FROM game"), 2);
+    assert_eq!(workspace.number("a.db", "SELECT sum(ply_count) FROM game"), 2);
 }
 
 /// Good games among bad ones, with line ends and blanks of all kinds.
@@ -541,7 +545,7 @@ fn problems_and_rejects_are_written_as_they_are_found() {
     let rejects: String = BAD.map(|event| format!("{}\n\n", text_of(event))).concat();
     let mut first = None;
     for (threads, chunk) in [("1", "1M"), ("4", "1K"), ("3", "300")] {
-        let place = Place::new().with("a.pgn", MIXED).with("b.pgn", MIXED);
+        let workspace = Workspace::new().with("a.pgn", MIXED).with("b.pgn", MIXED);
         let arguments = [
             "index",
             "-q",
@@ -558,10 +562,10 @@ fn problems_and_rejects_are_written_as_they_are_found() {
             "missing.pgn",
             "b.pgn",
         ];
-        assert_eq!(place.run(&arguments).status, 3);
-        assert_eq!(std::fs::read_to_string(place.path("r.pgn")).unwrap(), rejects.repeat(2));
-        let problems = objects(&std::fs::read_to_string(place.path("p.jsonl")).unwrap());
-        let rows: Vec<Value> = rusqlite::Connection::open(place.path("a.db"))
+        assert_eq!(workspace.run(&arguments).status, 3);
+        assert_eq!(std::fs::read_to_string(workspace.path("r.pgn")).unwrap(), rejects.repeat(2));
+        let problems = objects(&std::fs::read_to_string(workspace.path("p.jsonl")).unwrap());
+        let rows: Vec<Value> = rusqlite::Connection::open(workspace.path("a.db"))
             .unwrap()
             .prepare(
                 "SELECT json_object('path', path, 'line', line, 'column_number', column_number, 'byte_offset', byte_offset,
@@ -588,8 +592,11 @@ fn problems_and_rejects_are_written_as_they_are_found() {
         }
         assert_eq!(*first.get_or_insert(problems.clone()), problems, "{threads} threads, {chunk}");
         // Read alone, the rejects have the same errors again.
-        assert_eq!(place.run(&["index", "-q", "--problems", "again.jsonl", "again.db", "r.pgn"]).status, 3);
-        let again = objects(&std::fs::read_to_string(place.path("again.jsonl")).unwrap());
+        assert_eq!(
+            workspace.run(&["index", "-q", "--problems", "again.jsonl", "again.db", "r.pgn"]).status,
+            3
+        );
+        let again = objects(&std::fs::read_to_string(workspace.path("again.jsonl")).unwrap());
         let errors = |problems: &[Value]| -> Vec<Value> {
             let errors = problems.iter().filter(|problem| problem["severity"] == "error");
             errors.map(|problem| json!([problem["kind"], problem["ply"], problem["token"]])).collect()
@@ -605,7 +612,7 @@ fn games_with_errors_can_be_left_out() {
     let good: String =
         ["one", "three", "four", "six", "eight"].map(|event| format!("{}\n\n", text_of(event))).concat();
     for (threads, chunk) in [("1", "1M"), ("4", "300")] {
-        let place = Place::new().with("a.pgn", MIXED).with("good.pgn", good.as_bytes());
+        let workspace = Workspace::new().with("a.pgn", MIXED).with("good.pgn", good.as_bytes());
         let arguments = [
             "index",
             "--json",
@@ -618,20 +625,20 @@ fn games_with_errors_can_be_left_out() {
             "--chunk-size",
             chunk,
         ];
-        let Run { status, stdout: out, .. } = place.run(&[&arguments[..], &["a.db", "a.pgn"]].concat());
+        let Run { status, stdout: out, .. } = workspace.run(&[&arguments[..], &["a.db", "a.pgn"]].concat());
         assert_eq!(status, 3);
         let summary: Value = serde_json::from_str(&out).unwrap();
         assert_eq!((&summary["games"], &summary["left_out"]), (&5.into(), &3.into()));
         assert_eq!(summary["skipped_variants"], json!({ "Atomic": 2 }));
-        assert_eq!(std::fs::read_to_string(place.path("r.pgn")).unwrap().matches("[Event").count(), 3);
-        assert_eq!(place.run(&["index", "-q", "b.db", "good.pgn"]).status, 0);
+        assert_eq!(std::fs::read_to_string(workspace.path("r.pgn")).unwrap().matches("[Event").count(), 3);
+        assert_eq!(workspace.run(&["index", "-q", "b.db", "good.pgn"]).status, 0);
         for table in ["game_position", "position_game", "player", "event", "tag", "site"] {
-            assert_eq!(rows_of(&place, "a.db", table), rows_of(&place, "b.db", table), "{table}");
+            assert_eq!(rows_of(&workspace, "a.db", table), rows_of(&workspace, "b.db", table), "{table}");
         }
         let of_problems =
             "SELECT group_concat(DISTINCT game_number ORDER BY game_number) FROM problem WHERE game_id IS";
         let text = |sql: &str| -> String {
-            let database = rusqlite::Connection::open(place.path("a.db")).unwrap();
+            let database = rusqlite::Connection::open(workspace.path("a.db")).unwrap();
             database.query_row(sql, [], |row| row.get(0)).unwrap()
         };
         assert_eq!(text(&format!("{of_problems} NULL")), "2,5,7");
@@ -640,11 +647,12 @@ fn games_with_errors_can_be_left_out() {
             text("SELECT kind FROM problem WHERE game_id = 3 AND token = ')' OR kind = 'stray-closing'"),
             "stray-closing"
         );
-        assert_eq!(place.number("a.db", "SELECT sum(games) FROM source"), 5);
+        assert_eq!(workspace.number("a.db", "SELECT sum(games) FROM source"), 5);
         // The file grows: the games that were left out are counted on.
-        std::fs::write(place.path("a.pgn"), [MIXED, "\n[Event \"nine\"]\n\n1. e4 Ke3 *\n"].concat()).unwrap();
-        assert_eq!(place.run(&["index", "-q", "--problems", "p.jsonl", "a.db", "a.pgn"]).status, 3);
-        let grown = objects(&std::fs::read_to_string(place.path("p.jsonl")).unwrap());
+        std::fs::write(workspace.path("a.pgn"), [MIXED, "\n[Event \"nine\"]\n\n1. e4 Ke3 *\n"].concat())
+            .unwrap();
+        assert_eq!(workspace.run(&["index", "-q", "--problems", "p.jsonl", "a.db", "a.pgn"]).status, 3);
+        let grown = objects(&std::fs::read_to_string(workspace.path("p.jsonl")).unwrap());
         assert_eq!((&grown[0]["game_number"], &grown[0]["game_id"]), (&9.into(), &6.into()));
     }
 }
@@ -652,17 +660,17 @@ fn games_with_errors_can_be_left_out() {
 #[test]
 fn a_run_can_end_at_the_first_error_or_after_some() {
     for (threads, chunk) in [("1", "1M"), ("4", "300")] {
-        let place = Place::new().with("a.pgn", MIXED).with("good.pgn", TWO_GAMES);
-        assert_eq!(place.run(&["index", "-q", "a.db", "good.pgn"]).status, 0);
+        let workspace = Workspace::new().with("a.pgn", MIXED).with("good.pgn", TWO_GAMES);
+        assert_eq!(workspace.run(&["index", "-q", "a.db", "good.pgn"]).status, 0);
         let tables = ["import", "source", "game", "game_position", "position_game", "problem", "player"];
-        let before = tables.map(|table| rows_of(&place, "a.db", table));
+        let before = tables.map(|table| rows_of(&workspace, "a.db", table));
         let run = |more: &[&str], database: &str| {
             let all = [
                 &["index", "-q", "-j", threads, "--chunk-size", chunk],
                 more,
                 &[database, "good.pgn", "a.pgn"],
             ];
-            let Run { status, stdout: out, stderr: err } = place.run(&all.concat());
+            let Run { status, stdout: out, stderr: err } = workspace.run(&all.concat());
             assert_eq!((status, out.as_str()), (1, ""));
             err
         };
@@ -671,31 +679,31 @@ fn a_run_can_end_at_the_first_error_or_after_some() {
             insta::allow_duplicates! { insta::assert_snapshot!(err, @r#"
             pgndex: error: a.pgn:13:12 (byte 135, game 2, ply 2): 2.Ke3: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; no error is allowed (--on-problem stop, --max-problems 0); nothing was written to the database
             "#); }
-            let problems = objects(&std::fs::read_to_string(place.path("p.jsonl")).unwrap());
+            let problems = objects(&std::fs::read_to_string(workspace.path("p.jsonl")).unwrap());
             assert_eq!(problems.last().unwrap()["token"], "Ke3");
             let err = run(&["--max-problems", "2"], database);
             insta::allow_duplicates! { insta::assert_snapshot!(err, @r#"
             pgndex: error: a.pgn:39:18 (byte 388, game 7, ply 2): 2.Nf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; this is one more than --max-problems 2; nothing was written to the database
             "#); }
         }
-        assert_eq!(tables.map(|table| rows_of(&place, "a.db", table)), before);
-        assert_eq!(place.names(), ["a.db", "a.pgn", "good.pgn", "p.jsonl"]);
-        assert_eq!(place.run(&["index", "-q", "--max-problems", "3", "a.db", "a.pgn"]).status, 3);
+        assert_eq!(tables.map(|table| rows_of(&workspace, "a.db", table)), before);
+        assert_eq!(workspace.names(), ["a.db", "a.pgn", "good.pgn", "p.jsonl"]);
+        assert_eq!(workspace.run(&["index", "-q", "--max-problems", "3", "a.db", "a.pgn"]).status, 3);
     }
 }
 
 #[test]
 fn a_dry_run_finds_the_same_and_writes_no_database() {
-    let place = Place::new().with("a.pgn", MIXED).with("good.pgn", TWO_GAMES);
+    let workspace = Workspace::new().with("a.pgn", MIXED).with("good.pgn", TWO_GAMES);
     let Run { status, stdout: out, .. } =
-        place.run(&["index", "--json", "--problems", "p", "--rejects", "r", "a.db", "a.pgn", "good.pgn"]);
+        workspace.run(&["index", "--json", "--problems", "p", "--rejects", "r", "a.db", "a.pgn", "good.pgn"]);
     assert_eq!(status, 3);
     let whole: Value = serde_json::from_str(&out).unwrap();
     // A database that comes first is passed over.
     for database in [&[][..], &["a.db"]] {
         let options = ["index", "--json", "--dry-run", "--problems", "p2", "--rejects", "r2"];
         let Run { status, stdout: out, .. } =
-            place.run(&[&options[..], database, &["a.pgn", "good.pgn"]].concat());
+            workspace.run(&[&options[..], database, &["a.pgn", "good.pgn"]].concat());
         assert_eq!(status, 3);
         let dry: Value = serde_json::from_str(&out).unwrap();
         for name in [
@@ -715,7 +723,7 @@ fn a_dry_run_finds_the_same_and_writes_no_database() {
             (&dry["database"], &dry["dry_run"], &dry["bytes"]),
             (&Value::Null, &true.into(), &0.into())
         );
-        let read = |name: &str| std::fs::read_to_string(place.path(name)).unwrap();
+        let read = |name: &str| std::fs::read_to_string(workspace.path(name)).unwrap();
         assert_eq!(read("r2"), read("r"));
         let without_ids = |text: &str| {
             let mut problems = objects(text);
@@ -724,39 +732,39 @@ fn a_dry_run_finds_the_same_and_writes_no_database() {
         };
         assert_eq!(without_ids(&read("p2")), without_ids(&read("p")));
         // Games are not written over.
-        std::fs::remove_file(place.path("r2")).unwrap();
+        std::fs::remove_file(workspace.path("r2")).unwrap();
     }
-    assert_eq!(place.names(), ["a.db", "a.pgn", "good.pgn", "p", "p2", "r"]);
-    let Run { status, stderr: err, .. } = place.run(&["index", "--dry-run", "good.pgn"]);
+    assert_eq!(workspace.names(), ["a.db", "a.pgn", "good.pgn", "p", "p2", "r"]);
+    let Run { status, stderr: err, .. } = workspace.run(&["index", "--dry-run", "good.pgn"]);
     assert_eq!(status, 0);
     assert!(err.starts_with("read 2 games, 6 plies in ") && err.contains("no database was written"), "{err}");
     assert!(err.contains("problems    none"), "{err}");
-    assert_eq!(place.run(&["index", "--dry-run", "--strict", "a.pgn"]).status, 1);
-    assert_eq!(place.run(&["index", "--dry-run", "--on-problem", "stop", "a.pgn"]).status, 1);
-    assert_eq!(place.run(&["index", "--dry-run", "missing.pgn"]).status, 1);
-    assert_eq!(place.run(&["index", "--dry-run"]).status, 2);
+    assert_eq!(workspace.run(&["index", "--dry-run", "--strict", "a.pgn"]).status, 1);
+    assert_eq!(workspace.run(&["index", "--dry-run", "--on-problem", "stop", "a.pgn"]).status, 1);
+    assert_eq!(workspace.run(&["index", "--dry-run", "missing.pgn"]).status, 1);
+    assert_eq!(workspace.run(&["index", "--dry-run"]).status, 2);
 }
 
 #[test]
 fn variants_whose_rules_are_not_known_are_named() {
-    let place = Place::new().with("a.pgn", MIXED);
-    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn"]);
+    let workspace = Workspace::new().with("a.pgn", MIXED);
+    let Run { status, stderr: err, .. } = workspace.run(&["index", "a.db", "a.pgn"]);
     assert_eq!(status, 3);
     assert!(err.contains("    2 games of variant Atomic skipped\n"), "{err}");
     // To skip them is no loss.
     let variants = format!("{}\n\n{}\n\n{}\n", text_of("three"), text_of("one"), text_of("six"));
-    let place = place.with("b.pgn", variants);
+    let workspace = workspace.with("b.pgn", variants);
     for arguments in
         [&["b.db"][..], &["--dry-run"], &["--on-problem", "stop", "c.db"], &["--on-problem", "skip", "d.db"]]
     {
         let all = [&["index", "--json", "--rejects", "r.pgn"], arguments, &["b.pgn"]].concat();
-        let Run { status, stdout: out, .. } = place.run(&all);
+        let Run { status, stdout: out, .. } = workspace.run(&all);
         let summary = &objects(&out)[0];
         assert_eq!((status, &summary["skipped_variants"]), (0, &json!({ "Atomic": 2 })), "{arguments:?}");
         assert_eq!((&summary["games"], &summary["errors"]), (&3.into(), &0.into()), "{arguments:?}");
-        assert_eq!(std::fs::read_to_string(place.path("r.pgn")).unwrap(), "");
+        assert_eq!(std::fs::read_to_string(workspace.path("r.pgn")).unwrap(), "");
     }
-    assert_eq!(place.run(&["index", "-q", "--strict", "e.db", "b.pgn"]).status, 1);
+    assert_eq!(workspace.run(&["index", "-q", "--strict", "e.db", "b.pgn"]).status, 1);
 }
 
 /// Skipped games are counted also where nothing else of them is told any more.
@@ -764,17 +772,18 @@ fn variants_whose_rules_are_not_known_are_named() {
 fn games_of_variants_are_counted_however_much_else_is_wrong() {
     let tags = "[Round )]\n".repeat(150);
     let game = format!("[Event \"a\"]\n{tags}[Variant \"Atomic\"]\n\n1. e4 *\n\n");
-    let place = Place::new().with("a.pgn", game.repeat(3));
-    let Run { status, stdout: out, .. } = place.run(&["index", "--json", "a.db", "a.pgn"]);
+    let workspace = Workspace::new().with("a.pgn", game.repeat(3));
+    let Run { status, stdout: out, .. } = workspace.run(&["index", "--json", "a.db", "a.pgn"]);
     assert_eq!((status, &objects(&out)[0]["skipped_variants"]), (0, &json!({ "Atomic": 3 })));
 }
 
 #[test]
 fn as_many_threads_work_as_there_is_text_for() {
-    let place = Place::new().with("a.pgn", MIXED.repeat(20)).with("b.pgn", "").with("e.pgn", TWO_GAMES);
+    let workspace =
+        Workspace::new().with("a.pgn", MIXED.repeat(20)).with("b.pgn", "").with("e.pgn", TWO_GAMES);
     let length = MIXED.len() * 20;
     let threads = |arguments: &[&str]| {
-        let Run { stdout: out, .. } = place.run(&[&["index", "--json", "-j", "3"], arguments].concat());
+        let Run { stdout: out, .. } = workspace.run(&[&["index", "--json", "-j", "3"], arguments].concat());
         objects(&out)[0]["threads"].clone()
     };
     for (way, new) in [(&["--dry-run"][..], &["--dry-run"]), (&["--overwrite", "a.db"], &["b.db"])] {
@@ -802,10 +811,11 @@ fn much() -> String {
 
 /// A run is stopped by its own first error, before it writes anything.
 #[test]
-fn what_will_be_written_is_told_only_if_something_will() {
-    let place = Place::new().with("bad.pgn", [ILLEGAL, "\n", &much()].concat()).with("a.pgn", TWO_GAMES);
+fn the_target_is_announced_only_if_something_is_written() {
+    let workspace =
+        Workspace::new().with("bad.pgn", [ILLEGAL, "\n", &much()].concat()).with("a.pgn", TWO_GAMES);
     let note = |arguments: &[&str]| {
-        let stderr = place.run(arguments).stderr;
+        let stderr = workspace.run(arguments).stderr;
         stderr.lines().find(|line| line.contains("the database will grow by")).map(str::to_owned)
     };
     let stop = ["index", "--on-problem", "stop"];
@@ -816,44 +826,45 @@ fn what_will_be_written_is_told_only_if_something_will() {
     assert_eq!(note(&["index", "--quiet", "--on-problem", "stop", "a.db", "bad.pgn"]), None);
     assert_eq!(note(&["index", "--dry-run", "--on-problem", "stop", "bad.pgn"]), None);
     // The database has the source: pretended, so that nothing large need be written.
-    let database = rusqlite::Connection::open(place.path("a.db")).unwrap();
-    let large = std::fs::read(place.path("bad.pgn")).unwrap();
+    let database = rusqlite::Connection::open(workspace.path("a.db")).unwrap();
+    let large = std::fs::read(workspace.path("bad.pgn")).unwrap();
     let known = "UPDATE source SET bytes = ?1, digest = ?2";
     let digest = blake3::hash(&large).to_hex().to_string();
     database.execute(known, rusqlite::params![large.len() as i64, digest]).unwrap();
     drop(database);
-    let Run { status, stderr, .. } = place.run(&["index", "a.db", "bad.pgn"]);
+    let Run { status, stderr, .. } = workspace.run(&["index", "a.db", "bad.pgn"]);
     assert_eq!((status, stderr.as_str()), (0, "nothing new: a.db has the 1 source already\n"));
 }
 
 #[test]
 fn an_option_that_a_database_cannot_follow_is_an_error() {
-    let place = Place::new().with("a.pgn", TWO_GAMES).with("b.pgn", MIXED);
-    assert_eq!(place.run(&["index", "-q", "--continuation-threshold", "2", "a.db", "a.pgn"]).status, 0);
-    let before = ["game", "import", "source", "visited_position"].map(|table| rows_of(&place, "a.db", table));
+    let workspace = Workspace::new().with("a.pgn", TWO_GAMES).with("b.pgn", MIXED);
+    assert_eq!(workspace.run(&["index", "-q", "--continuation-threshold", "2", "a.db", "a.pgn"]).status, 0);
+    let before =
+        ["game", "import", "source", "visited_position"].map(|table| rows_of(&workspace, "a.db", table));
     for (threshold, input) in [("3", "b.pgn"), ("64", "b.pgn"), ("3", "a.pgn")] {
-        let run = place.run(&["index", "-q", "--continuation-threshold", threshold, "a.db", input]);
+        let run = workspace.run(&["index", "-q", "--continuation-threshold", threshold, "a.db", input]);
         assert_eq!(run.status, 1);
         assert_eq!(
             run.stderr,
             format!(
                 "pgndex: error: {}: stores the counts of positions that at least 2 games reached, not {threshold}; leave \
                  --continuation-threshold out to continue with that, or index everything again with --overwrite\n",
-                std::fs::canonicalize(place.path("a.db")).unwrap().display()
+                std::fs::canonicalize(workspace.path("a.db")).unwrap().display()
             )
         );
     }
     assert_eq!(
-        ["game", "import", "source", "visited_position"].map(|table| rows_of(&place, "a.db", table)),
+        ["game", "import", "source", "visited_position"].map(|table| rows_of(&workspace, "a.db", table)),
         before
     );
-    assert_eq!(place.run(&["index", "-q", "--continuation-threshold", "2", "a.db", "a.pgn"]).status, 0);
-    assert_eq!(place.run(&["index", "-q", "a.db", "b.pgn"]).status, 3);
+    assert_eq!(workspace.run(&["index", "-q", "--continuation-threshold", "2", "a.db", "a.pgn"]).status, 0);
+    assert_eq!(workspace.run(&["index", "-q", "a.db", "b.pgn"]).status, 3);
     let kept = "SELECT value FROM setting WHERE name = 'continuation_threshold'";
-    assert_eq!(place.number("a.db", kept), 2);
+    assert_eq!(workspace.number("a.db", kept), 2);
     let anew = ["index", "-q", "--overwrite", "--continuation-threshold", "3", "a.db", "a.pgn"];
-    assert_eq!(place.run(&anew).status, 0);
-    assert_eq!(place.number("a.db", kept), 3);
+    assert_eq!(workspace.run(&anew).status, 0);
+    assert_eq!(workspace.number("a.db", kept), 3);
 }
 
 /// The names that SQLite and we ourselves use beside a database.
@@ -862,9 +873,9 @@ const SIDE_FILES: [&str; 6] =
 
 #[test]
 fn files_that_belong_to_a_database_are_no_place_for_anything_else() {
-    let place = Place::new().with("a.pgn", TWO_GAMES);
+    let workspace = Workspace::new().with("a.pgn", TWO_GAMES);
     let is_refused = |arguments: &[&str], name: &str| {
-        let Run { status, stderr: err, .. } = place.run(arguments);
+        let Run { status, stderr: err, .. } = workspace.run(arguments);
         assert_eq!(status, 1, "{arguments:?}: {err}");
         assert!(err.contains("belongs to") && err.contains(name), "{arguments:?}: {err}");
     };
@@ -883,19 +894,19 @@ fn files_that_belong_to_a_database_are_no_place_for_anything_else() {
                 is_refused(&["export", "a.db", "--format", "pgn", "--overwrite", "--output", name], name);
             }
         }
-        assert_eq!(place.names().len(), 1 + usize::from(is_there), "{:?}", place.names());
-        assert_eq!(place.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
+        assert_eq!(workspace.names().len(), 1 + usize::from(is_there), "{:?}", workspace.names());
+        assert_eq!(workspace.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
     }
     // Those of others are not.
     for name in ["b.db-wal", "a.db-walk", "a.db.jsonl", "a.db-journal.txt"] {
-        let run = place.run(&["index", "-q", "--overwrite", "--problems", name, "a.db", "a.pgn"]);
+        let run = workspace.run(&["index", "-q", "--overwrite", "--problems", name, "a.db", "a.pgn"]);
         assert_eq!(run.status, 0, "{name}: {}", run.stderr);
     }
 }
 
 #[test]
 fn reports_never_replace_what_is_read_or_written() {
-    let place = Place::new().with("a.pgn", MIXED);
+    let workspace = Workspace::new().with("a.pgn", MIXED);
     for arguments in [
         ["--rejects", "a.pgn", "--problems", "p"],
         ["--problems", "./a.pgn", "--rejects", "r"],
@@ -903,29 +914,29 @@ fn reports_never_replace_what_is_read_or_written() {
         ["--problems", "same", "--rejects", "same"],
     ] {
         let Run { status, stderr: err, .. } =
-            place.run(&[&["index", "-q"], &arguments[..], &["a.db", "a.pgn"]].concat());
+            workspace.run(&[&["index", "-q"], &arguments[..], &["a.db", "a.pgn"]].concat());
         assert_eq!(status, 1);
         assert!(
             err.contains("this run reads or writes this file already, or it belongs to the database;"),
             "{err}"
         );
-        assert_eq!(std::fs::read_to_string(place.path("a.pgn")).unwrap(), MIXED);
-        assert!(!place.path("a.db").exists());
+        assert_eq!(std::fs::read_to_string(workspace.path("a.pgn")).unwrap(), MIXED);
+        assert!(!workspace.path("a.db").exists());
     }
     // Nor anything else that somebody may need. Problems of an earlier run are replaced.
     let old_problems = "{\"path\":\"x\"}\n";
     for (name, text) in
         [("games.pgn", MIXED), ("rejects.pgn", "\n"), ("old.jsonl", old_problems), ("empty", "")]
     {
-        std::fs::write(place.path(name), text).unwrap();
+        std::fs::write(workspace.path(name), text).unwrap();
         for option in ["--rejects", "--problems"] {
             for dry_run in [&["--dry-run"][..], &["a.db"]] {
                 let arguments = [&["index", "-q", option, name], dry_run, &["a.pgn"]].concat();
-                let Run { status, stderr: err, .. } = place.run(&arguments);
+                let Run { status, stderr: err, .. } = workspace.run(&arguments);
                 let is_replaced = name == "empty" || (name, option) == ("old.jsonl", "--problems");
                 if is_replaced {
                     assert_eq!(status, 3, "{arguments:?}: {err}");
-                    std::fs::write(place.path(name), text).unwrap();
+                    std::fs::write(workspace.path(name), text).unwrap();
                 } else {
                     assert_eq!(status, 1, "{arguments:?}");
                     assert!(
@@ -934,61 +945,61 @@ fn reports_never_replace_what_is_read_or_written() {
                         )),
                         "{err}"
                     );
-                    assert_eq!(std::fs::read_to_string(place.path(name)).unwrap(), text);
+                    assert_eq!(std::fs::read_to_string(workspace.path(name)).unwrap(), text);
                 }
-                let _ = std::fs::remove_file(place.path("a.db"));
+                let _ = std::fs::remove_file(workspace.path("a.db"));
             }
         }
     }
     let Run { status, stderr: err, .. } =
-        place.run(&["index", "-q", "--problems", "no/such/p", "a.db", "a.pgn"]);
+        workspace.run(&["index", "-q", "--problems", "no/such/p", "a.db", "a.pgn"]);
     assert_eq!(status, 1);
     assert!(err.contains("no/such/p: cannot be written; check the path"), "{err}");
     if cfg!(target_os = "linux") {
         let Run { status, stderr: err, .. } =
-            place.run(&["index", "-q", "--problems", "/dev/full", "a.db", "a.pgn"]);
+            workspace.run(&["index", "-q", "--problems", "/dev/full", "a.db", "a.pgn"]);
         assert_eq!(status, 1, "{err}");
-        assert!(!place.path("a.db").exists());
+        assert!(!workspace.path("a.db").exists());
     }
 }
 
 #[test]
-fn a_source_that_cannot_be_read_is_told_every_night() {
-    let place = Place::new().with("a.pgn", TWO_GAMES);
+fn an_unreadable_source_is_reported_by_every_run() {
+    let workspace = Workspace::new().with("a.pgn", TWO_GAMES);
     for night in 1..=3 {
-        let Run { status, stderr: err, .. } = place.run(&["index", "n.db", "a.pgn", "missing.pgn"]);
+        let Run { status, stderr: err, .. } = workspace.run(&["index", "n.db", "a.pgn", "missing.pgn"]);
         assert_eq!(status, 3, "{err}");
         assert!(err.contains("missing.pgn: no such file or directory"), "{err}");
-        let games = rows_of(&place, "n.db", "game");
+        let games = rows_of(&workspace, "n.db", "game");
         assert_eq!(games.len(), 2, "night {night}");
     }
     // Where nothing else was named, that is all that is wrong.
-    let Run { status, stderr: err, .. } = place.run(&["index", "n.db", "missing.pgn"]);
+    let Run { status, stderr: err, .. } = workspace.run(&["index", "n.db", "missing.pgn"]);
     assert_eq!(status, 1);
     assert!(err.contains("nothing to index: missing.pgn"), "{err}");
 }
 
 #[test]
 fn another_writer_is_a_status_of_its_own() {
-    let place = Place::new().with("a.pgn", TWO_GAMES).with(".a.db.pgndex-tmp.lock", "");
-    let lock = std::fs::File::open(place.path(".a.db.pgndex-tmp.lock")).unwrap();
+    let workspace = Workspace::new().with("a.pgn", TWO_GAMES).with(".a.db.pgndex-tmp.lock", "");
+    let lock = std::fs::File::open(workspace.path(".a.db.pgndex-tmp.lock")).unwrap();
     lock.lock().unwrap();
-    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a.pgn"]);
+    let Run { status, stderr: err, .. } = workspace.run(&["index", "a.db", "a.pgn"]);
     assert_eq!(status, 4);
     assert!(err.contains("a.db: ") && err.contains("wait until it has finished"), "{err}");
-    let Run { status, stderr: err, .. } = place.run(&["index", "--log-format", "json", "a.db", "a.pgn"]);
+    let Run { status, stderr: err, .. } = workspace.run(&["index", "--log-format", "json", "a.db", "a.pgn"]);
     let last = objects(&err).pop().unwrap();
     assert_eq!((status, &last["level"], &last["fields"]["exit_status"]), (4, &"error".into(), &4.into()));
     // Not only closed: a process that another test begins just now has the file open too.
     lock.unlock().unwrap();
-    assert_eq!(place.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
+    assert_eq!(workspace.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
 }
 
 #[test]
 fn the_log_can_be_json() {
-    let place = Place::new().with("a.pgn", MIXED).with("empty.pgn", "");
+    let workspace = Workspace::new().with("a.pgn", MIXED).with("empty.pgn", "");
     let Run { status, stdout: out, stderr: err } =
-        place.run(&["index", "--log-format", "json", "a.db", "a.pgn", "missing.pgn"]);
+        workspace.run(&["index", "--log-format", "json", "a.db", "a.pgn", "missing.pgn"]);
     assert_eq!((status, out.as_str()), (3, ""));
     let events = objects(&err);
     let documentation = include_str!("../../docs/json.md");
@@ -1010,21 +1021,22 @@ fn the_log_can_be_json() {
         "{err}"
     );
     let Run { status, stderr: err, .. } =
-        place.run(&["index", "-q", "--log-format", "json", "b.db", "empty.pgn"]);
+        workspace.run(&["index", "-q", "--log-format", "json", "b.db", "empty.pgn"]);
     assert_eq!(status, 0);
     assert_eq!(objects(&err)[0]["message"], "no games were found");
 }
 
 #[test]
-fn a_range_passes_over_numbers_of_games_that_were_read_again() {
-    let place = Place::new().with("a.pgn", "[Event \"x\"]\n\n1. e4 e5");
-    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
-    let place = place.with("a.pgn", "[Event \"x\"]\n\n1. e4 e5 2. Nf3 *\n\n[Event \"y\"]\n\n1. d4 *\n");
-    assert_eq!(place.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
-    let Run { status, stdout: out, stderr: err } = place.run(&["game", "a.db", "1-3", "--format", "pgn"]);
+fn a_range_skips_numbers_of_games_that_were_read_again() {
+    let workspace = Workspace::new().with("a.pgn", "[Event \"x\"]\n\n1. e4 e5");
+    assert_eq!(workspace.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
+    let workspace =
+        workspace.with("a.pgn", "[Event \"x\"]\n\n1. e4 e5 2. Nf3 *\n\n[Event \"y\"]\n\n1. d4 *\n");
+    assert_eq!(workspace.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
+    let Run { status, stdout: out, stderr: err } = workspace.run(&["game", "a.db", "1-3", "--format", "pgn"]);
     assert_eq!((status, err.as_str()), (0, ""));
     assert_eq!(out.matches("[Event ").count(), 2);
-    let Run { status, stderr: err, .. } = place.run(&["game", "a.db", "1"]);
+    let Run { status, stderr: err, .. } = workspace.run(&["game", "a.db", "1"]);
     assert_eq!(
         (status, err.as_str()),
         (
@@ -1036,72 +1048,72 @@ fn a_range_passes_over_numbers_of_games_that_were_read_again() {
 
 #[test]
 fn a_database_with_tables_of_somebody_is_not_read_again() {
-    let place = Place::new().with("a.pgn", "1. e4 {a comment} e5 *\n");
-    place.printed(&["index", "--quiet", "--annotations", "none", "games.db", "a.pgn"]);
-    place.connection("games.db").execute_batch("CREATE TABLE notes (game_id)").expect("a table");
-    let message = place.failure(&["index", "--reread", "games.db"]);
+    let workspace = Workspace::new().with("a.pgn", "1. e4 {a comment} e5 *\n");
+    workspace.stdout_of(&["index", "--quiet", "--annotations", "none", "games.db", "a.pgn"]);
+    workspace.connection("games.db").execute_batch("CREATE TABLE notes (game_id)").expect("a table");
+    let message = workspace.failure(&["index", "--reread", "games.db"]);
     assert!(message.contains("notes") && message.contains("would be lost"), "{message}");
-    assert_eq!(place.number("games.db", "SELECT count(*) FROM comment"), 0);
-    place.connection("games.db").execute_batch("DROP TABLE notes").expect("no table");
-    place.printed(&["index", "--quiet", "--reread", "games.db"]);
-    assert_eq!(place.number("games.db", "SELECT count(*) FROM comment"), 1);
+    assert_eq!(workspace.number("games.db", "SELECT count(*) FROM comment"), 0);
+    workspace.connection("games.db").execute_batch("DROP TABLE notes").expect("no table");
+    workspace.stdout_of(&["index", "--quiet", "--reread", "games.db"]);
+    assert_eq!(workspace.number("games.db", "SELECT count(*) FROM comment"), 1);
 }
 
 #[test]
 fn all_files_are_read_again_or_none() {
-    let place = Place::new().with("a.pgn", "1. e4 {a} *\n").with("b.pgn", "1. d4 {b} *\n");
+    let workspace = Workspace::new().with("a.pgn", "1. e4 {a} *\n").with("b.pgn", "1. d4 {b} *\n");
     let arguments = ["index", "--quiet", "--duplicates", "keep", "--continuation-threshold", "2", "games.db"];
-    place.printed(&[&arguments[..], &["b.pgn", "a.pgn"]].concat());
-    std::fs::rename(place.path("a.pgn"), place.path("c.pgn")).expect("a new name");
-    let message = place.failure(&["index", "--reread", "games.db"]);
+    workspace.stdout_of(&[&arguments[..], &["b.pgn", "a.pgn"]].concat());
+    std::fs::rename(workspace.path("a.pgn"), workspace.path("c.pgn")).expect("a new name");
+    let message = workspace.failure(&["index", "--reread", "games.db"]);
     assert!(message.contains("a.pgn: cannot be read"), "{message}");
-    std::fs::rename(place.path("c.pgn"), place.path("a.pgn")).expect("the old name");
-    place.printed(&["index", "--quiet", "--reread", "games.db"]);
+    std::fs::rename(workspace.path("c.pgn"), workspace.path("a.pgn")).expect("the old name");
+    workspace.stdout_of(&["index", "--quiet", "--reread", "games.db"]);
     let comments = "SELECT count(*) FROM comment WHERE (game_id, text) IN (VALUES (1, 'b'), (2, 'a'))";
-    assert_eq!(place.number("games.db", comments), 2);
+    assert_eq!(workspace.number("games.db", comments), 2);
     let kept = "SELECT json_extract(options, '$.duplicates') = 'keep'
                    AND json_extract(options, '$.continuation_threshold') = 2 FROM import";
-    assert_eq!(place.number("games.db", kept), 1);
+    assert_eq!(workspace.number("games.db", kept), 1);
 }
 
 #[test]
 fn games_of_a_file_that_became_shorter_are_not_dropped_by_reading_again() {
     let (one, two) = ("1. e4 {a} *\n", "1. e4 {a} *\n\n1. d4 {b} *\n");
-    let games = |place: &Place| place.number("games.db", "SELECT count(*) FROM game");
+    let games = |workspace: &Workspace| workspace.number("games.db", "SELECT count(*) FROM game");
     let shorter = [("", (0, 0)), (one, (1, 12)), ("1. e4 *\n\n1. d4 *\n", (2, 17))];
     for (text, (number, bytes)) in shorter {
-        let place = Place::new().with("a.pgn", two).with("b.pgn", "1. c4 *\n");
-        place.printed(&["index", "--quiet", "games.db", "a.pgn", "b.pgn"]);
-        let place = place.with("a.pgn", text);
-        let message = place.failure(&["index", "--reread", "games.db"]);
+        let workspace = Workspace::new().with("a.pgn", two).with("b.pgn", "1. c4 *\n");
+        workspace.stdout_of(&["index", "--quiet", "games.db", "a.pgn", "b.pgn"]);
+        let workspace = workspace.with("a.pgn", text);
+        let message = workspace.failure(&["index", "--reread", "games.db"]);
         let counts = format!("(games: {number} now, 2 then; bytes of text: {bytes} now, 25 then)");
         assert!(message.contains(&format!("a.pgn: has less than when it was indexed {counts}")), "{message}");
         assert!(message.contains("--drop-missing"), "{message}");
-        assert_eq!(games(&place), 3);
-        place.printed(&["index", "--quiet", "--reread", "--drop-missing", "games.db"]);
-        assert_eq!(games(&place), 1 + text.matches("1. ").count() as i64);
+        assert_eq!(games(&workspace), 3);
+        workspace.stdout_of(&["index", "--quiet", "--reread", "--drop-missing", "games.db"]);
+        assert_eq!(games(&workspace), 1 + text.matches("1. ").count() as i64);
     }
     // A file that is written anew each week has only the games of the last one.
-    let place = Place::new().with("new.pgn", "1. e4 *\n");
-    place.printed(&["index", "--quiet", "games.db", "new.pgn"]);
-    let place = place.with("new.pgn", "1. d4 d5 *\n");
-    place.printed(&["index", "--quiet", "games.db", "new.pgn"]);
-    let message = place.failure(&["index", "--reread", "games.db"]);
+    let workspace = Workspace::new().with("new.pgn", "1. e4 *\n");
+    workspace.stdout_of(&["index", "--quiet", "games.db", "new.pgn"]);
+    let workspace = workspace.with("new.pgn", "1. d4 d5 *\n");
+    workspace.stdout_of(&["index", "--quiet", "games.db", "new.pgn"]);
+    let message = workspace.failure(&["index", "--reread", "games.db"]);
     assert!(message.contains("games: 1 now, 2 then"), "{message}");
     // A missing file.
-    let place = Place::new().with("a.pgn", one).with("b.pgn", "1. c4 *\n");
-    place.printed(&["index", "--quiet", "games.db", "a.pgn", "b.pgn"]);
-    std::fs::remove_file(place.path("a.pgn")).expect("no file");
-    place.failure(&["index", "--reread", "games.db"]);
-    place.printed(&["index", "--quiet", "--reread", "--drop-missing", "games.db"]);
-    assert_eq!(games(&place), 1);
+    let workspace = Workspace::new().with("a.pgn", one).with("b.pgn", "1. c4 *\n");
+    workspace.stdout_of(&["index", "--quiet", "games.db", "a.pgn", "b.pgn"]);
+    std::fs::remove_file(workspace.path("a.pgn")).expect("no file");
+    workspace.failure(&["index", "--reread", "games.db"]);
+    workspace.stdout_of(&["index", "--quiet", "--reread", "--drop-missing", "games.db"]);
+    assert_eq!(games(&workspace), 1);
 }
 
 #[test]
 fn reading_again_with_another_encoding_may_give_a_shorter_text() {
-    let place = Place::new();
-    std::fs::write(place.path("a.pgn"), b"[White \"\xc6\xe5\xca\xd6\"]\n\n1. e4 *\n").expect("a file");
-    place.printed(&["index", "--quiet", "games.db", "a.pgn"]);
-    place.printed(&["index", "--quiet", "--reread", "--encoding", "gbk", "games.db"]);
-    assert_eq!(place.number("games.db", "SELECT count(*) FROM player WHERE name = '棋手'"), 1);
+    let workspace = Workspace::new();
+    std::fs::write(workspace.path("a.pgn"), b"[White \"\xc6\xe5\xca\xd6\"]\n\n1. e4 *\n").expect("a file");
+    workspace.stdout_of(&["index", "--quiet", "games.db", "a.pgn"]);
+    workspace.stdout_of(&["index", "--quiet", "--reread", "--encoding", "gbk", "games.db"]);
+    assert_eq!(workspace.number("games.db", "SELECT count(*) FROM player WHERE name = '棋手'"), 1);
 }

@@ -5,18 +5,18 @@ use std::fs;
 use std::path::Path;
 
 use crate::command::{Run, bound_by_modes, command};
-use crate::place::Place;
+use crate::workspace::Workspace;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
 /// A database of the two samples.
-fn sample() -> Place {
-    let place = Place::asking(&["info", "games.db"]);
+fn sample() -> Workspace {
+    let workspace = Workspace::asking(&["info", "games.db"]);
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let inputs = ["famous-games.pgn", "synthetic.pgn"].map(|name| examples.join(name).display().to_string());
-    let Run { status, stderr, .. } = place.run(&["index", "--quiet", "games.db", &inputs[0], &inputs[1]]);
+    let Run { status, stderr, .. } = workspace.run(&["index", "--quiet", "games.db", &inputs[0], &inputs[1]]);
     assert_eq!(status, 0, "{stderr}");
-    place
+    workspace
 }
 
 /// A query's rows of a name and a number as a JSON object.
@@ -117,7 +117,7 @@ fn openings_go_by_name_where_one_is_known() {
 }
 
 #[test]
-fn distinct_positions_are_told_only_if_one_run_counted_them() {
+fn distinct_positions_are_shown_only_if_one_run_counted_them() {
     let sample = sample();
     assert!(sample.ok(&[]).contains("\n  distinct "));
     let sql = "INSERT INTO import (started_at, program_version, options, distinct_positions)
@@ -203,7 +203,7 @@ fn a_database_that_can_be_read_only_where_it_can_be_written_says_so() {
 }
 
 #[test]
-fn a_damaged_file_and_one_in_use_are_told() {
+fn a_damaged_file_and_a_file_in_use_are_reported() {
     let sample = sample();
     let failure = |expected: i32| {
         let Run { status, stdout, stderr } = sample.run(&["info", "games.db"]);

@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::command::Run;
-use crate::place::{Place, fed};
+use crate::workspace::{Workspace, run_with_input};
 
 const GAMES: &str = include_str!("../../examples/famous-games.pgn");
 
 /// All that the database has of games and positions, and the digest of its source.
-fn contents(place: &Place, database: &str) -> Vec<String> {
-    let database = place.connection(database);
+fn contents(workspace: &Workspace, database: &str) -> Vec<String> {
+    let database = workspace.connection(database);
     let mut rows = Vec::new();
     for query in [
         "SELECT bytes || ' ' || digest FROM source",
@@ -34,10 +34,10 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 
 #[test]
 fn standard_input_is_read_like_a_file() {
-    let place = Place::new();
-    place.write("plain.pgn", GAMES);
-    assert_eq!(place.run(&["index", "-q", "plain.db", "plain.pgn"]).status, 0);
-    let expected = contents(&place, "plain.db");
+    let workspace = Workspace::new();
+    workspace.write("plain.pgn", GAMES);
+    assert_eq!(workspace.run(&["index", "-q", "plain.db", "plain.pgn"]).status, 0);
+    let expected = contents(&workspace, "plain.db");
     let utf_16: Vec<u8> =
         "\u{feff}".encode_utf16().chain(GAMES.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     for (what, input) in [
@@ -47,53 +47,54 @@ fn standard_input_is_read_like_a_file() {
         ("utf-16", utf_16),
     ] {
         let Run { status, stdout: out, stderr: err } =
-            fed(place.command(&["index", "--json", "--overwrite", "in.db", "-"]), input);
+            run_with_input(workspace.command(&["index", "--json", "--overwrite", "in.db", "-"]), input);
         assert_eq!((status, err.as_str()), (0, ""), "{what}");
         let summary: serde_json::Value = serde_json::from_str(&out).unwrap();
         assert_eq!(summary["input_bytes"], GAMES.len(), "{what}");
-        assert!(contents(&place, "in.db") == expected, "{what}");
+        assert!(contents(&workspace, "in.db") == expected, "{what}");
     }
     let gone = "pgndex: note: -: was standard input, which is gone; so its games are not compared with it\n";
-    assert_eq!(place.run(&["verify", "in.db"]).stderr, gone);
+    assert_eq!(workspace.run(&["verify", "in.db"]).stderr, gone);
     let Run { status, stderr: err, .. } =
-        fed(place.command(&["index", "-q", "--overwrite", "in.db", "-"]), b"");
+        run_with_input(workspace.command(&["index", "-q", "--overwrite", "in.db", "-"]), b"");
     assert_eq!(status, 1, "the database stays");
     let nothing = "standard input: is empty; did the program that writes to it fail?";
     assert!(err.contains(nothing) && err.contains("in.db is not replaced"), "{err}");
-    let run = fed(place.command(&["index", "-q", "new.db", "-"]), b"");
+    let run = run_with_input(workspace.command(&["index", "-q", "new.db", "-"]), b"");
     assert_eq!(run.status, 3);
     assert!(run.stderr.starts_with(&format!("pgndex: error: {nothing}\n")), "{run:?}");
 }
 
 #[test]
-fn a_damaged_archive_is_told_and_changes_the_status() {
-    let place = Place::new();
+fn a_damaged_archive_is_reported_and_changes_the_status() {
+    let workspace = Workspace::new();
     let packed = gzip(GAMES.as_bytes());
-    place.write("cut.pgn.gz", &packed[..packed.len() - 10]);
-    let Run { status, stderr: err, .. } = place.run(&["index", "-q", "a.db", "cut.pgn.gz"]);
+    workspace.write("cut.pgn.gz", &packed[..packed.len() - 10]);
+    let Run { status, stderr: err, .. } = workspace.run(&["index", "-q", "a.db", "cut.pgn.gz"]);
     assert_eq!(status, 3);
     assert!(err.starts_with("pgndex: error: cut.pgn.gz: damaged near byte "), "{err}");
     assert!(
         err.contains("it ends too early; download it or make it again; the games before are kept\n"),
         "{err}"
     );
-    let Run { status, stderr: err, .. } = fed(place.command(&["index", "-q", "b.db", "-"]), b"PK\x03\x04");
+    let Run { status, stderr: err, .. } =
+        run_with_input(workspace.command(&["index", "-q", "b.db", "-"]), b"PK\x03\x04");
     assert_eq!(status, 1);
     assert_eq!(
         err,
         "pgndex: error: nothing to index: standard input: a zip archive on a stream, not PGN text; give it as a file\n"
     );
-    assert!(!place.path("b.db").exists());
+    assert!(!workspace.path("b.db").exists());
 }
 
 #[test]
 fn patterns_lists_and_repeated_files() {
-    let place = Place::new();
-    place.write("a1.pgn", "1. e4 *\n");
-    place.write("a2.pgn.gz", gzip(b"1. d4 d5 *\n"));
-    place.write("list.txt", "# two\na2.pgn.gz\n\na1.pgn\n");
+    let workspace = Workspace::new();
+    workspace.write("a1.pgn", "1. e4 *\n");
+    workspace.write("a2.pgn.gz", gzip(b"1. d4 d5 *\n"));
+    workspace.write("list.txt", "# two\na2.pgn.gz\n\na1.pgn\n");
     let Run { status, stdout: out, stderr: err } =
-        place.run(&["index", "--json", "a.db", "a*.pgn*", "@list.txt"]);
+        workspace.run(&["index", "--json", "a.db", "a*.pgn*", "@list.txt"]);
     assert_eq!(status, 0, "{err}");
     assert_eq!(
         err,
@@ -101,7 +102,7 @@ fn patterns_lists_and_repeated_files() {
     );
     let summary: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&summary["games"], &summary["plies"]), (&2.into(), &3.into()));
-    let Run { status, stderr: err, .. } = place.run(&["index", "-q", "b.db", "z*.pgn"]);
+    let Run { status, stderr: err, .. } = workspace.run(&["index", "-q", "b.db", "z*.pgn"]);
     assert_eq!(status, 1);
     assert_eq!(
         err,
@@ -112,19 +113,19 @@ fn patterns_lists_and_repeated_files() {
 #[cfg(unix)]
 #[test]
 fn a_named_pipe_is_read_like_a_file() {
-    let place = Place::new();
-    assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
-    let mut child = place.command(&["index", "-q", "a.db", "pipe"]).spawn().unwrap();
-    fs::write(place.path("pipe"), gzip(GAMES.as_bytes())).unwrap();
+    let workspace = Workspace::new();
+    assert!(Command::new("mkfifo").arg(workspace.path("pipe")).status().unwrap().success());
+    let mut child = workspace.command(&["index", "-q", "a.db", "pipe"]).spawn().unwrap();
+    fs::write(workspace.path("pipe"), gzip(GAMES.as_bytes())).unwrap();
     assert!(child.wait().unwrap().success());
-    assert_eq!(contents(&place, "a.db")[0].split(' ').next().unwrap(), GAMES.len().to_string());
+    assert_eq!(contents(&workspace, "a.db")[0].split(' ').next().unwrap(), GAMES.len().to_string());
 }
 
 #[cfg(unix)]
 #[test]
 fn a_run_that_waits_for_input_can_be_stopped() {
-    let place = Place::new();
-    let mut command = place.command(&["index", "-q", "a.db", "-"]);
+    let workspace = Workspace::new();
+    let mut command = workspace.command(&["index", "-q", "a.db", "-"]);
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(&GAMES.as_bytes()[..20_000]).unwrap();
@@ -136,7 +137,7 @@ fn a_run_that_waits_for_input_can_be_stopped() {
     let status = child.wait().unwrap();
     assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     assert_eq!(status.code(), Some(130));
-    assert_eq!(fs::read_dir(place.directory()).unwrap().count(), 0, "something is left behind");
+    assert_eq!(fs::read_dir(workspace.directory()).unwrap().count(), 0, "something is left behind");
     drop(stdin);
 }
 
@@ -144,14 +145,14 @@ fn a_run_that_waits_for_input_can_be_stopped() {
 #[test]
 fn a_pattern_that_nothing_fits_ends() {
     use std::os::unix::fs::symlink;
-    let place = Place::new();
-    fs::create_dir_all(place.path("a/b/c")).unwrap();
+    let workspace = Workspace::new();
+    fs::create_dir_all(workspace.path("a/b/c")).unwrap();
     for (link, target) in
         [("a/l", "."), ("a/m", "."), ("a/b/l", ".."), ("a/b/c/l", "../.."), ("a/b/c/m", "..")]
     {
-        symlink(target, place.path(link)).unwrap();
+        symlink(target, workspace.path(link)).unwrap();
     }
-    let Run { status, stderr: err, .. } = place.run(&["index", "a.db", "a/**/zzz*.nope"]);
+    let Run { status, stderr: err, .. } = workspace.run(&["index", "a.db", "a/**/zzz*.nope"]);
     let expected =
         "pgndex: error: nothing to index: a/**/zzz*.nope: no file matches this pattern; check the pattern\n";
     assert_eq!((status, err.as_str()), (1, expected));
@@ -163,16 +164,16 @@ fn a_pattern_that_nothing_fits_ends() {
 fn names_may_be_any_bytes() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
-    let place = Place::new();
+    let workspace = Workspace::new();
     let odd: [&[u8]; 3] = [b"odd\xff", b"\x1b[31mred\n", "gewöhnlich".as_bytes()];
     for name in odd {
-        let directory = place.directory().join(OsStr::from_bytes(name));
+        let directory = workspace.directory().join(OsStr::from_bytes(name));
         fs::create_dir(&directory).unwrap();
         let games = directory.join(OsStr::from_bytes(&[name, b".pgn"].concat()));
         fs::write(&games, GAMES).unwrap();
         let database = directory.join("a.db");
         let run = |arguments: &[&str]| {
-            let mut command = place.command(&arguments[..1]);
+            let mut command = workspace.command(&arguments[..1]);
             let output = command.arg(&database).args(&arguments[1..]).output().unwrap();
             let Run { status, stdout, stderr } = Run::of(output);
             // What is exported is not for a terminal.
@@ -181,7 +182,7 @@ fn names_may_be_any_bytes() {
             (status, stdout, stderr)
         };
         let index = || {
-            let mut command = place.command(&["index", "--json"]);
+            let mut command = workspace.command(&["index", "--json"]);
             let Run { status, stdout, stderr } =
                 Run::of(command.args([&database, &directory]).output().unwrap());
             assert_eq!(status, 0, "{stderr}");
@@ -226,24 +227,24 @@ fn names_may_be_any_bytes() {
 #[cfg(unix)]
 #[test]
 fn what_never_ends_is_an_error() {
-    let place = Place::new().with("b.pgn", "1. e4 *\n").with("long.txt", "x".repeat(5000));
-    assert!(Command::new("mkfifo").arg(place.path("a.pgn")).status().unwrap().success());
+    let workspace = Workspace::new().with("b.pgn", "1. e4 *\n").with("long.txt", "x".repeat(5000));
+    assert!(Command::new("mkfifo").arg(workspace.path("a.pgn")).status().unwrap().success());
     for (argument, told) in [
         ("/dev/zero", "/dev/zero: neither a file nor a directory"),
         ("@/dev/zero", "/dev/zero: longer than 64 MiB, not a list of paths"),
         ("@long.txt", "long.txt: line 1 is longer than 4096 bytes: this is text, not a list of paths"),
         ("a*.pgn", "a.pgn: a named pipe, which patterns skip; give its own name to read it"),
     ] {
-        let message = place.failure(&["index", "-q", "a.db", argument]);
+        let message = workspace.failure(&["index", "-q", "a.db", argument]);
         assert!(message.contains(told) && message.len() < 500, "{message}");
-        assert!(!place.path("a.db").exists());
+        assert!(!workspace.path("a.db").exists());
     }
     // The other files of the pattern are read.
-    let run = place.run(&["index", "-q", "a.db", "*.pgn"]);
+    let run = workspace.run(&["index", "-q", "a.db", "*.pgn"]);
     assert_eq!(run.status, 3);
     assert!(run.stderr.contains("a.pgn: a named pipe"), "{run:?}");
-    assert_eq!(place.number("a.db", "SELECT count(*) FROM game"), 1);
-    let message = place.failure(&["players", "a.db", "--aliases", "/dev/zero"]);
+    assert_eq!(workspace.number("a.db", "SELECT count(*) FROM game"), 1);
+    let message = workspace.failure(&["players", "a.db", "--aliases", "/dev/zero"]);
     assert!(message.contains("/dev/zero: more than 64 MiB"), "{message}");
 }
 
@@ -251,26 +252,26 @@ fn what_never_ends_is_an_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn without_memory_there_is_a_message() {
-    let place = Place::new();
-    place.write("a.pgn", zstd::encode_all(GAMES.repeat(60).as_bytes(), 3).unwrap());
+    let workspace = Workspace::new();
+    workspace.write("a.pgn", zstd::encode_all(GAMES.repeat(60).as_bytes(), 3).unwrap());
     let (mut failed, mut out_of_memory) = (0, 0);
     for mib in (24..=112).step_by(4) {
         let command =
-            place.command(&["index", "-q", "--overwrite", "--memory", "64M", "-j", "2", "a.db", "a.pgn"]);
+            workspace.command(&["index", "-q", "--overwrite", "--memory", "64M", "-j", "2", "a.db", "a.pgn"]);
         let output = Command::new("bash")
             .args(["-c", &format!("ulimit -v {} && exec \"$0\" \"$@\"", mib << 10)])
             .arg(command.get_program())
             .args(command.get_args())
-            .current_dir(place.directory())
+            .current_dir(workspace.directory())
             .output()
             .expect("a run");
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         // The C library ends a process that has no memory to begin a thread, the kernel one whose stack cannot grow, and without memory
         // files cannot always be listed to be removed.
-        let is_left = || place.names().iter().any(|name| name.starts_with('.'));
+        let is_left = || workspace.names().iter().any(|name| name.starts_with('.'));
         if is_left() {
-            let run = place.run(&["index", "-q", "--overwrite", "a.db", "a.pgn"]);
-            assert!(run.status == 0 && !is_left(), "{mib} MiB: {told}: {run:?}, {:?}", place.names());
+            let run = workspace.run(&["index", "-q", "--overwrite", "a.db", "a.pgn"]);
+            assert!(run.status == 0 && !is_left(), "{mib} MiB: {told}: {run:?}, {:?}", workspace.names());
         }
         match output.status.code() {
             Some(0) => continue,

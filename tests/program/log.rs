@@ -8,8 +8,8 @@ use std::sync::Mutex;
 
 use serde_json::Value;
 
-use crate::place::{Place, json};
 use crate::schema::Schema;
+use crate::workspace::{Workspace, json};
 
 const ONE: &str = "[White \"a\"]\n\n1. e4 e5 2. Ke3 *\n\n[White \"x\"]\n[Variant \"Atomic\"]\n\n1. e4 *\n";
 const TWO: &str = "[White \"b\"]\n\n1. d4 d5 *\n\n[White \"b\"]\n\n1. d4 d5 *\n";
@@ -40,8 +40,8 @@ impl Lines {
 
     /// Runs a command, takes all its lines, and gives back the last one.
     #[track_caller]
-    fn of(&self, place: &Place, status: i32, arguments: &[&str]) -> Value {
-        let run = place.run(&[arguments, &["--log-format", "json"]].concat());
+    fn of(&self, workspace: &Workspace, status: i32, arguments: &[&str]) -> Value {
+        let run = workspace.run(&[arguments, &["--log-format", "json"]].concat());
         assert_eq!(run.status, status, "{arguments:?}: {run:?}");
         let mut lines: Vec<_> = run.stderr.lines().map(|line| self.take(line)).collect();
         lines.pop().unwrap_or_else(|| panic!("{arguments:?} has told nothing"))
@@ -56,9 +56,9 @@ impl Lines {
 
 #[test]
 fn all_commands_write_lines_that_fit_the_schema() {
-    let place = Place::new().with("one.pgn", ONE).with("two.pgn", TWO).with("none.pgn", "no game\n");
-    fs::create_dir(place.path("in")).expect("made");
-    fs::write(place.path("in/three.pgn"), THREE).expect("written");
+    let workspace = Workspace::new().with("one.pgn", ONE).with("two.pgn", TWO).with("none.pgn", "no game\n");
+    fs::create_dir(workspace.path("in")).expect("made");
+    fs::write(workspace.path("in/three.pgn"), THREE).expect("written");
     let lines = Lines::new();
     for (status, arguments) in [
         (3, &["index", "games.db", "one.pgn", "missing.pgn", "none.pgn"][..]),
@@ -72,11 +72,14 @@ fn all_commands_write_lines_that_fit_the_schema() {
         (0, &["verify", "games.db"]),
         (0, &["remove", "games.db", "--source", "one.pgn"]),
     ] {
-        let last = lines.of(&place, status, arguments);
+        let last = lines.of(&workspace, status, arguments);
         assert_eq!((&last["event"], &last["level"]), (&"done".into(), &"info".into()), "{last}");
     }
-    place.connection("games.db").execute("UPDATE game SET ply_count = ply_count + 1", []).expect("written");
-    let last = lines.of(&place, 1, &["verify", "games.db"]);
+    workspace
+        .connection("games.db")
+        .execute("UPDATE game SET ply_count = ply_count + 1", [])
+        .expect("written");
+    let last = lines.of(&workspace, 1, &["verify", "games.db"]);
     assert_eq!((&last["event"], &last["fields"]["sound"]), (&"note".into(), &Value::Null), "{last}");
     for (status, arguments) in [
         (1, &["index", "two.pgn", "one.pgn"][..]),
@@ -86,7 +89,7 @@ fn all_commands_write_lines_that_fit_the_schema() {
         (1, &["optimize", "missing.db"]),
         (2, &["remove", "copy.db"]),
     ] {
-        let last = lines.of(&place, status, arguments);
+        let last = lines.of(&workspace, status, arguments);
         assert_eq!((&last["event"], &last["level"]), (&"failed".into(), &"error".into()), "{last}");
         assert_eq!(last["fields"]["exit_status"], status, "{last}");
     }
@@ -97,10 +100,10 @@ fn all_commands_write_lines_that_fit_the_schema() {
 /// Runs that wait: the one for a list of its sources, the other for its text. How far they are is told all ten seconds.
 #[test]
 fn how_far_a_run_is_fits_the_schema_too() {
-    let place = Place::new().with("one.pgn", THREE);
-    assert!(Command::new("mkfifo").arg(place.path("list")).status().expect("mkfifo runs").success());
+    let workspace = Workspace::new().with("one.pgn", THREE);
+    assert!(Command::new("mkfifo").arg(workspace.path("list")).status().expect("mkfifo runs").success());
     let start = |arguments: &[&str]| {
-        let mut command = place.command(&[&["index", "--log-format", "json"], arguments].concat());
+        let mut command = workspace.command(&[&["index", "--log-format", "json"], arguments].concat());
         command.env_remove("PGNDEX_NO_PROGRESS");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("it begins");
@@ -111,7 +114,7 @@ fn how_far_a_run_is_fits_the_schema_too() {
     let ((mut looking, mut looked), (mut reading, mut read)) =
         (start(&["looked.db", "@list"]), start(&["read.db", "-"]));
     lines.until(&mut looked, "looking");
-    fs::write(place.path("list"), "one.pgn\n").expect("written");
+    fs::write(workspace.path("list"), "one.pgn\n").expect("written");
     lines.until(&mut read, "progress");
     reading.stdin.take().expect("a pipe").write_all(THREE.as_bytes()).expect("written");
     for (child, told) in [(&mut looking, &mut looked), (&mut reading, &mut read)] {

@@ -2,20 +2,20 @@
 
 use serde_json::Value;
 
-use crate::place::{Place, json};
+use crate::workspace::{Workspace, json};
 
 const GAMES: &str = include_str!("../../examples/famous-games.pgn");
 
 /// A database of the famous games.
-fn place() -> Place {
-    let place = Place::new().with("a.pgn", GAMES);
-    place.printed(&["index", "--quiet", "a.db", "a.pgn"]);
-    place
+fn workspace() -> Workspace {
+    let workspace = Workspace::new().with("a.pgn", GAMES);
+    workspace.stdout_of(&["index", "--quiet", "a.db", "a.pgn"]);
+    workspace
 }
 
 #[test]
 fn what_other_programs_have_is_answered_with_what_helps() {
-    let place = place();
+    let workspace = workspace();
     for (arguments, told) in [
         (&["merge", "a.db", "b.db"][..], "index the files of both into one"),
         (&["restore", "a.db"], "restore it with 'pgndex backup COPY DB --overwrite'"),
@@ -31,7 +31,7 @@ fn what_other_programs_have_is_answered_with_what_helps() {
         (&["find", "a.db", "--time-contrl", "60"], "a similar argument exists: '--time-control'"),
         (&["fnd", "a.db"], "'find'"),
     ] {
-        let message = place.told(2, arguments);
+        let message = workspace.stderr_of(2, arguments);
         assert!(message.contains(told), "{arguments:?}: {message}");
         assert!(!message.contains("--json") && !message.contains("--offset"), "{arguments:?}: {message}");
     }
@@ -39,7 +39,7 @@ fn what_other_programs_have_is_answered_with_what_helps() {
 
 #[test]
 fn a_file_is_not_written_to_standard_output() {
-    let place = place();
+    let workspace = workspace();
     for arguments in [
         &["backup", "a.db", "-"][..],
         &["index", "-", "a.pgn"],
@@ -47,12 +47,12 @@ fn a_file_is_not_written_to_standard_output() {
         &["watch", "-", ".", "--once"],
         &["man", "-"],
     ] {
-        let message = place.told(2, arguments);
+        let message = workspace.stderr_of(2, arguments);
         assert!(message.contains("-: the output goes to a file, not to standard output"), "{message}");
-        assert!(!place.path("-").exists(), "{arguments:?}");
+        assert!(!workspace.path("-").exists(), "{arguments:?}");
     }
-    place.told(0, &["backup", "a.db", "./-"]);
-    assert!(place.path("-").exists());
+    workspace.stderr_of(0, &["backup", "a.db", "./-"]);
+    assert!(workspace.path("-").exists());
 }
 
 #[cfg(unix)]
@@ -61,13 +61,13 @@ fn a_file_that_may_not_be_read_is_named_with_the_reason() {
     use crate::command::bound_by_modes;
     use std::os::unix::fs::PermissionsExt as _;
 
-    let place = place();
-    std::fs::create_dir(place.path("in")).expect("a directory");
+    let workspace = workspace();
+    std::fs::create_dir(workspace.path("in")).expect("a directory");
     for name in ["in/x.zip", "a.db"] {
         if name != "a.db" {
-            place.write(name, "PK");
+            workspace.write(name, "PK");
         }
-        std::fs::set_permissions(place.path(name), std::fs::Permissions::from_mode(0o0)).expect("a mode");
+        std::fs::set_permissions(workspace.path(name), std::fs::Permissions::from_mode(0o0)).expect("a mode");
     }
     for (arguments, name) in [
         (&["index", "b.db", "in"][..], "in/x.zip"),
@@ -75,7 +75,7 @@ fn a_file_that_may_not_be_read_is_named_with_the_reason() {
         (&["info", "a.db"], "a.db"),
         (&["index", "a.db", "a.pgn"], "a.db"),
     ] {
-        let Some(mut command) = bound_by_modes(&place.command(arguments)) else { return };
+        let Some(mut command) = bound_by_modes(&workspace.command(arguments)) else { return };
         let output = command.output().expect("a run");
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(1), "{message}");
@@ -85,30 +85,30 @@ fn a_file_that_may_not_be_read_is_named_with_the_reason() {
 
 #[test]
 fn an_empty_directory_is_no_failure() {
-    let place = place();
-    std::fs::create_dir(place.path("in")).expect("a directory");
-    place.write("list.txt", "# none\n");
+    let workspace = workspace();
+    std::fs::create_dir(workspace.path("in")).expect("a directory");
+    workspace.write("list.txt", "# none\n");
     for (input, expected) in [("in", "no PGN file was found"), ("@list.txt", "list.txt: the list is empty")] {
         for database in ["a.db", "new.db"] {
-            let message = place.told(0, &["index", database, input]);
+            let message = workspace.stderr_of(0, &["index", database, input]);
             assert!(message.contains(expected), "{message}");
         }
     }
-    assert!(!place.path("new.db").exists());
-    place.told(0, &["watch", "a.db", "in", "--once"]);
-    let run = place.run(&["index", "--json", "a.db", "in"]);
+    assert!(!workspace.path("new.db").exists());
+    workspace.stderr_of(0, &["watch", "a.db", "in", "--once"]);
+    let run = workspace.run(&["index", "--json", "a.db", "in"]);
     assert_eq!((run.status, &json(&run.stdout)["games"]), (0, &Value::from(0)));
     // Nothing is replaced by nothing.
-    let message = place.failure(&["index", "--overwrite", "a.db", "in"]);
+    let message = workspace.failure(&["index", "--overwrite", "a.db", "in"]);
     assert!(message.contains("nothing to index: no PGN file was found"), "{message}");
-    assert!(place.number("a.db", "SELECT count(*) FROM game") > 40);
+    assert!(workspace.number("a.db", "SELECT count(*) FROM game") > 40);
 }
 
 #[test]
 fn openings_are_found_however_people_write_them() {
-    let place = place();
+    let workspace = workspace();
     let found = |name: &str| {
-        let run = place.run(&["find", "a.db", "--opening", name, "--format", "json", "--limit", "99"]);
+        let run = workspace.run(&["find", "a.db", "--opening", name, "--format", "json", "--limit", "99"]);
         assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{name}");
         run.stdout.lines().count()
     };
@@ -126,13 +126,14 @@ fn openings_are_found_however_people_write_them() {
 
 #[test]
 fn a_place_that_is_no_event_is_looked_for_among_the_sites() {
-    let place = Place::new().with("a.pgn", "[Event \"Hoogovens\"]\n[Site \"Wijk aan Zee\"]\n\n1. e4 *\n");
-    place.printed(&["index", "--quiet", "a.db", "a.pgn"]);
-    let message = place.told(0, &["find", "a.db", "--event", "wijk aan zee"]);
+    let workspace =
+        Workspace::new().with("a.pgn", "[Event \"Hoogovens\"]\n[Site \"Wijk aan Zee\"]\n\n1. e4 *\n");
+    workspace.stdout_of(&["index", "--quiet", "a.db", "a.pgn"]);
+    let message = workspace.stderr_of(0, &["find", "a.db", "--event", "wijk aan zee"]);
     let told = "no event has a name that matches \"wijk aan zee\" (--event); --site matches 1 game";
     assert!(message.contains(told), "{message}");
-    let message = place.told(0, &["find", "a.db", "--site", "hoogovens"]);
+    let message = workspace.stderr_of(0, &["find", "a.db", "--site", "hoogovens"]);
     assert!(message.contains("(--site); --event matches 1 game"), "{message}");
-    let message = place.told(0, &["find", "a.db", "--site", "london"]);
+    let message = workspace.stderr_of(0, &["find", "a.db", "--site", "london"]);
     assert!(!message.contains("--event"), "{message}");
 }

@@ -19,8 +19,9 @@ mod licences;
 #[cfg(unix)]
 mod log;
 mod messages;
-mod missing;
+mod missing_programs;
 mod nightly;
+mod notes;
 mod novelty;
 mod picture;
 mod player;
@@ -33,7 +34,6 @@ mod repertoire;
 mod shell;
 mod sql;
 mod stopping;
-mod told;
 mod variations;
 mod versions;
 #[cfg(target_os = "linux")]

@@ -31,16 +31,16 @@ fn path_with_program() -> OsString {
     std::env::join_paths([program].into_iter().chain(paths)).unwrap()
 }
 
-struct Place {
+struct Workspace {
     directory: tempfile::TempDir,
 }
 
-impl Place {
+impl Workspace {
     fn new() -> Self {
-        let place = Self { directory: tempfile::tempdir().unwrap() };
-        fs::create_dir(place.path("incoming")).unwrap();
-        fs::write(place.path("nightly"), blocks("sh")[0]).unwrap();
-        place
+        let workspace = Self { directory: tempfile::tempdir().unwrap() };
+        fs::create_dir(workspace.path("incoming")).unwrap();
+        fs::write(workspace.path("nightly"), blocks("sh")[0]).unwrap();
+        workspace
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -81,46 +81,46 @@ impl Place {
 }
 
 #[test]
-fn nights_add_games_and_tell_how_it_went() {
-    let place = Place::new();
-    place.deliver("monday.pgn", GOOD);
-    assert_eq!(place.night(), (0, String::new()));
-    assert_eq!(place.games(), 1);
-    assert_eq!((place.logs("-problems.jsonl"), place.logs("-rejects.pgn")), (vec![], vec![]));
-    assert!(place.logs(".log")[0].lines().last().unwrap().contains("\"message\":\"done\""));
+fn nightly_runs_add_games_and_log_their_result() {
+    let workspace = Workspace::new();
+    workspace.deliver("monday.pgn", GOOD);
+    assert_eq!(workspace.night(), (0, String::new()));
+    assert_eq!(workspace.games(), 1);
+    assert_eq!((workspace.logs("-problems.jsonl"), workspace.logs("-rejects.pgn")), (vec![], vec![]));
+    assert!(workspace.logs(".log")[0].lines().last().unwrap().contains("\"message\":\"done\""));
 
-    assert_eq!(place.night(), (0, String::new()), "nothing is new");
-    assert_eq!(place.games(), 1);
+    assert_eq!(workspace.night(), (0, String::new()), "nothing is new");
+    assert_eq!(workspace.games(), 1);
 
-    place.deliver("tuesday.pgn", &[GOOD, "\n", BAD].concat());
-    let (status, said) = place.night();
-    assert_eq!((status, place.games()), (3, 3));
+    workspace.deliver("tuesday.pgn", &[GOOD, "\n", BAD].concat());
+    let (status, said) = workspace.night();
+    assert_eq!((status, workspace.games()), (3, 3));
     assert!(said.contains("something was lost: see ") && said.contains("-problems.jsonl"), "{said}");
-    let problems = place.logs("-problems.jsonl");
+    let problems = workspace.logs("-problems.jsonl");
     assert_eq!(problems.len(), 1);
     assert!(problems[0].contains("\"kind\":\"illegal-move\""), "{problems:?}");
-    assert_eq!(place.logs("-rejects.pgn"), [format!("{BAD}\n")]);
+    assert_eq!(workspace.logs("-rejects.pgn"), [format!("{BAD}\n")]);
 
-    let lock = File::create(place.path(".games.db.pgndex-tmp.lock")).unwrap();
+    let lock = File::create(workspace.path(".games.db.pgndex-tmp.lock")).unwrap();
     lock.lock().unwrap();
-    let (status, said) = place.night();
+    let (status, said) = workspace.night();
     assert_eq!(status, 4);
     assert!(said.contains("another program is writing"), "{said}");
     drop(lock);
 
-    fs::write(place.path("games.db"), "no database").unwrap();
-    let (status, said) = place.night();
+    fs::write(workspace.path("games.db"), "no database").unwrap();
+    let (status, said) = workspace.night();
     assert_eq!(status, 1);
     assert!(said.contains("failed with status 1") && said.contains("not an SQLite database"), "{said}");
 }
 
 #[test]
 fn the_other_commands_work() {
-    let place = Place::new();
-    place.deliver("a.pgn", &[BAD, "\n", BAD].concat());
-    assert_eq!(place.night().0, 3);
+    let workspace = Workspace::new();
+    workspace.deliver("a.pgn", &[BAD, "\n", BAD].concat());
+    assert_eq!(workspace.night().0, 3);
     let [_, kinds, optimize, copy] = blocks("sh")[..] else { panic!("other commands than before") };
-    let problems = fs::read_dir(place.path("log")).unwrap().map(|entry| entry.unwrap().path());
+    let problems = fs::read_dir(workspace.path("log")).unwrap().map(|entry| entry.unwrap().path());
     let problems = problems
         .map(|path| path.to_string_lossy().into_owned())
         .find(|path| path.ends_with(".jsonl"))
@@ -137,8 +137,8 @@ fn the_other_commands_work() {
             .args(["-c", command])
             .env("PATH", path_with_program())
             .env("run", variable)
-            .env("database", place.path("games.db"))
-            .env("backup", place.path("copy.db"))
+            .env("database", workspace.path("games.db"))
+            .env("backup", workspace.path("copy.db"))
             .output()
             .unwrap();
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
@@ -147,14 +147,14 @@ fn the_other_commands_work() {
             "true" if command == optimize => {
                 assert!(String::from_utf8(output.stderr).unwrap().contains("nothing to merge"));
             }
-            _ => assert!(place.path("copy.db").metadata().unwrap().len() > 0),
+            _ => assert!(workspace.path("copy.db").metadata().unwrap().len() > 0),
         }
     }
 }
 
 #[test]
 fn the_units_and_the_line_for_cron_fit_the_script() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let [service, timer, watch] = blocks("ini")[..] else { panic!("other units than before") };
     assert_eq!(watch, include_str!("../../packaging/systemd/pgndex-watch.service"));
     let command = service.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
@@ -164,12 +164,12 @@ fn the_units_and_the_line_for_cron_fit_the_script() {
     assert!(DOCUMENT.contains(&format!("Save it as `{script}`")));
     assert!(blocks("sh")[0].contains("database=$1 games=$2 logs=$3\n"));
 
-    fs::set_permissions(place.path("nightly"), fs::Permissions::from_mode(0o755)).unwrap();
-    let service = service.replace(script, &place.path("nightly").to_string_lossy());
-    fs::write(place.path("pgndex-nightly.service"), service).unwrap();
-    fs::write(place.path("pgndex-nightly.timer"), timer).unwrap();
+    fs::set_permissions(workspace.path("nightly"), fs::Permissions::from_mode(0o755)).unwrap();
+    let service = service.replace(script, &workspace.path("nightly").to_string_lossy());
+    fs::write(workspace.path("pgndex-nightly.service"), service).unwrap();
+    fs::write(workspace.path("pgndex-nightly.timer"), timer).unwrap();
     let watch = watch.replace("ExecStart=pgndex ", &format!("ExecStart={} ", env!("CARGO_BIN_EXE_pgndex")));
-    fs::write(place.path("pgndex-watch.service"), watch).unwrap();
+    fs::write(workspace.path("pgndex-watch.service"), watch).unwrap();
     if !has_program("systemd-analyze") {
         return;
     }
@@ -181,7 +181,7 @@ fn the_units_and_the_line_for_cron_fit_the_script() {
             "pgndex-nightly.timer",
             "pgndex-watch.service",
         ])
-        .current_dir(place.directory.path())
+        .current_dir(workspace.directory.path())
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

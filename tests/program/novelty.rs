@@ -1,7 +1,7 @@
 //! What is new in a game.
 
-use crate::place::Place;
 use crate::program::python::printed_by;
+use crate::workspace::Workspace;
 
 /// Asks what is new in each of the first games of a collection.
 fn agree(corpus: &str, bytes: usize) {
@@ -22,7 +22,7 @@ fn new_moves_of_many_games() {
 }
 
 #[test]
-fn a_new_move_is_told_below_the_sheet() {
+fn a_new_move_is_printed_below_the_sheet() {
     let games = r#"[Date "1990.01.02"]
 
 1. e4 e5 2. Nf3 Nc6 1-0
@@ -47,13 +47,14 @@ fn a_new_move_is_told_below_the_sheet() {
 
 1. e4 *
 "#;
-    let place = Place::asking(&["game", "games.db"]).indexed(games);
-    let new = |game: &str| place.ok(&[game, "--novelty"]).lines().next_back().unwrap_or_default().to_owned();
+    let workspace = Workspace::asking(&["game", "games.db"]).indexed(games);
+    let new =
+        |game: &str| workspace.ok(&[game, "--novelty"]).lines().next_back().unwrap_or_default().to_owned();
     insta::assert_snapshot!(new("1"), @"New: no earlier game had its start position.");
     insta::assert_snapshot!(new("2"), @"New: no earlier game had its start position.");
     insta::assert_snapshot!(new("3"), @"New: 1. Nf3. 2 earlier games had the position before it; the latest is game 1.");
     insta::assert_snapshot!(new("4"), @"Nothing new: earlier games had all of its positions.");
     insta::assert_snapshot!(new("5"), @"The novelty is not known, because the year of the game is not known.");
     insta::assert_snapshot!(new("6"), @"New: no earlier game had its start position.");
-    insta::assert_snapshot!(place.ask(&["3", "--novelty", "--format", "pgn"]).stderr, @"pgndex: note: novelties are shown on score sheets and in json, not in pgn");
+    insta::assert_snapshot!(workspace.ask(&["3", "--novelty", "--format", "pgn"]).stderr, @"pgndex: note: novelties are shown on score sheets and in json, not in pgn");
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::needs::{has_program, python_that_runs};
-use crate::place::Place;
+use crate::workspace::Workspace;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 /// How far two programs may be apart, in thousandths: the mean difference of a pixel's colours, and that of the square where it is
@@ -12,8 +12,8 @@ const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 const APART: [f64; 2] = [5.0, 10.0];
 
 /// A place where all of the questions have left pictures.
-fn with_pictures() -> (Place, [&'static str; 5]) {
-    let place = Place::new().indexed(FAMOUS);
+fn with_pictures() -> (Workspace, [&'static str; 5]) {
+    let workspace = Workspace::new().indexed(FAMOUS);
     let explore = ["explore", "games.db", "--svg"];
     for (arguments, told) in [
         ([&explore[..], &["start.svg"]].concat(), "start.svg"),
@@ -22,20 +22,20 @@ fn with_pictures() -> (Place, [&'static str; 5]) {
         (["game", "games.db", "1", "--ply", "11", "--svg", "ply.svg", "--format", "pgn"].to_vec(), "ply.svg"),
         (["key", "8/8/8/4k3/8/4K3/4P3/8 w - -", "--svg", "key.svg", "--flip"].to_vec(), "key.svg"),
     ] {
-        let run = place.run(&arguments);
+        let run = workspace.run(&arguments);
         assert_eq!(run.status, 0, "{run:?}");
         assert_eq!(run.stderr, format!("pgndex: note: picture written to {told}\n"));
         assert!(!run.stdout.is_empty());
     }
-    (place, ["start.svg", "line.svg", "end.svg", "ply.svg", "key.svg"])
+    (workspace, ["start.svg", "line.svg", "end.svg", "ply.svg", "key.svg"])
 }
 
 /// What the script prints for each file.
-fn looked_at(python: &str, how: &str, place: &Place, files: &[&str]) -> Vec<String> {
+fn looked_at(python: &str, how: &str, workspace: &Workspace, files: &[&str]) -> Vec<String> {
     let output = Command::new(python)
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/picture.py"))
         .arg(how)
-        .args(files.iter().map(|file| place.path(file)))
+        .args(files.iter().map(|file| workspace.path(file)))
         .stderr(Stdio::inherit())
         .output()
         .expect("the script runs");
@@ -47,8 +47,8 @@ fn looked_at(python: &str, how: &str, place: &Place, files: &[&str]) -> Vec<Stri
 #[test]
 fn pictures_show_pieces_marks_and_arrows() {
     let Some(python) = python_that_runs("import xml.etree.ElementTree") else { return };
-    let (place, files) = with_pictures();
-    insta::assert_snapshot!(looked_at(python, "structure", &place, &files).join("\n"), @"
+    let (workspace, files) = with_pictures();
+    insta::assert_snapshot!(looked_at(python, "structure", &workspace, &files).join("\n"), @"
     32 pieces, marks [], arrows ['c2c4', 'd2d4', 'e2e4', 'f2f4', 'g1f3', 'g2g3']
     32 pieces, marks ['b8', 'c6'], arrows ['b1c3', 'f1b5', 'f1c4']
     29 pieces, marks ['c3', 'd5', 'e7'], arrows []
@@ -63,8 +63,8 @@ fn chromium_and_librsvg_draw_the_same() {
     if !has_program("chromium") || !has_program("rsvg-convert") {
         return;
     }
-    let (place, files) = with_pictures();
-    let apart = looked_at(python, "rendered", &place, &files);
+    let (workspace, files) = with_pictures();
+    let apart = looked_at(python, "rendered", &workspace, &files);
     println!("{apart:?} thousandths apart");
     assert_eq!(apart.len(), files.len());
     for (file, apart) in files.iter().zip(apart) {
@@ -76,50 +76,51 @@ fn chromium_and_librsvg_draw_the_same() {
 
 #[test]
 fn an_answer_is_the_same_with_a_picture() {
-    let place = Place::asking(&["explore", "games.db", "--moves", "1. e4 c5"]).indexed(FAMOUS);
+    let workspace = Workspace::asking(&["explore", "games.db", "--moves", "1. e4 c5"]).indexed(FAMOUS);
     for format in ["table", "json", "csv"] {
-        let alone = place.ok(&["--format", format]);
-        assert_eq!(place.printed(&["--format", format, "--svg", "a.svg", "--overwrite"]), alone);
+        let alone = workspace.ok(&["--format", format]);
+        assert_eq!(workspace.stdout_of(&["--format", format, "--svg", "a.svg", "--overwrite"]), alone);
     }
-    let first = std::fs::read_to_string(place.path("a.svg")).expect("a picture");
-    place.printed(&["--svg", "b.svg"]);
-    assert_eq!(std::fs::read_to_string(place.path("b.svg")).expect("a picture"), first);
+    let first = std::fs::read_to_string(workspace.path("a.svg")).expect("a picture");
+    workspace.stdout_of(&["--svg", "b.svg"]);
+    assert_eq!(std::fs::read_to_string(workspace.path("b.svg")).expect("a picture"), first);
     // Where nothing was played there are no arrows.
-    let run = place.run(&["explore", "games.db", "--fen", "8/8/8/4k3/8/4K3/4P3/8 w - -", "--svg", "c.svg"]);
+    let run =
+        workspace.run(&["explore", "games.db", "--fen", "8/8/8/4k3/8/4K3/4P3/8 w - -", "--svg", "c.svg"]);
     assert_eq!(run.status, 0, "{run:?}");
-    assert!(!std::fs::read_to_string(place.path("c.svg")).expect("a picture").contains("arrows"));
+    assert!(!std::fs::read_to_string(workspace.path("c.svg")).expect("a picture").contains("arrows"));
 }
 
 #[test]
 fn only_a_file_that_may_be_written_is_written() {
-    let place = Place::asking(&["explore", "games.db"]).indexed(FAMOUS).with("there.svg", "mine");
-    insta::assert_snapshot!(place.failure(&["--svg", "there.svg"]), @"pgndex: error: there.svg: exists already; use --overwrite to replace it, or name another file");
-    insta::assert_snapshot!(place.failure(&["--svg", "."]), @"pgndex: error: .: is a directory; name a file for the picture");
-    insta::assert_snapshot!(place.failure(&["--svg", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database, or belongs to it; name another file");
+    let workspace = Workspace::asking(&["explore", "games.db"]).indexed(FAMOUS).with("there.svg", "mine");
+    insta::assert_snapshot!(workspace.failure(&["--svg", "there.svg"]), @"pgndex: error: there.svg: exists already; use --overwrite to replace it, or name another file");
+    insta::assert_snapshot!(workspace.failure(&["--svg", "."]), @"pgndex: error: .: is a directory; name a file for the picture");
+    insta::assert_snapshot!(workspace.failure(&["--svg", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database, or belongs to it; name another file");
     for (name, text) in [("games.pgn", FAMOUS.as_bytes()), ("other.db", b"SQLite format 3\0 and more")] {
-        place.write(name, text);
-        let told = place.failure(&["--svg", name, "--overwrite"]);
+        workspace.write(name, text);
+        let told = workspace.failure(&["--svg", name, "--overwrite"]);
         assert!(
             told.starts_with(&format!("pgndex: error: {name}: ")) && told.contains("does not replace"),
             "{told}"
         );
-        assert_eq!(std::fs::read(place.path(name)).expect("a file"), text);
+        assert_eq!(std::fs::read(workspace.path(name)).expect("a file"), text);
     }
-    insta::assert_snapshot!(place.failure(&["--svg", "nowhere/a.svg"]), @"
+    insta::assert_snapshot!(workspace.failure(&["--svg", "nowhere/a.svg"]), @"
     pgndex: error: nowhere/a.svg: its directory does not exist; create it first
     ");
-    assert_eq!(std::fs::read_to_string(place.path("there.svg")).expect("a file"), "mine");
-    place.printed(&["--svg", "there.svg", "--overwrite"]);
-    assert!(std::fs::read_to_string(place.path("there.svg")).expect("a file").starts_with("<svg "));
+    assert_eq!(std::fs::read_to_string(workspace.path("there.svg")).expect("a file"), "mine");
+    workspace.stdout_of(&["--svg", "there.svg", "--overwrite"]);
+    assert!(std::fs::read_to_string(workspace.path("there.svg")).expect("a file").starts_with("<svg "));
 }
 
 #[test]
 fn nothing_is_written_when_there_is_no_answer() {
-    let place = Place::new().indexed(FAMOUS);
-    let before = place.names();
+    let workspace = Workspace::new().indexed(FAMOUS);
+    let before = workspace.names();
     let said = |status, arguments: &[&str]| {
-        let run = place.run(&[arguments, &["--svg", "a.svg"]].concat());
-        assert_eq!((run.status, place.names()), (status, before.clone()), "{run:?}");
+        let run = workspace.run(&[arguments, &["--svg", "a.svg"]].concat());
+        assert_eq!((run.status, workspace.names()), (status, before.clone()), "{run:?}");
         run.stderr
     };
     said(2, &["explore", "games.db", "--moves", "1. e4 e4"]);

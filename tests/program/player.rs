@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::needs::{has_program, python_that_runs};
-use crate::place::Place;
 use crate::program::python::printed_by;
+use crate::workspace::Workspace;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 
@@ -45,14 +45,14 @@ const GAMES: &str = r#"[White "Polgar, Judit"]
 1. d4 0-1
 "#;
 
-fn polgar() -> Place {
-    Place::asking(&["player", "games.db"]).indexed(GAMES)
+fn polgar() -> Workspace {
+    Workspace::asking(&["player", "games.db"]).indexed(GAMES)
 }
 
 #[test]
-fn a_record_is_told_with_what_it_is_of() {
-    let place = polgar();
-    let run = place.ask(&["polgar, judit"]);
+fn a_record_is_printed_with_its_games() {
+    let workspace = polgar();
+    let run = workspace.ask(&["polgar, judit"]);
     insta::assert_snapshot!(run.stdout, @"
     Polgar, Judit and 1 other player: 3 games, 2001 to 2003, 1 without a result
 
@@ -106,7 +106,7 @@ fn a_record_is_told_with_what_it_is_of() {
        1  White  Short, Nigel    2650  2001.02.03         C40 King's Knight Opening
     ");
     insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name matches 2 names; the games of all are counted: "Polgar, Judit" (2), "Polgar, J" (1); for one only: "=Polgar, Judit""#);
-    let run = place.ask(&["polgar", "--format", "md", "--depth", "0", "-n", "1"]);
+    let run = workspace.ask(&["polgar", "--format", "md", "--depth", "0", "-n", "1"]);
     insta::assert_snapshot!(run.stdout, @"
     # Polgar, Judit and 2 other players: 4 games, 2001 to 2003, 1 without a result
 
@@ -158,22 +158,22 @@ fn a_record_is_told_with_what_it_is_of() {
     |    1 | White | Short, Nigel |   2650 | 2001.02.03 |       | C40 King's Knight Opening |
     ");
     insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name matches 3 names; the games of all are counted: "Polgar, Judit" (2), "Polgar, J" (1), "Polgar, Zsuzsa" (1); for one only: "=Polgar, Judit""#);
-    let answer = place.json(&["=Polgar, J"]);
+    let answer = workspace.json(&["=Polgar, J"]);
     assert_eq!(answer["black"]["games"], 1);
     assert_eq!(answer["all"]["opponent_rating"], 2640);
     assert_eq!(answer["all"]["performance"], 2640);
 }
 
 #[test]
-fn why_there_is_nothing_is_told() {
-    let place = polgar();
-    insta::assert_snapshot!(place.told(0, &["polgarr"]), @r#"pgndex: note: no player has a name that matches "polgarr"; did you mean "Polgar, Judit", "Polgar, J" or "Polgar, Zsuzsa"?"#);
-    insta::assert_snapshot!(place.told(0, &["short", "--since", "2010", "--until", "2020"]), @"
+fn an_empty_record_is_explained() {
+    let workspace = polgar();
+    insta::assert_snapshot!(workspace.stderr_of(0, &["polgarr"]), @r#"pgndex: note: no player has a name that matches "polgarr"; did you mean "Polgar, Judit", "Polgar, J" or "Polgar, Zsuzsa"?"#);
+    insta::assert_snapshot!(workspace.stderr_of(0, &["short", "--since", "2010", "--until", "2020"]), @"
     pgndex: note: no game of this player passes the filters
     pgndex: note: there would be 2 games without --since
     ");
-    insta::assert_snapshot!(place.told(0, &["short", "--opponent", "kasparov"]), @r#"pgndex: note: no player has a name that matches "kasparov" (--opponent)"#);
-    let find = place.run(&["find", "games.db", "--opponent", "short"]);
+    insta::assert_snapshot!(workspace.stderr_of(0, &["short", "--opponent", "kasparov"]), @r#"pgndex: note: no player has a name that matches "kasparov" (--opponent)"#);
+    let find = workspace.run(&["find", "games.db", "--opponent", "short"]);
     insta::assert_snapshot!(find.stderr, @"pgndex: error: --opponent NAME goes with --player NAME; give both, or --player alone for either side");
 }
 
@@ -199,14 +199,14 @@ fn endings_are_those_that_find_lists_with_sets_or_without() {
             "[White \"End, E\"]\n[Black \"Other, O\"]\n[SetUp \"1\"]\n[FEN \"{fen}\"]\n[Result \"{result}\"]\n\n{moves} {result}\n\n"
         )
     };
-    let place = Place::asking(&["player", "games.db"]).indexed(&ENDINGS.map(game).concat());
+    let workspace = Workspace::asking(&["player", "games.db"]).indexed(&ENDINGS.map(game).concat());
     let endings = || {
-        let answer = place.json(&["end"]);
+        let answer = workspace.json(&["end"]);
         let endings = answer["endings"].as_array().expect("a list").clone();
         let shown = |ending: &serde_json::Value| {
             let kind = ending["kind"].as_str().expect("a kind");
             let arguments = ["find", "games.db", "--player", "end", "--ending", kind, "--format", "json"];
-            assert_eq!(ending["games"], place.run(&arguments).stdout.lines().count(), "{kind}");
+            assert_eq!(ending["games"], workspace.run(&arguments).stdout.lines().count(), "{kind}");
             let counts =
                 ["games", "wins", "draws", "losses", "unfinished"].map(|field| ending[field].to_string());
             format!("{kind} {}", counts.join(" "))
@@ -225,20 +225,23 @@ fn endings_are_those_that_find_lists_with_sets_or_without() {
     queen-rook 1 1 0 0 0
     ");
     // Of no game a set knows anything.
-    place.connection("games.db").execute_batch("DELETE FROM game_set WHERE kind = 'game'").expect("changed");
+    workspace
+        .connection("games.db")
+        .execute_batch("DELETE FROM game_set WHERE kind = 'game'")
+        .expect("changed");
     assert_eq!(endings(), told);
 }
 
 /// What the script prints of the page that these arguments ask for.
-fn page(place: &Place, python: &str, how: &str, arguments: &[&str]) -> String {
-    let printed = |format| place.printed(&[arguments, &["--format", format]].concat());
-    place.write("page.html", printed("html"));
-    place.write("answer.json", printed("json"));
+fn page(workspace: &Workspace, python: &str, how: &str, arguments: &[&str]) -> String {
+    let printed = |format| workspace.stdout_of(&[arguments, &["--format", format]].concat());
+    workspace.write("page.html", printed("html"));
+    workspace.write("answer.json", printed("json"));
     let mut command = Command::new(python);
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/page.py")).arg(how);
-    command.arg(place.path("page.html"));
+    command.arg(workspace.path("page.html"));
     if how == "structure" {
-        command.arg(place.path("answer.json"));
+        command.arg(workspace.path("answer.json"));
     }
     let output = command.stderr(Stdio::inherit()).output().expect("the script runs");
     assert!(output.status.success(), "the script failed");
@@ -248,15 +251,15 @@ fn page(place: &Place, python: &str, how: &str, arguments: &[&str]) -> String {
 #[test]
 fn a_page_has_all_of_the_record_and_loads_nothing() {
     let Some(python) = python_that_runs("import xml.etree.ElementTree") else { return };
-    let place = polgar();
-    let page = |arguments: &[&str]| page(&place, python, "structure", arguments);
+    let workspace = polgar();
+    let page = |arguments: &[&str]| page(&workspace, python, "structure", arguments);
     assert_eq!(page(&["polgar", "--limit", "1"]), "8 tables, 1 boards, 0 charts\n");
     assert_eq!(page(&["polgar", "--depth", "0"]), "7 tables, 0 boards, 0 charts\n");
     assert_eq!(page(&["=Polgar, J"]), "5 tables, 0 boards, 0 charts\n");
     assert_eq!(page(&["=Polgar, Zsuzsa"]), "4 tables, 0 boards, 0 charts\n");
-    let place = Place::asking(&["player", "games.db"]).indexed(FAMOUS);
+    let workspace = Workspace::asking(&["player", "games.db"]).indexed(FAMOUS);
     for name in ["capablanca", "fischer", "a"] {
-        self::page(&place, python, "structure", &[name, "--limit", "0", "--least-share", "0"]);
+        self::page(&workspace, python, "structure", &[name, "--limit", "0", "--least-share", "0"]);
     }
 }
 
@@ -283,10 +286,10 @@ fn transposing() -> String {
 }
 
 #[test]
-fn lines_by_other_moves_are_told_to_be_the_same() {
-    let place = Place::asking(&["player", "games.db"]).indexed(&transposing());
+fn transpositions_are_marked() {
+    let workspace = Workspace::asking(&["player", "games.db"]).indexed(&transposing());
     let ask = |format| {
-        let text = place.ok(&["pirc", "--format", format]);
+        let text = workspace.ok(&["pirc", "--format", format]);
         let begin = text.find("Lines with White").expect("lines");
         text[begin..].split("\n\n").take(if format == "md" { 2 } else { 1 }).collect::<Vec<_>>().join("\n\n")
     };
@@ -320,19 +323,21 @@ fn lines_by_other_moves_are_told_to_be_the_same() {
 }
 
 #[test]
-fn a_page_tells_the_filters_and_where_a_few_games_have_no_result() {
+fn a_page_shows_the_filters_and_games_without_a_result() {
     let Some(python) = python_that_runs("import xml.etree.ElementTree") else { return };
-    let place = Place::asking(&["player", "games.db"]).indexed(&transposing());
+    let workspace = Workspace::asking(&["player", "games.db"]).indexed(&transposing());
     let filters = ["pirc", "--since", "1990", "--time-control", "600+0", "--opponent", "OTHER"];
-    let text = place.printed(&[&filters[..], &["--format", "html"]].concat());
+    let text = workspace.stdout_of(&[&filters[..], &["--format", "html"]].concat());
     let told = "<p>Filters: opponent OTHER; since 1990; time control 600+0</p>";
     assert!(text.contains(told), "{text}");
     assert!(text.contains("Some games have no result") && !text.contains("no result</th>"), "{text}");
     assert!(
-        place.printed(&["pirc", "--since", "1990", "--format", "md"]).contains("\n\nFilters: since 1990\n\n")
+        workspace
+            .stdout_of(&["pirc", "--since", "1990", "--format", "md"])
+            .contains("\n\nFilters: since 1990\n\n")
     );
-    assert!(!place.printed(&["pirc", "--format", "html"]).contains("Filters"));
-    assert_eq!(page(&place, python, "structure", &filters), "8 tables, 2 boards, 1 charts\n");
+    assert!(!workspace.stdout_of(&["pirc", "--format", "html"]).contains("Filters"));
+    assert_eq!(page(&workspace, python, "structure", &filters), "8 tables, 2 boards, 1 charts\n");
 }
 
 #[test]
@@ -341,8 +346,8 @@ fn a_page_fits_narrow_screens() {
     if !has_program("chromium") {
         return;
     }
-    let place = Place::asking(&["player", "games.db"]).indexed(&transposing());
-    assert_eq!(page(&place, python, "fits", &["pirc"]), "360: -15 8, 800: -15 0, 1200: -15 0\n");
+    let workspace = Workspace::asking(&["player", "games.db"]).indexed(&transposing());
+    assert_eq!(page(&workspace, python, "fits", &["pirc"]), "360: -15 8, 800: -15 0, 1200: -15 0\n");
 }
 
 /// Names that try to be something else than a name.
@@ -367,12 +372,15 @@ fn names_stay_names_on_a_page() {
                  [Result \"1-0\"]\n\n1. e4 1-0\n\n"
             )
         };
-        let place = Place::asking(&["player", "games.db"])
+        let workspace = Workspace::asking(&["player", "games.db"])
             .indexed(&[game("1999.01.01"), game("2001.01.01")].concat());
         let sql = "SELECT '=' || name FROM player JOIN game ON player_id = white_id";
         let is_name: String =
-            place.connection("games.db").query_row(sql, [], |row| row.get(0)).expect("a name");
-        assert!(page(&place, python, "structure", &[&is_name]).ends_with(" 1 boards, 1 charts\n"), "{name}");
+            workspace.connection("games.db").query_row(sql, [], |row| row.get(0)).expect("a name");
+        assert!(
+            page(&workspace, python, "structure", &[&is_name]).ends_with(" 1 boards, 1 charts\n"),
+            "{name}"
+        );
     }
 }
 
@@ -382,30 +390,31 @@ fn a_page_is_printed_on_a4() {
     if !has_program("chromium") {
         return;
     }
-    let place = Place::asking(&["player", "games.db"]).indexed(FAMOUS);
-    let pages = page(&place, python, "printed", &["capablanca", "--limit", "0"]);
+    let workspace = Workspace::asking(&["player", "games.db"]).indexed(FAMOUS);
+    let pages = page(&workspace, python, "printed", &["capablanca", "--limit", "0"]);
     assert!(matches!(pages.as_str(), "2 pages\n" | "3 pages\n"), "{pages}");
 }
 
 #[test]
 fn a_record_is_written_to_a_file_that_may_be_written() {
-    let place = polgar();
+    let workspace = polgar();
     for format in ["table", "md", "json", "html"] {
-        let printed = place.ok(&["=Polgar, J", "--format", format]);
-        let told = place.told(0, &["=Polgar, J", "--format", format, "--output", "a", "--overwrite"]);
+        let printed = workspace.ok(&["=Polgar, J", "--format", format]);
+        let told =
+            workspace.stderr_of(0, &["=Polgar, J", "--format", format, "--output", "a", "--overwrite"]);
         assert_eq!(told, "pgndex: note: record written to a\n");
-        assert_eq!(std::fs::read_to_string(place.path("a")).expect("a file"), printed);
+        assert_eq!(std::fs::read_to_string(workspace.path("a")).expect("a file"), printed);
     }
-    insta::assert_snapshot!(place.failure(&["short", "--output", "a"]), @"pgndex: error: a: exists already; use --overwrite to replace it, or name another file");
-    insta::assert_snapshot!(place.failure(&["short", "--output", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database, or belongs to it; name another file");
-    insta::assert_snapshot!(place.failure(&["short", "--output", "games.pgn", "--overwrite"]), @"pgndex: error: games.pgn: is a PGN file, which this command does not replace; name another file");
-    place.connection("other.db").execute_batch("CREATE TABLE mine (a)").expect("a database");
-    insta::assert_snapshot!(place.failure(&["short", "--output", "other.db", "--overwrite"]), @"pgndex: error: other.db: is an SQLite database, which this command does not replace; name another file");
-    insta::assert_snapshot!(place.told(0, &["nobody", "--output", "b", "--format", "html"]), @r#"
+    insta::assert_snapshot!(workspace.failure(&["short", "--output", "a"]), @"pgndex: error: a: exists already; use --overwrite to replace it, or name another file");
+    insta::assert_snapshot!(workspace.failure(&["short", "--output", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database, or belongs to it; name another file");
+    insta::assert_snapshot!(workspace.failure(&["short", "--output", "games.pgn", "--overwrite"]), @"pgndex: error: games.pgn: is a PGN file, which this command does not replace; name another file");
+    workspace.connection("other.db").execute_batch("CREATE TABLE mine (a)").expect("a database");
+    insta::assert_snapshot!(workspace.failure(&["short", "--output", "other.db", "--overwrite"]), @"pgndex: error: other.db: is an SQLite database, which this command does not replace; name another file");
+    insta::assert_snapshot!(workspace.stderr_of(0, &["nobody", "--output", "b", "--format", "html"]), @r#"
     pgndex: note: no player has a name that matches "nobody"
     pgndex: note: no game matches; b is not written
     "#);
-    assert!(!place.path("b").exists());
+    assert!(!workspace.path("b").exists());
 }
 
 #[test]
@@ -448,7 +457,7 @@ const AGAINST_ONESELF: &str = r#"[White "Tal, Mikhail"]
 
 #[test]
 fn a_game_against_oneself_counts_once_and_for_both_sides() {
-    let place = Place::asking(&["player", "games.db"]).indexed(AGAINST_ONESELF);
+    let workspace = Workspace::asking(&["player", "games.db"]).indexed(AGAINST_ONESELF);
     let counts = |record: &serde_json::Value| {
         let fields = ["games", "wins", "draws", "losses", "unfinished"];
         fields.map(|field| record[field].as_u64().expect("a number"))
@@ -456,10 +465,10 @@ fn a_game_against_oneself_counts_once_and_for_both_sides() {
     let merge = ["players", "games.db", "--merge", "Tal, Mikhail", "Tal,M"];
     for is_merged in [false, true] {
         if is_merged {
-            assert_eq!(place.run(&merge).status, 0);
+            assert_eq!(workspace.run(&merge).status, 0);
         }
         let name = if is_merged { "=Tal, Mikhail" } else { "tal" };
-        let answer = crate::place::json(&place.printed(&[name, "--format", "json"]));
+        let answer = crate::workspace::json(&workspace.stdout_of(&[name, "--format", "json"]));
         assert_eq!(counts(&answer["all"]), [3, 1, 2, 1, 1], "{is_merged}");
         assert_eq!(counts(&answer["white"]), [2, 1, 1, 0, 0]);
         assert_eq!(counts(&answer["black"]), [3, 0, 1, 1, 1]);
@@ -469,6 +478,6 @@ fn a_game_against_oneself_counts_once_and_for_both_sides() {
         let sides = |name| listed.clone().map(|player| player[name].as_u64().expect("a number")).sum::<u64>();
         assert_eq!((sides("as_white"), sides("as_black")), (2, 3));
     }
-    let alone = place.json(&["=Keres, Paul"]);
+    let alone = workspace.json(&["=Keres, Paul"]);
     assert_eq!((counts(&alone["all"]), counts(&alone["white"])), ([1, 0, 0, 0, 1], [1, 0, 0, 0, 1]));
 }

@@ -5,7 +5,7 @@ use std::fs;
 
 use crate::command::Run;
 use crate::needs::corpus;
-use crate::place::{Place, json};
+use crate::workspace::{Workspace, json};
 
 /// Games of White, Black and year, a few moves each.
 fn games(games: &[(&str, &str, u32)]) -> String {
@@ -39,31 +39,31 @@ const GAMES: [(&str, &str, u32); 12] = [
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 
-fn place() -> Place {
-    Place::new().indexed(&games(&GAMES))
+fn workspace() -> Workspace {
+    Workspace::new().indexed(&games(&GAMES))
 }
 
-fn ask(place: &Place, arguments: &[&str]) -> Run {
-    place.ask(&[&["players", "games.db"], arguments].concat())
+fn ask(workspace: &Workspace, arguments: &[&str]) -> Run {
+    workspace.ask(&[&["players", "games.db"], arguments].concat())
 }
 
 #[track_caller]
-fn ok(place: &Place, arguments: &[&str]) -> String {
-    place.ok(&[&["players", "games.db"], arguments].concat())
+fn ok(workspace: &Workspace, arguments: &[&str]) -> String {
+    workspace.ok(&[&["players", "games.db"], arguments].concat())
 }
 
 /// How many games a filter finds.
 #[track_caller]
-fn found(place: &Place, option: &str, name: &str) -> usize {
-    let run = place.run(&["export", "games.db", "--format", "csv", option, name]);
+fn found(workspace: &Workspace, option: &str, name: &str) -> usize {
+    let run = workspace.run(&["export", "games.db", "--format", "csv", option, name]);
     assert_eq!(run.status, 0, "{run:?}");
     run.stdout.lines().count() - 1
 }
 
 #[test]
 fn players_are_listed_with_games_and_years() {
-    let place = place();
-    insta::assert_snapshot!(ok(&place, &[]), @r"
+    let workspace = workspace();
+    insta::assert_snapshot!(ok(&workspace, &[]), @r"
     games  from    to  name                     other spellings
     ───────────────────────────────────────────────────────────
         6  1970  2002  Kortschnoj, Viktor
@@ -82,23 +82,23 @@ fn players_are_listed_with_games_and_years() {
         1  1980  1980  Vachier-Lagrave, Maxime
     14 players
     ");
-    insta::assert_snapshot!(ask(&place, &["--sort", "name", "--limit", "2", "--offset", "1", "--format", "csv"]).stdout, @r#"
+    insta::assert_snapshot!(ask(&workspace, &["--sort", "name", "--limit", "2", "--offset", "1", "--format", "csv"]).stdout, @r#"
     name,fide_id,games,as_white,as_black,first_year,last_year,spellings
     "Carlsen, Magnus",,4,3,1,2001,2004,"Carlsen, Magnus"
     "Caruana,F",,1,0,1,1970,1970,"Caruana,F"
     "#);
-    insta::assert_snapshot!(ok(&place, &["ding,liren", "--format", "json"]), @r#"
+    insta::assert_snapshot!(ok(&workspace, &["ding,liren", "--format", "json"]), @r#"
     {"name":"Ding Liren","fide_id":null,"games":1,"as_white":1,"as_black":0,"first_year":1990,"last_year":1990,"spellings":[{"name":"Ding Liren","games":1}]}
     {"name":"Ding, Liren","fide_id":null,"games":1,"as_white":0,"as_black":1,"first_year":2010,"last_year":2010,"spellings":[{"name":"Ding, Liren","games":1}]}
     {"name":"Liren Ding","fide_id":null,"games":1,"as_white":1,"as_black":0,"first_year":1991,"last_year":1991,"spellings":[{"name":"Liren Ding","games":1}]}
     "#);
-    insta::assert_snapshot!(ask(&place, &["dinger"]).stderr, @r#"pgndex: note: no player has a name that matches "dinger"; did you mean "Ding, Liren", "Ding Liren" or "Liren Ding"?"#);
-    insta::assert_snapshot!(ask(&place, &["--offset", "99"]).stderr, @"pgndex: note: 14 players; --offset 99 skips all of them");
+    insta::assert_snapshot!(ask(&workspace, &["dinger"]).stderr, @r#"pgndex: note: no player has a name that matches "dinger"; did you mean "Ding, Liren", "Ding Liren" or "Liren Ding"?"#);
+    insta::assert_snapshot!(ask(&workspace, &["--offset", "99"]).stderr, @"pgndex: note: 14 players; --offset 99 skips all of them");
 }
 
 #[test]
 fn spellings_of_one_person_are_found_by_one_another() {
-    let place = place();
+    let workspace = workspace();
     for (names, count) in [
         (&["Caruana, Fabiano", "Caruana,F", "Fabiano Caruana", "F. Caruana", "caruana f"][..], 3),
         (&["Vachier-Lagrave, Maxime", "Vachier Lagrave,M", "vachier-lagrave", "Maxime Vachier Lagrave"], 2),
@@ -110,19 +110,19 @@ fn spellings_of_one_person_are_found_by_one_another() {
         for name in names {
             // This initial is also that of `Caruana, Francesco`.
             let others = usize::from(["Caruana,F", "F. Caruana", "caruana f"].contains(name));
-            assert_eq!(found(&place, "--player", name), count + others, "{name}");
+            assert_eq!(found(&workspace, "--player", name), count + others, "{name}");
         }
     }
-    assert_eq!(found(&place, "--white", "Ding, Liren"), 2);
-    assert_eq!(found(&place, "--black", "Ding, Liren"), 1);
+    assert_eq!(found(&workspace, "--white", "Ding, Liren"), 2);
+    assert_eq!(found(&workspace, "--black", "Ding, Liren"), 1);
 }
 
 #[test]
 fn names_are_merged_for_every_question_and_split_again() {
-    let place = place();
-    assert_eq!(found(&place, "--player", "korchnoi"), 2);
-    let before = fs::read(place.path("games.db")).expect("the database");
-    let merged = ask(&place, &["--merge", "Korchnoi, Viktor", "kortschnoj", "Korchnoi,V"]);
+    let workspace = workspace();
+    assert_eq!(found(&workspace, "--player", "korchnoi"), 2);
+    let before = fs::read(workspace.path("games.db")).expect("the database");
+    let merged = ask(&workspace, &["--merge", "Korchnoi, Viktor", "kortschnoj", "Korchnoi,V"]);
     assert_eq!((merged.status, merged.stdout.as_str()), (0, ""));
     insta::assert_snapshot!(merged.stderr, @r#"pgndex: note: "Korchnoi, Viktor" has 8 games now, with 3 spellings"#);
     for (option, name, count) in [
@@ -131,50 +131,50 @@ fn names_are_merged_for_every_question_and_split_again() {
         ("--white", "kortschnoj", 5),
         ("--black", "Viktor Kortschnoj", 3),
     ] {
-        assert_eq!(found(&place, option, name), count, "{option} {name}");
+        assert_eq!(found(&workspace, option, name), count, "{option} {name}");
     }
     let find = ["find", "games.db", "--moves", "1. e4", "--player", "kortschnoj", "--format", "csv"];
-    assert_eq!(place.printed(&find).lines().count(), 3);
+    assert_eq!(workspace.stdout_of(&find).lines().count(), 3);
     let both = ["export", "games.db", "--format", "csv", "--player", "korchnoi", "--opponent", "caruana"];
-    assert_eq!(place.printed(&both).lines().count(), 5);
-    let explored =
-        place.printed(&["explore", "games.db", "--fen", START, "--player", "korchnoi", "--format", "json"]);
+    assert_eq!(workspace.stdout_of(&both).lines().count(), 5);
+    let explored = workspace
+        .stdout_of(&["explore", "games.db", "--fen", START, "--player", "korchnoi", "--format", "json"]);
     assert_eq!(json(&explored)["white"], 8);
-    insta::assert_snapshot!(ok(&place, &["korchnoi"]), @r"
+    insta::assert_snapshot!(ok(&workspace, &["korchnoi"]), @r"
     games  from    to  name              other spellings
     ───────────────────────────────────────────────────────────────────────────
         8  1960  2002  Korchnoi, Viktor  Kortschnoj, Viktor (6); Korchnoi,V (1)
     1 player
     ");
-    insta::assert_snapshot!(ok(&place, &["korchnoi", "--format", "json"]), @r#"{"name":"Korchnoi, Viktor","fide_id":null,"games":8,"as_white":5,"as_black":3,"first_year":1960,"last_year":2002,"spellings":[{"name":"Kortschnoj, Viktor","games":6},{"name":"Korchnoi, Viktor","games":1},{"name":"Korchnoi,V","games":1}]}"#);
+    insta::assert_snapshot!(ok(&workspace, &["korchnoi", "--format", "json"]), @r#"{"name":"Korchnoi, Viktor","fide_id":null,"games":8,"as_white":5,"as_black":3,"first_year":1960,"last_year":2002,"spellings":[{"name":"Kortschnoj, Viktor","games":6},{"name":"Korchnoi, Viktor","games":1},{"name":"Korchnoi,V","games":1}]}"#);
     let sql = "SELECT name, spellings, games, as_white, as_black, first_year, last_year FROM players WHERE spellings > 1";
-    insta::assert_snapshot!(place.printed(&["sql", "games.db", "--format", "csv", sql]), @r#"
+    insta::assert_snapshot!(workspace.stdout_of(&["sql", "games.db", "--format", "csv", sql]), @r#"
     name,spellings,games,as_white,as_black,first_year,last_year
     "Korchnoi, Viktor",3,8,5,3,1960,2002
     "#);
     // The games say what they said.
-    let pgn = place.printed(&["export", "games.db", "--format", "pgn", "--player", "korchnoi"]);
+    let pgn = workspace.stdout_of(&["export", "games.db", "--format", "pgn", "--player", "korchnoi"]);
     assert!(pgn.contains("[White \"Kortschnoj, Viktor\"]") && pgn.contains("[White \"Korchnoi,V\"]"));
-    insta::assert_snapshot!(ok(&place, &["--export-aliases"]), @r#"
+    insta::assert_snapshot!(ok(&workspace, &["--export-aliases"]), @r#"
     name,alias,fide_id
     "Korchnoi, Viktor","Korchnoi,V",
     "Korchnoi, Viktor","Kortschnoj, Viktor",
     "#);
-    assert!(place.printed(&["verify", "games.db", "--all"]).starts_with("sound"));
+    assert!(workspace.stdout_of(&["verify", "games.db", "--all"]).starts_with("sound"));
 
-    insta::assert_snapshot!(ask(&place, &["--split", "Korchnoi,V"]).stderr, @r#"pgndex: note: no longer one of "Korchnoi, Viktor": "Korchnoi,V""#);
-    assert_eq!(found(&place, "--player", "=Korchnoi,V"), 1);
-    assert_eq!(found(&place, "--player", "kortschnoj"), 7);
-    insta::assert_snapshot!(ask(&place, &["--split", "Korchnoi, Viktor"]).stderr, @r#"pgndex: note: no longer one of "Korchnoi, Viktor": "Kortschnoj, Viktor""#);
-    assert_eq!(found(&place, "--player", "korchnoi"), 2);
-    assert_eq!(ok(&place, &["--export-aliases"]), "name,alias,fide_id\n");
-    assert_eq!(ask(&place, &["--split", "Korchnoi, Viktor"]).status, 1);
-    assert_eq!(fs::read(place.path("games.db")).expect("the database").len(), before.len());
+    insta::assert_snapshot!(ask(&workspace, &["--split", "Korchnoi,V"]).stderr, @r#"pgndex: note: no longer one of "Korchnoi, Viktor": "Korchnoi,V""#);
+    assert_eq!(found(&workspace, "--player", "=Korchnoi,V"), 1);
+    assert_eq!(found(&workspace, "--player", "kortschnoj"), 7);
+    insta::assert_snapshot!(ask(&workspace, &["--split", "Korchnoi, Viktor"]).stderr, @r#"pgndex: note: no longer one of "Korchnoi, Viktor": "Kortschnoj, Viktor""#);
+    assert_eq!(found(&workspace, "--player", "korchnoi"), 2);
+    assert_eq!(ok(&workspace, &["--export-aliases"]), "name,alias,fide_id\n");
+    assert_eq!(ask(&workspace, &["--split", "Korchnoi, Viktor"]).status, 1);
+    assert_eq!(fs::read(workspace.path("games.db")).expect("the database").len(), before.len());
 }
 
 #[test]
 fn a_name_that_is_not_clear_is_not_merged() {
-    let place = place();
+    let workspace = workspace();
     for (names, expected) in [
         (
             &["Korchnoi, Viktor", "caruana"][..],
@@ -187,29 +187,29 @@ fn a_name_that_is_not_clear_is_not_merged() {
         (&["Ding Liren", "Ding Liren"], "is given as another spelling of itself"),
         (&["Ding Liren", "="], "the name is empty"),
     ] {
-        let run = ask(&place, &[&["--merge"], names].concat());
+        let run = ask(&workspace, &[&["--merge"], names].concat());
         assert!(run.status == 1 && run.stderr.contains(expected), "{run:?}");
     }
-    let split = |name| ask(&place, &["--split", name]).stderr;
+    let split = |name| ask(&workspace, &["--split", name]).stderr;
     assert!(split("magnus").contains("\"Carlsen, Magnus\" has no other spellings"), "{}", split("magnus"));
     assert!(split("korchnoi").contains("\"korchnoi\" matches 2 names: "), "{}", split("korchnoi"));
     for arguments in
         [&["--merge", "Ding Liren"][..], &["ding", "--suggest"], &["--suggest", "--split", "ding"]]
     {
-        assert_eq!(ask(&place, arguments).status, 2, "{arguments:?}");
+        assert_eq!(ask(&workspace, arguments).status, 2, "{arguments:?}");
     }
-    assert_eq!(ok(&place, &["--export-aliases"]), "name,alias,fide_id\n");
+    assert_eq!(ok(&workspace, &["--export-aliases"]), "name,alias,fide_id\n");
 }
 
 #[test]
 fn a_list_of_names_is_read_and_written() {
-    let place = place();
+    let workspace = workspace();
     let list = "\u{feff}alias,fide_id,name\r\n\"Kortschnoj, Viktor\",,\"Korchnoi, Viktor\"\r\n\
         \"Korchnoi,V\",2000016,\"Korchnoi, Viktor\"\r\n\"Viktor the \"\"Terrible\"\"\",,\"Korchnoi, Viktor\"\r\n\
         Liren Ding,,Ding Liren\r\n";
-    place.write("aliases.csv", list);
-    insta::assert_snapshot!(ask(&place, &["--aliases", "aliases.csv"]).stderr, @"pgndex: note: 4 other spellings read, 4 of them new; one of these is the name of no game so far");
-    let written = ok(&place, &["--export-aliases"]);
+    workspace.write("aliases.csv", list);
+    insta::assert_snapshot!(ask(&workspace, &["--aliases", "aliases.csv"]).stderr, @"pgndex: note: 4 other spellings read, 4 of them new; one of these is the name of no game so far");
+    let written = ok(&workspace, &["--export-aliases"]);
     insta::assert_snapshot!(written, @r#"
     name,alias,fide_id
     Ding Liren,Liren Ding,
@@ -217,22 +217,22 @@ fn a_list_of_names_is_read_and_written() {
     "Korchnoi, Viktor","Kortschnoj, Viktor",2000016
     "Korchnoi, Viktor","Viktor the ""Terrible""",2000016
     "#);
-    assert_eq!(found(&place, "--player", "terrible"), 8);
-    assert_eq!(found(&place, "--player", "=Liren Ding"), 2);
+    assert_eq!(found(&workspace, "--player", "terrible"), 8);
+    assert_eq!(found(&workspace, "--player", "=Liren Ding"), 2);
     // What was written is read again, and says the same.
-    place.write("written.csv", &written);
-    assert_eq!(ask(&place, &["--aliases", "written.csv"]).status, 0);
-    assert_eq!(ok(&place, &["--export-aliases"]), written);
-    let listed = json(&ok(&place, &["korchnoi", "--format", "json"]));
+    workspace.write("written.csv", &written);
+    assert_eq!(ask(&workspace, &["--aliases", "written.csv"]).status, 0);
+    assert_eq!(ok(&workspace, &["--export-aliases"]), written);
+    let listed = json(&ok(&workspace, &["korchnoi", "--format", "json"]));
     assert_eq!(listed["fide_id"], 2_000_016);
 }
 
 #[test]
-fn a_list_that_is_wrong_is_told_by_its_line_and_changes_nothing() {
-    let place = place();
-    place.write("good.csv", "name,alias\nDing Liren,Liren Ding\n");
-    assert_eq!(ask(&place, &["--aliases", "good.csv"]).status, 0);
-    let before = ok(&place, &["--export-aliases"]);
+fn an_invalid_list_is_reported_with_its_line_and_changes_nothing() {
+    let workspace = workspace();
+    workspace.write("good.csv", "name,alias\nDing Liren,Liren Ding\n");
+    assert_eq!(ask(&workspace, &["--aliases", "good.csv"]).status, 0);
+    let before = ok(&workspace, &["--export-aliases"]);
     let told: String = [
         "",
         "Ding Liren,Liren Ding\n",
@@ -254,9 +254,9 @@ fn a_list_that_is_wrong_is_told_by_its_line_and_changes_nothing() {
     ]
     .iter()
     .map(|list| {
-        place.write("bad.csv", list);
-        let run = ask(&place, &["--aliases", "bad.csv"]);
-        assert_eq!((run.status, ok(&place, &["--export-aliases"])), (1, before.clone()), "{list:?}");
+        workspace.write("bad.csv", list);
+        let run = ask(&workspace, &["--aliases", "bad.csv"]);
+        assert_eq!((run.status, ok(&workspace, &["--export-aliases"])), (1, before.clone()), "{list:?}");
         run.stderr
     })
     .collect();
@@ -279,46 +279,49 @@ fn a_list_that_is_wrong_is_told_by_its_line_and_changes_nothing() {
     pgndex: error: bad.csv:3: "Liren Ding" is itself another spelling of "Ding Liren"; give "Ding Liren" as the name of "A" too; nothing was changed
     pgndex: error: bad.csv:3: "Liren Ding" is another spelling of "Ding Liren" already, so it cannot be one of "A"; keep one of the two; nothing was changed
     "#);
-    place.write("bad.csv", b"name,alias\nA,B\nM\xfcller,K\n");
+    workspace.write("bad.csv", b"name,alias\nA,B\nM\xfcller,K\n");
     assert!(
-        ask(&place, &["--aliases", "bad.csv"])
+        ask(&workspace, &["--aliases", "bad.csv"])
             .stderr
             .contains("bad.csv:3: not UTF-8; save the file as UTF-8")
     );
-    assert_eq!(ask(&place, &["--aliases", "nowhere.csv"]).status, 1);
+    assert_eq!(ask(&workspace, &["--aliases", "nowhere.csv"]).status, 1);
 }
 
 #[test]
 fn names_stay_merged_when_games_are_added() {
-    let place = place();
-    assert_eq!(ask(&place, &["--merge", "Korchnoi, Viktor", "Kortschnoj, Viktor", "=Korcnoj,V"]).status, 0);
-    assert_eq!(found(&place, "--player", "korcnoj"), 7);
+    let workspace = workspace();
+    assert_eq!(
+        ask(&workspace, &["--merge", "Korchnoi, Viktor", "Kortschnoj, Viktor", "=Korcnoj,V"]).status,
+        0
+    );
+    assert_eq!(found(&workspace, "--player", "korcnoj"), 7);
     let new = games(&[("Korcnoj,V", "Spassky, Boris", 1977), ("Kortschnoj, Viktor", "Spassky, Boris", 1978)]);
-    place.write("new.pgn", new);
-    place.printed(&["index", "--quiet", "games.db", "new.pgn"]);
-    assert_eq!(found(&place, "--player", "korcnoj"), 9);
-    place.printed(&["index", "--quiet", "--reread", "games.db"]);
-    assert_eq!(found(&place, "--player", "korcnoj"), 9);
+    workspace.write("new.pgn", new);
+    workspace.stdout_of(&["index", "--quiet", "games.db", "new.pgn"]);
+    assert_eq!(found(&workspace, "--player", "korcnoj"), 9);
+    workspace.stdout_of(&["index", "--quiet", "--reread", "games.db"]);
+    assert_eq!(found(&workspace, "--player", "korcnoj"), 9);
 }
 
 #[test]
-fn another_spelling_with_many_more_games_is_told() {
-    let place = place();
-    let run = place.run(&["export", "games.db", "--format", "csv", "--player", "korchnoi"]);
+fn another_spelling_with_many_more_games_is_reported() {
+    let workspace = workspace();
+    let run = workspace.run(&["export", "games.db", "--format", "csv", "--player", "korchnoi"]);
     insta::assert_snapshot!(run.stderr, @r#"
     pgndex: note: --player matches 2 names; the games of all are counted: "Korchnoi, Viktor" (1), "Korchnoi,V" (1); for one only: "=Korchnoi, Viktor"
     pgndex: note: --player matches 2 games ("Korchnoi, Viktor"), and "Kortschnoj, Viktor" has 6 games; if this is the same player: pgndex players games.db --merge "Kortschnoj, Viktor" "Korchnoi, Viktor"
     "#);
     for name in ["kortschnoj", "carlsen", "ding", "caruana"] {
-        let run = place.run(&["export", "games.db", "--format", "csv", "--player", name]);
+        let run = workspace.run(&["export", "games.db", "--format", "csv", "--player", name]);
         assert!(!run.stderr.contains("--merge"), "{name}: {}", run.stderr);
     }
 }
 
 #[test]
 fn names_are_suggested_only_where_they_can_be_those_of_one_person() {
-    let place = place();
-    let suggested = ask(&place, &["--suggest"]).stdout;
+    let workspace = workspace();
+    let suggested = ask(&workspace, &["--suggest"]).stdout;
     insta::assert_snapshot!(suggested, @r#"
     name,alias,fide_id,why,name_games,name_years,name_ratings,alias_games,alias_years,alias_ratings
     "Caruana, Fabiano",Fabiano Caruana,,"same name, written differently",1,1960,,1,1971,
@@ -327,26 +330,26 @@ fn names_are_suggested_only_where_they_can_be_those_of_one_person() {
     "Korchnoi, Viktor","Korchnoi,V",,"given names shortened, no other name fits",1,1960,,1,1980,
     "Vachier-Lagrave, Maxime","Vachier Lagrave,M",,"given names shortened, no other name fits",1,1980,,1,2010,
     "#);
-    place.write("suggested.csv", suggested);
-    assert_eq!(ask(&place, &["--aliases", "suggested.csv"]).status, 0);
-    assert_eq!(suggested_pairs(&place), "");
+    workspace.write("suggested.csv", suggested);
+    assert_eq!(ask(&workspace, &["--aliases", "suggested.csv"]).status, 0);
+    assert_eq!(suggested_pairs(&workspace), "");
 }
 
 /// "Adams, Michael" and a game that he played together with somebody.
 #[test]
 fn players_who_consulted_each_other_are_not_suggested() {
-    let place = Place::new().indexed(&games(&[
+    let workspace = Workspace::new().indexed(&games(&[
         ("Adams, Michael", "Carlsen, Magnus", 2001),
         ("Adams, Michael", "Carlsen, Magnus", 2002),
         ("Adams,Michael:Mortazavi,Ali", "Carlsen,M", 2003),
     ]));
-    assert_eq!(suggested_pairs(&place), "Carlsen, Magnus < Carlsen,M");
+    assert_eq!(suggested_pairs(&workspace), "Carlsen, Magnus < Carlsen,M");
 }
 
 /// What is suggested: `name < alias`, one after the other.
 #[track_caller]
-fn suggested_pairs(place: &Place) -> String {
-    let run = ask(place, &["--suggest"]);
+fn suggested_pairs(workspace: &Workspace) -> String {
+    let run = ask(workspace, &["--suggest"]);
     assert_eq!(run.status, 0, "{run:?}");
     let mut rows = csv::Reader::from_reader(run.stdout.as_bytes());
     let pairs = rows.records().map(|row| {
@@ -370,8 +373,8 @@ fn suggested_for(names: &[(&str, u32, u32, u32)]) -> (String, String) {
             tag("WhiteFideId", *fide_id)
         );
     }
-    let place = Place::new().indexed(&pgn);
-    (suggested_pairs(&place), ask(&place, &["--suggest"]).stderr)
+    let workspace = Workspace::new().indexed(&pgn);
+    (suggested_pairs(&workspace), ask(&workspace, &["--suggest"]).stderr)
 }
 
 #[test]
@@ -448,7 +451,7 @@ fn fide_numbers_join_names_and_separate_them() {
 }
 
 #[test]
-fn games_tell_players_with_like_names_apart() {
+fn games_distinguish_players_with_similar_names() {
     for (games, expected) in [
         (&[("Smith, John", 2001, 2500, 0), ("Smith, J", 2001, 1400, 0)][..], ""),
         // The rating of another time says nothing.
@@ -457,13 +460,13 @@ fn games_tell_players_with_like_names_apart() {
     ] {
         assert_eq!(suggested_for(games).0, expected, "{games:?}");
     }
-    let place = Place::new().indexed(&games(&[("Smith, John", "Smith, J", 2001)]));
-    assert_eq!(suggested_pairs(&place), "");
+    let workspace = Workspace::new().indexed(&games(&[("Smith, John", "Smith, J", 2001)]));
+    assert_eq!(suggested_pairs(&workspace), "");
 }
 
 #[test]
 fn shortened_given_names_are_found() {
-    let place = Place::new().indexed(&games(&[
+    let workspace = Workspace::new().indexed(&games(&[
         ("Karpov, Anatoly", "X", 1999),
         ("Karpov,Ana", "Nielsen, Peter Heine", 2003),
         ("Karpov,A", "Nielsen,PH", 2004),
@@ -482,9 +485,9 @@ fn shortened_given_names_are_found() {
     ] {
         // What begins with these letters is found as well.
         let begins_so = usize::from(name.eq_ignore_ascii_case("nielsen,ph"));
-        assert_eq!(found(&place, "--player", name), count + begins_so, "{name}");
+        assert_eq!(found(&workspace, "--player", name), count + begins_so, "{name}");
     }
-    let run = place.run(&["find", "games.db", "--player", "Xu,Yinglun", "--format", "csv"]);
+    let run = workspace.run(&["find", "games.db", "--player", "Xu,Yinglun", "--format", "csv"]);
     assert!(run.stderr.contains("\"Xu,Yi\" (1), \"Xu,Yinglun\" (1)"), "{run:?}");
 }
 
@@ -567,13 +570,13 @@ fn tags_of(text: &[u8]) -> Vec<u8> {
 #[ignore = "reads a collection of 400,000 games"]
 fn six_players_are_found_under_all_their_names() {
     let Some(text) = corpus("otb-400k") else { return };
-    let place = Place::new().with("games.pgn", tags_of(&text));
-    let run = place.run(&["index", "--quiet", "--duplicates", "keep", "games.db", "games.pgn"]);
+    let workspace = Workspace::new().with("games.pgn", tags_of(&text));
+    let run = workspace.run(&["index", "--quiet", "--duplicates", "keep", "games.db", "games.pgn"]);
     assert!([0, 3].contains(&run.status), "{run:?}");
     let sql = |name: &str| {
         let name = name.replace('\'', "''");
         let id = format!("(SELECT player_id FROM player WHERE name = '{name}')");
-        place.number("games.db", &format!("SELECT count(*) FROM game WHERE {id} IN (white_id, black_id)"))
+        workspace.number("games.db", &format!("SELECT count(*) FROM game WHERE {id} IN (white_id, black_id)"))
     };
     let mut list = "name,alias\n".to_owned();
     for Listed { spellings, asked, alone } in LISTED {
@@ -581,30 +584,30 @@ fn six_players_are_found_under_all_their_names() {
             assert_eq!(sql(name), i64::try_from(*games).expect("a number"), "{name}");
         }
         for name in asked {
-            assert_eq!(found(&place, "--player", name), alone, "{name}");
+            assert_eq!(found(&workspace, "--player", name), alone, "{name}");
         }
         for (alias, _) in &spellings[1..] {
             let _ = writeln!(list, "\"{}\",\"{alias}\"", spellings[0].0);
         }
     }
-    let note = place.run(&["export", "games.db", "--format", "csv", "--player", "korchnoi"]).stderr;
+    let note = workspace.run(&["export", "games.db", "--format", "csv", "--player", "korchnoi"]).stderr;
     assert!(note.contains("\"Kortschnoj, Viktor\" has 3,531 games"), "{note}");
 
-    place.write("aliases.csv", list);
-    assert_eq!(ask(&place, &["--aliases", "aliases.csv"]).status, 0);
+    workspace.write("aliases.csv", list);
+    assert_eq!(ask(&workspace, &["--aliases", "aliases.csv"]).status, 0);
     for Listed { spellings, asked, .. } in LISTED {
         let all: usize = spellings.iter().map(|(_, games)| games).sum();
         for name in asked {
-            assert_eq!(found(&place, "--player", name), all, "{name}");
+            assert_eq!(found(&workspace, "--player", name), all, "{name}");
         }
         for (name, _) in spellings {
-            assert_eq!(found(&place, "--player", &format!("={name}")), all, "={name}");
+            assert_eq!(found(&workspace, "--player", &format!("={name}")), all, "={name}");
         }
         let name = spellings[0].0;
-        let listed = json(&ok(&place, &[&format!("={name}"), "--format", "json"]));
+        let listed = json(&ok(&workspace, &[&format!("={name}"), "--format", "json"]));
         assert_eq!((&listed["name"], &listed["games"]), (&name.into(), &all.into()));
         let sql = format!("SELECT games FROM players WHERE name = '{name}'");
-        assert_eq!(place.number("games.db", &sql), i64::try_from(all).expect("a number"), "{name}");
+        assert_eq!(workspace.number("games.db", &sql), i64::try_from(all).expect("a number"), "{name}");
         assert_eq!(listed["spellings"].as_array().map(Vec::len), Some(spellings.len()));
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::needs::{part_of_corpus, python_with_chess};
-use crate::place::Place;
+use crate::workspace::Workspace;
 
 /// What a script of this directory prints when it is given the program, a database of the first games of a collection, their PGN and some
 /// arguments; `None` if there is no Python with python-chess, or no collection.
@@ -15,16 +15,16 @@ pub(crate) fn printed_by(script: &str, corpus: &str, bytes: usize, arguments: &[
     // Without the last game, which may have been cut.
     let last = text.windows(8).rposition(|window| window == b"\n[Event ").expect("a game");
     text.truncate(last + 1);
-    let place = Place::new();
-    std::fs::write(place.path("games.pgn"), text).expect("written");
+    let workspace = Workspace::new();
+    std::fs::write(workspace.path("games.pgn"), text).expect("written");
     // So few games make a position a visited one that sets of games are looked into as well.
     let visited = ["--continuation-threshold", "8"];
     let index = ["index", "--quiet", "--duplicates", "keep", "games.db", "games.pgn"];
-    place.printed(&[index.as_slice(), &visited].concat());
+    workspace.stdout_of(&[index.as_slice(), &visited].concat());
     let output = Command::new(python)
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program").join(script))
         .arg(env!("CARGO_BIN_EXE_pgndex"))
-        .args([place.path("games.db"), place.path("games.pgn")])
+        .args([workspace.path("games.db"), workspace.path("games.pgn")])
         .args(arguments)
         .stderr(Stdio::inherit())
         .output()

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::needs::{python_with, shared};
-use crate::place::Place;
+use crate::workspace::Workspace;
 
 /// Holds all rows that the script compares against those of sqlite3.
-fn agree(place: &Place, database: &str, least: u64) {
+fn agree(workspace: &Workspace, database: &str, least: u64) {
     let Some(python) = python_with("datasette, duckdb, pandas, polars") else { return };
     let output = Command::new(python)
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/readers.py"))
-        .arg(place.path(database))
+        .arg(workspace.path(database))
         .stderr(Stdio::inherit())
         .output()
         .expect("the script runs");
@@ -23,10 +23,10 @@ fn agree(place: &Place, database: &str, least: u64) {
 
 #[test]
 fn other_programs_read_the_same_rows() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/annotated.pgn");
-    place.printed(&["index", "--quiet", "games.db", sample.to_str().expect("UTF-8")]);
-    agree(&place, "games.db", 15_000);
+    workspace.stdout_of(&["index", "--quiet", "games.db", sample.to_str().expect("UTF-8")]);
+    agree(&workspace, "games.db", 15_000);
 }
 
 #[test]
@@ -34,14 +34,14 @@ fn other_programs_read_the_same_rows() {
 fn other_programs_read_the_same_rows_of_real_games() {
     for corpus in ["lichess-24k", "annotated_mixed", "fics", "tcec-3k"] {
         let Some(packed) = shared(&format!("corpora/{corpus}.pgn.zst")) else { return };
-        let place = Place::new();
+        let workspace = Workspace::new();
         let mut text = Vec::new();
         let mut unpacked =
             zstd::Decoder::new(std::fs::File::open(packed).expect("the corpus")).expect("a frame");
         unpacked.window_log_max(27).expect("a window");
         std::io::copy(&mut std::io::Read::take(unpacked, 1 << 20), &mut text).expect("text");
-        std::fs::write(place.path("games.pgn"), text).expect("a file");
-        place.run(&["index", "--quiet", "games.db", "games.pgn"]);
-        agree(&place, "games.db", 1_000);
+        std::fs::write(workspace.path("games.pgn"), text).expect("a file");
+        workspace.run(&["index", "--quiet", "games.db", "games.pgn"]);
+        agree(&workspace, "games.db", 1_000);
     }
 }

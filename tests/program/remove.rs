@@ -2,46 +2,46 @@
 
 use serde_json::json;
 
-use crate::place::{Place, json as parsed};
 #[cfg(target_os = "linux")]
 use crate::support::Mount;
+use crate::workspace::{Workspace, json as parsed};
 
 const GAMES: &str = include_str!("../../examples/famous-games.pgn");
 
 /// A file, one that has some of its games once more, and a database of both.
-fn place() -> Place {
+fn workspace() -> Workspace {
     let twice: String = GAMES.split_inclusive("\n\n").take(6).collect();
-    let place = Place::new().with("all.pgn", GAMES).with("twice.pgn", &twice);
-    place.printed(&["index", "--quiet", "games.db", "all.pgn", "twice.pgn"]);
-    place
+    let workspace = Workspace::new().with("all.pgn", GAMES).with("twice.pgn", &twice);
+    workspace.stdout_of(&["index", "--quiet", "games.db", "all.pgn", "twice.pgn"]);
+    workspace
 }
 
 #[track_caller]
-fn remove(place: &Place, arguments: &[&str]) -> serde_json::Value {
-    let run = place.run(&[&["remove", "games.db", "--json"], arguments].concat());
+fn remove(workspace: &Workspace, arguments: &[&str]) -> serde_json::Value {
+    let run = workspace.run(&[&["remove", "games.db", "--json"], arguments].concat());
     assert_eq!(run.status, 0, "{run:?}");
     parsed(&run.stdout)
 }
 
 #[track_caller]
-fn assert_sound(place: &Place) {
-    let run = place.run(&["verify", "games.db", "--all", "--quiet"]);
+fn assert_sound(workspace: &Workspace) {
+    let run = workspace.run(&["verify", "games.db", "--all", "--quiet"]);
     assert_eq!((run.status, run.stdout.starts_with("sound: ")), (0, true), "{run:?}");
 }
 
 #[test]
 fn what_would_go_is_what_goes() {
-    let place = place();
-    let games = |place: &Place| place.number("games.db", "SELECT count(*) FROM game");
-    let before = games(&place);
+    let workspace = workspace();
+    let games = |workspace: &Workspace| workspace.number("games.db", "SELECT count(*) FROM game");
+    let before = games(&workspace);
     for arguments in [
         &["--games", "--player", "fischer"][..],
         &["--sql", "SELECT game_id FROM game WHERE ply_count < 50"],
         &["--source", "2"],
         &["--source", "all.pgn"],
     ] {
-        let mut told = remove(&place, &[&["--dry-run"], arguments].concat());
-        let mut done = remove(&place, arguments);
+        let mut told = remove(&workspace, &[&["--dry-run"], arguments].concat());
+        let mut done = remove(&workspace, arguments);
         for (summary, dry_run) in [(&told, true), (&done, false)] {
             assert_eq!(summary["dry_run"], json!(dry_run));
         }
@@ -50,130 +50,131 @@ fn what_would_go_is_what_goes() {
             done[differs].take();
         }
         assert_eq!(told, done, "{arguments:?}");
-        assert_sound(&place);
+        assert_sound(&workspace);
     }
-    assert!(before > 40 && games(&place) == 0);
-    assert_eq!(place.number("games.db", "SELECT count(*) FROM player"), 0);
+    assert!(before > 40 && games(&workspace) == 0);
+    assert_eq!(workspace.number("games.db", "SELECT count(*) FROM player"), 0);
 }
 
 #[test]
 fn of_a_file_all_goes_or_what_is_chosen() {
-    let place = place();
-    let summary = remove(&place, &["--games", "--source", "all.pgn", "--player", "fischer"]);
+    let workspace = workspace();
+    let summary = remove(&workspace, &["--games", "--source", "all.pgn", "--player", "fischer"]);
     assert_eq!(summary["sources"], json!(0));
     assert!(summary["games"].as_u64().is_some_and(|games| (1..10).contains(&games)), "{summary}");
-    assert_sound(&place);
+    assert_sound(&workspace);
     // The file is still known, even without a game.
-    remove(&place, &["--games", "--source", "all.pgn"]);
+    remove(&workspace, &["--games", "--source", "all.pgn"]);
     let readings = "SELECT count(*) FROM source WHERE path = 'all.pgn'";
-    assert_eq!(place.number("games.db", readings), 1);
-    assert_sound(&place);
-    assert_eq!(remove(&place, &["--source", "all.pgn"])["sources"], json!(1));
-    assert_eq!(place.number("games.db", readings), 0);
-    assert_sound(&place);
+    assert_eq!(workspace.number("games.db", readings), 1);
+    assert_sound(&workspace);
+    assert_eq!(remove(&workspace, &["--source", "all.pgn"])["sources"], json!(1));
+    assert_eq!(workspace.number("games.db", readings), 0);
+    assert_sound(&workspace);
 }
 
 #[test]
 fn duplicates_come_back_if_their_file_is_as_it_was() {
     let skipped = "SELECT count(*) FROM duplicate WHERE game_id IS NULL";
-    let place = self::place();
-    assert_eq!(place.number("games.db", skipped), 3);
-    let summary = remove(&place, &["--source", "all.pgn"]);
+    let workspace = self::workspace();
+    assert_eq!(workspace.number("games.db", skipped), 3);
+    let summary = remove(&workspace, &["--source", "all.pgn"]);
     assert_eq!((&summary["returned"], &summary["lost"]), (&json!(3), &json!([])));
-    assert_eq!(place.number("games.db", "SELECT count(*) FROM game"), 3);
-    assert_eq!(place.number("games.db", skipped), 0);
-    assert_sound(&place);
+    assert_eq!(workspace.number("games.db", "SELECT count(*) FROM game"), 3);
+    assert_eq!(workspace.number("games.db", skipped), 0);
+    assert_sound(&workspace);
     // And once more the other way round.
-    place.printed(&["index", "--quiet", "games.db", "all.pgn"]);
-    assert_eq!(place.number("games.db", skipped), 3);
-    assert_sound(&place);
+    workspace.stdout_of(&["index", "--quiet", "games.db", "all.pgn"]);
+    assert_eq!(workspace.number("games.db", skipped), 3);
+    assert_sound(&workspace);
 
-    let place = self::place();
-    place.write("twice.pgn", "[Event \"other\"]\n\n1. e4 *\n");
-    let run = place.run(&["remove", "games.db", "--source", "all.pgn"]);
+    let workspace = self::workspace();
+    workspace.write("twice.pgn", "[Event \"other\"]\n\n1. e4 *\n");
+    let run = workspace.run(&["remove", "games.db", "--source", "all.pgn"]);
     assert_eq!(run.status, 0, "{run:?}");
     let note = "pgndex: note: not added: 3 games of twice.pgn, skipped earlier as duplicates; the file cannot be read again (it has \
                 changed since it was indexed). To add them, remove that file too, and index it again\n";
     assert!(run.stderr.starts_with(note), "{}", run.stderr);
-    assert_eq!(place.number("games.db", "SELECT count(*) FROM duplicate WHERE original_id IS NULL"), 3);
-    assert_sound(&place);
+    assert_eq!(workspace.number("games.db", "SELECT count(*) FROM duplicate WHERE original_id IS NULL"), 3);
+    assert_sound(&workspace);
 }
 
 /// What comes back and fits the filter goes too.
 #[test]
 fn a_filter_is_asked_again() {
-    let place = place();
+    let workspace = workspace();
     let sql = "SELECT name FROM player JOIN game ON white_id = player_id WHERE game_id = 1";
-    let player: String = place.connection("games.db").query_row(sql, [], |row| row.get(0)).expect("a name");
-    let summary = remove(&place, &["--games", "--player", &format!("={}", player)]);
+    let player: String =
+        workspace.connection("games.db").query_row(sql, [], |row| row.get(0)).expect("a name");
+    let summary = remove(&workspace, &["--games", "--player", &format!("={}", player)]);
     assert_eq!(summary["returned"], json!(0));
     let left = format!("SELECT count(*) FROM games WHERE '{}' IN (white, black)", player);
-    assert_eq!(place.number("games.db", &left), 0);
-    assert_sound(&place);
+    assert_eq!(workspace.number("games.db", &left), 0);
+    assert_sound(&workspace);
 }
 
 /// Games removed by the first transaction stay removed if the second one fails, and the message says so.
 #[test]
 fn what_was_done_before_a_failure_is_reported() {
-    let place = place();
-    let last = place.number("games.db", "SELECT max(game_id) FROM game");
+    let workspace = workspace();
+    let last = workspace.number("games.db", "SELECT max(game_id) FROM game");
     let trigger = format!(
         "CREATE TRIGGER stop BEFORE DELETE ON game WHEN OLD.game_id > {last} BEGIN SELECT RAISE(ABORT, 'not these'); END"
     );
-    place.connection("games.db").execute_batch(&trigger).expect("a trigger");
+    workspace.connection("games.db").execute_batch(&trigger).expect("a trigger");
     let arguments = ["remove", "games.db", "--games", "--since", "0001"];
-    let before = place.number("games.db", "SELECT count(*) FROM game");
-    let told = place.told(1, &arguments);
-    let removed = before + 3 - place.number("games.db", "SELECT count(*) FROM game");
+    let before = workspace.number("games.db", "SELECT count(*) FROM game");
+    let told = workspace.stderr_of(1, &arguments);
+    let removed = before + 3 - workspace.number("games.db", "SELECT count(*) FROM game");
     let start = format!(
         "pgndex: error: {removed} games were removed, and 3 that had been skipped as duplicates came back; removing those \
          that match failed; run the same command again\n"
     );
     assert!(told.starts_with(&start) && told.contains("not these"), "{told}");
-    place.connection("games.db").execute_batch("DROP TRIGGER stop").expect("no trigger");
-    place.told(0, &arguments);
-    assert_sound(&place);
+    workspace.connection("games.db").execute_batch("DROP TRIGGER stop").expect("no trigger");
+    workspace.stderr_of(0, &arguments);
+    assert_sound(&workspace);
 }
 
 #[test]
 fn a_file_of_which_games_are_gone_grows_on() {
-    let place = place();
-    let last = place.number("games.db", "SELECT max(game_id) FROM game");
-    remove(&place, &["--sql", "SELECT max(game_id) FROM game"]);
-    let before = place.number("games.db", "SELECT count(*) FROM game");
-    place.printed(&["index", "--quiet", "games.db", "all.pgn"]);
-    assert_eq!(place.number("games.db", "SELECT count(*) FROM game"), before);
-    place.write("all.pgn", format!("{GAMES}\n[Event \"new\"]\n\n1. e4 e5 2. Ke3 *\n"));
+    let workspace = workspace();
+    let last = workspace.number("games.db", "SELECT max(game_id) FROM game");
+    remove(&workspace, &["--sql", "SELECT max(game_id) FROM game"]);
+    let before = workspace.number("games.db", "SELECT count(*) FROM game");
+    workspace.stdout_of(&["index", "--quiet", "games.db", "all.pgn"]);
+    assert_eq!(workspace.number("games.db", "SELECT count(*) FROM game"), before);
+    workspace.write("all.pgn", format!("{GAMES}\n[Event \"new\"]\n\n1. e4 e5 2. Ke3 *\n"));
     // Its error is told.
-    place.told(3, &["index", "--quiet", "games.db", "all.pgn"]);
-    assert_eq!(place.number("games.db", "SELECT count(*) FROM game"), before + 1);
+    workspace.stderr_of(3, &["index", "--quiet", "games.db", "all.pgn"]);
+    assert_eq!(workspace.number("games.db", "SELECT count(*) FROM game"), before + 1);
     // Its number is that of no game before.
-    assert_eq!(place.number("games.db", "SELECT max(game_id) FROM game"), last + 1);
+    assert_eq!(workspace.number("games.db", "SELECT max(game_id) FROM game"), last + 1);
     let number = "SELECT game_number - (SELECT count(*) FROM game WHERE source_id = 1) FROM problem ORDER BY problem_id DESC LIMIT 1";
     // One that was taken out, and the new one itself.
-    assert_eq!(place.number("games.db", number), 2);
-    assert_sound(&place);
-    let failure = place.told(1, &["index", "--reread", "games.db"]);
+    assert_eq!(workspace.number("games.db", number), 2);
+    assert_sound(&workspace);
+    let failure = workspace.stderr_of(1, &["index", "--reread", "games.db"]);
     assert!(failure.contains("1 game was removed from it and would come back"), "{failure}");
 }
 
 #[test]
 fn a_smaller_file_is_as_sound() {
-    let place = place();
-    let bytes = |place: &Place| std::fs::metadata(place.path("games.db")).expect("a file").len();
-    remove(&place, &["--games", "--until", "1950"]);
-    let before = bytes(&place);
-    let summary = remove(&place, &["--shrink"]);
-    assert!(bytes(&place) < before);
-    assert_eq!((&summary["free_bytes"], &summary["file_bytes"]), (&json!(0), &json!(bytes(&place))));
-    assert_sound(&place);
-    place.printed(&["index", "--quiet", "games.db", "twice.pgn"]);
-    assert_sound(&place);
+    let workspace = workspace();
+    let bytes = |workspace: &Workspace| std::fs::metadata(workspace.path("games.db")).expect("a file").len();
+    remove(&workspace, &["--games", "--until", "1950"]);
+    let before = bytes(&workspace);
+    let summary = remove(&workspace, &["--shrink"]);
+    assert!(bytes(&workspace) < before);
+    assert_eq!((&summary["free_bytes"], &summary["file_bytes"]), (&json!(0), &json!(bytes(&workspace))));
+    assert_sound(&workspace);
+    workspace.stdout_of(&["index", "--quiet", "games.db", "twice.pgn"]);
+    assert_sound(&workspace);
 }
 
 #[test]
 fn what_makes_no_sense_is_refused_with_a_way_on() {
-    let place = place();
+    let workspace = workspace();
     for (arguments, status, told) in [
         (&[][..], 2, "say what to remove: --source PATH, --games with filters, or --sql QUERY"),
         (&["--player", "tal"], 2, "to remove the games that these options choose, give --games too"),
@@ -196,54 +197,55 @@ fn what_makes_no_sense_is_refused_with_a_way_on() {
             "the name matches several players; nothing is removed",
         ),
     ] {
-        let run = place.told(status, &[&["remove", "games.db"], arguments].concat());
+        let run = workspace.stderr_of(status, &[&["remove", "games.db"], arguments].concat());
         assert!(run.contains(told), "{arguments:?}: {run}");
     }
     // Somebody took games out by other means.
-    place
+    workspace
         .connection("games.db")
         .execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM game WHERE game_id < 10")
         .expect("deleted");
-    let failure = place.told(1, &["remove", "games.db", "--source", "2"]);
+    let failure = workspace.stderr_of(1, &["remove", "games.db", "--source", "2"]);
     assert!(failure.contains("but its sources and runs say"), "{failure}");
 }
 
 /// What somebody deleted by other means is told, and can be put right.
 #[test]
 fn counts_that_do_not_fit_are_put_right() {
-    let place = place();
-    place
+    let workspace = workspace();
+    workspace
         .connection("games.db")
         .execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM game WHERE source_id = 1")
         .expect("deleted");
     for command in [&["index", "games.db", "all.pgn"][..], &["remove", "games.db", "--source", "2"]] {
-        let failure = place.told(1, command);
+        let failure = workspace.stderr_of(1, command);
         assert!(failure.contains("`pgndex repair` makes the tables consistent again"), "{failure}");
     }
-    assert_eq!(place.run(&["verify", "games.db", "--quiet"]).status, 1);
-    let summary = parsed(&place.ok(&["repair", "games.db", "--json", "--quiet"]));
+    assert_eq!(workspace.run(&["verify", "games.db", "--quiet"]).status, 1);
+    let summary = parsed(&workspace.ok(&["repair", "games.db", "--json", "--quiet"]));
     assert_eq!((&summary["forgotten_sources"], &summary["broken_games"]), (&json!(1), &json!([])));
-    assert_sound(&place);
-    place.printed(&["index", "--quiet", "games.db", "all.pgn"]);
-    assert_sound(&place);
+    assert_sound(&workspace);
+    workspace.stdout_of(&["index", "--quiet", "games.db", "all.pgn"]);
+    assert_sound(&workspace);
     // Positions that are gone are gone.
-    let game: i64 = place.number("games.db", "SELECT max(game_id) FROM game");
-    place
+    let game: i64 = workspace.number("games.db", "SELECT max(game_id) FROM game");
+    workspace
         .connection("games.db")
         .execute_batch(&format!("DELETE FROM game_position WHERE game_id = {game}"))
         .expect("deleted");
-    let told = place.told(1, &["repair", "games.db", "--quiet"]);
+    let told = workspace.stderr_of(1, &["repair", "games.db", "--quiet"]);
     assert!(told.contains(&format!("game {game} has missing positions")), "{told}");
 }
 
 /// What additions left side by side becomes one whole, and says so.
 #[test]
 fn levels_are_merged() {
-    let place = place();
-    let found = |place: &Place| place.ok(&["find", "games.db", "--moves", "e4 e5", "--limit", "99"]);
-    place.ok(&["optimize", "games.db", "--quiet"]);
-    let before = found(&place);
-    place
+    let workspace = workspace();
+    let found =
+        |workspace: &Workspace| workspace.ok(&["find", "games.db", "--moves", "e4 e5", "--limit", "99"]);
+    workspace.ok(&["optimize", "games.db", "--quiet"]);
+    let before = found(&workspace);
+    workspace
         .connection("games.db")
         .execute_batch(
             "INSERT INTO occurrence_level (level) VALUES (3), (9);
@@ -251,17 +253,17 @@ fn levels_are_merged() {
              UPDATE occurrence SET level = 3 WHERE game_id BETWEEN 3 AND 8;",
         )
         .expect("three levels");
-    assert_sound(&place);
-    assert_eq!(found(&place), before);
-    let summary = parsed(&place.ok(&["optimize", "games.db", "--json", "--quiet"]));
+    assert_sound(&workspace);
+    assert_eq!(found(&workspace), before);
+    let summary = parsed(&workspace.ok(&["optimize", "games.db", "--json", "--quiet"]));
     assert_eq!(summary["levels"], json!(3));
-    let levels: i64 = place.number("games.db", "SELECT count(*) FROM occurrence_level");
+    let levels: i64 = workspace.number("games.db", "SELECT count(*) FROM occurrence_level");
     assert_eq!(levels, 1);
-    assert_sound(&place);
-    assert_eq!(found(&place), before);
-    let told = place.told(0, &["optimize", "games.db"]);
+    assert_sound(&workspace);
+    assert_eq!(found(&workspace), before);
+    let told = workspace.stderr_of(0, &["optimize", "games.db"]);
     assert!(told.starts_with("nothing to merge"), "{told}");
-    let told = place.told(1, &["optimize", "none.db"]);
+    let told = workspace.stderr_of(1, &["optimize", "none.db"]);
     assert!(told.contains("none.db"), "{told}");
 }
 
@@ -269,11 +271,11 @@ fn levels_are_merged() {
 #[cfg(target_os = "linux")]
 #[test]
 fn games_stay_removed_if_there_is_no_room_to_shrink_the_file() {
-    let place = place();
-    let Some(disk) = Mount::new(place.path("disk"), "2600k") else { return };
-    std::fs::copy(place.path("games.db"), disk.0.join("games.db")).expect("a copy");
-    let told = place.told(1, &["remove", "disk/games.db", "--sql", "SELECT 1", "--shrink"]);
+    let workspace = workspace();
+    let Some(disk) = Mount::new(workspace.path("disk"), "2600k") else { return };
+    std::fs::copy(workspace.path("games.db"), disk.0.join("games.db")).expect("a copy");
+    let told = workspace.stderr_of(1, &["remove", "disk/games.db", "--sql", "SELECT 1", "--shrink"]);
     let start = "pgndex: error: 1 game was removed; making the file smaller failed; `pgndex remove DB --shrink` does it alone\n";
     assert!(told.starts_with(start) && told.contains("no space left"), "{told}");
-    assert_eq!(place.number("disk/games.db", "SELECT count(*) FROM game WHERE game_id = 1"), 0);
+    assert_eq!(workspace.number("disk/games.db", "SELECT count(*) FROM game WHERE game_id = 1"), 0);
 }

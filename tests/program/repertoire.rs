@@ -2,8 +2,8 @@
 
 use crate::command::Run;
 use crate::needs::part_of_corpus;
-use crate::place::Place;
 use crate::program::python::printed_by;
+use crate::workspace::Workspace;
 
 /// Lines of both sides, with variations in variations, one line in two games, moves that lead back, moves in another order, and a line from
 /// a set-up.
@@ -41,8 +41,8 @@ Nxe4 5. d4 Nd6) 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O *
 
 /// Asks what came of a repertoire in the first games of a collection. Gives back how many lines have games.
 fn lines_with_games(corpus: &str, bytes: usize, side: &str, repertoire: &str, filter: &[&str]) -> u64 {
-    let place = Place::new();
-    let path = place.path("mine.pgn");
+    let workspace = Workspace::new();
+    let path = workspace.path("mine.pgn");
     std::fs::write(&path, repertoire).expect("written");
     let arguments = [&[side, path.to_str().expect("UTF-8")], filter].concat();
     let Some(printed) = printed_by("repertoire.py", corpus, bytes, &arguments) else { return u64::MAX };
@@ -88,11 +88,11 @@ fn said(run: &Run) -> String {
 
 #[test]
 fn whose_repertoire_it_is() {
-    let place = Place::asking(&["repertoire", "games.db", "mine.pgn"])
+    let workspace = Workspace::asking(&["repertoire", "games.db", "mine.pgn"])
         .indexed("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n1. e4 c5 0-1\n");
     let ask = |text: &str, arguments: &[&str]| {
-        std::fs::write(place.path("mine.pgn"), text).expect("written");
-        said(&place.ask(&[&["--games", "0"], arguments].concat()))
+        std::fs::write(workspace.path("mine.pgn"), text).expect("written");
+        said(&workspace.ask(&[&["--games", "0"], arguments].concat()))
     };
     // Of several moves for one side, the other has one each.
     insta::assert_snapshot!(ask("1. e4 e5 (1... c6) 2. Nf3 *", &[]), @"
@@ -145,19 +145,20 @@ fn whose_repertoire_it_is() {
 #[test]
 fn a_move_that_mates_is_found() {
     let game = "1. f3 e5 2. g4 Qh4# 0-1\n";
-    let place = Place::asking(&["repertoire", "games.db", "mine.pgn"]).indexed(game).with("mine.pgn", game);
-    let answer = place.json(&["--side", "black"]);
+    let workspace =
+        Workspace::asking(&["repertoire", "games.db", "mine.pgn"]).indexed(game).with("mine.pgn", game);
+    let answer = workspace.json(&["--side", "black"]);
     assert_eq!(answer[0]["lines"][0]["moves"][3]["games"], 1);
     assert_eq!(answer[0]["departure_count"], 0);
 }
 
 #[test]
-fn what_cannot_be_read_is_told() {
-    let place =
-        Place::asking(&["repertoire", "games.db", "mine.pgn"]).indexed("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n");
+fn unreadable_text_is_reported() {
+    let workspace = Workspace::asking(&["repertoire", "games.db", "mine.pgn"])
+        .indexed("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n");
     let ask = |text: &str| {
-        std::fs::write(place.path("mine.pgn"), text).expect("written");
-        said(&place.ask(&["--games", "0", "--format", "csv"]))
+        std::fs::write(workspace.path("mine.pgn"), text).expect("written");
+        said(&workspace.ask(&["--games", "0", "--format", "csv"]))
     };
     insta::assert_snapshot!(ask(""), @"
     pgndex: error: mine.pgn: there are no moves in it; is this a PGN file?
@@ -181,7 +182,7 @@ fn what_cannot_be_read_is_told() {
     0
     "
     );
-    insta::assert_snapshot!(said(&place.ask(&["--white", "nobody"])), @r#"
+    insta::assert_snapshot!(said(&workspace.ask(&["--white", "nobody"])), @r#"
     For White: 2 lines, 6 positions
     line  games  score  left by  games  moves
     ────────────────────────────────────────────────────
@@ -210,13 +211,13 @@ fn what_cannot_be_read_is_told() {
     );
     let noise: Vec<u8> =
         (0..6000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    std::fs::write(place.path("mine.pgn"), [b"1. e4 e5 ", noise.as_slice()].concat()).expect("written");
-    insta::assert_snapshot!(said(&place.ask(&[])), @"
+    std::fs::write(workspace.path("mine.pgn"), [b"1. e4 e5 ", noise.as_slice()].concat()).expect("written");
+    insta::assert_snapshot!(said(&workspace.ask(&[])), @"
     pgndex: error: mine.pgn: not a text file; give the PGN file of the repertoire
     1
     ");
-    std::fs::remove_file(place.path("mine.pgn")).expect("removed");
-    insta::assert_snapshot!(said(&place.ask(&[])), @"
+    std::fs::remove_file(workspace.path("mine.pgn")).expect("removed");
+    insta::assert_snapshot!(said(&workspace.ask(&[])), @"
     pgndex: error: mine.pgn: no such file or directory; check the path
     1
     ");

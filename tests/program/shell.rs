@@ -3,10 +3,10 @@
 use std::process::{Command, Stdio};
 
 use crate::needs::has_program;
-use crate::place::Place;
+use crate::workspace::Workspace;
 
 /// Asks bash, with our completions, what may stand in the place of the last word.
-fn completed(place: &Place, words: &[&str]) -> Vec<String> {
+fn completed(workspace: &Workspace, words: &[&str]) -> Vec<String> {
     const ASK: &str = r#"
         source completions
         COMP_WORDS=("$@")
@@ -19,7 +19,7 @@ fn completed(place: &Place, words: &[&str]) -> Vec<String> {
     let output = Command::new("bash")
         .args(["--norc", "-c", ASK, "bash"])
         .args(words)
-        .current_dir(place.directory())
+        .current_dir(workspace.directory())
         .stdin(Stdio::null())
         .output()
         .expect("bash runs");
@@ -32,24 +32,24 @@ fn bash_completes_commands_options_values_and_files() {
     if !has_program("bash") {
         return;
     }
-    let place = Place::new().with("games.db", "").with("games.svg", "");
-    place.write("completions", place.ok(&["completions", "bash"]));
-    assert_eq!(completed(&place, &["pgndex", "ex"]), ["explore", "export"]);
-    assert_eq!(completed(&place, &["pgndex", "find", "games.db", "--mat"]), ["--material"]);
-    assert_eq!(completed(&place, &["pgndex", "game", "1", "--format", ""]), ["table", "json", "pgn"]);
-    assert_eq!(completed(&place, &["pgndex", "game", "1", "--svg", "games.s"]), ["games.svg"]);
-    assert_eq!(completed(&place, &["pgndex", "index", "--chunk"]), [""]);
-    assert_eq!(completed(&place, &["pgndex", "optimize", "--wri"]), [""]);
-    assert_eq!(completed(&place, &["pgndex", "find", "--js"]), ["--json"]);
-    assert_eq!(completed(&place, &["pgndex", "--vers"]), ["--version"]);
+    let workspace = Workspace::new().with("games.db", "").with("games.svg", "");
+    workspace.write("completions", workspace.ok(&["completions", "bash"]));
+    assert_eq!(completed(&workspace, &["pgndex", "ex"]), ["explore", "export"]);
+    assert_eq!(completed(&workspace, &["pgndex", "find", "games.db", "--mat"]), ["--material"]);
+    assert_eq!(completed(&workspace, &["pgndex", "game", "1", "--format", ""]), ["table", "json", "pgn"]);
+    assert_eq!(completed(&workspace, &["pgndex", "game", "1", "--svg", "games.s"]), ["games.svg"]);
+    assert_eq!(completed(&workspace, &["pgndex", "index", "--chunk"]), [""]);
+    assert_eq!(completed(&workspace, &["pgndex", "optimize", "--wri"]), [""]);
+    assert_eq!(completed(&workspace, &["pgndex", "find", "--js"]), ["--json"]);
+    assert_eq!(completed(&workspace, &["pgndex", "--vers"]), ["--version"]);
     // No file is meant.
-    assert_eq!(completed(&place, &["pgndex", "find", "games.db", "--white", "games"]), ["games"]);
+    assert_eq!(completed(&workspace, &["pgndex", "find", "games.db", "--white", "games"]), ["games"]);
 }
 
 #[test]
 fn every_shell_gets_all_commands_and_can_read_it() {
-    let place = Place::new();
-    let help = place.ok(&["--help"]);
+    let workspace = Workspace::new();
+    let help = workspace.ok(&["--help"]);
     let (_, commands) = help.split_once("Commands:\n").expect("a list of commands");
     let commands = commands.lines().take_while(|line| !line.is_empty());
     let commands: Vec<_> = commands
@@ -64,30 +64,32 @@ fn every_shell_gets_all_commands_and_can_read_it() {
         ("powershell", &[]),
         ("elvish", &[]),
     ] {
-        let text = place.ok(&["completions", shell]);
+        let text = workspace.ok(&["completions", shell]);
         for command in &commands {
             assert!(text.contains(command), "{shell}: {command}");
         }
         assert!(!text.contains("chunk-size"), "{shell}");
-        place.write(shell, &text);
+        workspace.write(shell, &text);
         // Not everybody has these shells, and bash is asked above.
         let Some((program, options)) = checks.split_first() else { continue };
-        let run = Command::new(program).args(options).arg(place.path(shell)).output();
+        let run = Command::new(program).args(options).arg(workspace.path(shell)).output();
         if let Ok(run) = run {
             assert!(run.status.success(), "{shell}: {}", String::from_utf8_lossy(&run.stderr));
         }
     }
-    assert!(place.told(2, &["completions", "tcsh"]).contains("[possible values: bash, elvish, fish,"));
+    assert!(
+        workspace.stderr_of(2, &["completions", "tcsh"]).contains("[possible values: bash, elvish, fish,")
+    );
 }
 
 #[test]
 fn each_command_has_a_manual_page_without_faults() {
-    let place = Place::new();
-    assert_eq!(place.ok(&["man", "new/man1"]), "");
+    let workspace = Workspace::new();
+    assert_eq!(workspace.ok(&["man", "new/man1"]), "");
     // Again: pages are replaced.
-    assert_eq!(place.ok(&["man", "new/man1"]), "");
-    let help = place.ok(&["--help"]);
-    let directory = place.path("new/man1");
+    assert_eq!(workspace.ok(&["man", "new/man1"]), "");
+    let help = workspace.ok(&["--help"]);
+    let directory = workspace.path("new/man1");
     let mut pages: Vec<_> = std::fs::read_dir(&directory)
         .expect("a directory")
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
@@ -132,8 +134,8 @@ fn each_command_has_a_manual_page_without_faults() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_made_is_told() {
-    let place = Place::new().with("file", "");
-    let told = place.failure(&["man", "file/man1"]);
+fn a_directory_that_cannot_be_created_is_reported() {
+    let workspace = Workspace::new().with("file", "");
+    let told = workspace.failure(&["man", "file/man1"]);
     assert!(told.starts_with("pgndex: error: file/man1: cannot make it"), "{told}");
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::command::Run;
 use crate::needs::has_program;
-use crate::place::{Place, fed};
+use crate::workspace::{Workspace, run_with_input};
 use pgndex::store::WriterLock;
 
 const GAMES: &str = r#"[Event "Club"]
@@ -44,8 +44,8 @@ const QUERY: &str = "SELECT g.game_id, white, white_elo, t.value AS note, x'00ff
 
 const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)";
 
-fn sample() -> Place {
-    Place::asking(&["sql", "games.db"]).built(GAMES)
+fn sample() -> Workspace {
+    Workspace::asking(&["sql", "games.db"]).built(GAMES)
 }
 
 mod formats {
@@ -149,7 +149,7 @@ mod formats {
 
     #[test]
     fn as_the_sqlite3_shell_prints_them() {
-        let shell = |sample: &Place, mode: &str, sql: &str| {
+        let shell = |sample: &Workspace, mode: &str, sql: &str| {
             let mut command = Command::new("sqlite3");
             let output =
                 command.args([mode, "-header", "games.db", sql]).current_dir(sample.directory()).output();
@@ -227,7 +227,7 @@ SELECT 1 AS a, NULL AS b
         // What gives no rows has no place among the results.
         assert_eq!(sample.ok(&["BEGIN; SELECT 1 AS a; COMMIT", "--format", "line"]), "a = 1\n");
         for arguments in [&[][..], &["-"]] {
-            let run = fed(sample.question(arguments), SCRIPT);
+            let run = run_with_input(sample.question(arguments), SCRIPT);
             assert_eq!((run.status, run.stdout, run.stderr.as_str()), (0, printed.clone(), ""));
         }
     }
@@ -420,7 +420,7 @@ mod errors {
         pgndex: error: e.sql: cannot read the statements
           because: No such file or directory (os error 2)
         ");
-        insta::assert_snapshot!(fed(sample.question(&[]), "SELECT\n1 +").stderr, @"pgndex: error: standard input:1: incomplete input");
+        insta::assert_snapshot!(run_with_input(sample.question(&[]), "SELECT\n1 +").stderr, @"pgndex: error: standard input:1: incomplete input");
     }
 }
 
@@ -517,7 +517,7 @@ mod writing {
     }
 
     #[test]
-    fn which_rows_name_one_that_would_go_is_told() {
+    fn rows_that_refer_to_a_removed_row_are_reported() {
         let sample = sample();
         insta::assert_snapshot!(sample.failure(&["--write", "DELETE FROM player WHERE player_id = 1"]), @"
         pgndex: error: FOREIGN KEY constraint failed
@@ -526,7 +526,7 @@ mod writing {
         ");
         // As it says.
         let asked = "BEGIN; PRAGMA defer_foreign_keys = ON; DELETE FROM player WHERE player_id = 1; PRAGMA foreign_key_check; ROLLBACK";
-        insta::assert_snapshot!(sample.printed(&["--write", "--format", "csv", asked]), @"
+        insta::assert_snapshot!(sample.stdout_of(&["--write", "--format", "csv", asked]), @"
         table,rowid,parent,fkid
         game,1,player,3
         ");
@@ -647,7 +647,7 @@ mod terminal {
 
     impl Terminal {
         /// Runs the program with these arguments, to be read by a shell; `None` without `script`.
-        fn open(sample: &Place, columns: u32, arguments: &str) -> Option<Self> {
+        fn open(sample: &Workspace, columns: u32, arguments: &str) -> Option<Self> {
             if !has_program("script") {
                 return None;
             }
@@ -821,7 +821,7 @@ mod terminal {
     }
 
     /// What a statement prints on a terminal of so many columns.
-    fn screen(sample: &Place, columns: u32, arguments: &str) -> Option<String> {
+    fn screen(sample: &Workspace, columns: u32, arguments: &str) -> Option<String> {
         let screen = Terminal::open(sample, columns, arguments)?.until("status=0\n");
         Some(screen.replace("status=0\n", ""))
     }

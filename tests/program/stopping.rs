@@ -1,21 +1,21 @@
 //! Writers of databases whose statements somebody made slow.
 
 use crate::command::Run;
-use crate::place::Place;
+use crate::workspace::Workspace;
 
 const GAME: &str = "[White \"Anderssen\"]\n[Black \"Kieseritzky\"]\n\n1. e4 e5 1-0\n";
 const OTHER_GAME: &str = "[White \"Morphy\"]\n[Black \"Paulsen\"]\n\n1. e4 c5 0-1\n";
 
 /// `games.db`, changed by this, and `more.pgn`.
-fn changed(change: &str) -> Place {
-    let place = Place::new().indexed(GAME).with("more.pgn", OTHER_GAME);
-    place.connection("games.db").execute_batch(change).expect("a change");
-    place
+fn changed(change: &str) -> Workspace {
+    let workspace = Workspace::new().indexed(GAME).with("more.pgn", OTHER_GAME);
+    workspace.connection("games.db").execute_batch(change).expect("a change");
+    workspace
 }
 
 #[test]
 fn a_view_for_a_table_is_refused() {
-    let place = changed(
+    let workspace = changed(
         "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON;
          ALTER TABLE game RENAME TO game_table; CREATE VIEW Game AS SELECT * FROM game_table",
     );
@@ -24,12 +24,16 @@ fn a_view_for_a_table_is_refused() {
         &["remove", "-q", "games.db", "--sql", "SELECT 1"],
         &["optimize", "-q", "games.db"],
     ] {
-        let failure = place.failure(arguments);
+        let failure = workspace.failure(arguments);
         let told = "pgndex: error: games.db: Game is a view, but pgndex needs a table of that name; nothing was written. Drop the view \
                     and give the table its name back, or index the games again into another database\n";
-        assert_eq!(failure.replace(&format!("{}/", place.directory().display()), ""), told, "{arguments:?}");
+        assert_eq!(
+            failure.replace(&format!("{}/", workspace.directory().display()), ""),
+            told,
+            "{arguments:?}"
+        );
     }
-    assert_eq!(place.names().iter().filter(|name| name.contains("games.db")).count(), 1);
+    assert_eq!(workspace.names().iter().filter(|name| name.contains("games.db")).count(), 1);
 }
 
 /// SQLite cannot interrupt a call of a function.
@@ -39,11 +43,11 @@ fn a_signal_ends_a_run_within_a_call_that_takes_for_ever() {
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
 
-    let place = changed(
+    let workspace = changed(
         "CREATE TRIGGER slow BEFORE INSERT ON player
          BEGIN SELECT instr(zeroblob(30000000), zeroblob(15000000) || x'01'); END",
     );
-    let mut command = place.command(&["index", "-q", "games.db", "more.pgn"]);
+    let mut command = workspace.command(&["index", "-q", "games.db", "more.pgn"]);
     let child = command.stderr(Stdio::piped()).spawn().expect("the program runs");
     std::thread::sleep(Duration::from_millis(600));
     let began = Instant::now();
@@ -52,8 +56,8 @@ fn a_signal_ends_a_run_within_a_call_that_takes_for_ever() {
     let run = Run::of(child.wait_with_output().expect("an end"));
     assert_eq!(run.status, 143, "{}", run.stderr);
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
-    assert!(!place.names().iter().any(|name| name.starts_with('.')), "{:?}", place.names());
-    place.connection("games.db").execute_batch("DROP TRIGGER slow").expect("a change");
-    assert_eq!(place.run(&["index", "-q", "games.db", "more.pgn"]).status, 0);
-    assert_eq!(place.number("games.db", "SELECT count(*) FROM game"), 2);
+    assert!(!workspace.names().iter().any(|name| name.starts_with('.')), "{:?}", workspace.names());
+    workspace.connection("games.db").execute_batch("DROP TRIGGER slow").expect("a change");
+    assert_eq!(workspace.run(&["index", "-q", "games.db", "more.pgn"]).status, 0);
+    assert_eq!(workspace.number("games.db", "SELECT count(*) FROM game"), 2);
 }

@@ -1,19 +1,19 @@
 //! `find --variations` and `explore --variations`: what they print, and when there are no variations.
 
-use crate::place::{Place, json};
+use crate::workspace::{Workspace, json};
 
 const NESTED: &str = include_str!("../data/variations.pgn");
 
-fn find() -> Place {
-    Place::asking(&["find", "games.db", "--variations"]).indexed(NESTED)
+fn find() -> Workspace {
+    Workspace::asking(&["find", "games.db", "--variations"]).indexed(NESTED)
 }
 
-fn explore() -> Place {
-    Place::asking(&["explore", "games.db", "--variations"]).indexed(NESTED)
+fn explore() -> Workspace {
+    Workspace::asking(&["explore", "games.db", "--variations"]).indexed(NESTED)
 }
 
 #[test]
-fn a_hit_tells_its_line_and_how_that_goes_on() {
+fn a_hit_shows_its_line_and_continuation() {
     let sample = find();
     insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5 2. c4"]), @"
     game  white   elo  black   elo  result   date        event       line  ply  next
@@ -46,7 +46,7 @@ fn a_hit_tells_its_line_and_how_that_goes_on() {
 fn pages_are_parts_of_all_hits_and_games_count_once() {
     let sample = find();
     let ask = |options: &[&str]| {
-        let lines = sample.printed(&[&["--moves", "1. d4", "--format", "json"], options].concat());
+        let lines = sample.stdout_of(&[&["--moves", "1. d4", "--format", "json"], options].concat());
         Vec::from_iter(lines.lines().map(str::to_owned))
     };
     for sort in ["game", "rating", "date"] {
@@ -84,12 +84,12 @@ fn pgn_has_each_game_once_with_its_variations() {
 fn descriptions_fit_what_was_played_or_else_a_variation() {
     let sample = find();
     let places = |options: &[&str]| -> Vec<_> {
-        let lines = sample.printed(&[options, &["--format", "json"]].concat());
-        let place = |line| {
+        let lines = sample.stdout_of(&[options, &["--format", "json"]].concat());
+        let workspace = |line| {
             let hit = json(line);
             ["game_id", "line", "ply"].map(|name| hit[name].as_u64().expect("a number"))
         };
-        lines.lines().map(place).collect()
+        lines.lines().map(workspace).collect()
     };
     let pattern = ["--pattern", "*/*/*/*/2P?????/*/*/* b"];
     assert_eq!(places(&pattern), [[1, 1, 3], [2, 0, 9], [3, 0, 3], [4, 0, 3]]);
@@ -185,7 +185,7 @@ fn json_of_explore_has_the_names_that_its_page_explains() {
 
 #[test]
 fn answers_without_the_option_say_nothing_of_variations() {
-    let sample = Place::new().indexed(NESTED);
+    let sample = Workspace::new().indexed(NESTED);
     for (arguments, word) in [
         (&["find", "games.db", "--moves", "1. d4", "--format", "json"][..], "line"),
         (&["find", "games.db", "--moves", "1. d4", "--format", "csv"], "line"),
@@ -194,15 +194,15 @@ fn answers_without_the_option_say_nothing_of_variations() {
         (&["explore", "games.db", "--moves", "1. d4", "--format", "csv"], "ariations"),
         (&["explore", "games.db", "--moves", "1. d4"], "ariations"),
     ] {
-        let printed = sample.printed(arguments);
+        let printed = sample.stdout_of(arguments);
         assert!(!printed.contains(word), "{arguments:?}: {printed}");
     }
 }
 
 #[test]
 fn a_database_without_variations_says_so() {
-    let sample = Place::new().with("games.pgn", NESTED);
-    sample.printed(&["index", "--quiet", "--annotations", "numbers", "games.db", "games.pgn"]);
+    let sample = Workspace::new().with("games.pgn", NESTED);
+    sample.stdout_of(&["index", "--quiet", "--annotations", "numbers", "games.db", "games.pgn"]);
     for command in ["find", "explore"] {
         let arguments = [command, "games.db", "--moves", "1. d4 d5", "--format", "csv"];
         let run = sample.run(&[&arguments[..], &["--variations"]].concat());
@@ -211,6 +211,6 @@ fn a_database_without_variations_says_so() {
             run.stderr,
             "pgndex: note: no game of this database has a variation; `index --annotations all` keeps those of the PGN\n"
         );
-        assert_eq!(run.stdout.lines().count(), sample.printed(&arguments).lines().count());
+        assert_eq!(run.stdout.lines().count(), sample.stdout_of(&arguments).lines().count());
     }
 }

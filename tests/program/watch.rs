@@ -7,23 +7,23 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::command::{Run, bound_by_modes};
-use crate::place::Place;
+use crate::workspace::Workspace;
 
 const ONE: &str = "[White \"a\"]\n\n1. e4 e5 *\n";
 const TWO: &str = "[White \"b\"]\n\n1. d4 d5 *\n";
 
-fn place() -> Place {
-    let place = Place::new();
-    fs::create_dir(place.path("in")).unwrap();
-    place
+fn workspace() -> Workspace {
+    let workspace = Workspace::new();
+    fs::create_dir(workspace.path("in")).unwrap();
+    workspace
 }
 
-fn games(place: &Place) -> i64 {
-    place.number("games.db", "SELECT count(*) FROM game")
+fn games(workspace: &Workspace) -> i64 {
+    workspace.number("games.db", "SELECT count(*) FROM game")
 }
 
-fn once(place: &Place) -> Run {
-    let run = place.run(&["watch", "games.db", "in", "--once", "--settle", "0"]);
+fn once(workspace: &Workspace) -> Run {
+    let run = workspace.run(&["watch", "games.db", "in", "--once", "--settle", "0"]);
     assert_eq!(run.status, 0, "{run:?}");
     run
 }
@@ -35,91 +35,91 @@ fn end(child: Child, signal: &str) -> Run {
 
 #[test]
 fn what_is_ready_is_added_once() {
-    let place = place();
-    assert_eq!(once(&place).stderr, "");
-    assert!(!place.path("games.db").exists());
-    place.write("in/a.pgn", ONE);
-    place.write("in/.b.pgn", TWO);
-    place.write("in/b.pgn.part", TWO);
-    assert_eq!(once(&place).stderr, "pgndex: note: added 1 game to games.db\n");
-    assert_eq!(once(&place).stderr, "");
-    fs::rename(place.path("in/b.pgn.part"), place.path("in/b.pgn")).unwrap();
-    place.write("in/bad.pgn.zst", "no archive and no game");
-    let run = place.run(&["watch", "games.db", "in", "--once", "--settle", "0"]);
+    let workspace = workspace();
+    assert_eq!(once(&workspace).stderr, "");
+    assert!(!workspace.path("games.db").exists());
+    workspace.write("in/a.pgn", ONE);
+    workspace.write("in/.b.pgn", TWO);
+    workspace.write("in/b.pgn.part", TWO);
+    assert_eq!(once(&workspace).stderr, "pgndex: note: added 1 game to games.db\n");
+    assert_eq!(once(&workspace).stderr, "");
+    fs::rename(workspace.path("in/b.pgn.part"), workspace.path("in/b.pgn")).unwrap();
+    workspace.write("in/bad.pgn.zst", "no archive and no game");
+    let run = workspace.run(&["watch", "games.db", "in", "--once", "--settle", "0"]);
     assert_eq!(run.status, 3, "{run:?}");
     assert!(run.stderr.contains("pgndex: error: in/bad.pgn.zst: "), "{run:?}");
     assert!(run.stderr.ends_with("pgndex: note: added 1 game to games.db\n"), "{run:?}");
-    assert_eq!(games(&place), 2);
-    place.write("in/c.pgn", "[White \"c\"]\n\n1. e5 *\n");
-    let run = place.run(&["watch", "games.db", "in", "--once", "--settle", "0"]);
+    assert_eq!(games(&workspace), 2);
+    workspace.write("in/c.pgn", "[White \"c\"]\n\n1. e5 *\n");
+    let run = workspace.run(&["watch", "games.db", "in", "--once", "--settle", "0"]);
     assert_eq!(run.status, 3, "{run:?}");
     let told = "pgndex: error: 1 error: in/c.pgn:3:4: 1.e5: illegal move in ";
     assert!(run.stderr.contains(told) && run.stderr.contains("; pgndex sql games.db \"SELECT "), "{run:?}");
-    assert_eq!(place.run(&["verify", "--all", "games.db"]).status, 0);
+    assert_eq!(workspace.run(&["verify", "--all", "games.db"]).status, 0);
 }
 
 #[test]
 fn a_file_that_has_just_changed_is_not_read() {
-    let place = place();
-    place.write("in/a.pgn", ONE);
-    let run = place.run(&["watch", "games.db", "in", "--once", "--settle", "3600"]);
+    let workspace = workspace();
+    workspace.write("in/a.pgn", ONE);
+    let run = workspace.run(&["watch", "games.db", "in", "--once", "--settle", "3600"]);
     assert_eq!(run.status, 0, "{run:?}");
     assert_eq!(
         run.stderr,
         "pgndex: note: 1 file changed less than 3,600 seconds ago (--settle), left for the next run\n"
     );
-    assert!(!place.path("games.db").exists());
+    assert!(!workspace.path("games.db").exists());
 }
 
 #[test]
 fn one_look_waits_for_a_file_that_has_just_changed() {
-    let place = place();
-    place.write("in/a.pgn", ONE);
-    let file = fs::File::options().write(true).open(place.path("in/a.pgn")).unwrap();
+    let workspace = workspace();
+    workspace.write("in/a.pgn", ONE);
+    let file = fs::File::options().write(true).open(workspace.path("in/a.pgn")).unwrap();
     // A clock that is wrong elsewhere.
     file.set_modified(std::time::SystemTime::now() + Duration::from_secs(3600)).unwrap();
-    let run = place.run(&["watch", "games.db", "in", "--once", "--settle", "1"]);
+    let run = workspace.run(&["watch", "games.db", "in", "--once", "--settle", "1"]);
     assert_eq!((run.status, run.stderr.as_str()), (0, "pgndex: note: added 1 game to games.db\n"));
 }
 
 #[test]
-fn a_directory_that_cannot_be_read_is_told() {
+fn an_unreadable_directory_is_reported() {
     use std::os::unix::fs::PermissionsExt as _;
-    let place = place();
-    place.write("in/a.pgn", ONE);
-    fs::create_dir(place.path("in/closed")).unwrap();
-    fs::set_permissions(place.path("in/closed"), fs::Permissions::from_mode(0o000)).unwrap();
-    let command = place.command(&["watch", "games.db", "in", "--once", "--settle", "0"]);
+    let workspace = workspace();
+    workspace.write("in/a.pgn", ONE);
+    fs::create_dir(workspace.path("in/closed")).unwrap();
+    fs::set_permissions(workspace.path("in/closed"), fs::Permissions::from_mode(0o000)).unwrap();
+    let command = workspace.command(&["watch", "games.db", "in", "--once", "--settle", "0"]);
     let Some(mut command) = bound_by_modes(&command) else { return };
     let run = Run::of(command.output().unwrap());
     assert_eq!(run.status, 3, "{run:?}");
     assert!(run.stderr.starts_with("pgndex: error: in/closed: this directory cannot be read: "), "{run:?}");
-    assert_eq!(games(&place), 1);
+    assert_eq!(games(&workspace), 1);
 }
 
 #[test]
-fn a_place_where_no_database_can_be_is_told_before_anything_comes() {
-    let place = place();
-    place.write("a.pgn", ONE);
+fn an_invalid_target_is_reported_before_any_file_arrives() {
+    let workspace = workspace();
+    workspace.write("a.pgn", ONE);
     for path in ["a.pgn", "in"] {
-        let told = place.failure(&["watch", path, "in", "--once"]);
+        let told = workspace.failure(&["watch", path, "in", "--once"]);
         assert!(told.contains(path), "{told}");
     }
 }
 
 #[test]
-fn a_directory_that_is_not_there_is_told() {
-    let place = Place::new();
-    let told = place.failure(&["watch", "games.db", "missing"]);
+fn a_missing_directory_is_reported() {
+    let workspace = Workspace::new();
+    let told = workspace.failure(&["watch", "games.db", "missing"]);
     assert!(told.starts_with("pgndex: error: missing: cannot read the directory to watch\n"), "{told}");
 }
 
 #[test]
-fn it_runs_until_it_is_told_to_end_and_systemd_hears_of_it() {
+fn it_runs_until_stopped_and_notifies_systemd() {
     for (signal, is_abstract) in [("-TERM", false), ("-INT", true)] {
-        let place = place();
+        let workspace = workspace();
         let name = format!("pgndex-test-{}", std::process::id());
-        let path = place.path("notify");
+        let path = workspace.path("notify");
         let (socket, told) = if is_abstract {
             let address = SocketAddr::from_abstract_name(&name).unwrap();
             (UnixDatagram::bind_addr(&address).unwrap(), format!("@{name}").into())
@@ -145,7 +145,7 @@ fn it_runs_until_it_is_told_to_end_and_systemd_hears_of_it() {
                 assert!(began.elapsed() < Duration::from_secs(60), "{text} was not heard");
             }
         };
-        let child = place
+        let child = workspace
             .command(&["watch", "games.db", "in", "--settle", "0", "--interval", "1"])
             .env("NOTIFY_SOCKET", told)
             .env("WATCHDOG_USEC", "200000")
@@ -156,36 +156,36 @@ fn it_runs_until_it_is_told_to_end_and_systemd_hears_of_it() {
         assert_eq!(hear(), "READY=1\nSTATUS=watching");
         until("WATCHDOG=1");
         // Renamed into its place, so that it is never seen in part.
-        place.write("a.pgn", ONE);
-        fs::rename(place.path("a.pgn"), place.path("in/a.pgn")).unwrap();
+        workspace.write("a.pgn", ONE);
+        fs::rename(workspace.path("a.pgn"), workspace.path("in/a.pgn")).unwrap();
         until("STATUS=adding 1 file");
         until("STATUS=watching");
-        assert_eq!(games(&place), 1);
-        place.write("b.pgn", TWO);
-        fs::rename(place.path("b.pgn"), place.path("in/b.pgn")).unwrap();
+        assert_eq!(games(&workspace), 1);
+        workspace.write("b.pgn", TWO);
+        fs::rename(workspace.path("b.pgn"), workspace.path("in/b.pgn")).unwrap();
         until("STATUS=adding 1 file");
         until("STATUS=watching");
-        assert_eq!(games(&place), 2);
+        assert_eq!(games(&workspace), 2);
         // Taken away, to be made anew.
-        fs::remove_file(place.path("games.db")).unwrap();
+        fs::remove_file(workspace.path("games.db")).unwrap();
         until("STATUS=adding 2 files");
         until("STATUS=watching");
-        assert_eq!(games(&place), 2);
+        assert_eq!(games(&workspace), 2);
         let run = end(child, signal);
         assert_eq!(run.status, 0, "{run:?}");
         until("STOPPING=1");
         let [one, two] =
             ["1 game", "2 games"].map(|games| format!("pgndex: note: added {games} to games.db\n"));
         assert_eq!(run.stderr, one.repeat(2) + &two);
-        assert_eq!(place.run(&["verify", "--all", "games.db"]).status, 0);
+        assert_eq!(workspace.run(&["verify", "--all", "games.db"]).status, 0);
     }
 }
 
 #[test]
-fn additions_go_on_as_the_database_was_made() {
-    let place = Place::new().with("a.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {a} e5 *\n");
-    fs::create_dir(place.path("in")).unwrap();
-    place.write("my.tsv", "eco\tname\tpgn\nC20\tOurs\t1. e4 e5\n");
+fn additions_use_the_settings_of_the_database() {
+    let workspace = Workspace::new().with("a.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {a} e5 *\n");
+    fs::create_dir(workspace.path("in")).unwrap();
+    workspace.write("my.tsv", "eco\tname\tpgn\nC20\tOurs\t1. e4 e5\n");
     let made = [
         "--annotations",
         "none",
@@ -196,37 +196,37 @@ fn additions_go_on_as_the_database_was_made() {
         "--continuation-threshold",
         "1",
     ];
-    place.printed(&[&["index", "--quiet", "games.db", "a.pgn"], &made[..]].concat());
+    workspace.stdout_of(&[&["index", "--quiet", "games.db", "a.pgn"], &made[..]].concat());
     let told = |database: &str| {
         let sql = "SELECT count(*) || ' ' || (SELECT count(*) FROM comment) || ' ' || count(DISTINCT opening) || ' ' || min(opening) FROM games";
-        place.connection(database).query_row(sql, [], |row| row.get::<_, String>(0)).unwrap()
+        workspace.connection(database).query_row(sql, [], |row| row.get::<_, String>(0)).unwrap()
     };
     // The same game with another comment: a duplicate, if they are looked for.
-    place.write("b.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {b} e5 *\n");
-    place.printed(&["index", "--quiet", "games.db", "b.pgn"]);
+    workspace.write("b.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {b} e5 *\n");
+    workspace.stdout_of(&["index", "--quiet", "games.db", "b.pgn"]);
     assert_eq!(told("games.db"), "2 0 1 Ours");
-    place.write("in/c.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {c} e5 *\n");
-    once(&place);
+    workspace.write("in/c.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {c} e5 *\n");
+    once(&workspace);
     assert_eq!(told("games.db"), "3 0 1 Ours");
     // What is given counts for one run.
-    place.write("d.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {d} e5 *\n");
-    place.printed(&["index", "--quiet", "games.db", "d.pgn", "--annotations", "all"]);
+    workspace.write("d.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {d} e5 *\n");
+    workspace.stdout_of(&["index", "--quiet", "games.db", "d.pgn", "--annotations", "all"]);
     assert_eq!(told("games.db"), "4 1 1 Ours");
-    place.write("e.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {e} e5 *\n");
-    place.printed(&["index", "--quiet", "games.db", "e.pgn", "--duplicates", "skip"]);
+    workspace.write("e.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {e} e5 *\n");
+    workspace.stdout_of(&["index", "--quiet", "games.db", "e.pgn", "--duplicates", "skip"]);
     assert_eq!(told("games.db"), "4 1 1 Ours");
-    place.write("f.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {f} e5 *\n");
-    place.printed(&["index", "--quiet", "games.db", "f.pgn"]);
+    workspace.write("f.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {f} e5 *\n");
+    workspace.stdout_of(&["index", "--quiet", "games.db", "f.pgn"]);
     assert_eq!(told("games.db"), "5 1 1 Ours");
-    assert_eq!(place.run(&["verify", "--all", "games.db"]).status, 0);
+    assert_eq!(workspace.run(&["verify", "--all", "games.db"]).status, 0);
     // A database that `watch` makes is as it is asked for, and remains so.
-    place.write("in/g.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {g} e5 *\n");
+    workspace.write("in/g.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {g} e5 *\n");
     let watched = ["watch", "new.db", "in", "--once", "--settle", "0"];
-    place.printed(&[&watched[..], &made].concat());
+    workspace.stdout_of(&[&watched[..], &made].concat());
     assert_eq!(told("new.db"), "2 0 1 Ours");
-    place.write("in/h.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {h} e5 *\n");
-    place.printed(&watched);
+    workspace.write("in/h.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {h} e5 *\n");
+    workspace.stdout_of(&watched);
     assert_eq!(told("new.db"), "3 0 1 Ours");
-    let other = place.run(&[&watched[..], &["--continuation-threshold", "5"]].concat());
+    let other = workspace.run(&[&watched[..], &["--continuation-threshold", "5"]].concat());
     assert!(other.status == 1 && other.stderr.contains("--continuation-threshold"), "{other:?}");
 }

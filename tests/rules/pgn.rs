@@ -276,7 +276,7 @@ proptest! {
 
     /// Passing over a game's movetext leads to the same next game as reading it.
     #[test]
-    fn games_can_be_passed_over(text in soup()) {
+    fn games_can_be_skipped(text in soup()) {
         let (games, _) = read(&text, 0);
         let mut reader = Reader::new(&text);
         let (mut tags, mut problems, mut starts) = (Vec::new(), Vec::new(), Vec::new());

@@ -134,7 +134,7 @@ fn pages_part_a_game_that_returns_to_the_position() {
     let game =
         |moves: &str| format!("[Event \"?\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"*\"]\n\n{moves} *\n\n");
     let returning = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 5. Nf3 Nf6 6. e4";
-    let server = Serving::of_games(
+    let server = Serving::with_filter(
         &[game(returning), game("1. Nf3 Nf6"), game("1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. d4")].concat(),
     );
     for sort in ["game", "date", "rating"] {
@@ -168,7 +168,7 @@ fn figures_names_openings_and_problems() {
 }
 
 #[test]
-fn a_repertoire_is_held_against_the_games() {
+fn a_repertoire_is_compared_with_the_games() {
     let server = Serving::famous(&[]);
     std::fs::write(server.path("mine.pgn"), "1. e4 e5 2. Nf3 (2. f4) *\n").unwrap();
     let printed =
@@ -190,7 +190,7 @@ fn a_repertoire_is_held_against_the_games() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_with_what_to_do() {
+fn unreadable_requests_are_reported_with_a_hint() {
     let server = Serving::famous(&[]);
     for (target, status, detail) in [
         ("/api/games?wihte=x", 400, "did you mean white?"),
@@ -232,7 +232,7 @@ fn what_cannot_be_read_is_told_with_what_to_do() {
 }
 
 #[test]
-fn statements_that_cannot_be_read_are_told_in_words_of_ours() {
+fn invalid_statements_are_reported_in_our_words() {
     let server = Serving::famous(&[]);
     for (body, told) in [
         ("[]", "one object with one text"),
@@ -250,7 +250,7 @@ fn statements_that_cannot_be_read_are_told_in_words_of_ours() {
 }
 
 #[test]
-fn those_who_ask_in_another_way_are_told_how() {
+fn requests_with_another_method_get_the_right_one() {
     let server = Serving::famous(&[]);
     for (method, target, told, allowed) in [
         ("POST", "/api/games", "Use GET", "GET,HEAD"),
@@ -271,7 +271,7 @@ fn those_who_ask_in_another_way_are_told_how() {
 }
 
 #[test]
-fn a_name_that_fits_several_players_is_told() {
+fn a_name_that_matches_several_players_is_reported() {
     let server = Serving::famous(&[]);
     for target in ["/api/games?player=a&limit=1", "/api/filter?player=a"] {
         let several = &server.json(target)["severalPlayers"][0];

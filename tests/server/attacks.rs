@@ -390,7 +390,7 @@ fn paths_lead_nowhere_else() {
 #[test]
 fn hostile_games_are_sent_as_data() {
     let hostile = "<script>alert(1)</script>\u{1b}[31m";
-    let server = Serving::of_games(&format!(
+    let server = Serving::with_filter(&format!(
         "[Event \"{hostile}\"]\n[White \"{hostile}\"]\n[Black \"=cmd|' /C calc'!A0\"]\n[Result \"1-0\"]\n\n1. e4 {{{hostile}}} 1-0\n"
     ));
     for target in [
@@ -412,7 +412,7 @@ fn hostile_games_are_sent_as_data() {
 
 /// A file that became shorter while it was served: each request has an answer, or one that a client sees is not whole.
 #[test]
-fn a_database_that_is_cut_is_told() {
+fn a_truncated_database_is_reported() {
     let server = Serving::start(talkative(), &["games.db"], &[]);
     assert_eq!(server.get("/api/games?limit=1").status, 200);
     let length = std::fs::metadata(server.path("games.db")).unwrap().len();

@@ -87,7 +87,7 @@ fn answers_are_packed_for_those_who_can_unpack_them() {
 }
 
 #[test]
-fn a_database_that_is_replaced_is_opened_anew_and_one_that_is_gone_is_told() {
+fn a_replaced_database_is_reopened_and_a_missing_one_is_reported() {
     let server = Serving::famous(&[]);
     let games = || server.json("/api/games")["total"]["all"].clone();
     assert_eq!(games()["exact"]["games"], 53);

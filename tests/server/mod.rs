@@ -5,7 +5,7 @@ mod answers;
 mod attacks;
 mod changes;
 mod clients;
-mod crowds;
+mod connection_limits;
 mod explorer;
 mod limits;
 mod page;

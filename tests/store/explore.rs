@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use pgndex::board::{Color, GameResult, MoveCode, Position, PositionKey};
 use pgndex::index::{Duplicates, IndexOptions, Progress, index};
 use pgndex::store::row::{RatingSum, ResultCounts};
-use pgndex::store::{Database, Exploration, GameFilter, Hit, ListLengths, Selection};
+use pgndex::store::{Database, GameFilter, Hit, ListLengths, PositionCounts, Selection};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -104,11 +104,11 @@ impl Sample {
         self.sql().execute(&insert, params![key, fen]).unwrap();
     }
 
-    fn explore(&self, key: i64, fen: &str) -> Exploration {
+    fn explore(&self, key: i64, fen: &str) -> PositionCounts {
         self.explore_some(key, fen, &Selection::default())
     }
 
-    fn explore_some(&self, key: i64, fen: &str, selection: &Selection) -> Exploration {
+    fn explore_some(&self, key: i64, fen: &str, selection: &Selection) -> PositionCounts {
         self.database.explore(PositionKey::from_i64(key), fen, selection, ListLengths::MAX.into()).unwrap()
     }
 
@@ -138,7 +138,7 @@ impl Sample {
     }
 
     /// Holds moves of one game to tell which; [`Sample::expected`] comes before.
-    fn assert_lone_games(&self, found: &Exploration) {
+    fn assert_lone_games(&self, found: &PositionCounts) {
         for continuation in &found.continuations {
             let Some(only) = &continuation.only_game else {
                 assert_ne!(continuation.results.games(), 1);
@@ -220,7 +220,7 @@ fn lines(connection: &Connection, query: &str) -> Vec<String> {
 }
 
 /// An answer in the form of [`Sample::expected`].
-fn told(exploration: &Exploration) -> Vec<String> {
+fn told(exploration: &PositionCounts) -> Vec<String> {
     let optional = |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     let elos = |counts: &ResultCounts| {
         let [white, black] = [counts.white_elo, counts.black_elo];
@@ -560,7 +560,7 @@ const RETURNS: &str = r#"[Result "1-0"]
 "#;
 
 /// The answer from the tables, which is also the one counted game by game.
-fn both_ways(sample: &Sample, key: PositionKey, fen: &str, lists: ListLengths) -> Exploration {
+fn both_ways(sample: &Sample, key: PositionKey, fen: &str, lists: ListLengths) -> PositionCounts {
     let told = sample.database.explore(key, fen, &Selection::default(), lists.into()).unwrap();
     sample.run("BEGIN");
     sample.empty_tables();
@@ -667,6 +667,6 @@ fn the_only_game_with_a_move_is_not_one_that_played_it_on_an_earlier_visit() {
 fn a_position_that_no_game_reached_has_an_empty_answer() {
     let sample = Sample::of(RETURNS, 1);
     let found = both_ways(&sample, PositionKey(1), "8/8/8/8/8/8/8/8 w - -", ListLengths::MAX);
-    assert_eq!(found, Exploration::default());
+    assert_eq!(found, PositionCounts::default());
     assert_eq!(found.results.mean_elo(Color::White), None);
 }

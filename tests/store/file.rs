@@ -566,7 +566,7 @@ fn users_may_only_read() {
 }
 
 #[test]
-fn an_existing_target_is_kept_unless_told_otherwise() {
+fn an_existing_target_is_kept_by_default() {
     let directory = directory();
     let path = directory.path().join("games.db");
     Build::create(&path, BuildOptions::default()).and_then(Build::finish).expect("a database");
@@ -593,7 +593,7 @@ fn a_target_that_appears_meanwhile_is_kept() {
 }
 
 #[test]
-fn places_that_cannot_be_written_are_told_first() {
+fn targets_that_cannot_be_written_are_reported_first() {
     let directory = directory();
     let error = |path: &Path| {
         let error = Build::create(path, BuildOptions::default()).expect_err("an error");
@@ -654,7 +654,7 @@ fn remains_of_crashed_builds_are_cleared_those_of_the_living_are_not() {
 }
 
 #[test]
-fn a_second_writer_is_told_who_has_the_database() {
+fn a_second_writer_sees_who_has_the_database() {
     let directory = directory();
     let path = directory.path().join("games.db");
     let lock = WriterLock::acquire(&path).expect("a lock");
@@ -732,7 +732,7 @@ fn a_stray_journal_does_not_ruin_the_new_database() {
 }
 
 #[test]
-fn a_full_disk_is_told_with_the_path() {
+fn a_full_disk_is_reported_with_the_path() {
     let directory = directory();
     let path = directory.path().join("games.db");
     let build = Build::create(&path, BuildOptions::default()).expect("a build");

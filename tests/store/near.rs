@@ -1,6 +1,6 @@
 //! The nearest positions: those that looking at all rows finds.
 
-use pgndex::board::{GameResult, Position, Resemblance};
+use pgndex::board::{GameResult, Position, PositionDistance};
 use pgndex::index::{Duplicates, IndexOptions, Progress, index};
 use pgndex::store::{Database, GameFilter, Hit, Nearest, Selection};
 use tempfile::TempDir;
@@ -151,7 +151,7 @@ impl Sample {
             let selection = self.database.select(filter).expect("a selection");
             let games = self.games(condition);
             let position = self.position(&mut random);
-            let to = Resemblance::to(&position);
+            let to = PositionDistance::to(&position);
             let expected = self.expected(&position, |game| games.binary_search(&game).is_ok());
             let (limit, offset) = (1 + random.below(30), random.below(5));
             let nearest =
@@ -219,7 +219,7 @@ fn they_are_the_same_without_sets_or_columns() {
 #[test]
 fn of_no_game_nothing_is_near() {
     let sample = Sample::of(b"[FEN \"no position\"]\n[SetUp \"1\"]\n\n1. e4 *\n");
-    let (to, selection) = (Resemblance::to(&Position::start()), Selection::default());
+    let (to, selection) = (PositionDistance::to(&Position::start()), Selection::default());
     let nearest = Nearest { to: &to, selection: &selection, limit: Some(15), offset: 0, most_games: None };
     assert_eq!(sample.found(&nearest), (vec![], None));
 }

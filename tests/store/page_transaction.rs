@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use pgndex::board::{MoveCode, PositionKey};
 use pgndex::store::pages::{
-    LeafWriter, LevelRange, OldRows, PositionRecord, RebuiltTree, Segment, Tree, assemble_anew, extend,
-    leave_games_out,
+    LeafWriter, LevelRange, OldRows, PositionRecord, RebuiltTree, Segment, Tree, assemble_replacement,
+    copy_without_games, extend,
 };
 use pgndex::store::row::{GameId, Level, Occurrence, OccurrenceRow, Ply};
 use pgndex::store::{
@@ -168,7 +168,7 @@ fn merge(
                     assert_eq!(rows.rows_of(row.key()) as usize, there.min(5), "{row:?}");
                 }
                 last = Some(row.key());
-                keys.see(row.key(), 1);
+                keys.observe(row.key(), 1);
                 writer.push(&OccurrenceRow { level: Level::FIRST, occurrence: row }).unwrap();
             }
             gone.set(gone.get() + rows.copy_rest(&mut writer, &mut keys).unwrap().gone);
@@ -192,7 +192,7 @@ fn merge(
     for (key, count) in counts {
         assert_eq!(frequent_keys.most_rows(key.as_i64()), count.max(7), "{key:?}");
     }
-    RebuiltTree { root: assemble_anew(file, segments).unwrap(), freed: old.pages().collect() }
+    RebuiltTree { root: assemble_replacement(file, segments).unwrap(), freed: old.pages().collect() }
 }
 
 /// Adds games to the end of `game_position`, a segment each, and leaves removed ones out.
@@ -226,7 +226,7 @@ fn play(
     }
     let mut gone = 0;
     let tree = Tree::read(file, root).unwrap();
-    let rebuilt = leave_games_out(file, &tree, removed, segments, |game| {
+    let rebuilt = copy_without_games(file, &tree, removed, segments, |game| {
         assert!(removed.contains(game));
         gone += 1;
     });
@@ -279,10 +279,10 @@ fn trees_of_any_shape_grow_again_and_again() {
                 let old = Tree::read(transaction.file(), roots[0]).unwrap();
                 let bytes = old.bytes(0, transaction.file().page_size())
                     + new.len() as u64 * OccurrenceRow::MOST_BYTES;
-                let room = Tree::room_for(bytes, transaction.file().page_size(), LONGEST, ranges);
+                let max_pages = Tree::max_pages_for(bytes, transaction.file().page_size(), LONGEST, ranges);
                 let leaves = old.pages().count() as u64 + new.len() as u64 * 34 / u64::from(page_size);
-                assert!(u64::from(room) < leaves * 5 / 4 + 100, "{room} pages for {leaves}");
-                transaction.publish(vec![(roots[1], positions)], room).unwrap();
+                assert!(u64::from(max_pages) < leaves * 5 / 4 + 100, "{max_pages} pages for {leaves}");
+                transaction.publish(vec![(roots[1], positions)], max_pages).unwrap();
                 set(0..10);
                 let tree = merge(&transaction, &new, &removed, &model, ranges);
                 set(10..15);
@@ -303,7 +303,7 @@ fn trees_of_any_shape_grow_again_and_again() {
                 connection.execute("INSERT INTO occurrence VALUES (1, ?1, ?2, ?3)", values).unwrap();
                 model.occurrences.insert(row);
             }
-            BulkLoader::go_on(&database, ImportId(1)).unwrap().finish().unwrap();
+            BulkLoader::resume(&database, ImportId(1)).unwrap().finish().unwrap();
             database.end_adding().unwrap();
             drop(database);
             assert_sound(&path);
@@ -315,7 +315,7 @@ fn trees_of_any_shape_grow_again_and_again() {
 }
 
 #[test]
-fn what_is_given_up_leaves_nothing() {
+fn an_aborted_transaction_leaves_nothing() {
     let mut random = Random(7);
     let directory = TempDir::new().unwrap();
     let (path, model) = database(&directory, 1024, 5000, &mut random);
@@ -330,7 +330,7 @@ fn what_is_given_up_leaves_nothing() {
         if commits {
             // A crash, or an error, after SQLite was told and before the commit.
             transaction.finish(vec![(root, tree)]).unwrap();
-            drop(BulkLoader::go_on(&database, ImportId(1)).unwrap());
+            drop(BulkLoader::resume(&database, ImportId(1)).unwrap());
         } else {
             drop(transaction);
         }
@@ -357,7 +357,7 @@ fn what_a_crash_left_behind_the_end_is_cut_off() {
         let root = transaction.root_page("game_position").unwrap();
         let tree = play(&transaction, [(1000 * round, 30)].into_iter(), &GameSet::default(), &mut model);
         transaction.finish(vec![(root, tree)]).unwrap();
-        BulkLoader::go_on(&database, ImportId(1)).unwrap().finish().unwrap();
+        BulkLoader::resume(&database, ImportId(1)).unwrap().finish().unwrap();
         database.end_adding().unwrap();
         drop(database);
         let pages = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
@@ -369,7 +369,7 @@ fn what_a_crash_left_behind_the_end_is_cut_off() {
 }
 
 #[test]
-fn readers_see_what_was_there_until_the_commit() {
+fn readers_see_the_previous_state_until_the_commit() {
     let mut random = Random(3);
     let directory = TempDir::new().unwrap();
     let (path, mut model) = database(&directory, 1024, 4000, &mut random);
@@ -392,7 +392,7 @@ fn readers_see_what_was_there_until_the_commit() {
         model.occurrences.extend(&new);
         assert_eq!(sum(), seen);
         transaction.finish(vec![(root, tree)]).unwrap();
-        BulkLoader::go_on(&database, ImportId(1)).unwrap().finish().unwrap();
+        BulkLoader::resume(&database, ImportId(1)).unwrap().finish().unwrap();
         assert_eq!(sum(), seen);
         // As long as somebody reads an older state, its pages must not be written to.
         let added = database.end_adding();
@@ -428,8 +428,8 @@ fn what_others_commit_is_not_written_over() {
     let root = transaction.root_page("occurrence").unwrap();
     let page_size = transaction.file().page_size();
     let bytes = Tree::read(transaction.file(), root).unwrap().bytes(0, page_size);
-    let room = Tree::room_for(bytes, page_size, LONGEST, 3);
-    transaction.publish(Vec::new(), room).unwrap();
+    let max_pages = Tree::max_pages_for(bytes, page_size, LONGEST, 3);
+    transaction.publish(Vec::new(), max_pages).unwrap();
     let repeated = "INSERT INTO setting VALUES ('a', 1); INSERT OR ROLLBACK INTO setting VALUES ('a', 2)";
     assert!(database.connection().execute_batch(repeated).is_err());
     assert!(database.connection().is_autocommit());
@@ -481,7 +481,7 @@ fn indexes_that_are_withheld_come_back() {
     // Given up, forgotten, and put back.
     for round in 1..=3 {
         connection.execute_batch("BEGIN IMMEDIATE").unwrap();
-        let mut loader = BulkLoader::go_on(&database, ImportId(1)).unwrap();
+        let mut loader = BulkLoader::resume(&database, ImportId(1)).unwrap();
         insert(connection, 10 * round);
         loader.hide_indexes(&names).unwrap();
         assert_eq!(indexed(connection), u32::MAX, "it is not to be seen");
@@ -490,9 +490,9 @@ fn indexes_that_are_withheld_come_back() {
             1 => drop(loader),
             2 => assert!(loader.finish().is_err()),
             _ => {
-                loader.put_indexes_back().unwrap();
+                loader.restore_indexes().unwrap();
                 assert_eq!(indexed(connection), 3, "of the rows added meanwhile it knows nothing");
-                names.iter().for_each(|name| loader.make_index_anew(name).unwrap());
+                names.iter().for_each(|name| loader.rebuild_index(name).unwrap());
                 loader.finish().unwrap();
             }
         }

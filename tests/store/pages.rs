@@ -10,7 +10,7 @@ use crate::support::directory_for;
 use pgndex::board::{MoveCode, PositionKey};
 use pgndex::store::pages::{
     BtreeError, Combined, LONGEST_COMBINED, LeafWriter, PageFile, PageNumber, PositionRecord, RebuiltTree,
-    Record, Segment, Tree, assemble, combine, leaves_that_stay,
+    Record, Segment, Tree, assemble, combine, count_unchanged_leaves,
 };
 use pgndex::store::row::{GameId, Level, Occurrence, OccurrenceRow, Ply};
 use proptest::prelude::*;
@@ -502,7 +502,7 @@ fn encoded_rows_give_the_same_pages() {
     let direct = build(|writer, row| writer.push(&Positions::record(row)).unwrap());
     let encoded = build(|writer, row| {
         let record = Positions::record(row);
-        let mut space = vec![0; record.room()];
+        let mut space = vec![0; record.max_length()];
         let length = record.write_at_end(&mut space);
         writer.push_payload(&space[space.len() - length..]).unwrap();
     });
@@ -679,7 +679,7 @@ fn index_of(path: &Path, page_size: u32, rows: &[(Value, Value)], first_id: i64)
 
 /// Leaves before the first new row stay as they are.
 #[test]
-fn what_comes_behind_leaves_the_first_leaves_of_an_index() {
+fn rows_at_the_end_keep_the_first_leaves_of_an_index() {
     let row = |block: i64, value: i64| (Value::Integer(block), Value::Integer(value));
     let rows = |block, count| (0..count).map(|value| row(block, value)).collect::<Vec<_>>();
     let first = rows(0, 20_000);
@@ -708,10 +708,11 @@ fn check_combined(page_size: u32, old: &[(Value, Value)], new: &[(Value, Value)]
     let new_file = PageFile::open(&new_path).unwrap();
     let old_tree = Tree::read(&file, root).unwrap();
     let new_tree = Tree::read(&new_file, new_root).unwrap();
-    let stay = leaves_that_stay(&old_tree, (&new_file, &new_tree)).unwrap();
+    let stay = count_unchanged_leaves(&old_tree, (&new_file, &new_tree)).unwrap();
     let leaves = usize::try_from(old_tree.bytes(0, file.page_size()) / u64::from(page_size)).unwrap();
     let bytes = old_tree.bytes(stay, file.page_size()) + new_tree.bytes(0, new_file.page_size());
-    let room = Tree::room_for(bytes, file.page_size(), LONGEST_COMBINED, 1) + old_tree.room_above();
+    let room =
+        Tree::max_pages_for(bytes, file.page_size(), LONGEST_COMBINED, 1) + old_tree.max_interior_pages();
     let before = file.page_count();
     let combined = combine(&file, (&old_tree, stay), (&new_file, &new_tree)).unwrap();
     let Combined::Tree(RebuiltTree { root: page, freed }) = combined else { return None };

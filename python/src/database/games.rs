@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use pgndex::query::{Choice, Find, FindTarget, FoundPosition, PositionQuery, choose_games};
+use pgndex::query::{Choice, FindQuery, FindTarget, FoundPosition, PositionQuery, choose_games};
 use pgndex::store::{Database, GameFilter, HitOrder, Lines};
 use pyo3::prelude::*;
 use rusqlite::types::Value;
 
-use crate::cells::{Columns, Kind};
+use crate::cells::{ColumnType, Columns};
 use crate::error::QuestionError;
 use crate::rows::{Failure, Producer, Rows};
 
@@ -35,25 +35,25 @@ pub(super) struct FindQuestion {
 }
 
 /// The fields of [`FoundPosition`] in order.
-const FOUND: [(&str, Kind); 18] = [
-    ("game_id", Kind::Integer),
-    ("white", Kind::Text),
-    ("white_elo", Kind::Integer),
-    ("black", Kind::Text),
-    ("black_elo", Kind::Integer),
-    ("result", Kind::Text),
-    ("date", Kind::Text),
-    ("event", Kind::Text),
-    ("site", Kind::Text),
-    ("round", Kind::Text),
-    ("eco", Kind::Text),
-    ("line", Kind::Integer),
-    ("ply", Kind::Integer),
-    ("move_number", Kind::Integer),
-    ("side", Kind::Text),
-    ("next_san", Kind::Text),
-    ("next_uci", Kind::Text),
-    ("fen", Kind::Text),
+const FOUND: [(&str, ColumnType); 18] = [
+    ("game_id", ColumnType::Integer),
+    ("white", ColumnType::Text),
+    ("white_elo", ColumnType::Integer),
+    ("black", ColumnType::Text),
+    ("black_elo", ColumnType::Integer),
+    ("result", ColumnType::Text),
+    ("date", ColumnType::Text),
+    ("event", ColumnType::Text),
+    ("site", ColumnType::Text),
+    ("round", ColumnType::Text),
+    ("eco", ColumnType::Text),
+    ("line", ColumnType::Integer),
+    ("ply", ColumnType::Integer),
+    ("move_number", ColumnType::Integer),
+    ("side", ColumnType::Text),
+    ("next_san", ColumnType::Text),
+    ("next_uci", ColumnType::Text),
+    ("fen", ColumnType::Text),
 ];
 
 pub(super) fn find(py: Python<'_>, path: PathBuf, question: FindQuestion) -> PyResult<Rows> {
@@ -65,7 +65,7 @@ pub(super) fn find(py: Python<'_>, path: PathBuf, question: FindQuestion) -> PyR
             Some(query) => FindTarget::Position(Box::new(query)),
             None => FindTarget::Games,
         };
-        let find = Find {
+        let find = FindQuery {
             database: &database,
             target: &target,
             lines,
@@ -79,7 +79,7 @@ pub(super) fn find(py: Python<'_>, path: PathBuf, question: FindQuestion) -> PyR
         producer.begin(columns.schema())?;
         let mut sent = Ok(());
         find.visit(|hit| {
-            sent = FoundPosition::of(hit, lines).map_err(Failure::from).and_then(|found| {
+            sent = FoundPosition::from_hit(hit, lines).map_err(Failure::from).and_then(|found| {
                 columns.push(cells(&found, &columns.schema())?)?;
                 if columns.rows() == AT_A_TIME { producer.send(columns.take()) } else { Ok(()) }
             });
@@ -161,7 +161,7 @@ impl GameReader<'_> {
 }
 
 /// The type of a column of games and positions: always the same, even if the first rows are empty.
-fn kind(column: &str) -> Kind {
+fn kind(column: &str) -> ColumnType {
     const NUMBERS: [&str; 27] = [
         "game_id",
         "white_elo",
@@ -191,5 +191,5 @@ fn kind(column: &str) -> Kind {
         "depth",
         "line",
     ];
-    if NUMBERS.contains(&column) { Kind::Integer } else { Kind::Text }
+    if NUMBERS.contains(&column) { ColumnType::Integer } else { ColumnType::Text }
 }

@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyDict};
 use rusqlite::ToSql;
 use rusqlite::types::Value;
 
-use crate::cells::{Columns, Kind};
+use crate::cells::{ColumnType, Columns};
 use crate::rows::{Failure, Producer, Rows};
 
 /// The number of rows from which the types of columns are inferred.
@@ -84,7 +84,7 @@ fn run(
         let cells: Option<Vec<Value>> =
             cells.transpose().map_err(|error| Failure::Other(error.to_string()))?;
         if columns.is_none() && (cells.is_none() || first.len() == LOOKED_AT) {
-            let kind = |column: usize| Kind::of(first.iter().map(|row| &row[column]));
+            let kind = |column: usize| ColumnType::of(first.iter().map(|row| &row[column]));
             let kinds = names.iter().enumerate().map(|(column, name)| (name.as_str(), kind(column)));
             let made = columns.insert(Columns::new(kinds));
             producer.begin(made.schema())?;

@@ -28,7 +28,7 @@ impl Description {
             && self.material.is_none_or(|asked| asked.matches(fen))
             && self.pattern.as_ref().is_none_or(|asked| asked.matches(fen))
             && self.ending.is_none_or(|asked| asked.matches(fen))
-            && self.structure.is_none_or(|asked| asked == PawnStructure::of(fen))
+            && self.structure.is_none_or(|asked| asked == PawnStructure::from_placement(fen))
     }
 
     /// The same description for the other side: colours and ranks are reversed.

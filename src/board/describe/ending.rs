@@ -1,7 +1,7 @@
 //! Kinds of endings, by material.
 
 use super::material::Material;
-use crate::board::{Color, Kind, Piece};
+use crate::board::{Color, Piece, PieceKind};
 
 /// A kind of ending. Each side has its king and any number of pawns, and no other pieces than those named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,17 +72,17 @@ impl Ending {
     /// Whether a position is of this kind, given as a FEN or as its placement alone.
     #[must_use]
     pub fn matches(self, fen: &[u8]) -> bool {
-        self.includes(Material::of(fen))
+        self.includes(Material::from_placement(fen))
             && match self {
-                Self::SameBishops => !stand_on_both_colors(fen),
-                Self::OppositeBishops => stand_on_both_colors(fen),
+                Self::SameBishops => !are_on_both_colors(fen),
+                Self::OppositeBishops => are_on_both_colors(fen),
                 _ => true,
             }
     }
 
     /// Whether the material alone decides if a position is of this kind.
     #[must_use]
-    pub const fn is_told_by_material(self) -> bool {
+    pub const fn is_decided_by_material(self) -> bool {
         !matches!(self, Self::SameBishops | Self::OppositeBishops)
     }
 
@@ -90,7 +90,7 @@ impl Ending {
     #[must_use]
     pub fn includes(self, material: Material) -> bool {
         let officers = |color| {
-            [Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight]
+            [PieceKind::Queen, PieceKind::Rook, PieceKind::Bishop, PieceKind::Knight]
                 .map(|kind| material.count(Piece::new(kind, color)))
         };
         let (white, black) = (officers(Color::White), officers(Color::Black));
@@ -101,7 +101,7 @@ impl Ending {
         let has_pawns = || {
             [Color::White, Color::Black]
                 .iter()
-                .any(|&color| material.count(Piece::new(Kind::Pawn, color)) > 0)
+                .any(|&color| material.count(Piece::new(PieceKind::Pawn, color)) > 0)
         };
         match self {
             Self::Pawn => both(|side| side == [0; 4]) && has_pawns(),
@@ -153,7 +153,7 @@ impl Endings {
 }
 
 /// Whether the bishops of a position are on squares of both colours.
-fn stand_on_both_colors(fen: &[u8]) -> bool {
+fn are_on_both_colors(fen: &[u8]) -> bool {
     let bishops = super::structure::pieces(fen).filter(|(_, letter)| matches!(letter, b'B' | b'b'));
     let (mut light, mut dark) = (false, false);
     bishops.for_each(|(square, _)| {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn endings_are_told_by_their_pieces() {
+    fn endings_are_recognised_by_their_pieces() {
         for (fen, expected) in [
             ("8/5k2/8/8/8/8/4K2P/8 w - -", &["pawn"][..]),
             ("8/5k2/8/8/8/8/4K3/8 w - -", &[]),

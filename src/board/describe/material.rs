@@ -3,10 +3,17 @@
 use std::fmt;
 
 use crate::board::piece::LETTERS;
-use crate::board::{Color, Kind, Piece, Setup, SetupError};
+use crate::board::{Color, Piece, PieceKind, Setup, SetupError};
 
 /// The order in which material is written.
-const ORDER: [Kind; 6] = [Kind::King, Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight, Kind::Pawn];
+const ORDER: [PieceKind; 6] = [
+    PieceKind::King,
+    PieceKind::Queen,
+    PieceKind::Rook,
+    PieceKind::Bishop,
+    PieceKind::Knight,
+    PieceKind::Pawn,
+];
 /// Bits per count: four and a guard bit, because no side has more than 16 pieces, one of which is its king.
 const BITS: u32 = 5;
 const MAX: u64 = 15;
@@ -41,16 +48,16 @@ static COUNTS: [u64; 256] = {
 
 /// Piece codes in the order of a packed number.
 const PACKED: [u8; 10] = [
-    Kind::Queen as u8,
-    Kind::Rook as u8,
-    Kind::Bishop as u8,
-    Kind::Knight as u8,
-    Kind::Queen as u8 + 1,
-    Kind::Rook as u8 + 1,
-    Kind::Bishop as u8 + 1,
-    Kind::Knight as u8 + 1,
-    Kind::Pawn as u8,
-    Kind::Pawn as u8 + 1,
+    PieceKind::Queen as u8,
+    PieceKind::Rook as u8,
+    PieceKind::Bishop as u8,
+    PieceKind::Knight as u8,
+    PieceKind::Queen as u8 + 1,
+    PieceKind::Rook as u8 + 1,
+    PieceKind::Bishop as u8 + 1,
+    PieceKind::Knight as u8 + 1,
+    PieceKind::Pawn as u8,
+    PieceKind::Pawn as u8 + 1,
 ];
 
 /// By piece code: the number to add to a packed number per piece.
@@ -77,7 +84,7 @@ impl Material {
     pub fn from_fen(fen: &[u8]) -> Result<Self, SetupError> {
         Setup::parse_placement(fen)?;
         let fen = fen.trim_ascii_start();
-        let material = Self::of(fen);
+        let material = Self::from_placement(fen);
         let placement = || fen.iter().take_while(|byte| !byte.is_ascii_whitespace());
         for (color, count) in [
             (Color::White, placement().filter(|letter| letter.is_ascii_uppercase()).count() as u32),
@@ -86,7 +93,7 @@ impl Material {
             if count > 16 {
                 return Err(SetupError::TooManyPieces { color, count });
             }
-            let king = Piece::new(Kind::King, color);
+            let king = Piece::new(PieceKind::King, color);
             if material.count(king) != 1 {
                 let count = placement().filter(|&&letter| letter == king.letter()).count() as u32;
                 return Err(SetupError::Kings { color, count });
@@ -98,7 +105,7 @@ impl Material {
     /// Counts the pieces of a legal position, given as a FEN or as its placement alone. Allocates nothing and
     /// checks nothing.
     #[must_use]
-    pub fn of(fen: &[u8]) -> Self {
+    pub fn from_placement(fen: &[u8]) -> Self {
         let placement = fen.iter().take_while(|byte| !byte.is_ascii_whitespace());
         Self(placement.fold(0, |all, &letter| all.wrapping_add(COUNTS[usize::from(letter)])))
     }
@@ -128,7 +135,7 @@ impl Material {
     /// The counts of a [packed](Self::packed) number, plus a king of each side.
     #[must_use]
     pub fn from_packed(packed: u64) -> Self {
-        let kings = one(Kind::King as u8) + one(Kind::King as u8 + 1);
+        let kings = one(PieceKind::King as u8) + one(PieceKind::King as u8 + 1);
         let counts = PACKED.iter().rev().zip((0..).step_by(4));
         Self(counts.fold(kings, |all, (&code, shift)| all + (packed >> shift & MAX) * one(code)))
     }
@@ -140,11 +147,11 @@ impl Material {
         PACKED_PIECES[piece.code() as usize & 15]
     }
 
-    /// White's material advantage in pawns ([`Kind::value`]).
+    /// White's material advantage in pawns ([`PieceKind::value`]).
     #[must_use]
     pub fn balance(self) -> i32 {
         let side = |color| -> i32 {
-            Kind::ALL
+            PieceKind::ALL
                 .iter()
                 .map(|&kind| kind.value() * self.count(Piece::new(kind, color)).cast_signed())
                 .sum()
@@ -251,7 +258,7 @@ impl MaterialSignature {
         };
         let mut letters = pieces.chars().peekable();
         while let Some(letter) = letters.next() {
-            let kind = u8::try_from(letter.to_ascii_uppercase()).ok().and_then(Kind::from_letter);
+            let kind = u8::try_from(letter.to_ascii_uppercase()).ok().and_then(PieceKind::from_letter);
             let code = usize::from(Piece::new(kind.ok_or(MaterialError::Sign(letter))?, color).code());
             let (low, high) = match letters.next_if(|sign| matches!(sign, '*' | '+' | '?')) {
                 None => (1, 1),
@@ -262,16 +269,16 @@ impl MaterialSignature {
             least[code] += low;
             most[code] = MAX.min(most[code] + high);
         }
-        let king = usize::from(Piece::new(Kind::King, color).code());
+        let king = usize::from(Piece::new(PieceKind::King, color).code());
         if (least[king], most[king]) != (1, 1) {
             return Err(MaterialError::King(quoted(text)));
         }
         if least.iter().sum::<u64>() > 16 {
             return Err(MaterialError::TooMany(quoted(text)));
         }
-        for kind in Kind::ALL {
+        for kind in PieceKind::ALL {
             let code = Piece::new(kind, color).code();
-            let most = if open && kind != Kind::King { MAX } else { most[usize::from(code)] };
+            let most = if open && kind != PieceKind::King { MAX } else { most[usize::from(code)] };
             self.least += least[usize::from(code)] * one(code);
             self.most += most * one(code);
         }
@@ -282,7 +289,7 @@ impl MaterialSignature {
     #[must_use]
     pub fn reversed(self) -> Self {
         let turned = |counts: u64| {
-            Kind::ALL.iter().fold(0, |all, &kind| {
+            PieceKind::ALL.iter().fold(0, |all, &kind| {
                 let (white, black) =
                     (Piece::new(kind, Color::White).code(), Piece::new(kind, Color::Black).code());
                 let count = |code: u8| counts >> (BITS * (u32::from(code) - 2)) & MAX;
@@ -295,7 +302,7 @@ impl MaterialSignature {
     /// Whether a position matches, given as a FEN or as its placement alone. Allocates nothing.
     #[must_use]
     pub fn matches(&self, fen: &[u8]) -> bool {
-        self.includes(Material::of(fen))
+        self.includes(Material::from_placement(fen))
     }
 
     /// The least and the greatest [packed](Material::packed) number of a matching material; not all numbers

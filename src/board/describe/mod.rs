@@ -2,20 +2,20 @@
 //! between positions.
 
 mod description;
+mod distance;
 mod ending;
 mod material;
+mod move_pattern;
 mod pattern;
 mod phase;
-mod played;
-mod resemblance;
 mod structure;
 
 pub use description::Description;
+pub use distance::PositionDistance;
 pub use ending::{Ending, Endings};
 pub use material::{Material, MaterialError, MaterialSignature};
+pub use move_pattern::{MoveConditions, MovePattern, MovePatternError};
 pub use pattern::{Pattern, PatternError, PatternPart};
 pub use phase::Phase;
-pub use played::{AskedMove, MovePattern, MovePatternError};
-pub use resemblance::Resemblance;
 pub use structure::PawnStructure;
 pub(crate) use structure::pieces;

@@ -164,7 +164,7 @@ impl Rank {
     }
 
     /// The number of signs other than `?`.
-    fn signs_that_ask(&self) -> u32 {
+    fn condition_count(&self) -> u32 {
         (0..self.end.trailing_zeros()).filter(|&sign| self.contents(sign) != ANYTHING).count() as u32
     }
 
@@ -305,7 +305,7 @@ impl Pattern {
     /// Whether a position matches if it satisfies the only [part](Self::parts).
     #[must_use]
     pub fn is_one_part(&self) -> bool {
-        let asking: u32 = self.ranks.iter().map(Rank::signs_that_ask).sum();
+        let asking: u32 = self.ranks.iter().map(Rank::condition_count).sum();
         self.side.is_none() && asking == 1 && self.parts().len() == 1
     }
 

@@ -1,6 +1,6 @@
 //! Phases of a game, as defined by Lichess.
 
-use crate::board::{Color, Kind, Setup, SquareSet};
+use crate::board::{Color, PieceKind, Setup, SquareSet};
 
 /// A phase of a game, determined from one position by Lichess's rules (the
 /// [`Divider`](https://github.com/lichess-org/scalachess/blob/master/core/src/main/scala/Divider.scala) of
@@ -19,12 +19,13 @@ pub enum Phase {
 impl Phase {
     /// The phase of a position; only the placement is read.
     #[must_use]
-    pub fn of(setup: &Setup) -> Self {
+    pub fn from_setup(setup: &Setup) -> Self {
         const ENDGAME: usize = 6;
         const MIDDLEGAME: usize = 10;
         const BACK_RANK: u32 = 4;
         const MIXED: u32 = 150;
-        let officers = setup.pieces().filter(|(_, piece)| !matches!(piece.kind(), Kind::King | Kind::Pawn));
+        let officers =
+            setup.pieces().filter(|(_, piece)| !matches!(piece.kind(), PieceKind::King | PieceKind::Pawn));
         let officers = officers.count();
         if officers <= ENDGAME {
             return Self::Endgame;
@@ -106,7 +107,7 @@ mod tests {
             ("4kr1r/ppppqppp/2nb1nb1/4p3/4P3/8/PPPPPPPP/RNBQKBNR w KQ -", Phase::Middlegame),
             ("8/8/8/4k3/8/4K3/4P3/8 w - -", Phase::Endgame),
         ] {
-            assert_eq!(Phase::of(&Setup::parse_placement(fen.as_bytes()).unwrap()), phase, "{fen}");
+            assert_eq!(Phase::from_setup(&Setup::parse_placement(fen.as_bytes()).unwrap()), phase, "{fen}");
         }
     }
 }

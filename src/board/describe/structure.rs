@@ -1,7 +1,7 @@
 //! Pawn structures: where the pawns of both sides stand.
 
 use crate::board::key::piece_key;
-use crate::board::{Color, Kind, Piece, Setup, SetupError, Square, SquareSet};
+use crate::board::{Color, Piece, PieceKind, Setup, SetupError, Square, SquareSet};
 
 /// The squares of White's and of Black's pawns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,13 +19,13 @@ impl PawnStructure {
     /// If the placement cannot be parsed.
     pub fn from_fen(fen: &[u8]) -> Result<Self, SetupError> {
         Setup::parse_placement(fen)?;
-        Ok(Self::of(fen.trim_ascii_start()))
+        Ok(Self::from_placement(fen.trim_ascii_start()))
     }
 
     /// The structure of a legal position, given as a FEN or as its placement alone. Allocates nothing and
     /// checks nothing.
     #[must_use]
-    pub fn of(fen: &[u8]) -> Self {
+    pub fn from_placement(fen: &[u8]) -> Self {
         let mut structure = Self { white: SquareSet::EMPTY, black: SquareSet::EMPTY };
         for (square, letter) in pieces(fen) {
             match letter {
@@ -42,7 +42,7 @@ impl PawnStructure {
     #[must_use]
     pub fn key(self) -> u64 {
         let of = |color, squares: SquareSet| {
-            squares.fold(0, |key, square| key ^ Self::key_of(Piece::new(Kind::Pawn, color), square))
+            squares.fold(0, |key, square| key ^ Self::key_of(Piece::new(PieceKind::Pawn, color), square))
         };
         of(Color::White, self.white) ^ of(Color::Black, self.black)
     }
@@ -52,7 +52,7 @@ impl PawnStructure {
     #[must_use]
     #[inline]
     pub fn key_of(piece: Piece, square: Square) -> u64 {
-        if piece.code() <= Kind::Pawn as u8 + 1 { piece_key(piece.code(), square) } else { 0 }
+        if piece.code() <= PieceKind::Pawn as u8 + 1 { piece_key(piece.code(), square) } else { 0 }
     }
 
     /// The same structure for the other side: colours and ranks are reversed.
@@ -94,25 +94,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pawns_are_found_where_they_stand() {
-        let french = PawnStructure::of(b"rnbqkbnr/ppp2ppp/4p3/3pP3/3P4/8/PPP2PPP/RNBQKBNR b KQkq -");
+    fn pawns_are_found_on_their_squares() {
+        let french =
+            PawnStructure::from_placement(b"rnbqkbnr/ppp2ppp/4p3/3pP3/3P4/8/PPP2PPP/RNBQKBNR b KQkq -");
         assert_eq!(french, PawnStructure::from_fen(b"8/ppp2ppp/4p3/3pP3/3P4/8/PPP2PPP/8").unwrap());
         assert_eq!((french.white.len(), french.black.len()), (8, 8));
         assert!(french.white.contains(Square::parse(b"e5").unwrap()));
         assert!(PawnStructure::from_fen(b"8/8/8").is_err());
-        let reversed = PawnStructure::of(b"8/ppp2ppp/8/3p4/3Pp3/4P3/PPP2PPP/8 w - -");
+        let reversed = PawnStructure::from_placement(b"8/ppp2ppp/8/3p4/3Pp3/4P3/PPP2PPP/8 w - -");
         assert_eq!(french.reversed(), reversed);
         assert_eq!(french.reversed().reversed(), french);
-        assert_eq!(french.mirrored(), PawnStructure::of(b"8/ppp2ppp/3p4/3Pp3/4P3/8/PPP2PPP/8 w - -"));
+        assert_eq!(
+            french.mirrored(),
+            PawnStructure::from_placement(b"8/ppp2ppp/3p4/3Pp3/4P3/8/PPP2PPP/8 w - -")
+        );
         assert_ne!(french.mirrored(), french);
     }
 
     #[test]
-    fn texts_that_are_no_placements_do_not_panic() {
+    fn invalid_placements_do_not_panic() {
         for text in
             [&b"ppppppppppppppppppp"[..], b"////////////P", b"88888888888888888888888888888888888p", b""]
         {
-            let _ = PawnStructure::of(text);
+            let _ = PawnStructure::from_placement(text);
         }
     }
 }

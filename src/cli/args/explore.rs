@@ -6,7 +6,7 @@ use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::players::SideArg;
 use crate::cli::args::position::PositionArgs;
 use crate::cli::args::within;
-use crate::cli::filter_note::option;
+use crate::cli::filter_notes::option;
 use anyhow::anyhow;
 use clap::{Args, Parser, ValueEnum};
 use pgndex::board::Color;
@@ -122,7 +122,7 @@ impl ExploreArgs {
     /// # Errors
     /// If no game can fit the filters.
     pub(crate) fn filter(&self) -> Result<GameFilter, WrongValue> {
-        of_side(self.filter.filter()?, self.side())
+        with_side(self.filter.filter()?, self.side())
     }
 
     /// Which games count on the other side of a comparison, if there is one.
@@ -140,7 +140,7 @@ impl ExploreArgs {
                 "--versus: {first}; give filters as in --versus \"--since 2020 --elo-min 2500\""
             ))
         })?;
-        of_side(read.filter.filter()?, self.side()).map(Some)
+        with_side(read.filter.filter()?, self.side()).map(Some)
     }
 
     /// The option that a filter's field was given by.
@@ -162,9 +162,9 @@ impl ExploreArgs {
 }
 
 /// The same games, those left out in which the filter's player did not have this side.
-fn of_side(filter: GameFilter, side: Option<Color>) -> Result<GameFilter, WrongValue> {
+fn with_side(filter: GameFilter, side: Option<Color>) -> Result<GameFilter, WrongValue> {
     let Some(side) = side else { return Ok(filter) };
-    filter.of_side(side).map_err(|error| match error {
+    filter.with_side(side).map_err(|error| match error {
         FilterError::SideTold { field } => {
             WrongValue(anyhow!("--player with --side names both players already; leave out --{field}"))
         }

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
-use pgndex::query::{Course, Positions, Sample, WantedPositions};
+use pgndex::query::{PositionSequence, Positions, Sample, WantedPositions};
 
-use crate::cli::args::course::{CourseArgs, PlyRange};
 use crate::cli::args::filter::{FilterArgs, SortArg, WHICH};
 use crate::cli::args::parquet::{ParquetLayoutArgs, directory};
 use crate::cli::args::position::PositionArgs;
+use crate::cli::args::sequence::{PlyRange, SequenceArgs};
 use crate::cli::args::{WrongValue, within};
 
 /// Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
@@ -55,7 +55,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, short = 'n', value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,
     #[command(flatten)]
-    described: ExportCourseArgs,
+    described: ExportSequenceArgs,
     /// Only the last position of each game
     #[arg(long)]
     last: bool,
@@ -100,9 +100,9 @@ impl ExportArgs {
     /// What is described, if anything is.
     ///
     /// # Errors
-    /// Those of [`CourseArgs::course`].
-    pub(in crate::cli) fn course(&self) -> anyhow::Result<Option<Course>> {
-        self.described.course.course()
+    /// Those of [`SequenceArgs::sequence`].
+    pub(in crate::cli) fn sequence(&self) -> anyhow::Result<Option<PositionSequence>> {
+        self.described.sequence.sequence()
     }
 
     /// Which positions are written of each game, if positions are.
@@ -111,11 +111,11 @@ impl ExportArgs {
     /// If an option does not go with what is written.
     pub(in crate::cli) fn wanted<'c>(
         &self,
-        course: Option<&'c Course>,
+        sequence: Option<&'c PositionSequence>,
     ) -> Result<WantedPositions<'c>, WrongValue> {
         self.check_format()?;
-        let which = match (course, &self.described.plies) {
-            (Some(course), _) => Positions::First(course),
+        let which = match (sequence, &self.described.plies) {
+            (Some(sequence), _) => Positions::First(sequence),
             (None, _) if self.last => Positions::Last,
             (None, Some(PlyRange(plies))) => Positions::Within(plies.clone()),
             (None, None) => Positions::Within(0..=u32::MAX),
@@ -191,15 +191,15 @@ impl ExportFormatArgs {
 
 /// What positions are like, or at which plies they stand.
 #[derive(Debug)]
-struct ExportCourseArgs {
-    course: CourseArgs,
+struct ExportSequenceArgs {
+    sequence: SequenceArgs,
     /// Told without a description.
     plies: Option<PlyRange>,
 }
 
-impl Args for ExportCourseArgs {
+impl Args for ExportSequenceArgs {
     fn augment_args(command: Command) -> Command {
-        CourseArgs::options(command, |option| match option {
+        SequenceArgs::options(command, |option| match option {
             "plies" => &["last"],
             _ => &["fen", "moves", "play", "sql", "last"],
         })
@@ -210,9 +210,9 @@ impl Args for ExportCourseArgs {
     }
 }
 
-impl FromArgMatches for ExportCourseArgs {
+impl FromArgMatches for ExportSequenceArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        CourseArgs::read(matches, true).map(|(course, plies)| Self { course, plies })
+        SequenceArgs::read(matches, true).map(|(sequence, plies)| Self { sequence, plies })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

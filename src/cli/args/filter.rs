@@ -190,7 +190,7 @@ impl FilterArgs {
     }
 
     /// The same games, those left out in which this is none of the players.
-    pub(in crate::cli) fn of_player(&self, name: &NameFilter) -> Self {
+    pub(in crate::cli) fn with_player(&self, name: &NameFilter) -> Self {
         let mut args = self.clone();
         args.player.insert(0, name.clone());
         args

@@ -1,9 +1,9 @@
 //! Arguments of `pgndex find`.
 
-use crate::cli::args::course::CourseArgs;
 use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::filter::SortArg;
 use crate::cli::args::position::{POSITION, PositionArgs};
+use crate::cli::args::sequence::SequenceArgs;
 use crate::cli::args::within;
 use clap::Args;
 use clap::ValueEnum;
@@ -70,7 +70,7 @@ pub(crate) struct FindTargetArgs {
     #[arg(help_heading = POSITION, long, value_name = "FEN", conflicts_with_all = ["fen", "moves", "play", "variations", "sort"])]
     pub(crate) like: Option<String>,
     #[command(flatten)]
-    pub(crate) course: CourseArgs,
+    pub(crate) sequence: SequenceArgs,
 }
 
 /// Formats for found games.

@@ -2,12 +2,12 @@
 
 use crate::cli::args::ByteSize;
 use crate::cli::args::log::ReportArgs;
+use crate::cli::args::maintenance::WorkArgs;
 use crate::cli::args::parquet::{PARQUET, ParquetLayoutArgs, directory};
-use crate::cli::args::upkeep::WorkArgs;
 use crate::cli::args::within;
 use clap::Args;
 use clap::ValueEnum;
-use pgndex::index::{Annotations, Duplicates, IndexOptions, MadeWith};
+use pgndex::index::{Annotations, DatabaseSettings, Duplicates, IndexOptions};
 use pgndex::opening::OpeningBook;
 use pgndex::source::TextEncoding;
 use std::path::PathBuf;
@@ -76,7 +76,7 @@ pub(crate) struct IndexArgs {
     #[arg(hide_short_help = true, help_heading = WRONG, long, value_name = "N", value_parser = within(0..=u64::MAX))]
     pub(crate) max_problems: Option<u64>,
     #[command(flatten)]
-    pub(crate) made_with: MadeWithArgs,
+    pub(crate) made_with: DatabaseSettingsArgs,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
     /// Size of the pieces of input that the threads work on
@@ -88,7 +88,7 @@ pub(crate) struct IndexArgs {
 
 /// What a database is made with. Additions keep to it, except for what they are given.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct MadeWithArgs {
+pub(crate) struct DatabaseSettingsArgs {
     /// What to do with repeated games.
     ///
     /// [default: skip, or the database's setting]
@@ -123,13 +123,13 @@ pub(crate) struct MadeWithArgs {
 #[derive(Clone, Copy, Debug)]
 struct EncodingArg(Option<TextEncoding>);
 
-impl MadeWithArgs {
+impl DatabaseSettingsArgs {
     /// These options with what is given here.
     ///
     /// # Errors
     /// When the list of openings cannot be read.
     pub(crate) fn given(&self, options: IndexOptions) -> anyhow::Result<IndexOptions> {
-        let options = self.or(options, MadeWith::default());
+        let options = self.or(options, DatabaseSettings::default());
         Ok(IndexOptions {
             continuation_threshold: self.continuation_threshold.unwrap_or(options.continuation_threshold),
             any_threshold: self.continuation_threshold.is_none(),
@@ -142,7 +142,7 @@ impl MadeWithArgs {
     }
 
     /// These options for a database that was made with something, which counts where nothing is given.
-    pub(crate) fn or(&self, options: IndexOptions, before: MadeWith) -> IndexOptions {
+    pub(crate) fn or(&self, options: IndexOptions, before: DatabaseSettings) -> IndexOptions {
         IndexOptions {
             duplicates: match self.duplicates {
                 Some(DuplicatesArg::Keep) => Duplicates::Keep,

@@ -3,7 +3,6 @@
 mod access;
 mod backup;
 mod board;
-mod course;
 mod explore;
 mod export;
 mod filter;
@@ -13,13 +12,14 @@ mod index;
 mod info;
 mod key;
 mod log;
+mod maintenance;
 mod parquet;
 mod players;
 mod position;
 mod remove;
+mod sequence;
 mod shell;
 mod size;
-mod upkeep;
 mod verify;
 mod watch;
 
@@ -45,12 +45,12 @@ pub(crate) use index::{IndexArgs, OnProblemArg};
 pub(crate) use info::{InfoArgs, InfoFormat};
 pub(crate) use key::KeyArgs;
 pub(crate) use log::LogFormat;
+pub(crate) use maintenance::{OptimizeArgs, RepairArgs};
 pub(crate) use players::{PlayerArgs, PlayerFormat, PlayerSortArg, PlayersArgs, RepertoireArgs};
 pub(crate) use position::{PositionArgs, read_fen, read_position};
 pub(crate) use remove::RemoveArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use size::{ByteSize, Memory};
-pub(crate) use upkeep::{OptimizeArgs, RepairArgs};
 pub(crate) use verify::VerifyArgs;
 pub(crate) use watch::WatchArgs;
 

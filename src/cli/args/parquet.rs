@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_small_files_of_dates_are_told() {
+    fn many_small_files_get_a_note() {
         let of = |partition_by| ParquetLayoutArgs { partition_by, shard: 0 };
         let (month, none) = (of(PartitionByArg::Month), of(PartitionByArg::None));
         assert!(month.note_on(801, 801 << 19).is_some());

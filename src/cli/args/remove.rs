@@ -2,7 +2,7 @@
 
 use crate::cli::args::filter::{FilterArgs, WHICH};
 use crate::cli::args::log::ReportArgs;
-use crate::cli::args::upkeep::WorkArgs;
+use crate::cli::args::maintenance::WorkArgs;
 use clap::Args;
 use std::path::PathBuf;
 

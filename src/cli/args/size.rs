@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_size_is_refused() {
+    fn invalid_sizes_are_refused() {
         for text in ["", "G", "M4", "4X", "-1", "1e9", "1.", ".5G", "1.2.3G", "4GG", "0x10", "∞"] {
             assert_eq!(text.parse::<ByteSize>(), Err(SizeError::Unreadable), "{text}");
         }

@@ -1,8 +1,8 @@
 //! Arguments of `pgndex verify`.
 
 use crate::cli::args::log::ReportArgs;
+use crate::cli::args::maintenance::ThreadsArgs;
 use crate::cli::args::parquet::directory;
-use crate::cli::args::upkeep::ThreadsArgs;
 use crate::cli::args::within;
 use clap::Args;
 use std::path::PathBuf;

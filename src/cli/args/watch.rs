@@ -3,9 +3,9 @@
 use clap::Args;
 use std::path::PathBuf;
 
-use crate::cli::args::index::MadeWithArgs;
+use crate::cli::args::index::DatabaseSettingsArgs;
 use crate::cli::args::log::LogArgs;
-use crate::cli::args::upkeep::WorkArgs;
+use crate::cli::args::maintenance::WorkArgs;
 use crate::cli::args::within;
 
 /// Watch a directory and add the games of new files
@@ -42,7 +42,7 @@ pub(crate) struct WatchArgs {
     #[arg(long)]
     pub(crate) once: bool,
     #[command(flatten)]
-    pub(crate) made_with: MadeWithArgs,
+    pub(crate) made_with: DatabaseSettingsArgs,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
     #[command(flatten)]

@@ -8,7 +8,7 @@ use std::time::Instant;
 use pgndex::store::Database;
 
 use crate::cli::args::BackupArgs;
-use crate::cli::render::done::{Copied, Done, Telling};
+use crate::cli::render::done::{Copied, Done, Reporter};
 use crate::cli::render::number::{bytes, duration};
 use crate::cli::render::text::printable;
 use crate::cli::terminal::progress::{COPYING, Progress as Display, Snapshot};
@@ -58,5 +58,5 @@ pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
     let [database, copy] = [&args.database, &args.target].map(|path| path.display().to_string());
     let text = format!("{} copied to {} in {}", bytes(length), printable(&copy), duration(elapsed));
     let done = Copied { database, copy, bytes: length, seconds: elapsed.as_secs_f64() };
-    Telling { quiet: args.report.log.quiet, json: args.report.json }.tell(Done::Backup(done), || text)
+    Reporter { quiet: args.report.log.quiet, json: args.report.json }.report(Done::Backup(done), || text)
 }

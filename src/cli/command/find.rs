@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::anyhow;
 use pgndex::board::Color;
 use pgndex::query::{
-    AllHits, Find, FindTarget, Followed, FoundPosition, LineMove, Nothing, PositionQuery, Shown, Total,
+    AllHits, FindQuery, FindTarget, FoundPosition, LineMatch, LineMove, NoHits, PositionQuery, Shown, Total,
     filters_given, number_before, write_pgn,
 };
 use pgndex::store::row::GameId;
@@ -14,8 +14,10 @@ use pgndex::store::{Database, Hit, Lines, Seek as _};
 use crate::cli::args::WrongValue;
 use crate::cli::args::read_fen;
 use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, RowFormat};
-use crate::cli::command::variants::{games_that_reached, read_lines, tell_variants};
-use crate::cli::filter_note::{option, tell_instead, tell_players, tell_unknown_names, tell_without_one};
+use crate::cli::command::variants::{games_that_reached, note_variants, read_lines};
+use crate::cli::filter_notes::{
+    note_alternatives, note_players, note_unknown_names, note_without_one, option,
+};
 use crate::cli::note;
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::{RowWriter, Value, shown, stdout, write_json};
@@ -65,17 +67,17 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     let filter = args.filter.filter()?;
     let database = Database::open_read_only(&args.database)?;
     let selection = database.select(&filter)?;
-    tell_players(&database, &selection)?;
+    note_players(&database, &selection)?;
     let lines = read_lines(&database, args.variations)?;
     match &target {
-        FindTarget::Position(query) | FindTarget::Like(query) => tell_changes(query),
-        FindTarget::Course(course) if course.asks_for_moves() && lines == Lines::All => {
+        FindTarget::Position(query) | FindTarget::Like(query) => note_assumptions(query),
+        FindTarget::PositionSequence(sequence) if sequence.asks_for_moves() && lines == Lines::All => {
             let error = anyhow!("--move searches played moves only; leave out --variations");
             return Err(WrongValue(error).into());
         }
-        FindTarget::Course(_) | FindTarget::Games => {}
+        FindTarget::PositionSequence(_) | FindTarget::Games => {}
     }
-    let find = Find {
+    let find = FindQuery {
         database: &database,
         target: &target,
         lines,
@@ -88,17 +90,17 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     if shown.occurrences == 0 {
         printer.finish(None)?;
         let nothing = find.nothing()?;
-        tell_nothing(&nothing, &find);
+        note_no_hits(&nothing, &find);
         let as_given = |field: &str| Some(option(field));
         match (&nothing, &target) {
             // If only one filter is given, it must be that one.
-            (Nothing::NoGame { .. }, _) if filters_given(&filter) < 2 => {
-                tell_instead(&database, &filter, option)?;
+            (NoHits::NoGame { .. }, _) if filters_given(&filter) < 2 => {
+                note_alternatives(&database, &filter, option)?;
             }
             _ if filters_given(&filter) < 2 => {}
-            (Nothing::NoGame { .. }, _) => tell_without_one(&database, &filter, None, as_given)?,
-            (Nothing::FilteredOut { .. }, FindTarget::Position(query)) => {
-                tell_without_one(&database, &filter, Some(&query.position), as_given)?;
+            (NoHits::NoGame { .. }, _) => note_without_one(&database, &filter, None, as_given)?,
+            (NoHits::FilteredOut { .. }, FindTarget::Position(query)) => {
+                note_without_one(&database, &filter, Some(&query.position), as_given)?;
             }
             _ => {}
         }
@@ -111,7 +113,7 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
         ));
     }
     if let FindTarget::Position(query) = &target {
-        tell_variants(&database, &query.position, lines)?;
+        note_variants(&database, &query.position, lines)?;
     }
     timing.report();
     Ok(())
@@ -121,8 +123,8 @@ fn read_target(args: &FindTargetArgs) -> anyhow::Result<FindTarget> {
     if let Some(fen) = &args.like {
         return Ok(FindTarget::Like(read_fen(fen)?.into()));
     }
-    if let Some(course) = args.course.course()? {
-        return Ok(FindTarget::Course(course.into()));
+    if let Some(sequence) = args.sequence.sequence()? {
+        return Ok(FindTarget::PositionSequence(sequence.into()));
     }
     Ok(match args.position.query()? {
         None => FindTarget::Games,
@@ -131,7 +133,7 @@ fn read_target(args: &FindTargetArgs) -> anyhow::Result<FindTarget> {
 }
 
 /// Prints the assumptions made about a given position.
-pub(super) fn tell_changes(query: &PositionQuery) {
+pub(super) fn note_assumptions(query: &PositionQuery) {
     let assumptions = query.assumptions();
     for assumption in &assumptions {
         note(assumption);
@@ -142,7 +144,7 @@ pub(super) fn tell_changes(query: &PositionQuery) {
 }
 
 /// Prints the hits as they are found.
-fn print_hits<'a>(find: &Find<'a>, format: FindFormat) -> anyhow::Result<(Printer<'a>, Shown)> {
+fn print_hits<'a>(find: &FindQuery<'a>, format: FindFormat) -> anyhow::Result<(Printer<'a>, Shown)> {
     let mut printer = Printer::new(find, format)?;
     let mut printed = Ok(());
     let shown = find.visit(|hit| {
@@ -154,33 +156,33 @@ fn print_hits<'a>(find: &Find<'a>, format: FindFormat) -> anyhow::Result<(Printe
 }
 
 /// Prints why nothing was found.
-fn tell_nothing(nothing: &Nothing, find: &Find<'_>) {
+fn note_no_hits(nothing: &NoHits, find: &FindQuery<'_>) {
     match nothing {
-        Nothing::NotReached { fen, line } => {
+        NoHits::NotReached { fen, line } => {
             note(&format!("{} reached this position: {fen}", no_line("game", find.lines)));
             if let (Some(followed), FindTarget::Position(query)) = (line, find.target) {
-                tell_followed(*followed, &query.line);
+                note_line_match(*followed, &query.line);
             }
         }
-        Nothing::FilteredOut { reached, unknown_names } => {
-            tell_unknown_names(unknown_names);
+        NoHits::FilteredOut { reached, unknown_names } => {
+            note_unknown_names(unknown_names);
             note(&format!("{} the position, but none passes the filters", games_that_reached(*reached)));
         }
-        Nothing::PassedOver { reached, offset, unknown_names } => {
-            tell_unknown_names(unknown_names);
+        NoHits::PassedOver { reached, offset, unknown_names } => {
+            note_unknown_names(unknown_names);
             let reached = games_that_reached(*reached);
             let filtered = if find.selection.is_all() { "" } else { " that pass the filters" };
             note(&format!("{reached} the position; --offset {offset} skips all of them{filtered}"));
         }
-        Nothing::NoGame { unknown_names } => {
-            tell_unknown_names(unknown_names);
+        NoHits::NoGame { unknown_names } => {
+            note_unknown_names(unknown_names);
             note(if find.selection.is_all() {
                 "the database has no games"
             } else {
                 "no game passes the filters"
             });
         }
-        Nothing::AllSkipped { games, offset } => {
+        NoHits::AllSkipped { games, offset } => {
             let games = match (find.selection.is_all(), games) {
                 (true, games) => format!("the database has {}", counted(*games, "game")),
                 (false, 1) => "1 game passes the filters".to_owned(),
@@ -188,8 +190,8 @@ fn tell_nothing(nothing: &Nothing, find: &Find<'_>) {
             };
             note(&format!("{games}; --offset {offset} skips all of them"));
         }
-        Nothing::NoneFits { unknown_names } => {
-            tell_unknown_names(unknown_names);
+        NoHits::NoneFits { unknown_names } => {
+            note_unknown_names(unknown_names);
             note("no position matches");
         }
     }
@@ -204,9 +206,9 @@ pub(super) fn no_line(game: &str, lines: Lines) -> String {
 }
 
 /// Prints how far the games of the database follow the moves.
-pub(super) fn tell_followed(followed: Followed, line: &[LineMove]) {
+pub(super) fn note_line_match(followed: LineMatch, line: &[LineMove]) {
     match followed {
-        Followed::To { moves, reached } => {
+        LineMatch::To { moves, reached } => {
             let (played, rest) = line.split_at(moves);
             let last = played.last().map(LineMove::numbered).unwrap_or_default();
             let played = if moves <= 8 { moves_text(played) } else { format!("… {last}") };
@@ -214,7 +216,7 @@ pub(super) fn tell_followed(followed: Followed, line: &[LineMove]) {
             let reached = games_that_reached(reached);
             note(&format!("{reached} the position after {played}; none of them went on with {next}"));
         }
-        Followed::Nowhere => {
+        LineMatch::Nowhere => {
             let first = line.first().map(LineMove::numbered).unwrap_or_default();
             note(&format!("no game reached the position after {first} either"));
         }
@@ -289,7 +291,7 @@ enum Printed<'a> {
 }
 
 impl<'a> Printer<'a> {
-    fn new(find: &Find<'a>, format: FindFormat) -> anyhow::Result<Self> {
+    fn new(find: &FindQuery<'a>, format: FindFormat) -> anyhow::Result<Self> {
         let (database, lines) = (find.database, find.lines);
         let is_like = matches!(find.target, FindTarget::Like(_));
         let out = match format {
@@ -313,10 +315,10 @@ impl<'a> Printer<'a> {
         }
         match &mut self.out {
             Printed::EmptyTable(_) => {}
-            Printed::Table(rows) => rows.row(&table_row(&FoundPosition::of(hit, lines)?))?,
-            Printed::Csv(rows) => rows.row(&field_row(&FoundPosition::of(hit, lines)?))?,
+            Printed::Table(rows) => rows.row(&table_row(&FoundPosition::from_hit(hit, lines)?))?,
+            Printed::Csv(rows) => rows.row(&field_row(&FoundPosition::from_hit(hit, lines)?))?,
             Printed::Json(out) => {
-                write_json(out, &FoundPosition::of(hit, lines)?)?;
+                write_json(out, &FoundPosition::from_hit(hit, lines)?)?;
                 writeln!(out)?;
             }
             Printed::Pgn { database, out, text, last } => {

@@ -14,7 +14,7 @@ use crate::cli::note;
 use crate::cli::render::board::use_ascii;
 use crate::cli::render::number::counted;
 use crate::cli::render::output::{shown, stdout, write_json};
-use crate::cli::render::picture::{PictureFile, orientation};
+use crate::cli::render::picture::{PictureOutput, orientation};
 use crate::cli::render::sheet::write_sheet;
 use crate::cli::render::table::{Cell, TableWriter};
 use crate::cli::render::text::printable;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
         return Err(WrongValue(anyhow!("--svg shows one position; give one game and one --ply")).into());
     }
     let database = Database::open_read_only(&args.database)?;
-    let picture = PictureFile::asked(&args.picture, Some(&args.database))?;
+    let picture = PictureOutput::requested(&args.picture, Some(&args.database))?;
     if args.format != GameFormat::Table
         && picture.is_none()
         && (args.board_every.is_some() || !args.ply.is_empty())
@@ -71,9 +71,9 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
 struct Sheets<'a, W> {
     database: &'a Database,
     args: &'a GameArgs,
-    picture: Option<PictureFile<'a>>,
+    picture: Option<PictureOutput<'a>>,
     /// The picture to write at the end.
-    drawn: Option<(PictureFile<'a>, Drawn)>,
+    drawn: Option<(PictureOutput<'a>, Drawn)>,
     out: W,
     text: String,
     is_first: bool,
@@ -103,7 +103,7 @@ impl<W: Write> Sheets<'_, W> {
                 }
                 write_sheet(&mut self.out, record, &annotations, self.args)?;
                 if let Some(novelty) = novelty()? {
-                    writeln!(self.out, "\n{}", told(&novelty))?;
+                    writeln!(self.out, "\n{}", novelty_text(&novelty))?;
                 }
                 write_problems(&mut self.out, record, &problems()?)?;
                 return Ok(());
@@ -111,7 +111,7 @@ impl<W: Write> Sheets<'_, W> {
             GameFormat::Json => {
                 let problems = problems()?;
                 let answer =
-                    GameAnswer { novelty: novelty()?, ..GameAnswer::of(record, &annotations, &problems) };
+                    GameAnswer { novelty: novelty()?, ..GameAnswer::new(record, &annotations, &problems) };
                 write_json(&mut self.out, &answer)?;
                 writeln!(self.out)?;
             }
@@ -129,7 +129,7 @@ impl<W: Write> Sheets<'_, W> {
 }
 
 /// The novelty of a game as text.
-fn told(novelty: &Novelty) -> String {
+fn novelty_text(novelty: &Novelty) -> String {
     match novelty {
         Novelty::Move(NewMove { number, san, games, last_game, .. }) => {
             let last = last_game.map(|game| format!("; the latest is game {}", game.0));

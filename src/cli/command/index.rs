@@ -11,8 +11,8 @@ use anyhow::{anyhow, bail};
 #[cfg(feature = "parquet")]
 use pgndex::index::ParquetOptions;
 use pgndex::index::{
-    Annotations, Duplicates, Error, Estimate, IndexOptions, MadeWith, OnProblem, Phase, Plan, Progress,
-    Summary,
+    Annotations, DatabaseSettings, Duplicates, Error, Estimate, IndexOptions, OnProblem, Phase, Plan,
+    Progress, Summary,
 };
 use pgndex::source::has_name_of_games;
 use pgndex::store::row::Severity;
@@ -20,7 +20,7 @@ use pgndex::store::{Database, SourceContent};
 
 use crate::cli::Status;
 use crate::cli::args::{IndexArgs, OnProblemArg, WrongValue};
-use crate::cli::render::done::{Done, Telling};
+use crate::cli::render::done::{Done, Reporter};
 use crate::cli::render::number::{bytes, counted};
 use crate::cli::render::summary::{Report, problem_query};
 use crate::cli::render::text::printable;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
             args.database.display()
         );
     }
-    if let Some(games) = games_in_place_of_database(args) {
+    if let Some(games) = games_instead_of_database(args) {
         bail!(
             "{0}: not a database; the database comes first, as in `pgndex index games.db {0}`",
             games.display()
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         // A directory of new files may be empty on some days; nothing is replaced then.
         Err(error @ Error::NoFile(_)) if !args.overwrite && args.parquet.is_none() => {
             if args.report.json {
-                tell(args, &Summary { added: true, ..Summary::default() })?;
+                report(args, &Summary { added: true, ..Summary::default() })?;
             }
             crate::cli::note(&format!("{error}; nothing was added"));
             return Ok(Status::Done);
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     };
     display.stop();
     let summary = result?;
-    tell(args, &summary)?;
+    report(args, &summary)?;
     #[cfg(feature = "parquet")]
     if !args.report.log.quiet && args.parquet.is_some() {
         let note = args.parquet_layout.note_on(summary.parquet_files, summary.file_bytes);
@@ -158,7 +158,7 @@ fn stoppable_progress(args: &IndexArgs, skips: Arc<AtomicBool>) -> anyhow::Resul
 }
 
 /// Prints the result of a run.
-fn tell(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
+fn report(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
     for source in summary.unreadable.iter().chain(&summary.damaged).chain(&summary.gameless) {
         crate::cli::complain(source);
     }
@@ -171,7 +171,7 @@ fn tell(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
     }
     let report = Report { target: target(args), summary };
     let done = Done::Index(Box::new(summary.object(report.target)));
-    Telling { quiet: args.report.log.quiet, json: args.report.json }.tell(done, || report.text())
+    Reporter { quiet: args.report.log.quiet, json: args.report.json }.report(done, || report.text())
 }
 
 #[cfg(feature = "parquet")]
@@ -211,7 +211,7 @@ fn inputs(args: &IndexArgs) -> Vec<PathBuf> {
 }
 
 /// The file of games given instead of the database, if there are no other files of games.
-fn games_in_place_of_database(args: &IndexArgs) -> Option<&Path> {
+fn games_instead_of_database(args: &IndexArgs) -> Option<&Path> {
     let database = Some(args.database.as_path()).filter(|path| path.is_file() && !is_database(path));
     let is_exchanged = args.parquet.is_none()
         && !args.dry_run
@@ -260,7 +260,7 @@ fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow:
     }
     if !drops {
         // The same text can have another size in another encoding.
-        if MadeWith::of(database)?.encoding != options.encoding {
+        if DatabaseSettings::read(database)?.encoding != options.encoding {
             contents.iter_mut().for_each(|content| content.bytes = None);
         }
         options.at_least = contents;
@@ -338,10 +338,11 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
     };
     let options = args.made_with.given(options)?;
     let is_made_anew = args.overwrite || args.parquet.is_some();
-    let made_with = if is_made_anew { MadeWith::default() } else { MadeWith::of(&args.database)? };
+    let made_with =
+        if is_made_anew { DatabaseSettings::default() } else { DatabaseSettings::read(&args.database)? };
     // Annotations that an earlier run omitted are read now, unless this one omits them too.
     let annotations = if args.reread { Annotations::All } else { made_with.annotations };
-    Ok(args.made_with.or(options, MadeWith { annotations, ..made_with }))
+    Ok(args.made_with.or(options, DatabaseSettings { annotations, ..made_with }))
 }
 
 pub(in crate::cli) fn snapshot(progress: &Progress) -> Snapshot {

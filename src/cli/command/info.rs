@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use pgndex::query::{GamesByResult, Holdings, LongestGame};
+use pgndex::query::{DatabaseContents, GamesByResult, LongestGame};
 use pgndex::store::{Database, DuplicateCount, GameStatistics, TreeSize};
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ const WIDTH: usize = 80;
 /// If the database cannot be read.
 pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<()> {
     let database = Database::open_read_only(&args.database)?;
-    let held = Holdings::of(&database, args.sizes)?;
+    let held = DatabaseContents::read(&database, args.sizes)?;
     let mut out = stdout();
     match args.format {
         InfoFormat::Table => write_table(&mut out, &held, if args.all { usize::MAX } else { LISTED })?,
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-fn write_table(out: &mut impl Write, held: &Holdings, listed: usize) -> io::Result<()> {
+fn write_table(out: &mut impl Write, held: &DatabaseContents, listed: usize) -> io::Result<()> {
     let (path, size) = (printable(&held.path), bytes(held.bytes));
     writeln!(out, "{path}: {size}, schema version {}\n", held.schema_version)?;
     write_totals(out, held)?;
@@ -61,7 +61,7 @@ fn write_table(out: &mut impl Write, held: &Holdings, listed: usize) -> io::Resu
     held.sizes.as_ref().map_or(Ok(()), |sizes| write_sizes(out, sizes))
 }
 
-fn write_totals(out: &mut impl Write, held: &Holdings) -> io::Result<()> {
+fn write_totals(out: &mut impl Write, held: &DatabaseContents) -> io::Result<()> {
     let mut counts = vec![
         ("games", held.games, String::new()),
         ("plies", held.plies, String::new()),
@@ -93,7 +93,7 @@ fn write_totals(out: &mut impl Write, held: &Holdings) -> io::Result<()> {
     Ok(())
 }
 
-fn write_openings(out: &mut impl Write, held: &Holdings) -> io::Result<()> {
+fn write_openings(out: &mut impl Write, held: &DatabaseContents) -> io::Result<()> {
     let is_named = held.openings.iter().any(|opening| opening.name.is_some());
     let rows = held.openings.iter().map(|opening| {
         let share = percent(opening.games, held.games);
@@ -107,14 +107,14 @@ fn write_openings(out: &mut impl Write, held: &Holdings) -> io::Result<()> {
 }
 
 /// In how many games something was lost.
-fn lost(held: &Holdings) -> String {
+fn lost(held: &DatabaseContents) -> String {
     let parts = [(held.truncated, "cut short"), (held.skipped, "without moves")];
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     parts.map(|(count, what)| format!("{} {what}", counted(*count, "game"))).collect::<Vec<_>>().join(", ")
 }
 
 /// The numbers of duplicate games by kind.
-fn duplicates(held: &Holdings) -> String {
+fn duplicates(held: &DatabaseContents) -> String {
     let part = |duplicate: &DuplicateCount| {
         let meaning = match duplicate.kind.as_str() {
             "moves" => " (other players or another date)",
@@ -126,7 +126,7 @@ fn duplicates(held: &Holdings) -> String {
     held.duplicates.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
-fn write_results(out: &mut impl Write, held: &Holdings) -> io::Result<()> {
+fn write_results(out: &mut impl Write, held: &DatabaseContents) -> io::Result<()> {
     let GamesByResult { white_wins, draws, black_wins, unfinished } = held.results;
     let results = [("1-0", white_wins), ("1/2-1/2", draws), ("0-1", black_wins), ("*", unfinished)];
     if held.games > 0 {
@@ -140,14 +140,14 @@ fn write_results(out: &mut impl Write, held: &Holdings) -> io::Result<()> {
     Ok(())
 }
 
-fn write_problems(out: &mut impl Write, held: &Holdings) -> io::Result<()> {
+fn write_problems(out: &mut impl Write, held: &DatabaseContents) -> io::Result<()> {
     let rows = held.problems.iter().map(|problem| {
         vec![Cell::number(grouped(problem.count)), Cell::text(&problem.severity), Cell::text(&problem.kind)]
     });
     section(out, "problems", &["number", "severity", "kind"], rows, 0)
 }
 
-fn write_sources(out: &mut impl Write, held: &Holdings, listed: usize) -> io::Result<()> {
+fn write_sources(out: &mut impl Write, held: &DatabaseContents, listed: usize) -> io::Result<()> {
     let hidden = held.sources.len().saturating_sub(listed);
     let rows = held.sources[hidden..].iter().map(|source| {
         vec![
@@ -162,7 +162,7 @@ fn write_sources(out: &mut impl Write, held: &Holdings, listed: usize) -> io::Re
     section(out, "sources", &["id", "games", "problems", "size", "indexed", "path"], rows, hidden)
 }
 
-fn write_imports(out: &mut impl Write, held: &Holdings, listed: usize) -> io::Result<()> {
+fn write_imports(out: &mut impl Write, held: &DatabaseContents, listed: usize) -> io::Result<()> {
     let hidden = held.imports.len().saturating_sub(listed);
     let options: Vec<_> = held.imports[hidden..].iter().map(|import| options(&import.options)).collect();
     let columns = ["id", "began", "took", "games", "pgndex", "options"];

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::cli::args::{KeyArgs, RowFormat, read_fen, read_position};
 use crate::cli::render::output::{RowWriter, Value, stdout};
-use crate::cli::render::picture::{PictureFile, orientation};
+use crate::cli::render::picture::{PictureOutput, orientation};
 use pgndex::picture::BoardPicture;
 use pgndex::query::PositionQuery;
 
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &KeyArgs) -> anyhow::Result<()> {
         true => read_position(&args.position)?,
         false => read_fen(&args.words.join(" "))?,
     };
-    let picture = PictureFile::asked(&args.picture, None)?;
+    let picture = PictureOutput::requested(&args.picture, None)?;
     write(&query, args.format)?;
     if let Some(file) = picture {
         let orientation = orientation(args.flip);

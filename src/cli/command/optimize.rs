@@ -6,7 +6,7 @@ use pgndex::index::{OptimizeSummary, Progress, optimize};
 
 use crate::cli::args::OptimizeArgs;
 use crate::cli::command::index::snapshot;
-use crate::cli::render::done::{Done, Optimized, Telling};
+use crate::cli::render::done::{Done, Optimized, Reporter};
 use crate::cli::render::number::database_size;
 use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
@@ -27,7 +27,8 @@ pub(crate) fn run(args: &OptimizeArgs) -> anyhow::Result<()> {
     display.stop();
     let summary = merged?;
     let done = Done::Optimize(optimized(args, &summary));
-    Telling { quiet: args.report.log.quiet, json: args.report.json }.tell(done, || last_line(args, &summary))
+    Reporter { quiet: args.report.log.quiet, json: args.report.json }
+        .report(done, || last_line(args, &summary))
 }
 
 fn last_line(args: &OptimizeArgs, summary: &OptimizeSummary) -> String {

@@ -2,12 +2,12 @@
 
 use std::io::{BufWriter, Write};
 
-use pgndex::query::{PlayerQuestion, PlayerRecord, near_names};
+use pgndex::query::{PlayerQuery, PlayerRecord, similar_names};
 use pgndex::store::Database;
 
 use crate::cli::args::{PlayerArgs, PlayerFormat, SqlFormat};
-use crate::cli::filter_note::{
-    option, tell_fitting, tell_near, tell_unknown, tell_without_one, told_filters,
+use crate::cli::filter_notes::{
+    filters_in_words, note_matching, note_similar, note_unknown, note_without_one, option,
 };
 use crate::cli::note;
 use crate::cli::render::output::{stdout, terminal_width, write_json};
@@ -27,10 +27,10 @@ const INSTEAD: &str = "name a file, or leave out --output to write to standard o
 /// If the database cannot be read.
 pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
-    let filter = args.filter.of_player(&args.name).filter()?;
+    let filter = args.filter.with_player(&args.name).filter()?;
     let output = unless_standard_output(args.output.as_deref());
     if let Some(path) = output {
-        check(path, Existing::of_option(args.overwrite), Some(&args.database), INSTEAD)?;
+        check(path, Existing::from_overwrite(args.overwrite), Some(&args.database), INSTEAD)?;
         refuse_pgn(path)?;
     }
     let database = Database::open_read_only(&args.database)?;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
         refuse_source(&database, path)?;
     }
     let selection = database.select(&filter)?;
-    let question = PlayerQuestion {
+    let question = PlayerQuery {
         database: &database,
         name: &args.name,
         selection: &selection,
@@ -52,19 +52,19 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
         "opponent" => "--opponent".to_owned(),
         field => option(field),
     };
-    tell_near(&database, &selection, named)?;
+    note_similar(&database, &selection, named)?;
     if record.all.games == 0 {
-        let unknown = near_names(&database, &selection)?;
-        tell_unknown(&unknown, named);
+        let unknown = similar_names(&database, &selection)?;
+        note_unknown(&unknown, named);
         if unknown.is_empty() {
             note("no game of this player passes the filters");
-            tell_without_one(&database, &filter, None, |field| (field != "player").then(|| option(field)))?;
+            note_without_one(&database, &filter, None, |field| (field != "player").then(|| option(field)))?;
         }
     }
     if record.players.len() > 1 {
         let players: Vec<_> =
             record.players.iter().map(|player| (player.name.as_str(), player.games)).collect();
-        tell_fitting("the name", players.len() as u64, &players);
+        note_matching("the name", players.len() as u64, &players);
     }
     if record.white.lines_are_cut || record.black.lines_are_cut {
         note(
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
         );
     }
     if args.format == PlayerFormat::Json || record.all.games > 0 {
-        write(args, &record, &told_filters(&filter))?;
+        write(args, &record, &filters_in_words(&filter))?;
     } else if let Some(path) = output {
         note(&not_written("game", path));
     }
@@ -88,7 +88,7 @@ fn write(args: &PlayerArgs, record: &PlayerRecord, filters: &[String]) -> anyhow
         write_to(&mut out, args.format, (record, filters), terminal_width())?;
         return Ok(out.flush()?);
     };
-    let existing = Existing::of_option(args.overwrite);
+    let existing = Existing::from_overwrite(args.overwrite);
     let output = OutputFile::create(path, existing, Some(&args.database), INSTEAD)?;
     let mut out = BufWriter::new(output.file());
     write_to(&mut out, args.format, (record, filters), None)

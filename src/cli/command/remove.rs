@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pgndex::index::{LostDuplicates, Progress, Removal, RemovalSummary, removable, remove, shrink};
-use pgndex::query::{Choice, choose_games, near_names};
+use pgndex::query::{Choice, choose_games, similar_names};
 use pgndex::store::{Database, Error, GameFilter};
 
 use crate::cli::args::{RemoveArgs, WrongValue};
 use crate::cli::command::index::snapshot;
-use crate::cli::filter_note::{option, tell_several, tell_unknown_names};
+use crate::cli::filter_notes::{note_several, note_unknown_names, option};
 use crate::cli::note;
-use crate::cli::render::done::{Done, Lost, Removed, Telling};
+use crate::cli::render::done::{Done, Lost, Removed, Reporter};
 use crate::cli::render::number::{counted, database_size};
 use crate::cli::render::text::printable;
 use crate::cli::terminal::progress::Progress as Display;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
         let Some(removal) = &removal else {
             return Err(wrong("--dry-run: say what to remove: --source, --games or --sql"));
         };
-        return tell(args, &removable(&args.database, removal)?, None);
+        return report(args, &removable(&args.database, removal)?, None);
     }
     if removal.is_none() && !args.shrink {
         return Err(wrong("say what to remove: --source PATH, --games with filters, or --sql QUERY"));
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     if let Some(file_bytes) = shrunk {
         (summary.file_bytes, summary.free_bytes, summary.elapsed) = (file_bytes, 0, started.elapsed());
     }
-    tell(args, &summary, shrunk.map(|_| bytes_before))
+    report(args, &summary, shrunk.map(|_| bytes_before))
 }
 
 /// What to remove.
@@ -74,8 +74,8 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     let database = Database::open_read_only(&args.database)?;
     if args.games {
         let selection = database.select(&filter)?;
-        tell_unknown_names(&near_names(&database, &selection)?);
-        if tell_several(&database, &selection, option)? {
+        note_unknown_names(&similar_names(&database, &selection)?);
+        if note_several(&database, &selection, option)? {
             return Err(wrong(
                 "the name matches several players; nothing is removed. Give one of them as =NAME, as in --player \"=Carlsen,M\"",
             ));
@@ -107,11 +107,11 @@ fn wrong(message: &'static str) -> anyhow::Error {
 }
 
 /// Prints the result; `bytes_before` is the size of a file that was rewritten.
-fn tell(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u64>) -> anyhow::Result<()> {
+fn report(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u64>) -> anyhow::Result<()> {
     let done = Done::Remove(removed(args, summary));
-    let telling = Telling { quiet: args.report.log.quiet, json: args.report.json };
+    let telling = Reporter { quiet: args.report.log.quiet, json: args.report.json };
     if args.report.json {
-        return telling.tell(done, String::new);
+        return telling.report(done, String::new);
     }
     for LostDuplicates { path, games, reason } in &summary.lost {
         let path = printable(&path.to_string_lossy());
@@ -122,7 +122,7 @@ fn tell(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u64>) 
             printable(reason),
         ));
     }
-    telling.tell(done, || last_line(args, summary, bytes_before))
+    telling.report(done, || last_line(args, summary, bytes_before))
 }
 
 fn last_line(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u64>) -> String {

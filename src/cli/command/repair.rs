@@ -8,7 +8,7 @@ use crate::cli::Status;
 use crate::cli::args::RepairArgs;
 use crate::cli::command::index::snapshot;
 use crate::cli::note;
-use crate::cli::render::done::{Done, Repaired, Telling};
+use crate::cli::render::done::{Done, Repaired, Reporter};
 use crate::cli::render::number::{bytes, counted};
 use crate::cli::render::text::printable;
 use crate::cli::terminal::progress::Progress as Display;
@@ -29,16 +29,16 @@ pub(crate) fn run(args: &RepairArgs) -> anyhow::Result<Status> {
     display.stop();
     let summary = repaired?;
     if !args.report.json {
-        tell_rest(&summary);
+        report_unrepaired(&summary);
     }
     let done = Done::Repair(object(args, &summary));
-    Telling { quiet: args.report.log.quiet, json: args.report.json }
-        .tell(done, || last_lines(args, &summary))?;
+    Reporter { quiet: args.report.log.quiet, json: args.report.json }
+        .report(done, || last_lines(args, &summary))?;
     Ok(if summary.broken.is_empty() { Status::Done } else { Status::Unsound })
 }
 
 /// Prints what could not be repaired.
-fn tell_rest(summary: &RepairSummary) {
+fn report_unrepaired(summary: &RepairSummary) {
     if let Some(first) = summary.broken.first() {
         let games = match summary.broken.len() {
             1 => format!("game {} has", first.0),

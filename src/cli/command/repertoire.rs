@@ -7,13 +7,13 @@ use anyhow::{Context as _, bail};
 use pgndex::board::{Color, Position};
 use pgndex::query::{
     Book, Departure, FollowingGame, Repertoire, RepertoireError, RepertoireLine, RepertoireMove,
-    RepertoireQuestion, Score, near_names, number_before, push_move,
+    RepertoireQuery, Score, number_before, push_move, similar_names,
 };
 use pgndex::source::{self, DecodeOptions, Opened};
 use pgndex::store::Database;
 
 use crate::cli::args::{RepertoireArgs, RowFormat};
-use crate::cli::filter_note::{tell_players, tell_unknown_names};
+use crate::cli::filter_notes::{note_players, note_unknown_names};
 use crate::cli::note;
 use crate::cli::render::board::sign;
 use crate::cli::render::number::{counted, grouped, percent};
@@ -41,11 +41,11 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
         bail!("{}: not a text file; give the PGN file of the repertoire", name());
     }
     let book = Book::read(&text, args.side.map(Color::from)).with_context(name)?;
-    tell_problems(&book, &name());
+    report_problems(&book, &name());
     let selection = database.select(&filter)?;
-    tell_players(&database, &selection)?;
+    note_players(&database, &selection)?;
     let limit = if args.limit == 0 { usize::MAX } else { args.limit as usize };
-    let question = RepertoireQuestion {
+    let question = RepertoireQuery {
         database: &database,
         book: &book,
         selection: &selection,
@@ -65,8 +65,8 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
         bail!("{}: there are no moves in it; is this a PGN file?", name());
     }
     if !repertoires.iter().any(reached) {
-        let unknown = near_names(&database, &selection)?;
-        tell_unknown_names(&unknown);
+        let unknown = similar_names(&database, &selection)?;
+        note_unknown_names(&unknown);
         note(match database.count_games_of(&selection)? {
             0 if selection.is_all() => "the database has no games",
             0 => "no game passes the filters",
@@ -138,7 +138,7 @@ fn is_text(text: &[u8]) -> bool {
 }
 
 /// Prints the parts that could not be read.
-fn tell_problems(book: &Book, path: &str) {
+fn report_problems(book: &Book, path: &str) {
     for problem in book.problems.iter().take(PROBLEMS) {
         note(&format!("{path}:{}: game {}, {}", problem.line, problem.chapter, printable(&problem.message)));
     }

@@ -38,13 +38,13 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let notifier = Arc::new(Notifier::from_environment());
     let stopping = Arc::clone(&notifier);
     stop_on_signal(move || {
-        stopping.tell("STOPPING=1");
+        stopping.notify("STOPPING=1");
         stopper.stop();
     })?;
     let mut out = stdout();
     writeln!(out, "http://{}", server.address())?;
     out.flush()?;
     drop(out);
-    notifier.tell("READY=1");
+    notifier.notify("READY=1");
     Ok(server.run()?)
 }

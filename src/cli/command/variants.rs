@@ -12,7 +12,7 @@ use crate::cli::render::number::{counted, grouped};
 ///
 /// # Errors
 /// Errors of SQLite.
-pub(crate) fn tell_variants(database: &Database, position: &Position, lines: Lines) -> anyhow::Result<()> {
+pub(crate) fn note_variants(database: &Database, position: &Position, lines: Lines) -> anyhow::Result<()> {
     for Variant { fen, differences, reached } in variants(database, position, lines)? {
         let names: Vec<_> = differences.into_iter().map(name).collect();
         note(&format!("{} it with {}: {fen}", games_that_reached(reached), names.join(" and ")));

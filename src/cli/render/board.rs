@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_stand_on_the_squares_where_the_pieces_are() {
+    fn letters_are_on_the_squares_of_the_pieces() {
         let board = draw(BoardStyle::default(), &["e4", "c5", "Nf3"]);
         assert_eq!(
             board.lines().collect::<Vec<_>>(),
@@ -209,7 +209,7 @@ mod tests {
 
     /// Contrast as defined by WCAG 2.2, which requires 3 for parts of a picture.
     #[test]
-    fn all_pieces_can_be_told_on_all_squares() {
+    fn all_pieces_are_distinguishable_on_all_squares() {
         let light = |color: u8| -> f64 {
             let steps = [0, 95, 135, 175, 215, 255];
             let cube = usize::from(color - 16);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_variable_that_is_set_tells_the_locale() {
+    fn the_first_variable_set_determines_the_locale() {
         let locale = |variables: &[(&str, &str)]| {
             let found = |name: &str| variables.iter().find(|(known, _)| *known == name);
             has_utf8_locale(|name| found(name).map(|(_, value)| value.into()))
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn no_color_and_dumb_terminals_are_heard() {
+    fn no_color_and_dumb_terminals_are_respected() {
         let allowed = |name: &'static str, value: &'static str| {
             allows_color(|asked| (asked == name).then(|| value.into()))
         };

@@ -6,8 +6,8 @@ use pgndex::board::Color;
 use pgndex::pgn::Eval;
 use pgndex::store::GameAnnotations;
 
+use crate::cli::render::annotation;
 use crate::cli::render::board::is_ascii;
-use crate::cli::render::remark;
 
 /// The maximum width of a curve.
 const WIDTH: usize = 60;
@@ -35,7 +35,7 @@ pub(crate) fn write_curves(
     if let Some((from, to)) = ends(&values) {
         let chances: Vec<f64> = chances(&values).collect();
         let curve = curve(&chances, width, |chances| (chances + 1.0) / 2.0);
-        let (from, to) = (remark::value(from), remark::value(to));
+        let (from, to) = (annotation::value(from), annotation::value(to));
         lines.push(format!("  Evaluation     {curve}  {from} to {to}"));
     }
     for (side, name) in [(Color::White, "White's clock"), (Color::Black, "Black's clock")] {
@@ -48,7 +48,7 @@ pub(crate) fn write_curves(
         if let Some((from, to)) = ends(&clocks) {
             let most = f64::from(clocks.iter().copied().max().unwrap_or(1).max(1));
             let curve = curve(&clocks, width, |clock| f64::from(clock) / most);
-            let (from, to) = (remark::clock(from), remark::clock(to));
+            let (from, to) = (annotation::clock(from), annotation::clock(to));
             lines.push(format!("  {name}  {curve}  {from} to {to}"));
         }
     }

@@ -225,20 +225,20 @@ pub(crate) struct VerifiedParquet {
 
 /// How a command reports what it did.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Telling {
+pub(crate) struct Reporter {
     /// Whether it prints only problems.
     pub(crate) quiet: bool,
     /// Whether it writes an object to standard output.
     pub(crate) json: bool,
 }
 
-impl Telling {
+impl Reporter {
     /// Reports what was done: as an object on standard output, as the last line of the log, or else as text
     /// for people.
     ///
     /// # Errors
     /// If the object cannot be written. A closed pipe is no error: the exit status still shows the result.
-    pub(crate) fn tell(self, done: Done, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+    pub(crate) fn report(self, done: Done, text: impl FnOnce() -> String) -> anyhow::Result<()> {
         if self.json {
             let object = serde_json::to_string(&done)?;
             match writeln!(io::stdout().lock(), "{}", escaped_json(&object)) {

@@ -1,5 +1,6 @@
 //! Formats answers: tables, boards, numbers, text.
 
+pub(crate) mod annotation;
 pub(crate) mod board;
 pub(crate) mod curve;
 pub(crate) mod done;
@@ -9,7 +10,6 @@ pub(crate) mod output;
 pub(crate) mod output_file;
 pub(crate) mod picture;
 pub(crate) mod record;
-pub(crate) mod remark;
 pub(crate) mod sheet;
 pub(crate) mod summary;
 pub(crate) mod table;

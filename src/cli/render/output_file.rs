@@ -32,7 +32,7 @@ pub(crate) enum Existing {
 
 impl Existing {
     /// The value for a given or missing `--overwrite`.
-    pub(crate) const fn of_option(overwrite: bool) -> Self {
+    pub(crate) const fn from_overwrite(overwrite: bool) -> Self {
         if overwrite { Self::Replaced } else { Self::Kept }
     }
 }
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn games_are_told_by_first_bytes() {
+    fn games_are_recognised_by_first_bytes() {
         let utf_16: Vec<u8> = "\u{feff}[Event \"x\"]\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let texts: [&[u8]; 8] = [
             b"[Event \"x\"]\n",

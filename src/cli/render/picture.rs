@@ -16,24 +16,27 @@ const INSTEAD: &str = "name a file for the picture";
 
 /// The file of a picture. It is created when the answer is written, so that nothing is left if that fails or
 /// is stopped.
-pub(crate) struct PictureFile<'a> {
+pub(crate) struct PictureOutput<'a> {
     path: &'a Path,
     existing: Existing,
     database: Option<&'a Path>,
 }
 
-impl<'a> PictureFile<'a> {
+impl<'a> PictureOutput<'a> {
     /// The requested file, if there is one. It must not belong to the database. A file that cannot be written
     /// is reported before the query runs.
     ///
     /// # Errors
     /// Those of [`check`] and [`refuse_pgn`].
-    pub(crate) fn asked(args: &'a PictureArgs, database: Option<&'a Path>) -> anyhow::Result<Option<Self>> {
+    pub(crate) fn requested(
+        args: &'a PictureArgs,
+        database: Option<&'a Path>,
+    ) -> anyhow::Result<Option<Self>> {
         let Some(path) = args.svg.as_deref() else { return Ok(None) };
         if path == Path::new("-") {
             bail!("--svg -: the answer goes to standard output; {INSTEAD}");
         }
-        let existing = Existing::of_option(args.overwrite);
+        let existing = Existing::from_overwrite(args.overwrite);
         check(path, existing, database, INSTEAD)?;
         refuse_pgn(path)?;
         Ok(Some(Self { path, existing, database }))

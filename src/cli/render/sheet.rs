@@ -11,10 +11,10 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::cli::args::{BoardPly, GameArgs};
 use crate::cli::note;
+use crate::cli::render::annotation::{comments, move_time, value, wrapped};
 use crate::cli::render::board::BoardStyle;
 use crate::cli::render::curve::write_curves;
 use crate::cli::render::output::terminal_width;
-use crate::cli::render::remark::{comments, move_time, value, wrapped};
 use crate::cli::render::text::{blanks, printable};
 
 /// From this number on, the half-move clock is shown beside a board.
@@ -203,7 +203,7 @@ fn caption(position: &Position, last: Option<&str>) -> String {
     if !position.has_legal_move() {
         parts.push(if position.is_check() { "checkmate" } else { "stalemate" }.to_owned());
     }
-    let balance = Material::of(position.canonical_fen().as_bytes()).balance();
+    let balance = Material::from_placement(position.canonical_fen().as_bytes()).balance();
     parts.push(if balance == 0 { "material equal".to_owned() } else { format!("material {balance:+}") });
     if position.halfmove_clock() >= LONG_CLOCK {
         parts.push(format!("half-move clock {}", position.halfmove_clock()));

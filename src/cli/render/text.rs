@@ -66,7 +66,7 @@ pub(crate) fn blanks(count: usize) -> String {
 }
 
 /// A message of one or several lines for printing: without control characters, and of limited length.
-pub(crate) fn fit_to_show(text: &str) -> String {
+pub(crate) fn sanitized(text: &str) -> String {
     let lines: Vec<_> = text.split('\n').map(bounded).collect();
     printable_lines(&lines.join("\n"))
 }
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(brief(&"é".repeat(200)), "é".repeat(200));
         assert_eq!(brief(&"é".repeat(201)), "é".repeat(200) + "…");
         assert_eq!(
-            fit_to_show(&format!("a\u{1b}\n{}", "b".repeat(9000))),
+            sanitized(&format!("a\u{1b}\n{}", "b".repeat(9000))),
             format!("a␛\n{}…", "b".repeat(5000))
         );
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 
 use crate::cli::render::done::Done;
-use crate::cli::render::text::{bounded, escaped_json, fit_to_show};
+use crate::cli::render::text::{bounded, escaped_json, sanitized};
 
 /// Whether lines are JSON.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
@@ -97,7 +97,7 @@ pub(crate) fn write(level: Level, text: &str, message: &str, event: Event) {
 
 /// The line that [`write`] writes.
 pub(crate) fn text(level: Level, text: &str, message: &str, event: Event) -> String {
-    if is_json() { line(SystemTime::now(), level, message, event) } else { fit_to_show(text) }
+    if is_json() { line(SystemTime::now(), level, message, event) } else { sanitized(text) }
 }
 
 fn line(time: SystemTime, level: Level, message: &str, event: Event) -> String {
@@ -139,7 +139,7 @@ const fn date(days: u64) -> (u64, u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::made_file::compare_with_file;
+    use crate::cli::generated_file::compare_with_file;
 
     #[test]
     fn a_line_for_programs() {

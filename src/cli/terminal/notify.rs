@@ -35,14 +35,14 @@ impl Notifier {
     }
 
     /// Sends a message if a condition holds.
-    fn tell_if(&self, is_so: bool, state: &str) {
+    fn notify_if(&self, is_so: bool, state: &str) {
         if is_so {
-            self.tell(state);
+            self.notify(state);
         }
     }
 
     /// Sends a message, such as `READY=1`.
-    pub(crate) fn tell(&self, state: &str) {
+    pub(crate) fn notify(&self, state: &str) {
         #[cfg(unix)]
         if let Some((socket, address)) = &self.socket {
             // If nobody listens, the work continues.
@@ -76,7 +76,7 @@ impl Watchdog {
     pub(crate) fn wait(&self, woken: &Receiver<()>, time: Duration) {
         let end = Instant::now() + time;
         loop {
-            self.notifier.tell_if(self.every.is_some(), ALIVE);
+            self.notifier.notify_if(self.every.is_some(), ALIVE);
             let left = end.saturating_duration_since(Instant::now());
             let at_once = self.every.map_or(left, |every| every.min(left));
             if woken.recv_timeout(at_once) != Err(RecvTimeoutError::Timeout) || Instant::now() >= end {
@@ -88,13 +88,13 @@ impl Watchdog {
     /// Runs work that updates a progress. If it hangs, the manager gets no messages.
     pub(crate) fn during<T>(&self, progress: &Progress, work: impl FnOnce() -> T) -> T {
         let Some(every) = self.every else { return work() };
-        self.notifier.tell(ALIVE);
+        self.notifier.notify(ALIVE);
         let (end, ended) = sync_channel::<()>(0);
         std::thread::scope(|scope| {
             let listener =
                 std::thread::Builder::new().name("watchdog".into()).spawn_scoped(scope, move || {
                     while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-                        self.notifier.tell_if(progress.has_moved(), ALIVE);
+                        self.notifier.notify_if(progress.has_moved(), ALIVE);
                     }
                 });
             // Without the thread, the work continues without messages.
@@ -129,7 +129,7 @@ mod tests {
     use std::os::unix::net::UnixDatagram;
 
     use super::*;
-    use pgndex::source::Watch as _;
+    use pgndex::source::SearchObserver as _;
 
     /// A watchdog with an interval of 20 milliseconds, and the socket that receives its messages.
     fn heard() -> (tempfile::TempDir, Watchdog, UnixDatagram) {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_moves_is_told_of_and_work_that_hangs_is_not() {
+    fn only_work_that_progresses_is_notified() {
         let (_directory, watchdog, manager) = heard();
         let progress = Progress::default();
         watchdog.during(&progress, || {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_tells_of_it_until_woken() {
+    fn a_waiting_watchdog_notifies_until_woken() {
         let (_directory, watchdog, manager) = heard();
         let (wake, woken) = sync_channel(1);
         std::thread::scope(|scope| {

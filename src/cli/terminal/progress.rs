@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_line_tells_share_speed_and_time_left() {
+    fn a_log_line_has_share_speed_and_time_left() {
         let mut log = Log(Vec::new());
         log.show(&HALF, &after(30, &HALF));
         let unknown = Snapshot { bytes_total: 0, ..HALF };
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_tells_the_same_to_programs() {
+    fn an_event_has_the_same_values_for_programs() {
         let told = |snapshot| serde_json::to_string(&event(snapshot, &after(30, snapshot))).unwrap();
         insta::assert_snapshot!(told(&HALF), @r#"
         {"event":"progress","fields":{"bytes_done":52428800,"bytes_total":209715200,"games":41000,"plies":3280000,"plies_per_second":109333,"seconds_left":90}}
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_begin_anew_with_a_phase() {
+    fn rates_restart_with_each_phase() {
         let began = Instant::now();
         let mut meter = Meter::new(Snapshot { phase: "reading", ..Snapshot::default() }, began);
         let sorting = Snapshot { phase: "sorting", bytes_done: 0, ..HALF };
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_done_yet_is_no_division_by_zero() {
+    fn no_progress_is_not_a_division_by_zero() {
         assert_eq!(after(0, &HALF).left, None);
         assert_eq!(describe(&Snapshot::default(), &after(5, &Snapshot::default())), "0 games");
     }
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_one_does_nothing() {
+    fn quiet_progress_prints_nothing() {
         Progress::start(true, || unreachable!("nobody asks")).stop();
     }
 }

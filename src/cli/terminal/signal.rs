@@ -112,13 +112,13 @@ pub(crate) struct Interrupts {
 
 impl Interrupts {
     /// Handles signals for a script: between its statements, Ctrl-C or SIGTERM ends the process.
-    pub(crate) fn of_script(database: &Database) -> anyhow::Result<Self> {
+    pub(crate) fn for_script(database: &Database) -> anyhow::Result<Self> {
         Self::taking(database, 0, 1)
     }
 
     /// Handles signals for a prompt: between statements, the prompt handles Ctrl-C itself; SIGTERM and SIGHUP
     /// end the process at any time.
-    pub(crate) fn of_prompt(database: &Database) -> anyhow::Result<Self> {
+    pub(crate) fn for_prompt(database: &Database) -> anyhow::Result<Self> {
         let interrupts = Self::taking(database, u8::MAX, 2)?;
         #[cfg(unix)]
         // SAFETY: the default action installs no handler, so none of our code runs asynchronously.

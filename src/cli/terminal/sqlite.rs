@@ -18,7 +18,7 @@ pub(crate) fn set_up() {
 
 /// A compile-time setting of SQLite that makes this program fast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FastWay {
+enum RecommendedSetting {
     /// Games can be added to a database as pages.
     Pages,
     /// Each connection has its own lock for its page cache.
@@ -27,7 +27,7 @@ enum FastWay {
     LargeMaps,
 }
 
-impl FastWay {
+impl RecommendedSetting {
     const ALL: [Self; 3] = [Self::Pages, Self::OwnLocks, Self::LargeMaps];
 
     /// Whether SQLite has it with these compile-time options.
@@ -57,15 +57,15 @@ impl FastWay {
 }
 
 /// The settings that this program's SQLite lacks.
-fn lacking() -> rusqlite::Result<Vec<FastWay>> {
+fn lacking() -> rusqlite::Result<Vec<RecommendedSetting>> {
     let connection = Connection::open_in_memory()?;
     let mut options = connection.prepare("PRAGMA compile_options")?;
     let options: Vec<String> = options.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-    Ok(FastWay::ALL.into_iter().filter(|way| !way.is_in(&options)).collect())
+    Ok(RecommendedSetting::ALL.into_iter().filter(|way| !way.is_in(&options)).collect())
 }
 
 /// A line; if settings are missing: their cost, and how to get them.
-fn describe(lacking: &[FastWay]) -> String {
+fn describe(lacking: &[RecommendedSetting]) -> String {
     if lacking.is_empty() {
         return "built with all recommended settings".into();
     }
@@ -89,7 +89,7 @@ pub(crate) fn note() -> Option<&'static str> {
     note_on(&lacking().unwrap_or_default())
 }
 
-const fn note_on(lacking: &[FastWay]) -> Option<&'static str> {
+const fn note_on(lacking: &[RecommendedSetting]) -> Option<&'static str> {
     if lacking.is_empty() {
         return None;
     }
@@ -103,13 +103,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_lacking_is_told() {
+    fn missing_settings_are_reported() {
         assert_eq!(lacking().unwrap(), [], "built without the flags of .cargo/config.toml");
         let of_libsqlite3_sys = ["ENABLE_MEMORY_MANAGEMENT", "MAX_MMAP_SIZE=0x7fff0000"].map(str::to_owned);
-        assert!(FastWay::ALL.iter().all(|way| !way.is_in(&of_libsqlite3_sys)));
+        assert!(RecommendedSetting::ALL.iter().all(|way| !way.is_in(&of_libsqlite3_sys)));
         assert_eq!(note(), None);
-        assert!(note_on(&[FastWay::Pages]).is_some());
-        insta::assert_snapshot!(describe(&FastWay::ALL), @r#"
+        assert!(note_on(&[RecommendedSetting::Pages]).is_some());
+        insta::assert_snapshot!(describe(&RecommendedSetting::ALL), @r#"
         built without these recommended settings:
           no ENABLE_DBPAGE_VTAB: games are added to a database row by row, which takes several times as long
           ENABLE_MEMORY_MANAGEMENT: threads wait for each other when games are added, and in a server

@@ -1,7 +1,7 @@
 //! The columns of tables of positions and moves.
 
 use super::super::game_column::GameColumn;
-use super::super::schema::{GAME, Kind};
+use super::super::schema::{ColumnType, GAME};
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(super) enum Column {
     EvalCpBefore,
     EvalMateBefore,
     /// A column of the game.
-    Game(GameColumn, Kind),
+    Game(GameColumn, ColumnType),
 }
 
 /// Columns of positions and their annotations; the default columns come first.
@@ -86,7 +86,7 @@ impl Column {
         let own: &[(&str, Self)] = if of_moves { &OF_MOVES } else { &OF_POSITIONS };
         let is_own = |name: &str| own.iter().any(|(other, _)| *other == name);
         let of_game = move |column: &super::super::schema::Column| {
-            let own_kind = (column.name, Self::Game(GameColumn::of(column.name)?, column.kind));
+            let own_kind = (column.name, Self::Game(GameColumn::from_name(column.name)?, column.kind));
             (!is_own(column.name)).then_some(own_kind)
         };
         own.iter().copied().chain(GAME.columns.iter().filter_map(of_game))
@@ -108,30 +108,30 @@ impl Column {
     }
 
     /// The type of the column, and whether it may be NULL.
-    pub(super) const fn kind(self, of_moves: bool) -> (Kind, bool) {
+    pub(super) const fn kind(self, of_moves: bool) -> (ColumnType, bool) {
         match self {
-            Self::GameId | Self::Key => (Kind::Int64, false),
+            Self::GameId | Self::Key => (ColumnType::Int64, false),
             Self::Ply | Self::HalfmoveClock | Self::MoveNumber | Self::IsCheck | Self::IsMate => {
-                (Kind::Int32, false)
+                (ColumnType::Int32, false)
             }
-            Self::MoveCode => (Kind::Int32, !of_moves),
-            Self::Fen | Self::FullFen | Self::Side => (Kind::Text, false),
-            Self::Uci | Self::San => (Kind::Text, !of_moves),
-            Self::Piece | Self::Captured | Self::Promotion => (Kind::Text, true),
+            Self::MoveCode => (ColumnType::Int32, !of_moves),
+            Self::Fen | Self::FullFen | Self::Side => (ColumnType::Text, false),
+            Self::Uci | Self::San => (ColumnType::Text, !of_moves),
+            Self::Piece | Self::Captured | Self::Promotion => (ColumnType::Text, true),
             Self::Clock
             | Self::Elapsed
             | Self::EvalCp
             | Self::EvalMate
             | Self::Depth
             | Self::EvalCpBefore
-            | Self::EvalMateBefore => (Kind::Int32, true),
+            | Self::EvalMateBefore => (ColumnType::Int32, true),
             Self::Game(_, kind) => (kind, true),
         }
     }
 
     /// Whether it needs annotations or clocks.
     pub(super) fn is_annotation(self) -> bool {
-        let of_game = ["eval_count", "clock_count"].map(GameColumn::of);
+        let of_game = ["eval_count", "clock_count"].map(GameColumn::from_name);
         match self {
             Self::Clock
             | Self::Elapsed

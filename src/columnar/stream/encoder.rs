@@ -10,7 +10,7 @@ use super::super::game_column::{GameColumn, OpeningNames};
 use super::super::positions::game_id;
 use super::super::schema::{GAME, PROBLEM, Table};
 use super::positions::{BATCH_ROWS, GameRows, PositionRows};
-use super::question::{RowKind, StreamQuestion};
+use super::query::{RowKind, StreamQuery};
 use crate::id::GameId;
 use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{EvalRow, HeaderBatch, ProblemRow, SideTable};
@@ -20,7 +20,7 @@ use crate::store::{Result, RowFilter};
 /// Encodes the requested rows.
 #[derive(Debug)]
 pub(crate) struct StreamEncoder {
-    question: Arc<StreamQuestion>,
+    question: Arc<StreamQuery>,
     openings: Arc<OpeningNames>,
     filter: RowFilter,
     rows: Rows,
@@ -44,7 +44,7 @@ pub(crate) struct RankEncoder {
 
 impl RankEncoder {
     pub(super) fn new(
-        question: Arc<StreamQuestion>,
+        question: Arc<StreamQuery>,
         openings: Arc<OpeningNames>,
         cutoff: Arc<AtomicU64>,
     ) -> Self {
@@ -100,7 +100,7 @@ fn evals_of(rows: &HeaderBatch, row: usize) -> &[EvalRow] {
 const BATCH_BYTES: usize = 16 << 20;
 
 impl StreamEncoder {
-    pub(super) fn new(question: Arc<StreamQuestion>, openings: Arc<OpeningNames>) -> Self {
+    pub(super) fn new(question: Arc<StreamQuery>, openings: Arc<OpeningNames>) -> Self {
         let rows = match &question.rows {
             RowKind::Table(table, columns) => {
                 Rows::Cells(Columns::of(columns.iter().map(|&column| table.columns[column].kind)))
@@ -117,7 +117,7 @@ impl StreamEncoder {
         let Self { filter, openings, .. } = self;
         let fits = |row| {
             filter.fits(|column| {
-                GameColumn::of(column).map_or(Cell::Null, |column| column.cell(rows, row, openings))
+                GameColumn::from_name(column).map_or(Cell::Null, |column| column.cell(rows, row, openings))
             })
         };
         (0..rows.games.len()).map(fits).collect()
@@ -132,9 +132,11 @@ impl StreamEncoder {
             Cell::Integer(game_id(question.shard, GameId(first.0.saturating_add(index))))
         };
         if table.name == GAME.name {
-            let columns: Vec<_> =
-                columns.iter().filter_map(|&column| GameColumn::of(GAME.columns[column].name)).collect();
-            let id = GameColumn::of("game_id");
+            let columns: Vec<_> = columns
+                .iter()
+                .filter_map(|&column| GameColumn::from_name(GAME.columns[column].name))
+                .collect();
+            let id = GameColumn::from_name("game_id");
             let openings = Arc::clone(&self.openings);
             for (row, _) in fits.iter().enumerate().filter(|(_, fits)| **fits) {
                 self.push_row(columns.iter().map(|&column| match column.cell(batch, row, &openings) {
@@ -175,7 +177,7 @@ impl StreamEncoder {
     }
 }
 
-fn batch(question: &StreamQuestion, columns: Vec<ArrayRef>) -> RecordBatch {
+fn batch(question: &StreamQuery, columns: Vec<ArrayRef>) -> RecordBatch {
     RecordBatch::try_new(question.schema(), columns).expect("columns as the schema says")
 }
 

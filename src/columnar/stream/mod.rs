@@ -8,10 +8,10 @@ mod choice;
 mod column;
 mod encoder;
 mod positions;
-mod question;
+mod query;
 mod sink;
 
 pub(crate) use choice::LeastRanks;
 pub use choice::PositionChoice;
-pub use question::{StreamError, StreamQuestion};
+pub use query::{StreamError, StreamQuery};
 pub(crate) use sink::{RankSink, StreamSink};

@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, StringArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
 use super::super::game_column::OpeningNames;
-use super::super::schema::Kind;
+use super::super::schema::ColumnType;
 use super::column::Column;
 use crate::board::{Color, FenText, MAX_CANONICAL_FEN, MoveCode, Piece, Position};
 use crate::store::row::virtual_table::Cell;
@@ -54,7 +54,7 @@ pub(super) struct GameRows<'g> {
 }
 
 /// A position of a game, with nearby evaluations.
-struct Place<'p> {
+struct PositionContext<'p> {
     game: &'p GameRows<'p>,
     ply: u32,
     position: &'p Position,
@@ -104,7 +104,7 @@ impl PositionRows {
             if is_wanted {
                 let around = if game.evals.is_empty() { [None; 3] } else { evals.around(ply) };
                 let (position, placement) = (&position, &placement);
-                let place = Place { game, ply, position, placement, code, evals: around };
+                let place = PositionContext { game, ply, position, placement, code, evals: around };
                 for (column, values) in &mut self.columns {
                     values.push(*column, &place, self.of_moves);
                 }
@@ -160,14 +160,14 @@ impl Values {
     fn of(column: Column, of_moves: bool) -> Self {
         match (column, column.kind(of_moves).0) {
             (Column::Fen | Column::FullFen, _) => Self::Fen(FenValues::default()),
-            (_, Kind::Int64) => Self::Int64(Int64Builder::new()),
-            (_, Kind::Int32) => Self::Int32(Int32Builder::new()),
-            (_, Kind::Text) => Self::Text(StringBuilder::new()),
+            (_, ColumnType::Int64) => Self::Int64(Int64Builder::new()),
+            (_, ColumnType::Int32) => Self::Int32(Int32Builder::new()),
+            (_, ColumnType::Text) => Self::Text(StringBuilder::new()),
         }
     }
 
     #[inline]
-    fn push(&mut self, column: Column, place: &Place<'_>, of_moves: bool) {
+    fn push(&mut self, column: Column, place: &PositionContext<'_>, of_moves: bool) {
         match self {
             Self::Int64(values) => match column {
                 Column::GameId => values.append_value(place.game.id),
@@ -209,7 +209,7 @@ impl Values {
 
 impl FenValues {
     #[inline]
-    fn push(&mut self, place: &Place<'_>, is_full: bool) {
+    fn push(&mut self, place: &PositionContext<'_>, is_full: bool) {
         let mut space = [0; MAX_CANONICAL_FEN];
         let length = place.placement.write_at_end(place.position, &mut space);
         self.text.extend_from_slice(&space[MAX_CANONICAL_FEN - length..]);
@@ -226,7 +226,7 @@ impl FenValues {
     }
 }
 
-impl Place<'_> {
+impl PositionContext<'_> {
     #[inline]
     fn number(&self, column: Column, of_moves: bool) -> Option<i32> {
         // The evaluation of a move is stored with the position after it.

@@ -9,21 +9,21 @@ use arrow_array::RecordBatch;
 use super::super::game_column::OpeningNames;
 use super::choice::LeastRanks;
 use super::encoder::{RankEncoder, StreamEncoder};
-use super::question::StreamQuestion;
+use super::query::StreamQuery;
 use crate::opening::OpeningBook;
 use crate::store::sink::{BlockNumber, Sink};
 use crate::store::{Error, Result};
 
 /// Passes batches to a caller, who may end the run.
 pub(crate) struct StreamSink<F> {
-    question: Arc<StreamQuestion>,
+    question: Arc<StreamQuery>,
     openings: Arc<OpeningNames>,
     take: F,
 }
 
 impl<F: FnMut(RecordBatch) -> ControlFlow<()>> StreamSink<F> {
-    pub(crate) fn new(question: StreamQuestion, openings: &OpeningBook, take: F) -> Self {
-        Self { question: Arc::new(question), openings: Arc::new(OpeningNames::of(openings)), take }
+    pub(crate) fn new(question: StreamQuery, openings: &OpeningBook, take: F) -> Self {
+        Self { question: Arc::new(question), openings: Arc::new(OpeningNames::from_book(openings)), take }
     }
 }
 
@@ -42,15 +42,15 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Sink for StreamSink<F> {
 
 /// Finds the positions of the sample.
 pub(crate) struct RankSink<'r> {
-    question: Arc<StreamQuestion>,
+    question: Arc<StreamQuery>,
     openings: Arc<OpeningNames>,
     ranks: &'r mut LeastRanks,
     cutoff: Arc<AtomicU64>,
 }
 
 impl<'r> RankSink<'r> {
-    pub(crate) fn new(question: StreamQuestion, openings: &OpeningBook, ranks: &'r mut LeastRanks) -> Self {
-        let (question, openings) = (Arc::new(question), Arc::new(OpeningNames::of(openings)));
+    pub(crate) fn new(question: StreamQuery, openings: &OpeningBook, ranks: &'r mut LeastRanks) -> Self {
+        let (question, openings) = (Arc::new(question), Arc::new(OpeningNames::from_book(openings)));
         Self { question, openings, ranks, cutoff: Arc::new(AtomicU64::new(u64::MAX)) }
     }
 }

@@ -6,7 +6,7 @@ use crate::store::{KnownSource, SourceDigest};
 
 /// An earlier reading of a source.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Earlier<'k> {
+pub(crate) struct EarlierReading<'k> {
     /// The length of its text, in bytes: at least one.
     pub(crate) bytes: u64,
     /// The digest of this text.
@@ -15,7 +15,7 @@ pub(crate) struct Earlier<'k> {
     pub(crate) last_game: u64,
 }
 
-impl<'k> Earlier<'k> {
+impl<'k> EarlierReading<'k> {
     /// The result of reading a source that has text.
     pub(crate) fn of(source: &'k KnownSource) -> Self {
         Self { bytes: source.bytes, digest: &source.digest, last_game: source.last_game }
@@ -24,7 +24,7 @@ impl<'k> Earlier<'k> {
 
 /// A place in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct TextLocation {
     /// In bytes from the start.
     pub(crate) offset: u64,
     /// Line ends before it.
@@ -37,9 +37,9 @@ pub(crate) struct Place {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Growth {
     /// The start of the last game of the earlier text.
-    pub(crate) last_game: Place,
+    pub(crate) last_game: TextLocation,
     /// The start of the first game after it, or the end of the text.
-    pub(crate) next_game: Place,
+    pub(crate) next_game: TextLocation,
     /// Whether the last game, or the text after it, continues: there is more than whitespace between the
     /// earlier text and the next game.
     pub(crate) goes_on: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Growth {
 
 /// Whether the earlier text is still the beginning of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beginning {
+pub(crate) enum PrefixCheck {
     /// The text begins with it.
     Same(Growth),
     /// The text begins differently.
@@ -59,7 +59,7 @@ pub(crate) enum Beginning {
 /// Processes a text piece by piece. Keeps no more of it than is needed to find the starts of games.
 #[derive(Debug)]
 pub(crate) struct GrowthCheck<'k> {
-    earlier: Option<Earlier<'k>>,
+    earlier: Option<EarlierReading<'k>>,
     /// The length of the longest text in the database, in bytes.
     longest: Option<u64>,
     hasher: blake3::Hasher,
@@ -84,7 +84,7 @@ const KEPT: usize = LOOK_BACK + 8;
 impl<'k> GrowthCheck<'k> {
     /// Checks a text against an earlier reading, if there is one, and against all texts of the database, of
     /// which the longest has `longest` bytes (`None`: there are none).
-    pub(crate) fn new(earlier: Option<Earlier<'k>>, longest: Option<u64>) -> Self {
+    pub(crate) fn new(earlier: Option<EarlierReading<'k>>, longest: Option<u64>) -> Self {
         Self {
             earlier,
             longest,
@@ -125,16 +125,16 @@ impl<'k> GrowthCheck<'k> {
     /// Ends a text that was read completely, or until the check [was done](Self::is_done). Returns its size
     /// and digest, if the database may have this text, and the comparison with the earlier reading, if there
     /// is one.
-    pub(crate) fn finish(mut self) -> (Option<(u64, SourceDigest)>, Option<Beginning>) {
+    pub(crate) fn finish(mut self) -> (Option<(u64, SourceDigest)>, Option<PrefixCheck>) {
         if self.is_same == Some(true) && !self.has_next_game {
             self.search(true);
         }
         let may_be_known = self.longest.is_some_and(|longest| self.bytes <= longest);
         let whole = may_be_known.then(|| (self.bytes, self.digest()));
         let beginning = self.earlier.map(|_| match self.is_same {
-            None => Beginning::Shorter(self.bytes),
-            Some(false) => Beginning::Other,
-            Some(true) => Beginning::Same(self.growth),
+            None => PrefixCheck::Shorter(self.bytes),
+            Some(false) => PrefixCheck::Other,
+            Some(true) => PrefixCheck::Same(self.growth),
         });
         (whole, beginning)
     }
@@ -149,7 +149,7 @@ impl<'k> GrowthCheck<'k> {
     }
 
     /// Processes a piece before the old end.
-    fn take_known(&mut self, text: &[u8], earlier: Earlier<'_>) {
+    fn take_known(&mut self, text: &[u8], earlier: EarlierReading<'_>) {
         let at = within(earlier.last_game, self.bytes, text);
         self.lines.pass(&text[..at]);
         if at < text.len() && self.bytes + at as u64 == earlier.last_game {
@@ -191,9 +191,9 @@ impl<'k> GrowthCheck<'k> {
         self.counted = next - gone;
     }
 
-    fn place(&self, offset: u64) -> Place {
+    fn place(&self, offset: u64) -> TextLocation {
         let (lines, columns) = self.lines.place();
-        Place { offset, lines, columns }
+        TextLocation { offset, lines, columns }
     }
 }
 
@@ -220,7 +220,7 @@ mod tests {
         let next_game = next_boundary(text, read - 1);
         let place = |offset: usize| {
             let (lines, column) = LineCounter::default().at(text, offset);
-            Place { offset: offset as u64, lines, columns: column - 1 }
+            TextLocation { offset: offset as u64, lines, columns: column - 1 }
         };
         let goes_on = !text[read..next_game].trim_ascii().is_empty();
         Growth { last_game: place(last_game), next_game: place(next_game), goes_on }
@@ -230,7 +230,7 @@ mod tests {
         #![proptest_config(cases(256))]
 
         #[test]
-        fn pieces_tell_what_the_whole_does(
+        fn pieces_give_the_result_of_the_whole(
             parts in proptest::collection::vec((0..9usize, 1..3000usize), 1..40),
             read in 0.0..1.0, last_game in 0.0..1.0, size in 1..200_000usize,
         ) {
@@ -244,7 +244,7 @@ mod tests {
             // A game does not begin with a line feed.
             let last_game = (0..=last_game).rev().find(|&at| at == 0 || text[at] != b'\n').unwrap_or(0);
             let digest = hex(&text[..read]);
-            let earlier = Some(Earlier { bytes: read as u64, digest: &digest, last_game: last_game as u64 });
+            let earlier = Some(EarlierReading { bytes: read as u64, digest: &digest, last_game: last_game as u64 });
             for longest in [None, Some(read as u64), Some(u64::MAX)] {
                 let mut survey = GrowthCheck::new(earlier, longest);
                 for piece in text.chunks(size) {
@@ -254,7 +254,7 @@ mod tests {
                     }
                 }
                 let (whole, beginning) = survey.finish();
-                prop_assert_eq!(beginning, Some(Beginning::Same(plain_growth(&text, read, last_game))));
+                prop_assert_eq!(beginning, Some(PrefixCheck::Same(plain_growth(&text, read, last_game))));
                 let whole = whole.map(|(bytes, digest)| (bytes as usize, digest.to_hex()));
                 let is_short = longest.is_some_and(|longest| text.len() as u64 <= longest);
                 prop_assert_eq!(whole, is_short.then(|| (text.len(), hex(&text))));
@@ -263,18 +263,19 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_told() {
+    fn other_texts_are_recognised() {
         let text = b"[Event \"a\"]\n\n1. e4 *\n";
         let digest = hex(&text[..10]);
         let beginning = |text: &[u8], bytes| {
-            let mut survey = GrowthCheck::new(Some(Earlier { bytes, digest: &digest, last_game: 0 }), None);
+            let mut survey =
+                GrowthCheck::new(Some(EarlierReading { bytes, digest: &digest, last_game: 0 }), None);
             survey.take(text);
             survey.finish().1
         };
-        assert!(matches!(beginning(text, 10), Some(Beginning::Same(_))));
-        assert_eq!(beginning(text, 11), Some(Beginning::Other));
-        assert_eq!(beginning(&text[1..], 10), Some(Beginning::Other));
-        assert_eq!(beginning(&text[..9], 10), Some(Beginning::Shorter(9)));
+        assert!(matches!(beginning(text, 10), Some(PrefixCheck::Same(_))));
+        assert_eq!(beginning(text, 11), Some(PrefixCheck::Other));
+        assert_eq!(beginning(&text[1..], 10), Some(PrefixCheck::Other));
+        assert_eq!(beginning(&text[..9], 10), Some(PrefixCheck::Shorter(9)));
         assert_eq!(GrowthCheck::new(None, None).finish(), (None, None));
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::board::KeySet;
-use crate::index::add::growth::{Beginning, Earlier, Growth, GrowthCheck};
+use crate::index::add::growth::{EarlierReading, Growth, GrowthCheck, PrefixCheck};
 use crate::index::error::{Error, Result};
 use crate::index::number::sequence::SourceStart;
 use crate::index::options::{Duplicates, IndexOptions};
@@ -19,13 +19,13 @@ use crate::index::run::{Intake, Run};
 use crate::index::visited_position::decrease::{Decreases, Removed};
 use crate::index::visited_position::sorting::Update;
 use crate::opening::OpeningBook;
-use crate::source::{self, DecodeOptions, Opened, SourceFile, Sources, Watch as _};
+use crate::source::{self, DecodeOptions, Opened, SearchObserver as _, SourceFile, Sources};
 use crate::store::row::SourceId;
 use crate::store::sink::{AddedPages, LevelRule, Replaced};
 use crate::store::write::level::games_to_merge;
-use crate::store::write::remove::{Leaving, Reason};
+use crate::store::write::remove::{Reason, RowsToRemove};
 use crate::store::{
-    Database, GameSet, ImportId, Known, KnownSource, KnownSources, PageTransaction, Tail, WriterLock,
+    Database, GameSet, ImportId, KnownSource, KnownSources, PageTransaction, Snapshot, Tail, WriterLock,
     keep_temporary_files_in,
 };
 
@@ -37,7 +37,7 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     plan.check_target(lock.target())?;
     progress.watch(database.connection());
     database.begin_adding(plan.options.memory / 4)?;
-    let known = Known::open(lock.target())?;
+    let known = Snapshot::open(lock.target())?;
     progress.watch(known.connection());
     known.check_tables()?;
     known.check_numbers()?;
@@ -64,7 +64,7 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         let has_known = known_sources > 0;
         let intake =
             Intake { target, removed, has_known, starts, last_source, import, ..Intake::all(&plan.sources) };
-        let adding = Adding { plan: &plan, database: &database, lock: &lock, progress, started };
+        let adding = Addition { plan: &plan, database: &database, lock: &lock, progress, started };
         summary = adding.fill(intake, &replaced, &tails, reports)?;
     }
     let syncing = Instant::now();
@@ -80,14 +80,14 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     }
     summary.stages.sync = syncing.elapsed();
     summary.known_sources = known_sources;
-    summary.rewritten = rewritten.iter().map(|(path, what)| tell_rewritten(path, what, &options)).collect();
+    summary.rewritten = rewritten.iter().map(|(path, what)| rewritten_note(path, what, &options)).collect();
     summary.file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
     summary.elapsed = started.elapsed();
     Ok(summary)
 }
 
 /// Sources to be added to a database.
-struct Adding<'a> {
+struct Addition<'a> {
     plan: &'a Plan<'a>,
     database: &'a Database,
     lock: &'a WriterLock,
@@ -95,7 +95,7 @@ struct Adding<'a> {
     started: Instant,
 }
 
-impl Adding<'_> {
+impl Addition<'_> {
     /// Adds the games of the intake. Removes the `tails`, which are read again, with the games that are
     /// `replaced`.
     fn fill(
@@ -108,7 +108,7 @@ impl Adding<'_> {
         let Self { plan, database, lock, progress, started } = *self;
         progress.enter(Phase::Reading);
         progress.expect(plan.sources.bytes().unwrap_or(0));
-        let known = Known::open(lock.target())?;
+        let known = Snapshot::open(lock.target())?;
         let (rows, visited, last_game) = (known.positions()?, known.visited_keys()?, known.last_game()?);
         drop(known);
         let spill = directory(plan.options, lock.target());
@@ -143,10 +143,10 @@ impl Adding<'_> {
         let threshold = plan.options.continuation_threshold;
         let pool = &run.pool;
         let removed = Removed { target, games, visited, threshold, pool, progress };
-        let decreases = Decreases::of(removed)?;
+        let decreases = Decreases::compute(removed)?;
         let update = Update { visited, decreases: &decreases, replaced };
         let (positions, reason) = (decreases.positions, Reason::ReadAgain(tails));
-        let leaving = Leaving { games, positions, threshold, reason };
+        let leaving = RowsToRemove { games, positions, threshold, reason };
         let rule = LevelRule { rows, small: plan.options.small_level, merges_all: false };
         let pages = PageTransaction::begin(database)?;
         let sink = AddedPages::new(database, lock, pages, plan.options.memory / 8, rule, leaving)?;
@@ -154,7 +154,7 @@ impl Adding<'_> {
     }
 }
 
-fn tell_rewritten(path: &Path, what: &str, options: &IndexOptions) -> String {
+fn rewritten_note(path: &Path, what: &str, options: &IndexOptions) -> String {
     let games = match options.duplicates {
         Duplicates::Keep => "games already in the database are added once more",
         Duplicates::Skip | Duplicates::Moves => "games already in the database are skipped as duplicates",
@@ -208,7 +208,7 @@ struct Selection {
 impl Selection {
     fn of(
         files: Vec<source::Result<SourceFile>>,
-        known: &Known,
+        known: &Snapshot,
         decode: DecodeOptions,
         progress: &Progress,
     ) -> Result<Self> {
@@ -219,15 +219,15 @@ impl Selection {
                 return Err(Error::Stopped);
             }
             let standing = match &file {
-                Ok(file) => Standing::of(file, &sources, decode, progress),
-                Err(_) => Standing::New,
+                Ok(file) => FileState::of(file, &sources, decode, progress),
+                Err(_) => FileState::New,
             };
             match (standing, file) {
-                (Standing::Known, _) => selection.known_sources += 1,
-                (Standing::Grown(source, growth), Ok(file)) => {
+                (FileState::Snapshot, _) => selection.known_sources += 1,
+                (FileState::Grown(source, growth), Ok(file)) => {
                     selection.add_grown(file, (&sources, source), &growth, known)?;
                 }
-                (Standing::Rewritten(what), Ok(file)) => {
+                (FileState::Rewritten(what), Ok(file)) => {
                     selection.rewritten.push((file.path.clone(), what));
                     selection.add(Ok(file), SourceStart::default());
                 }
@@ -247,7 +247,7 @@ impl Selection {
         mut file: SourceFile,
         (sources, source): (&KnownSources, &KnownSource),
         growth: &Growth,
-        known: &Known,
+        known: &Snapshot,
     ) -> Result<()> {
         let (mut place, mut games) = (growth.next_game, source.games);
         // Text before the next game belongs to the last game.
@@ -264,9 +264,9 @@ impl Selection {
 }
 
 /// How a file compares with the database.
-enum Standing<'k> {
+enum FileState<'k> {
     /// The database has all of it.
-    Known,
+    Snapshot,
     /// It begins with the whole earlier text.
     Grown(&'k KnownSource, Growth),
     /// It does not; a description.
@@ -274,7 +274,7 @@ enum Standing<'k> {
     New,
 }
 
-impl<'k> Standing<'k> {
+impl<'k> FileState<'k> {
     fn of(file: &SourceFile, known: &'k KnownSources, decode: DecodeOptions, progress: &Progress) -> Self {
         // A stream can be read only once.
         let Some(size) = file.bytes else { return Self::New };
@@ -284,7 +284,7 @@ impl<'k> Standing<'k> {
         if longest.is_none() && earlier.is_none() {
             return Self::New;
         }
-        let mut survey = GrowthCheck::new(earlier.map(Earlier::of), longest);
+        let mut survey = GrowthCheck::new(earlier.map(EarlierReading::of), longest);
         if !read(file, decode, progress, &mut survey) {
             return Self::New;
         }
@@ -292,13 +292,13 @@ impl<'k> Standing<'k> {
         if let Some((bytes, digest)) = whole.map(|(bytes, digest)| (bytes, digest.to_hex()))
             && known.has_text(bytes, digest)
         {
-            return Self::Known;
+            return Self::Snapshot;
         }
         let Some((source, beginning)) = earlier.zip(beginning) else { return Self::New };
         match beginning {
-            Beginning::Same(growth) => Self::Grown(source, growth),
-            Beginning::Other => Self::Rewritten("it begins differently".to_owned()),
-            Beginning::Shorter(bytes) => {
+            PrefixCheck::Same(growth) => Self::Grown(source, growth),
+            PrefixCheck::Other => Self::Rewritten("it begins differently".to_owned()),
+            PrefixCheck::Shorter(bytes) => {
                 Self::Rewritten(format!("{bytes} bytes of text instead of {}", source.bytes))
             }
         }

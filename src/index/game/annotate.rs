@@ -3,7 +3,7 @@
 use crate::board::{Color, FenText, MAX_CANONICAL_FEN, MoveCode, Position, SanError};
 use crate::index::game::word::{glued_move, is_meant_as_move, shown};
 use crate::index::options::Annotations;
-use crate::index::problem::Kind;
+use crate::index::problem::ProblemKind;
 use crate::pgn::{Annotation, CommentReader, Eval, MoveNumbers, TextFlaw, Token, Variation, is_remark};
 use crate::store::MOST_DEPTH;
 use crate::store::row::{
@@ -24,7 +24,7 @@ const TOO_MUCH: &str = "only 64 MiB of the annotations of a game are kept, and v
 /// A problem with annotations; the game itself continues.
 #[derive(Debug)]
 pub(crate) struct AnnotationProblem {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ProblemKind,
     /// The offset in the chunk, in bytes.
     pub(crate) offset: usize,
     pub(crate) ply: usize,
@@ -35,14 +35,14 @@ pub(crate) struct AnnotationProblem {
 
 /// A place in a game, with the numbers of its annotations.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct LineLocation {
     line: u32,
     ply: u32,
     comments: u32,
     commands: u32,
 }
 
-impl Place {
+impl LineLocation {
     /// Moves to a ply of the same line.
     fn go_to(&mut self, ply: u32) {
         if self.ply != ply {
@@ -54,7 +54,7 @@ impl Place {
 /// An open variation.
 #[derive(Debug)]
 struct Level {
-    place: Place,
+    place: LineLocation,
     /// The position before the last move, or the same position if there is no move.
     before: (Position, u32),
     position: Position,
@@ -76,7 +76,7 @@ pub(crate) struct Annotator {
     /// Bytes left for the current game.
     left: usize,
     game: GameId,
-    main: Place,
+    main: LineLocation,
     lines: u32,
     /// A position of the main line that lags behind the current one, and its ply. Variations branch off from
     /// it.
@@ -120,7 +120,7 @@ impl Annotator {
             reader: CommentReader::default(),
             left: 0,
             game: GameId(0),
-            main: Place::default(),
+            main: LineLocation::default(),
             lines: 0,
             behind: None,
             levels: Vec::new(),
@@ -142,7 +142,7 @@ impl Annotator {
         self.is_replayed = is_replayed;
         self.reader.begin_game();
         self.game = game;
-        self.main = Place::default();
+        self.main = LineLocation::default();
         self.lines = 0;
         self.behind = None;
         self.is_told = false;
@@ -235,7 +235,7 @@ impl Annotator {
     /// Reports once that annotations are left out.
     fn leave_out(&mut self, offset: usize, ply: u32) {
         if !std::mem::replace(&mut self.is_told, true) {
-            let (kind, message) = (Kind::LongAnnotations, TOO_MUCH.to_owned());
+            let (kind, message) = (ProblemKind::LongAnnotations, TOO_MUCH.to_owned());
             self.problems.push(AnnotationProblem {
                 kind,
                 offset,
@@ -246,8 +246,8 @@ impl Annotator {
         }
     }
 
-    fn nag(&mut self, nag: u32, offset: usize, place: Place, headers: &mut HeaderBatch) {
-        let Place { line, ply, .. } = place;
+    fn nag(&mut self, nag: u32, offset: usize, place: LineLocation, headers: &mut HeaderBatch) {
+        let LineLocation { line, ply, .. } = place;
         if self.kept == Annotations::All && self.fits(0, offset, ply) {
             headers.nags.push(NagRow { game: self.game, line, ply: Ply(ply), nag });
         }
@@ -257,7 +257,7 @@ impl Annotator {
         &mut self,
         comment: &[u8],
         offset: usize,
-        place: &mut Place,
+        place: &mut LineLocation,
         mover: Option<Color>,
         headers: &mut HeaderBatch,
     ) {
@@ -272,14 +272,14 @@ impl Annotator {
         let before = known.map(numbers_of).unwrap_or_default();
         let mut numbers = before;
         let (text, commands) = (&mut headers.text, &mut headers.commands);
-        let (room, mut is_full) = (&mut self.left, false);
+        let (free, mut is_full) = (&mut self.left, false);
         let has_numbers = line == 0 && self.is_replayed;
         let left = self.reader.read(comment, mover, has_numbers.then_some(&mut numbers), |name, value| {
             if !is_all {
                 return;
             }
-            match room.checked_sub(BYTES_A_ROW) {
-                Some(left) => *room = left,
+            match free.checked_sub(BYTES_A_ROW) {
+                Some(left) => *free = left,
                 None => is_full = true,
             }
             if !is_full {
@@ -309,11 +309,11 @@ impl Annotator {
 
     /// Reports bytes of a comment that are not valid in a known encoding.
     fn report_flaw(&mut self, comment: &[u8], offset: usize, ply: u32) {
-        let Some(flaw) = TextFlaw::of(comment) else { return };
+        let Some(flaw) = TextFlaw::find(comment) else { return };
         if flaw.is_encoding && std::mem::replace(&mut self.is_encoding_reported, true) {
             return;
         }
-        let (kind, ply) = (Kind::InvalidText, ply as usize);
+        let (kind, ply) = (ProblemKind::InvalidText, ply as usize);
         let (offset, message) = (offset + flaw.offset, flaw.to_string());
         self.problems.push(AnnotationProblem { kind, offset, ply, word_end: None, message });
     }
@@ -404,7 +404,7 @@ impl Annotator {
         self.lines += 1;
         let (line, ply, rows) = (self.lines, from.1, Rows::of(headers));
         headers.variations.push(VariationRow { game: self.game, line, parent_line, ply: Ply(ply) });
-        let place = Place { line, ply, ..Place::default() };
+        let place = LineLocation { line, ply, ..LineLocation::default() };
         Some(Level { place, position: from.0.clone(), before: from, last_move: None, is_broken: false, rows })
     }
 
@@ -442,7 +442,7 @@ impl Annotator {
             Ok(move_code) => {
                 level.place.go_to(level.place.ply + 1);
                 level.last_move = Some(headers.variation_moves.len());
-                let (position, Place { line, ply, .. }) = (&level.position, level.place);
+                let (position, LineLocation { line, ply, .. }) = (&level.position, level.place);
                 let fen = push_fen(&mut headers.text, position);
                 headers.variation_moves.push(VariationMoveRow {
                     game: self.game,
@@ -474,7 +474,7 @@ impl Annotator {
         if is_remark(word) || self.problems.len() >= MOST_PROBLEMS {
             return;
         }
-        let (kind, offset, ply) = (Kind::UnknownToken, end - word.len(), level.place.ply as usize);
+        let (kind, offset, ply) = (ProblemKind::UnknownToken, end - word.len(), level.place.ply as usize);
         let message =
             format!("in a variation: \"{}\" is not part of movetext: ignored", shown(word).escape_debug());
         self.problems.push(AnnotationProblem { kind, offset, ply, word_end: Some(end), message });
@@ -493,7 +493,7 @@ impl Annotator {
             position.fen()
         );
         let (offset, ply) = (end - word.len(), level.place.ply as usize);
-        let kind = Kind::VariationMove;
+        let kind = ProblemKind::VariationMove;
         self.problems.push(AnnotationProblem { kind, offset, ply, word_end: Some(end), message });
     }
 }
@@ -526,7 +526,7 @@ fn offset_in(text: &[u8], part: &[u8]) -> usize {
 
 fn numbers_of(row: EvalRow) -> MoveNumbers {
     let EvalRow { clock, elapsed, eval_cp, eval_mate, depth, .. } = row;
-    MoveNumbers { clock, elapsed, eval: Eval::of(eval_cp, eval_mate), depth }
+    MoveNumbers { clock, elapsed, eval: Eval::from_columns(eval_cp, eval_mate), depth }
 }
 
 fn row_of(game: GameId, ply: Ply, numbers: MoveNumbers) -> EvalRow {

@@ -127,7 +127,7 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    pub(crate) fn of(batch: &GameBatch) -> Self {
+    pub(crate) fn from_batch(batch: &GameBatch) -> Self {
         Self {
             games: batch.games.len(),
             rows: batch.headers.game_rows(),

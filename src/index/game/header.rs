@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::board::GameResult;
 use crate::index::game::batch::GameBatch;
-use crate::index::problem::Kind;
+use crate::index::problem::ProblemKind;
 use crate::pgn::{
     Annotation, CommentReader, GameFacts, MoveNumbers, Reader, Speed, TagPair, TextFlaw, Token, clock, date,
 };
@@ -28,7 +28,7 @@ pub(crate) struct Header {
 }
 
 /// A problem with a tag: its offset, kind, text, and the reason.
-pub(crate) type TagProblem = (usize, Kind, String, Cow<'static, str>);
+pub(crate) type TagProblem = (usize, ProblemKind, String, Cow<'static, str>);
 
 impl Header {
     /// Parses the tags of game number `game` of the batch; `moves` is at the start of its movetext. Tags
@@ -50,11 +50,11 @@ impl Header {
             if seen.may_have(tag.name)
                 && tags[..index].iter().any(|other| other.name.eq_ignore_ascii_case(tag.name))
             {
-                problems.push((tag.offset, Kind::DuplicateTag, token(), TWICE.into()));
+                problems.push((tag.offset, ProblemKind::DuplicateTag, token(), TWICE.into()));
             }
             let kept = tag.value.len().min(MOST_VALUE).min(left.saturating_sub(tag.name.len()));
             if kept < tag.value.len() && left > 0 {
-                problems.push((tag.offset, Kind::LongTags, token(), TOO_LONG.into()));
+                problems.push((tag.offset, ProblemKind::LongTags, token(), TOO_LONG.into()));
             }
             if kept == 0 && !tag.value.is_empty() {
                 left = 0;
@@ -62,17 +62,17 @@ impl Header {
             }
             left -= tag.name.len() + kept;
             let value = TagPair { value: cut(tag.value, kept), ..*tag }.text();
-            if let Some(flaw) = TextFlaw::of(cut(tag.value, kept))
+            if let Some(flaw) = TextFlaw::find(cut(tag.value, kept))
                 && !(flaw.is_encoding && std::mem::replace(&mut is_encoding_reported, true))
             {
-                problems.push((tag.offset, Kind::InvalidText, token(), flaw.to_string().into()));
+                problems.push((tag.offset, ProblemKind::InvalidText, token(), flaw.to_string().into()));
             }
             if let Err(reason) = header.set(tag.name, &value, batch) {
                 let name = String::from_utf8_lossy(usual_spelling(tag.name).unwrap_or(tag.name));
                 header.push(&name, &value, batch);
                 if let Some(reason) = reason {
                     let token = format!("{} \"{value}\"]", token());
-                    problems.push((tag.offset, Kind::InvalidTag, token, reason.into()));
+                    problems.push((tag.offset, ProblemKind::InvalidTag, token, reason.into()));
                 }
             }
         }
@@ -103,7 +103,7 @@ impl Header {
             }
             b"Result" if is_unknown(value) => {}
             b"Result" => {
-                let result = GameResult::of_tag(value).ok_or(Some("the result cannot be read"))?;
+                let result = GameResult::from_tag(value).ok_or(Some("the result cannot be read"))?;
                 self.result = Some(result);
                 self.both_lost = result == GameResult::Unknown && value.trim() != "*";
                 // A value in an unusual form is stored as written.
@@ -135,8 +135,9 @@ impl Header {
         let tags =
             batch.headers.tags[self.first_tag..].iter().map(|tag| (tag.name.of(text), tag.value.of(text)));
         let of = |value: Option<Text>| value.map(|value| value.of(text));
-        let facts =
-            GameFacts::of(of(self.names.site), of(row.time_control), tags, || first_clock(moves.clone()));
+        let facts = GameFacts::from_tags(of(self.names.site), of(row.time_control), tags, || {
+            first_clock(moves.clone())
+        });
         let mut push = |value: Option<String>| value.map(|value| batch.headers.push_text(&value));
         row.lichess_id = push(facts.lichess_id);
         row.started_at = push(facts.started_at);
@@ -321,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_long_tags_a_part_is_kept() {
+    fn very_long_tags_are_truncated() {
         let long = "\u{20ac}".repeat(MOST_VALUE);
         let tag = |name, value| TagPair { name, value, offset: 0 };
         let mut tags = vec![tag(&b"Event"[..], long.as_bytes()), tag(b"Latin", &[0xe9; MOST_VALUE + 1])];
@@ -334,12 +335,15 @@ mod tests {
         assert_eq!(latin.value.of(text), "\u{e9}".repeat(MOST_VALUE));
         let kinds =
             |problems: &[TagProblem], kind| problems.iter().filter(|problem| problem.1 == kind).count();
-        assert_eq!((kinds(&problems, Kind::LongTags), kinds(&problems, Kind::InvalidText)), (2, 1));
+        assert_eq!(
+            (kinds(&problems, ProblemKind::LongTags), kinds(&problems, ProblemKind::InvalidText)),
+            (2, 1)
+        );
         let many = vec![tag(&b"X"[..], &[b'x'; MOST_VALUE][..]); 100];
         let (mut batch, mut problems) = (GameBatch::default(), Vec::new());
         Header::read(&many, &Reader::new(b""), GameId(0), &mut batch, &mut problems);
         assert!(batch.headers.text.len() <= MOST_TEXT);
-        assert_eq!((batch.headers.tags.len(), kinds(&problems, Kind::LongTags)), (1, 1));
+        assert_eq!((batch.headers.tags.len(), kinds(&problems, ProblemKind::LongTags)), (1, 1));
     }
 
     #[test]
@@ -360,6 +364,6 @@ mod tests {
         assert_eq!(rows, [("ALPHA", "last"), ("WhiteElo", "none"), ("Zeta", "1")]);
         assert_eq!(header.row.eco.unwrap().of(text), "B20");
         let kinds: Vec<_> = problems.iter().map(|problem| problem.1).collect();
-        assert_eq!(kinds, [Kind::DuplicateTag, Kind::InvalidTag]);
+        assert_eq!(kinds, [ProblemKind::DuplicateTag, ProblemKind::InvalidTag]);
     }
 }

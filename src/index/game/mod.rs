@@ -2,10 +2,10 @@
 
 pub(crate) mod annotate;
 pub(crate) mod batch;
+pub(crate) mod features;
 pub(crate) mod header;
 pub(crate) mod parse;
-pub(crate) mod passed;
 pub(crate) mod positions;
-pub(crate) mod reread;
 pub(crate) mod signature;
+pub(crate) mod single_game;
 pub(crate) mod word;

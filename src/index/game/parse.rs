@@ -11,7 +11,7 @@ use crate::index::game::signature::{Comparison, Pairing};
 use crate::index::game::signature::{PREFIX_PLIES, mix, mix_text};
 use crate::index::game::word::{glued_move, is_meant_as_move, may_be_move, notation_of, shorten, shown};
 use crate::index::options::Annotations;
-use crate::index::problem::Kind;
+use crate::index::problem::ProblemKind;
 use crate::index::read::lines::LineCounter;
 use crate::index::visited_position::counted_game::CountedGame;
 use crate::opening::OpeningBook;
@@ -33,7 +33,7 @@ pub(crate) struct ChunkParser<'a> {
     /// How many warnings of the current game may still be reported.
     warnings_left: u32,
     /// The first ignored word of the current game that may have been a move.
-    doubtful: Option<Doubtful>,
+    doubtful: Option<SuspectWord>,
     start: &'a Position,
     openings: &'a OpeningBook,
     /// Whether games with an error are omitted.
@@ -50,7 +50,7 @@ const MOST_WARNINGS: u32 = 100;
 const MOST_PLIES: usize = 1 << 22;
 
 /// A word and its place.
-struct Doubtful {
+struct SuspectWord {
     word: String,
     offset: usize,
 }
@@ -80,7 +80,7 @@ impl<'a> ChunkParser<'a> {
             text,
             source,
             base,
-            reader: Reader::of_chunk(text, size),
+            reader: Reader::from_chunk(text, size),
             tags: Vec::new(),
             frame: Vec::new(),
             lines: LineCounter::default(),
@@ -130,7 +130,7 @@ impl<'a> ChunkParser<'a> {
             self.frame.clear();
             self.warnings_left = MOST_WARNINGS;
             self.doubtful = None;
-            let (before, errors) = (Extent::of(batch), batch.errors);
+            let (before, errors) = (Extent::from_batch(batch), batch.errors);
             let found = self.reader.next_game(&mut self.tags, &mut self.frame);
             for index in 0..self.frame.len() {
                 self.frame_problem(self.frame[index], found, batch);
@@ -226,7 +226,7 @@ impl<'a> ChunkParser<'a> {
         {
             let name = variant.of(&batch.headers.text).to_owned();
             let message = format!("variant \"{name}\" is not supported: moves are skipped, tags are kept");
-            self.problem_at_tag("Variant", batch, Kind::UnsupportedVariant, game, &name, &message);
+            self.problem_at_tag("Variant", batch, ProblemKind::UnsupportedVariant, game, &name, &message);
             return Start::Nowhere;
         }
         let Some(fen) = header.fen else { return Start::Standard };
@@ -239,7 +239,7 @@ impl<'a> ChunkParser<'a> {
                 if let Some((color, count)) = crowded {
                     let message =
                         format!("start position: {} has {count} pieces, more than 16", color.name());
-                    self.problem_at_tag("FEN", batch, Kind::ManyPieces, game, &start_fen, &message);
+                    self.problem_at_tag("FEN", batch, ProblemKind::ManyPieces, game, &start_fen, &message);
                 }
                 header.row.start_fen = Some(batch.headers.push_text(&start_fen));
                 batch.setups.push(position);
@@ -248,7 +248,7 @@ impl<'a> ChunkParser<'a> {
             Err(error) => {
                 let fen = fen.of(&batch.headers.text).to_owned();
                 let message = format!("start position: {error}; no move of the game can be played");
-                self.problem_at_tag("FEN", batch, Kind::InvalidFen, game, &fen, &message);
+                self.problem_at_tag("FEN", batch, ProblemKind::InvalidFen, game, &fen, &message);
                 header.keep("FEN", &fen, batch);
                 Start::Nowhere
             }
@@ -275,7 +275,7 @@ impl<'a> ChunkParser<'a> {
     fn end_annotations(&mut self, row: &mut GameRow, batch: &mut GameBatch) {
         let (evals, clocks) = self.annotator.end(&mut batch.headers);
         (row.eval_count, row.clock_count) = (Some(evals), Some(clocks));
-        self.tell_annotation_problems(row.game, batch);
+        self.report_annotation_problems(row.game, batch);
     }
 
     /// Skips a game that cannot be replayed. If its rules are known, its comments are stored, all at its
@@ -361,7 +361,15 @@ impl<'a> ChunkParser<'a> {
                 Token::Move(_) if batch.codes.len() - first == MOST_PLIES => {
                     let message = format!("more than {MOST_PLIES} plies: the rest is left out");
                     let offset = self.reader.offset();
-                    self.problem(batch, Kind::LongGame, offset, Some(game), Some(MOST_PLIES), None, &message);
+                    self.problem(
+                        batch,
+                        ProblemKind::LongGame,
+                        offset,
+                        Some(game),
+                        Some(MOST_PLIES),
+                        None,
+                        &message,
+                    );
                     status = GameStatus::Truncated;
                     break self.skip_moves();
                 }
@@ -431,7 +439,7 @@ impl<'a> ChunkParser<'a> {
     }
 
     /// Reports the problems with the annotations of a game.
-    fn tell_annotation_problems(&mut self, game: GameId, batch: &mut GameBatch) {
+    fn report_annotation_problems(&mut self, game: GameId, batch: &mut GameBatch) {
         for problem in std::mem::take(&mut self.annotator.problems) {
             let AnnotationProblem { kind, offset, ply, word_end, message } = problem;
             let token = word_end.map(|end| shown(&self.text[offset..end]));
@@ -481,7 +489,7 @@ impl<'a> ChunkParser<'a> {
         let (shown, played) = (shown(token), decode(&token[..length]));
         let message = format!("no space after the move: \"{shown}\" begins with {played}");
         let offset = self.reader.offset() - token.len();
-        self.problem(batch, Kind::MissingSpace, offset, Some(game), Some(ply), Some(&shown), &message);
+        self.problem(batch, ProblemKind::MissingSpace, offset, Some(game), Some(ply), Some(&shown), &message);
         self.reader.unread(token.len() - length);
         Ok(code)
     }
@@ -501,9 +509,9 @@ impl<'a> ChunkParser<'a> {
             SanError::Unreadable if !is_meant_as_move(token, self.text, self.reader.offset()) => {
                 return self.unknown_token(token, game, ply, batch);
             }
-            SanError::Unreadable => Kind::UnreadableMove,
-            SanError::Ambiguous => Kind::AmbiguousMove,
-            _ => Kind::IllegalMove,
+            SanError::Unreadable => ProblemKind::UnreadableMove,
+            SanError::Ambiguous => ProblemKind::AmbiguousMove,
+            _ => ProblemKind::IllegalMove,
         };
         let shown = shown(token);
         let dots = if position.side() == crate::board::Color::White { "." } else { "..." };
@@ -522,32 +530,32 @@ impl<'a> ChunkParser<'a> {
         let (kind, message) = match token {
             Token::Junk(word) => return self.unknown_token(word, game, ply, batch),
             Token::UnclosedComment => (
-                Kind::UnclosedComment,
+                ProblemKind::UnclosedComment,
                 "a comment is not closed before the game ends: what follows it is lost",
             ),
             Token::UnclosedVariation => (
-                Kind::UnclosedVariation,
+                ProblemKind::UnclosedVariation,
                 "a variation is not closed before the game ends: what follows it is lost",
             ),
             Token::StrayOpening => (
-                Kind::StrayOpening,
+                ProblemKind::StrayOpening,
                 "a variation before the first move is not closed: the bracket is ignored",
             ),
-            _ => (Kind::StrayClosing, "a closing bracket without an opening one"),
+            _ => (ProblemKind::StrayClosing, "a closing bracket without an opening one"),
         };
         self.problem(batch, kind, offset, Some(game), Some(ply), None, message);
-        matches!(kind, Kind::UnclosedComment | Kind::UnclosedVariation)
+        matches!(kind, ProblemKind::UnclosedComment | ProblemKind::UnclosedVariation)
     }
 
     /// Reports that a game has no moves because possible moves were ignored. Returns whether this is the
     /// case.
     fn all_moves_lost(&mut self, game: GameId, batch: &mut GameBatch) -> bool {
-        let Some(Doubtful { word, offset }) = self.doubtful.take() else { return false };
+        let Some(SuspectWord { word, offset }) = self.doubtful.take() else { return false };
         let message = format!(
             "no move of the game can be read; the first word that may be one is \"{}\"",
             word.escape_debug()
         );
-        self.problem(batch, Kind::UnreadableMove, offset, Some(game), Some(0), Some(&word), &message);
+        self.problem(batch, ProblemKind::UnreadableMove, offset, Some(game), Some(0), Some(&word), &message);
         true
     }
 
@@ -556,11 +564,19 @@ impl<'a> ChunkParser<'a> {
             let shown = shown(token);
             if self.doubtful.is_none() && may_be_move(&shown) {
                 let offset = self.reader.offset() - token.len();
-                self.doubtful = Some(Doubtful { word: shown.clone().into_owned(), offset });
+                self.doubtful = Some(SuspectWord { word: shown.clone().into_owned(), offset });
             }
             let message = format!("\"{}\" is not part of movetext: ignored", shown.escape_debug());
             let offset = self.reader.offset() - token.len();
-            self.problem(batch, Kind::UnknownToken, offset, Some(game), Some(ply), Some(&shown), &message);
+            self.problem(
+                batch,
+                ProblemKind::UnknownToken,
+                offset,
+                Some(game),
+                Some(ply),
+                Some(&shown),
+                &message,
+            );
         }
         false
     }
@@ -578,14 +594,22 @@ impl<'a> ChunkParser<'a> {
         match ending.result {
             None if ending.status == GameStatus::Ok => {
                 let message = "no result after the moves: the tag's result is used";
-                self.problem(batch, Kind::MissingResult, end, Some(game), None, None, message);
+                self.problem(batch, ProblemKind::MissingResult, end, Some(game), None, None, message);
             }
             Some(token) if tag.is_some_and(|tag| tag != token) => {
                 let tag = tag.unwrap_or_default().as_str();
                 let message = format!("the tag says {tag}, the moves end in {}", token.as_str());
                 let Range { start: at, end } = ending.result_at;
                 let shown = shown(&self.text[at..end]);
-                self.problem(batch, Kind::ResultMismatch, at, Some(game), None, Some(&shown), &message);
+                self.problem(
+                    batch,
+                    ProblemKind::ResultMismatch,
+                    at,
+                    Some(game),
+                    None,
+                    Some(&shown),
+                    &message,
+                );
             }
             _ => {}
         }
@@ -600,23 +624,23 @@ impl<'a> ChunkParser<'a> {
         match problem {
             FrameProblem::UnclosedTag { offset } => {
                 let message = "a tag pair without its closing quote and bracket: read to the end of the line";
-                self.problem(batch, Kind::UnclosedTag, offset, game, None, None, message);
+                self.problem(batch, ProblemKind::UnclosedTag, offset, game, None, None, message);
             }
             FrameProblem::UnquotedTag { offset } => {
                 let message = "a tag pair without quotes: read up to its bracket";
-                self.problem(batch, Kind::UnclosedTag, offset, game, None, None, message);
+                self.problem(batch, ProblemKind::UnclosedTag, offset, game, None, None, message);
             }
             FrameProblem::DamagedTag { offset } => {
                 let message = "a line among the tags is not a tag pair: ignored";
-                self.problem(batch, Kind::InvalidTag, offset, game, None, None, message);
+                self.problem(batch, ProblemKind::InvalidTag, offset, game, None, None, message);
             }
             FrameProblem::TooManyTags { offset } => {
                 let message = format!("more than {MOST_TAGS} tag pairs: the others are ignored");
-                self.problem(batch, Kind::LongTags, offset, game, None, None, &message);
+                self.problem(batch, ProblemKind::LongTags, offset, game, None, None, &message);
             }
             FrameProblem::Outside { offset } => {
                 let message = "text outside games: ignored";
-                self.problem(batch, Kind::OutsideText, offset, None, None, None, message);
+                self.problem(batch, ProblemKind::OutsideText, offset, None, None, None, message);
             }
         }
     }
@@ -626,7 +650,7 @@ impl<'a> ChunkParser<'a> {
         &mut self,
         tag: &str,
         batch: &mut GameBatch,
-        kind: Kind,
+        kind: ProblemKind,
         game: GameId,
         token: &str,
         message: &str,
@@ -640,7 +664,7 @@ impl<'a> ChunkParser<'a> {
     fn problem(
         &mut self,
         batch: &mut GameBatch,
-        kind: Kind,
+        kind: ProblemKind,
         offset: usize,
         game: Option<GameId>,
         ply: Option<usize>,
@@ -650,7 +674,7 @@ impl<'a> ChunkParser<'a> {
         use crate::store::row::Severity;
         let mut message = shorten(message);
         // Skipped games are counted by this kind.
-        if kind.severity() == Severity::Warning && kind != Kind::UnsupportedVariant {
+        if kind.severity() == Severity::Warning && kind != ProblemKind::UnsupportedVariant {
             let Some(left) = self.warnings_left.checked_sub(1) else { return };
             self.warnings_left = left;
             if left == 0 {
@@ -753,7 +777,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_are_parted_from_numbers_and_results_without_a_space() {
+    fn moves_are_split_from_numbers_and_results_without_a_space() {
         let (moves, kinds, result) = first_game(b"1. e4 d62. Nf3 Nf63. Nc3 g610. d4 Bg71/2-1/2\n\n1. d4 *");
         assert_eq!(moves, ["e2e4", "d7d6", "g1f3", "g8f6", "b1c3", "g7g6", "d2d4", "f8g7"]);
         assert_eq!(kinds, ["missing-space"; 4]);
@@ -780,14 +804,14 @@ mod tests {
     }
 
     #[test]
-    fn signs_beyond_ascii_are_passed_over() {
+    fn non_ascii_characters_are_skipped() {
         let text = "1. e4\u{203c} e5\u{2047} 2. Nf3\u{2049} Nc6\u{2048} 3. Bb5\u{25a1} a6= 4. Ba4\u{221e} *";
         let (moves, kinds, _) = first_game(text.as_bytes());
         assert_eq!((moves.len(), kinds.len()), (7, 0));
     }
 
     #[test]
-    fn of_a_very_long_game_the_beginning_is_kept() {
+    fn very_long_games_are_truncated() {
         let text = format!("{} *", "Nf3 Nf6 Ng1 Ng8 ".repeat(MOST_PLIES / 4));
         let (moves, kinds, _) = first_game(text.as_bytes());
         assert_eq!((moves.len(), kinds.len()), (MOST_PLIES, 0));

@@ -169,7 +169,7 @@ mod tests {
     use crate::board::Position;
 
     #[test]
-    fn each_thing_that_games_are_compared_by_tells_them_apart() {
+    fn each_compared_value_distinguishes_games() {
         let comparison = Comparison { rule: Duplicates::Moves, hash: KeyHash::new(KeyHash::BITS) };
         let fen = "4k3/8/8/8/8/8/8/4K2R w K - 0 1";
         let pairing = |white, black, date, result| Some(Pairing { white, black, date, result });
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_told_apart() {
+    fn texts_are_distinguished() {
         let texts = ["", "\0", "a", "a\0", "\0a", "abcdefgh", "abcdefgh\0", "abcdefghi", "abcdefgg"];
         let mut hashes = texts.map(|text| mix_text(1, text)).to_vec();
         hashes.sort_unstable();

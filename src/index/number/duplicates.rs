@@ -7,7 +7,7 @@ use crate::index::game::signature::{Comparison, Pairing, Signature, Signatures};
 use crate::index::options::Duplicates;
 use crate::index::spill::SpillMap;
 use crate::store::row::{GameId, NameId};
-use crate::store::{ComparedGame, GameSet, Known};
+use crate::store::{ComparedGame, GameSet, Snapshot};
 
 /// The first of each group of equal games: of this run, and of the existing database as far as its games were
 /// read.
@@ -65,7 +65,7 @@ impl Originals {
     /// All at once: comparing each new game with all of them would take forever if many are equal.
     pub(crate) fn take_known(
         &mut self,
-        known: &Known,
+        known: &Snapshot,
         moves_hash: u64,
         white: Option<NameId>,
     ) -> Result<bool> {

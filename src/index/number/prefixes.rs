@@ -53,7 +53,7 @@ impl<'p> Prefixes<'p> {
         for PrefixCandidate { game, .. } in candidates.iter().filter(|game| game.is_long) {
             self.progress.check()?;
             if let Some(compared) = loader.compared_game(*game)? {
-                self.see_long(&compared)?;
+                self.find_prefixes_of(&compared)?;
             }
         }
         let mut count = 0;
@@ -103,7 +103,7 @@ impl<'p> Prefixes<'p> {
     }
 
     /// Searches for the short games that are prefixes of a long one, which is later than all before.
-    fn see_long(&mut self, game: &ComparedGame) -> Result<()> {
+    fn find_prefixes_of(&mut self, game: &ComparedGame) -> Result<()> {
         let begin = self.begin(game);
         let Self { keys, longer, last, hash, key, .. } = self;
         let mut hasher = hash.begin();

@@ -5,12 +5,12 @@ use crate::index::game::batch::{GameBatch, ReadGame};
 use crate::index::game::signature::Signature;
 use crate::index::number::duplicates::Originals;
 use crate::index::number::names::Names;
-use crate::index::problem::Kind;
+use crate::index::problem::ProblemKind;
 use crate::index::spill::{KeyHash, SpillMap};
 use crate::index::visited_position::counted_game::CountedGames;
 use crate::source::other_text;
 use crate::store::row::{DuplicateKind, DuplicateRow, GameId, NameId, SourceId, Text};
-use crate::store::{Known, NameTable};
+use crate::store::{NameTable, Snapshot};
 
 /// The result of a source.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,7 +57,7 @@ pub(crate) struct Sequencer {
     games: u32,
     names: Names,
     /// The existing database, if there is one, and its last player.
-    known: Option<Known>,
+    known: Option<Snapshot>,
     last_player: NameId,
     originals: Originals,
     pub(crate) counted_games: CountedGames,
@@ -78,14 +78,14 @@ impl Sequencer {
         numbering: Numbering,
         starts: Vec<SourceStart>,
         last_source: SourceId,
-        known: Option<Known>,
+        known: Option<Snapshot>,
         originals: Originals,
         ids: SpillMap,
         hash: KeyHash,
     ) -> Result<Self> {
         let last = |table| known.as_ref().map_or(Ok(NameId(0)), |known| known.last_name(table));
         let last = [last(NameTable::Player)?, last(NameTable::Event)?, last(NameTable::Site)?];
-        let game = known.as_ref().map_or(Ok(GameId(0)), Known::last_game)?;
+        let game = known.as_ref().map_or(Ok(GameId(0)), Snapshot::last_game)?;
         Ok(Self {
             numbering,
             games: game.0,
@@ -113,7 +113,7 @@ impl Sequencer {
         let found = u32::try_from(batch.games.len()).map_err(|_| Error::TooManyGames)?;
         let first = self.games.checked_add(1).ok_or(Error::TooManyGames)?;
         if self.numbering == Numbering::All {
-            self.sift(batch)?;
+            self.number_names_and_skip_duplicates(batch)?;
             self.counted_games.extend(batch.games.iter().map(|game| game.counted));
             batch.headers.renumber_games(|game| Some(GameId(game.0 + first)));
         } else {
@@ -122,7 +122,7 @@ impl Sequencer {
         let start = self.starts[source_index];
         let mut has_text_outside = false;
         for problem in &mut batch.headers.problems {
-            has_text_outside |= problem.kind == Kind::OutsideText.as_str();
+            has_text_outside |= problem.kind == ProblemKind::OutsideText.as_str();
             if problem.line == 0 && self.source_lines == start.lines {
                 problem.column += start.columns;
             }
@@ -172,7 +172,7 @@ impl Sequencer {
     }
 
     /// Numbers the names of a batch's games, and removes games that repeat an earlier one.
-    fn sift(&mut self, batch: &mut GameBatch) -> Result<()> {
+    fn number_names_and_skip_duplicates(&mut self, batch: &mut GameBatch) -> Result<()> {
         let mut is_duplicate = vec![false; batch.games.len()];
         for (index, is_duplicate) in is_duplicate.iter_mut().enumerate() {
             let signature = batch.signatures.of(index);

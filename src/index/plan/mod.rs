@@ -48,7 +48,7 @@ impl<'o> Plan<'o> {
     /// byte contains all games. Places of games in an archive count from the text of the first frame that
     /// begins in the range, and lines from the first game.
     #[must_use]
-    pub fn of_range(mut self, range: &Range<u64>) -> Self {
+    pub fn with_range(mut self, range: &Range<u64>) -> Self {
         self.sources.files.iter_mut().flatten().for_each(|file| file.restrict(range));
         self.estimate = estimate(&self.sources, self.options);
         self

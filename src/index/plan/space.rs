@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_tell_how_many_plies_a_collection_has() {
+    fn samples_estimate_the_plies_of_a_collection() {
         let game = "[Event \"x\"]\n\n1. e4 e5 2. Nf3 {[%clk 1:00]} Nc6 (2... d6 3. d4) 3. Bb5 *\n\n";
         assert_eq!(estimate("", 0), Estimate::default());
         let one = estimate(game, 0);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_of_archives_is_told_from_their_beginning() {
+    fn the_text_size_of_archives_is_estimated_from_their_beginning() {
         let game = |number: u64| {
             let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             format!("[Event \"{mixed:x}\"]\n\n1. e4 e5 2. Nf3 {{{mixed:b}}} Nc6 3. Bb5 *\n\n")
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_space_is_told_before_the_work() {
+    fn insufficient_space_is_reported_before_the_run() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("a.db");
         let estimate = Estimate { database_bytes: u64::MAX / 2, ..Estimate::default() };

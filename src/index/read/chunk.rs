@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::source::{KeptSmall, Mapped};
+use crate::source::{Mapped, MemoryLimitGuard};
 
 /// Consecutive whole games of a source.
 #[derive(Debug)]
@@ -25,18 +25,18 @@ enum Text {
 
 impl Chunk {
     /// A part of a plain file.
-    pub(crate) const fn of_file(map: Arc<Mapped>, range: Range<usize>, size: usize) -> Self {
+    pub(crate) const fn from_file(map: Arc<Mapped>, range: Range<usize>, size: usize) -> Self {
         let (offset, input) = (range.start as u64, (range.end - range.start) as u64);
         Self { text: Text::Mapped(map, range), offset, size, input }
     }
 
     /// Decoded text.
-    pub(crate) const fn of_text(text: Vec<u8>, offset: u64, size: usize, input: u64) -> Self {
+    pub(crate) const fn from_text(text: Vec<u8>, offset: u64, size: usize, input: u64) -> Self {
         Self { text: Text::Owned(text), offset, size, input }
     }
 
     /// Decoded text that was so long that it was written to a temporary file.
-    pub(crate) fn of_spilled(map: Mapped, offset: u64, size: usize, input: u64) -> Self {
+    pub(crate) fn from_spilled(map: Mapped, offset: u64, size: usize, input: u64) -> Self {
         let range = 0..map.bytes().len();
         Self { text: Text::Mapped(Arc::new(map), range), offset, size, input }
     }
@@ -63,7 +63,7 @@ impl Chunk {
     }
 
     /// Prevents a long chunk from accumulating in memory while the returned value exists.
-    pub(crate) fn keep_small(&self) -> Option<KeptSmall> {
+    pub(crate) fn keep_small(&self) -> Option<MemoryLimitGuard> {
         match &self.text {
             Text::Mapped(map, range) => map.keep_small(range.clone()),
             Text::Owned(_) => None,
@@ -78,10 +78,10 @@ mod tests {
     #[test]
     fn shares_add_up() {
         for (length, input) in [(10, 3), (3, 10), (1, 0), (7, 7)] {
-            let chunk = Chunk::of_text(vec![0; length], 0, 1, input);
+            let chunk = Chunk::from_text(vec![0; length], 0, 1, input);
             let shares: u64 = (0..length).map(|at| chunk.input_share(at..at + 1)).sum();
             assert_eq!(shares, input);
         }
-        assert_eq!(Chunk::of_text(Vec::new(), 0, 1, 5).input_share(0..0), 0);
+        assert_eq!(Chunk::from_text(Vec::new(), 0, 1, 5).input_share(0..0), 0);
     }
 }

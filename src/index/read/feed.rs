@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::channel::{self, Receiver};
 use crate::index::error::{Error, Result};
-use crate::index::problem::Kind;
+use crate::index::problem::ProblemKind;
 use crate::index::read::chunk::Chunk;
 use crate::index::read::stream::{self, CutOptions, Piece, SourceEnd};
 use crate::pgn::{LOOK_BACK, boundary_in, next_boundary};
@@ -29,7 +29,7 @@ pub(crate) enum Task {
     /// Whole games of a source.
     Chunk(Chunk),
     /// A problem with a source, at this place in its text.
-    Report { kind: Kind, offset: u64, message: String },
+    Report { kind: ProblemKind, offset: u64, message: String },
     /// The end of a source that was read from its beginning.
     End(PathBuf),
 }
@@ -102,7 +102,11 @@ impl<'s> Feed<'s> {
             }
             Err(message) => {
                 self.ends.push(SourceEnd::default());
-                return Ok(Some(Some(Task::Report { kind: Kind::UnreadableSource, offset: 0, message })));
+                return Ok(Some(Some(Task::Report {
+                    kind: ProblemKind::UnreadableSource,
+                    offset: 0,
+                    message,
+                })));
             }
         }
         Ok(Some(None))
@@ -139,7 +143,7 @@ impl<'s> Feed<'s> {
             from = to - 8;
         };
         self.open = Some(Open::File(Arc::clone(&map), end..last));
-        Ok(Some(Task::Chunk(Chunk::of_file(map, start..end, self.options.chunk_size))))
+        Ok(Some(Task::Chunk(Chunk::from_file(map, start..end, self.options.chunk_size))))
     }
 
     /// Waits for the next piece of a decoded source. `None`: its end needs no work.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::channel::{Receiver, Sender, bounded, unbounded};
 use crate::index::error::{Error, Result};
-use crate::index::problem::Kind;
+use crate::index::problem::ProblemKind;
 use crate::index::read::chunk::Chunk;
 use crate::pgn::{LOOK_AHEAD, LOOK_BACK, boundary_in};
 use crate::source::{DecodeOptions, Decoded, Mapped, Packed};
@@ -31,7 +31,7 @@ pub(crate) enum Piece {
     Chunk(Chunk),
     /// A problem, at this place in the text.
     Report {
-        kind: Kind,
+        kind: ProblemKind,
         offset: u64,
         message: String,
     },
@@ -66,8 +66,11 @@ pub(crate) fn start(
     let read = move || match packed.decode(options.decode) {
         Ok(decoded) => Cutter::new(decoded, path, first_byte, options, pieces).run(),
         Err(error) => {
-            let report =
-                Piece::Report { kind: Kind::UnreadableSource, offset: 0, message: error.full_message() };
+            let report = Piece::Report {
+                kind: ProblemKind::UnreadableSource,
+                offset: 0,
+                message: error.full_message(),
+            };
             let _ = pieces.send(report).and_then(|()| pieces.send(Piece::End(SourceEnd::default())));
         }
     };
@@ -290,10 +293,10 @@ impl Cutter {
         self.input += input;
         let size = self.options.chunk_size;
         let chunk = match spill {
-            None => Chunk::of_text(text, start, size, input),
+            None => Chunk::from_text(text, start, size, input),
             Some(mut spill) => {
-                let map = spill.write(&text).and_then(|()| Mapped::of(&spill.file));
-                Chunk::of_spilled(map.map_err(|error| self.failed(error))?, start, size, input)
+                let map = spill.write(&text).and_then(|()| Mapped::from_file(&spill.file));
+                Chunk::from_spilled(map.map_err(|error| self.failed(error))?, start, size, input)
             }
         };
         self.send(Piece::Chunk(chunk))
@@ -354,14 +357,14 @@ impl Cutter {
             return Ok(());
         }
         let message = format!("{}: {message}; the games before are kept", self.path);
-        self.send(Piece::Report { kind: Kind::DamagedArchive, offset: self.offset, message })
+        self.send(Piece::Report { kind: ProblemKind::DamagedArchive, offset: self.offset, message })
     }
 
     fn end(&mut self) -> Cut {
         let mut end = SourceEnd::default();
         if let Some(message) = self.early.first() {
             let message = format!("{}: {message}", self.path);
-            self.send(Piece::Report { kind: Kind::UnreadableSource, offset: 0, message })?;
+            self.send(Piece::Report { kind: ProblemKind::UnreadableSource, offset: 0, message })?;
         } else {
             end.bytes = Some(self.offset);
             let is_all = !self.is_given_up && !self.decoded.is_part();

@@ -1,6 +1,6 @@
 //! Removes games from a database.
 
-pub(crate) mod returning;
+pub(crate) mod restored;
 mod run;
 
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::index::error::{Error, Result};
 use crate::index::options::{Duplicates, IndexOptions};
 use crate::index::plan::{Plan, directory};
 use crate::index::progress::{Phase, Progress};
-use crate::index::remove::returning::Returning;
+use crate::index::remove::restored::RestoredGames;
 use crate::index::report::files::Reports;
 use crate::index::run::{Intake, Run};
 use crate::index::visited_position::decrease::{Decreases, Removed};
@@ -19,9 +19,9 @@ use crate::source::Finder;
 use crate::store::pages::BtreeError;
 use crate::store::row::{GameId, SourceId};
 use crate::store::sink::{AddedPages, LevelRule};
-use crate::store::write::remove::{Leaving, Reason, TakenOut};
+use crate::store::write::remove::{Reason, RemovedRows, RowsToRemove};
 use crate::store::{
-    self, Database, GameFilter, GameSet, HitOrder, ImportId, Known, Need, PageTransaction, WriterLock,
+    self, Database, GameFilter, GameSet, HitOrder, ImportId, Need, PageTransaction, Snapshot, WriterLock,
     keep_temporary_files_in,
 };
 
@@ -93,7 +93,7 @@ pub fn remove(
     let bytes = std::fs::metadata(target).map_or(0, |metadata| metadata.len());
     let mut summary = RemovalSummary::default();
     let removed = take_all(target, removal, options, progress, &mut summary)
-        .map_err(|error| error.needing_room(Need::UpTo(bytes)));
+        .map_err(|error| error.with_needed_space(Need::UpTo(bytes)));
     match (removed, summary.rounds) {
         (Ok(()), _) => Ok(summary),
         (Err(error), 0) => Err(error),
@@ -121,7 +121,7 @@ fn take_all(
         if chosen.games.is_empty() && chosen.sources.is_empty() {
             break;
         }
-        let taking = Taking { database: &database, lock: &lock, options, progress };
+        let taking = RemovalTransaction { database: &database, lock: &lock, options, progress };
         let done = match taking.run(&chosen, true) {
             // A user may have written a row that the page code does not support. SQLite decides whether the
             // pages are damaged.
@@ -152,7 +152,7 @@ fn take_all(
 
 /// Fails if tables are missing, or their counts are inconsistent.
 fn check_known(target: &Path, progress: &Progress) -> Result<()> {
-    let known = Known::open(target)?;
+    let known = Snapshot::open(target)?;
     progress.watch(known.connection());
     known.check_tables()?;
     Ok(known.check_counts()?)
@@ -198,7 +198,7 @@ pub(crate) fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: 
     database.begin_adding(options.memory / 4)?;
     let levels = database.levels()?.len();
     if levels > 1 {
-        Taking { database: &database, lock, options, progress }.run(&Chosen::default(), true)?;
+        RemovalTransaction { database: &database, lock, options, progress }.run(&Chosen::default(), true)?;
     }
     let ended = database.end_adding().map_err(Error::from);
     ended.map_err(|error| match levels {
@@ -222,10 +222,10 @@ pub fn removable(target: &Path, removal: &Removal) -> Result<RemovalSummary> {
     let started = Instant::now();
     let database = Database::open_read_only(target)?;
     let chosen = Chosen::of(&database, removal)?;
-    let known = Known::open_snapshot(target)?;
+    let known = Snapshot::open_snapshot(target)?;
     known.check_counts()?;
     let skipped = known.skipped_duplicates(&chosen.games, &chosen.sources)?;
-    let (returned, lost) = Returning::look_for(skipped, &Finder::default());
+    let (returned, lost) = RestoredGames::find_files(skipped, &Finder::default());
     Ok(RemovalSummary {
         games: chosen.games.len(),
         plies: known.plies_of(&chosen.games)?,
@@ -278,7 +278,7 @@ impl Chosen {
 }
 
 /// One transaction that removes games. If there are none, the levels are merged.
-struct Taking<'t> {
+struct RemovalTransaction<'t> {
     database: &'t Database,
     lock: &'t WriterLock,
     options: &'t IndexOptions,
@@ -286,7 +286,7 @@ struct Taking<'t> {
 }
 
 /// The result of the transaction.
-struct Taken {
+struct RemovalResult {
     games: u64,
     plies: u64,
     sources: u64,
@@ -294,19 +294,19 @@ struct Taken {
     lost: Vec<LostDuplicates>,
 }
 
-impl Taking<'_> {
+impl RemovalTransaction<'_> {
     /// Runs it. Writes pages if it may and they can be written.
-    fn run(&self, chosen: &Chosen, may_write_pages: bool) -> Result<Taken> {
+    fn run(&self, chosen: &Chosen, may_write_pages: bool) -> Result<RemovalResult> {
         let Self { database, lock, options, progress } = *self;
         let Chosen { games, sources } = chosen;
         let target = lock.target();
         progress.enter(Phase::Reading);
-        let known = Known::open_snapshot(target)?;
+        let known = Snapshot::open_snapshot(target)?;
         let skipped = known.skipped_duplicates(games, sources)?;
         let (visited, rows, last_game) = (known.visited_keys()?, known.positions()?, known.last_game()?);
         let plies = known.plies_of(games)?;
         drop(known);
-        let returning = Returning::open(skipped, options, progress)?;
+        let returning = RestoredGames::open(skipped, options, progress)?;
         let threshold = database.continuation_threshold()?;
         let options = IndexOptions {
             continuation_threshold: threshold,
@@ -329,18 +329,18 @@ impl Taking<'_> {
         let run = Run::new(&plan, intake, progress, Instant::now(), spill, reports)?;
         let pool = &run.pool;
         let removed = Removed { target, games, visited: &visited, threshold, pool, progress };
-        let decreases = Decreases::of(removed)?;
-        let taken_out = TakenOut { sources: sources.clone(), returning: returning.places(), last_game };
+        let decreases = Decreases::compute(removed)?;
+        let taken_out = RemovedRows { sources: sources.clone(), returning: returning.places(), last_game };
         let merges_all = games.is_empty() && taken_out.sources.is_empty();
-        let reason = if merges_all { Reason::ReadAgain(&[]) } else { Reason::TakenOut(&taken_out) };
-        let leaving = Leaving { games, positions: decreases.positions, threshold, reason };
+        let reason = if merges_all { Reason::ReadAgain(&[]) } else { Reason::RemovedRows(&taken_out) };
+        let leaving = RowsToRemove { games, positions: decreases.positions, threshold, reason };
         let update = Update { visited: &visited, decreases: &decreases, replaced: &[] };
         let rule = LevelRule { rows, small: options.small_level, merges_all };
         let pages = if may_write_pages { PageTransaction::begin(database)? } else { None };
         let sink = AddedPages::new(database, lock, pages, options.memory / 8, rule, leaving)?;
-        let returned = run.take_out(sink, &update, &returning, !merges_all)?;
+        let returned = run.remove_games(sink, &update, &returning, !merges_all)?;
         let sources = taken_out.sources.len() as u64;
-        Ok(Taken { games: games.len(), plies, sources, returned, lost: returning.lost })
+        Ok(RemovalResult { games: games.len(), plies, sources, returned, lost: returning.lost })
     }
 }
 
@@ -357,6 +357,6 @@ pub fn shrink(target: &Path, options: &IndexOptions, progress: &Progress) -> Res
     // The new file, and the log through which it replaces the old one.
     let bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
     let vacuum = database.vacuum().map_err(Error::from);
-    vacuum.map_err(|error| error.needing_room(Need::UpTo(2 * bytes)))?;
+    vacuum.map_err(|error| error.with_needed_space(Need::UpTo(2 * bytes)))?;
     Ok(std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len()))
 }

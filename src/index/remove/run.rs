@@ -3,13 +3,13 @@
 use crate::id::{GameId, SourceId};
 use crate::index::error::Result;
 use crate::index::game::batch::GameBatch;
+use crate::index::game::features::record_features;
 use crate::index::game::parse::{ChunkParser, Standard};
-use crate::index::game::passed::note_passed;
 use crate::index::game::positions::for_each_position;
 use crate::index::game::signature::Comparison;
 use crate::index::number::sequence::Numbering;
 use crate::index::progress::Phase;
-use crate::index::remove::returning::{Piece, Returning};
+use crate::index::remove::restored::{RestoredGame, RestoredGames};
 use crate::index::run::Run;
 use crate::index::run::worker::played_occurrence;
 use crate::index::sort::setups::RecentSetups;
@@ -23,7 +23,7 @@ use crate::store::sink::{
 };
 
 /// The result of reading games again.
-struct ReadAgain {
+struct RestoreResult {
     counted_games: CountedGames,
     /// The last game that existed before.
     last_game: GameId,
@@ -33,14 +33,14 @@ struct ReadAgain {
 impl Run<'_> {
     /// Removes the games that the sink removes, and restores those that had been skipped as their duplicates.
     /// Returns the number of restored games. If no games are removed, the sink only merges levels.
-    pub(crate) fn take_out(
+    pub(crate) fn remove_games(
         &self,
         mut sink: AddedPages<'_>,
         update: &Update<'_>,
-        returning: &Returning,
+        returning: &RestoredGames,
         takes_out: bool,
     ) -> Result<u64> {
-        let read = self.read_again(&mut sink, returning)?;
+        let read = self.restore_games(&mut sink, returning)?;
         let fens = ReachedPositions::default();
         let sorted = self.added_occurrences(&read.counted_games, update, &fens);
         self.progress.enter(Phase::Sorting);
@@ -60,7 +60,7 @@ impl Run<'_> {
     }
 
     /// Reads the restored games one after the other, because they are few.
-    fn read_again(&self, sink: &mut AddedPages<'_>, returning: &Returning) -> Result<ReadAgain> {
+    fn restore_games(&self, sink: &mut AddedPages<'_>, returning: &RestoredGames) -> Result<RestoreResult> {
         let mut sequencer = self.sequencer(Numbering::All)?;
         let last_game = sequencer.counted_games.before();
         let standard = Standard::new();
@@ -72,7 +72,7 @@ impl Run<'_> {
         let mut own = SourceId(0);
         returning.for_each(self.options, |piece| {
             self.progress.check()?;
-            let &Piece { text, source, import, byte_offset, rules } = piece;
+            let &RestoredGame { text, source, import, byte_offset, rules } = piece;
             own.0 += 1;
             let comparison = Comparison { rule: rules.duplicates, hash: self.hash.clone() };
             let openings = &self.options.openings;
@@ -81,7 +81,7 @@ impl Run<'_> {
                 .leaving_out(rules.leaves_out)
                 .comparing(&comparison)
                 .parse_batch(&mut batch);
-            note_passed(&mut batch, &standard);
+            record_features(&mut batch, &standard);
             let first = sequencer.number(own, &mut batch)?;
             batch.headers.set_source(source);
             games += batch.games.len() as u64;
@@ -97,6 +97,6 @@ impl Run<'_> {
             sink.positions(BlockNumber { chunk: 0, batch: 0 }, block)?;
         }
         scatter.finish()?;
-        Ok(ReadAgain { counted_games: sequencer.counted_games, last_game, games })
+        Ok(RestoreResult { counted_games: sequencer.counted_games, last_game, games })
     }
 }

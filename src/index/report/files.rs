@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::index::error::{Error, ProblemPlace, Result};
+use crate::index::error::{Error, ProblemLocation, Result};
 use crate::index::game::batch::GameBatch;
 use crate::index::options::IndexOptions;
 use crate::source::{Sources, shown_path};
@@ -74,7 +74,7 @@ impl Reports {
     /// # Errors
     /// [`Error::TooManyErrors`]; [`Error::Report`].
     pub(crate) fn take(&mut self, batch: &GameBatch, text: &[u8]) -> Result<()> {
-        const MOST_TOLD: usize = 3;
+        const MAX_LISTED: usize = 3;
         if batch.headers.problems.is_empty() {
             return Ok(());
         }
@@ -87,13 +87,13 @@ impl Reports {
                 output.write(|out| write_json(out, path, problem, &batch.headers.text))?;
             }
             if self.first.is_none() {
-                self.first = Some(self.told(problem, &batch.headers.text));
+                self.first = Some(self.format_problem(problem, &batch.headers.text));
             }
             if problem.severity != Severity::Error {
                 continue;
             }
-            if problem.game_number > 0 && self.first_errors.len() < MOST_TOLD {
-                self.first_errors.push(self.told(problem, &batch.headers.text));
+            if problem.game_number > 0 && self.first_errors.len() < MAX_LISTED {
+                self.first_errors.push(self.format_problem(problem, &batch.headers.text));
             }
             if problem.game_number != last_game
                 && let Some(game) = rejects.next()
@@ -116,7 +116,7 @@ impl Reports {
     }
 
     /// A problem as text, with its place.
-    fn told(&self, problem: &ProblemRow, text: &str) -> String {
+    fn format_problem(&self, problem: &ProblemRow, text: &str) -> String {
         let message = problem.message.of(text);
         // The message about a whole source already names it.
         if problem.game_number == 0 && problem.severity == Severity::Error {
@@ -136,7 +136,7 @@ impl Reports {
         let place = (problem.game_number > 0).then(|| {
             let &ProblemRow { line, column, byte_offset, game_number, ply, .. } = problem;
             let path = path_of(&self.paths, self.last_source, problem).to_owned();
-            Box::new(ProblemPlace { path, line, column, byte_offset, game_number, ply })
+            Box::new(ProblemLocation { path, line, column, byte_offset, game_number, ply })
         });
         Error::TooManyErrors { most, place, message }
     }

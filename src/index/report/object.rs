@@ -162,7 +162,7 @@ impl From<&Stages> for StageSeconds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_file::compare_with_file;
+    use crate::generated_file::compare_with_file;
 
     /// The schema of the log contains it.
     #[test]

@@ -15,16 +15,16 @@ use crate::index::options::{Duplicates, OnProblem};
 use crate::index::read::feed::Feed;
 use crate::index::read::stream::{CutOptions, SourceEnd};
 use crate::index::run::tally::Tally;
-use crate::index::run::worker::{Load, Outlet, Shared};
+use crate::index::run::worker::{Shared, SinkMessage, SinkSender};
 use crate::index::run::{Intake, Run};
 use crate::index::spill::SpillMap;
 use crate::index::visited_position::counted_game::CountedGames;
 use crate::index::visited_position::reached::ReachedPositions;
+use crate::ordered_queue::OrderedQueue;
 use crate::parallel;
 use crate::source::DecodeOptions;
-use crate::store::Known;
+use crate::store::Snapshot;
 use crate::store::sink::{PositionEncoder as _, Sink, Takes};
-use crate::turnstile::Turnstile;
 
 /// The result of reading the sources.
 pub(crate) struct ReadResult {
@@ -52,7 +52,7 @@ impl Run<'_> {
         let (loads, load_queue) = channel::bounded(2 * self.pool.current_num_threads() + 2);
         let (headers_back, empty_headers) = channel::unbounded();
         let (blocks_back, empty_blocks) = channel::unbounded();
-        let outlet = Outlet { loads, empty_headers, empty_blocks };
+        let outlet = SinkSender { loads, empty_headers, empty_blocks };
         let mut tally = Tally::default();
         let digests = std::thread::scope(|scope| {
             let digests = takes.keeps().then(|| scope.spawn(|| self.digests(&shared)));
@@ -62,13 +62,13 @@ impl Run<'_> {
             });
             let written = load_queue.iter().try_for_each(|load| {
                 match load {
-                    Load::Headers(mut batch) => {
+                    SinkMessage::Headers(mut batch) => {
                         tally.count(&batch);
                         sink.headers(&batch)?;
                         batch.clear();
                         let _ = headers_back.send(*batch);
                     }
-                    Load::Positions(number, block) => {
+                    SinkMessage::Positions(number, block) => {
                         if let Some(used) = sink.positions(number, block)? {
                             let _ = blocks_back.send(used);
                         }
@@ -105,8 +105,8 @@ impl Run<'_> {
         Ok(Shared {
             feed: Mutex::new(Feed::new(self.intake.sources, self.intake.last_source, self.cut_options())),
             sequencer: Mutex::new(self.sequencer(numbering)?),
-            turn: Turnstile::default(),
-            append_turn: Turnstile::default(),
+            turn: OrderedQueue::default(),
+            append_turn: OrderedQueue::default(),
             partitions: &self.partitions,
             scatter_bytes: self.scatter_bytes(),
             standard: Standard::new(),
@@ -141,7 +141,7 @@ impl Run<'_> {
 
     pub(crate) fn sequencer(&self, numbering: Numbering) -> Result<Sequencer> {
         let Intake { starts, last_source, target, removed, .. } = &self.intake;
-        let known = target.as_deref().map(Known::open_snapshot).transpose()?;
+        let known = target.as_deref().map(Snapshot::open_snapshot).transpose()?;
         let memory = SpillMap::share_of(self.options.memory);
         let originals = Originals::new(self.comparison(numbering), removed, memory, &self.directory);
         let (ids, hash) = (SpillMap::new(memory, self.directory.clone()), self.hash.clone());

@@ -1,6 +1,6 @@
 //! Counts of a run while batches are written.
 
-use crate::index::problem::Kind;
+use crate::index::problem::ProblemKind;
 use crate::index::report::summary::{DuplicateCounts, ProblemCounts};
 use crate::sorted::SortedMap;
 use crate::store::row::{GameStatus, HeaderBatch};
@@ -22,13 +22,13 @@ impl Tally {
         for problem in &batch.problems {
             self.problems.add(problem.severity, problem.kind);
             let message = || problem.message.of(&batch.text).to_owned();
-            if problem.kind == Kind::UnreadableSource.as_str() {
+            if problem.kind == ProblemKind::UnreadableSource.as_str() {
                 self.unreadable.push(message());
-            } else if problem.kind == Kind::DamagedArchive.as_str() {
+            } else if problem.kind == ProblemKind::DamagedArchive.as_str() {
                 self.damaged.push(message());
-            } else if problem.kind == Kind::NoGame.as_str() {
+            } else if problem.kind == ProblemKind::NoGame.as_str() {
                 self.gameless.push(message());
-            } else if problem.kind == Kind::UnsupportedVariant.as_str() {
+            } else if problem.kind == ProblemKind::UnsupportedVariant.as_str() {
                 self.count_variant(problem.token.map_or("", |token| token.of(&batch.text)));
             }
         }

@@ -7,13 +7,13 @@ use crate::board::KeySet;
 use crate::channel::{Receiver, Sender};
 use crate::index::error::{Error, Result};
 use crate::index::game::batch::GameBatch;
+use crate::index::game::features::record_features;
 use crate::index::game::parse::{ChunkParser, Standard};
-use crate::index::game::passed::note_passed;
 use crate::index::game::positions::{for_each_position, moves_of};
 use crate::index::game::signature::Comparison;
 use crate::index::number::sequence::Sequencer;
 use crate::index::options::Annotations;
-use crate::index::problem::Kind;
+use crate::index::problem::ProblemKind;
 use crate::index::progress::Progress;
 use crate::index::read::chunk::Chunk;
 use crate::index::read::feed::{Feed, Task};
@@ -22,21 +22,21 @@ use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::index::sort::setups::RecentSetups;
 use crate::index::visited_position::reached::ReachedPositions;
 use crate::opening::OpeningBook;
+use crate::ordered_queue::OrderedQueue;
 use crate::parallel::lock;
 use crate::sort::{Partitions, Scatter};
 use crate::source::shown_path;
 use crate::store::row::{EvalRow, GameId, HeaderBatch, ProblemRow, SourceId};
 use crate::store::sink::{BlockNumber, PositionEncoder, PositionView, Takes};
-use crate::turnstile::Turnstile;
 
 /// State shared by all workers of a run.
 pub(crate) struct Shared<'s> {
     pub(crate) feed: Mutex<Feed<'s>>,
     pub(crate) sequencer: Mutex<Sequencer>,
     /// The order of the chunks for numbering games.
-    pub(crate) turn: Turnstile,
+    pub(crate) turn: OrderedQueue,
     /// The order of the chunks for passing on positions, if the sink requires it.
-    pub(crate) append_turn: Turnstile,
+    pub(crate) append_turn: OrderedQueue,
     pub(crate) partitions: &'s Partitions<PlayedOccurrence>,
     /// Memory for each worker's occurrences before they are written to the partitions.
     pub(crate) scatter_bytes: usize,
@@ -56,21 +56,21 @@ pub(crate) struct Shared<'s> {
 
 /// Data that workers pass to the thread that calls the sink.
 #[derive(Debug)]
-pub(crate) enum Load<B> {
+pub(crate) enum SinkMessage<B> {
     Headers(Box<HeaderBatch>),
     Positions(BlockNumber, B),
 }
 
 /// The channel from a worker to the sink, and the channel for returning emptied batches.
 #[derive(Clone, Debug)]
-pub(crate) struct Outlet<B> {
-    pub(crate) loads: Sender<Load<B>>,
+pub(crate) struct SinkSender<B> {
+    pub(crate) loads: Sender<SinkMessage<B>>,
     pub(crate) empty_headers: Receiver<HeaderBatch>,
     pub(crate) empty_blocks: Receiver<B>,
 }
 
-impl<B> Outlet<B> {
-    fn send(&self, load: Load<B>) -> Result<()> {
+impl<B> SinkSender<B> {
+    fn send(&self, load: SinkMessage<B>) -> Result<()> {
         // The writer disconnects only if it failed; its error is the one to report.
         self.loads.send(load).map_err(|_| Error::Stopped)
     }
@@ -93,7 +93,7 @@ impl Shared<'_> {
     }
 
     /// Works until there is nothing left to do.
-    pub(crate) fn work<E: PositionEncoder>(&self, outlet: &Outlet<E::Block>, encoder: E) -> Result<()> {
+    pub(crate) fn work<E: PositionEncoder>(&self, outlet: &SinkSender<E::Block>, encoder: E) -> Result<()> {
         let guard = StopOnDrop(self);
         let mut worker = Worker {
             shared: self,
@@ -124,13 +124,13 @@ impl Shared<'_> {
 }
 
 /// Waits for the turn of a chunk.
-fn wait(turn: &Turnstile, chunk: u64) -> Result<()> {
+fn wait(turn: &OrderedQueue, chunk: u64) -> Result<()> {
     if turn.wait(chunk) { Ok(()) } else { Err(Error::Stopped) }
 }
 
 struct Worker<'w, 's, E: PositionEncoder> {
     shared: &'w Shared<'s>,
-    outlet: &'w Outlet<E::Block>,
+    outlet: &'w SinkSender<E::Block>,
     encoder: E,
     scatter: Scatter<'s, PlayedOccurrence>,
     batch: GameBatch,
@@ -158,7 +158,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             let done = parser.parse_batch(&mut self.batch);
             let lines = if done { parser.line_count() } else { 0 };
             if E::TAKES.keeps() {
-                note_passed(&mut self.batch, &shared.standard);
+                record_features(&mut self.batch, &shared.standard);
             }
             wait(&shared.turn, number)?;
             let first = {
@@ -201,7 +201,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         }
         let empty = self.outlet.empty_headers.try_recv().unwrap_or_default();
         let headers = std::mem::replace(&mut self.batch.headers, empty);
-        self.outlet.send(Load::Headers(Box::new(headers)))
+        self.outlet.send(SinkMessage::Headers(Box::new(headers)))
     }
 
     /// Encodes the rows of the batch's positions. Its first game has the id `first`.
@@ -217,7 +217,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
                 for_each_position(batch, first, &shared.standard, |view| {
                     scatter.push(played_occurrence(&view, setups))?;
                     if let Some(visited) = shared.visited {
-                        reached.see(&view, visited);
+                        reached.observe(&view, visited);
                     }
                     Ok::<_, Error>(encoder.push(&view)?)
                 })?;
@@ -231,12 +231,12 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         &mut self,
         number: u64,
         source: SourceId,
-        kind: Kind,
+        kind: ProblemKind,
         offset: u64,
         message: &str,
     ) -> Result<()> {
         wait(&self.shared.turn, number)?;
-        self.tell(source, kind, offset, message)?;
+        self.report_source_problem(source, kind, offset, message)?;
         self.shared.turn.pass();
         self.end_appending(number)
     }
@@ -247,14 +247,20 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         let wrong = lock(&self.shared.sequencer).without_game(source, path.as_os_str() == "-");
         if let Some(wrong) = wrong {
             let message = format!("{}: {wrong}", shown_path(path));
-            self.tell(source, Kind::NoGame, 0, &message)?;
+            self.report_source_problem(source, ProblemKind::NoGame, 0, &message)?;
         }
         self.shared.turn.pass();
         self.end_appending(number)
     }
 
     /// Numbers and sends a problem of a whole source, when it is the turn of this worker.
-    fn tell(&mut self, source: SourceId, kind: Kind, offset: u64, message: &str) -> Result<()> {
+    fn report_source_problem(
+        &mut self,
+        source: SourceId,
+        kind: ProblemKind,
+        offset: u64,
+        message: &str,
+    ) -> Result<()> {
         self.batch.clear();
         let message = self.batch.headers.push_text(message);
         self.batch.headers.problems.push(ProblemRow {
@@ -295,7 +301,7 @@ pub(crate) fn played_occurrence(view: &PositionView<'_>, setups: &mut RecentSetu
 /// Passes on the encoded data, when it is the chunk's turn.
 fn send_block<E: PositionEncoder>(
     shared: &Shared<'_>,
-    outlet: &Outlet<E::Block>,
+    outlet: &SinkSender<E::Block>,
     number: BlockNumber,
     encoder: &mut E,
 ) -> Result<()> {
@@ -303,5 +309,5 @@ fn send_block<E: PositionEncoder>(
     if E::IN_ORDER {
         wait(&shared.append_turn, number.chunk)?;
     }
-    outlet.send(Load::Positions(number, block))
+    outlet.send(SinkMessage::Positions(number, block))
 }

@@ -138,7 +138,7 @@ mod tests {
     use crate::board::Position;
 
     #[test]
-    fn visits_are_ordered_as_their_rows_and_tell_what_they_were_made_of() {
+    fn occurrences_are_ordered_as_their_rows_and_can_be_decoded() {
         let e4 = Position::start().resolve(b"e4").unwrap();
         let mut occurrences = vec![];
         for key in [0, 1, i64::MAX as u64, 1 << 63, u64::MAX] {

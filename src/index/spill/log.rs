@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use crate::positioned::{read_at, write_at};
+use crate::positioned_io::{read_at, write_at};
 
 /// Records that are never moved: later ones in memory, earlier ones in a temporary file.
 #[derive(Debug)]

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_file_can_be_made_the_directory_is_told() {
+    fn the_directory_is_reported_if_no_file_can_be_created() {
         let mut map = SpillMap::new(0, PathBuf::from("/nowhere"));
         let error = (0..2).find_map(|value| map.insert(1, b"key", value).err()).expect("no such directory");
         assert!(error.to_string().starts_with("/nowhere: cannot use a temporary file here"), "{error}");

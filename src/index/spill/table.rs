@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use crate::positioned::{read_at, write_at};
+use crate::positioned_io::{read_at, write_at};
 
 /// A hash table of slots, in memory while that suffices, then in a temporary file.
 ///

@@ -166,7 +166,7 @@ proptest! {
     #![proptest_config(cases(16))]
 
     #[test]
-    fn duplicates_are_those_that_a_comparison_of_all_games_tells(
+    fn duplicates_agree_with_a_comparison_of_all_games(
         runs in proptest::collection::vec(
             (proptest::collection::vec(game(), 1..60), prop_oneof![
                 1 => Just(Duplicates::Keep), 3 => Just(Duplicates::Skip), 2 => Just(Duplicates::Moves)

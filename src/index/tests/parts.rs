@@ -185,7 +185,7 @@ fn games_and_frames_may_end_and_begin_anywhere() {
 }
 
 #[test]
-fn a_false_beginning_of_a_frame_is_passed_over() {
+fn a_false_beginning_of_a_frame_is_skipped() {
     // Noise is stored uncompressed, so the archive contains these bytes.
     let inner = frame(&noise(300, 9), 1);
     let inner: Vec<u8> = inner.into_iter().filter(|byte| !b"{}[]\n\r".contains(byte)).collect();
@@ -215,7 +215,7 @@ fn a_false_beginning_of_a_frame_is_passed_over() {
 }
 
 #[test]
-fn a_damaged_frame_is_told_once_and_the_others_are_read() {
+fn a_damaged_frame_is_reported_once_and_the_others_are_read() {
     let texts: Vec<Vec<u8>> = (0..8)
         .map(|part| {
             (0..1500)

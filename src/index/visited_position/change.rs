@@ -9,8 +9,8 @@ use crate::index::visited_position::rows::{compare_fens, count_to_look_up};
 use crate::index::visited_position::update::Tracker;
 use crate::store::read::occurrence::visit::VisitedRows;
 use crate::store::row::{ContinuationRow, ResultCounts, Text, VisitedPositionBatch, VisitedPositionRow};
-use crate::store::visit_set::{PackingRoom, add_to_block};
-use crate::store::{BulkLoader, Known};
+use crate::store::visit_set::{PackingBuffers, add_to_block};
+use crate::store::{BulkLoader, Snapshot};
 
 /// The change of a visited position's row.
 pub(crate) enum Change {
@@ -43,22 +43,22 @@ pub(crate) enum Found {
 
 /// Computes changes that depend only on the database as it was before. `found` receives the counts of the new
 /// games, in pieces. Ends when there are no more, or when the receiver is closed.
-pub(crate) fn make_ready(
+pub(crate) fn precompute(
     tracker: &Tracker<'_>,
     found: &Receiver<Vec<VisitedPosition>>,
     ready: &Sender<Vec<Found>>,
 ) -> Result<()> {
     let Some(target) = tracker.target() else { return Ok(()) };
-    let known = Known::open_snapshot(target)?;
+    let known = Snapshot::open_snapshot(target)?;
     for piece in found.iter() {
         tracker.check()?;
-        let make_ready = |visited: VisitedPosition| {
+        let precompute = |visited: VisitedPosition| {
             if reads_new_rows(&visited, tracker) {
                 return Ok(Found::ToRead(Box::new(visited)));
             }
             Change::of(visited, tracker, &known).map(Found::Ready)
         };
-        let piece = piece.into_iter().map(make_ready).collect::<Result<_>>()?;
+        let piece = piece.into_iter().map(precompute).collect::<Result<_>>()?;
         if ready.send(piece).is_err() {
             break;
         }
@@ -85,7 +85,7 @@ impl Change {
         let day = |game| Ok::<_, Error>(outcomes.of(game)?.map_or(0, CountedGame::day));
         let top_games = visited.top.with(&old.top_games, elo_sum)?.as_deref().map(to_json);
         let recent_games = visited.recent.with(&old.recent_games, day)?.as_deref().map(to_json);
-        visited.visits.pack(&mut PackingRoom::default());
+        visited.visits.pack(&mut PackingBuffers::default());
         let mut visits = Vec::new();
         for (block, games) in visited.visits.blocks() {
             // An invalid set is kept: readers count the rows instead, and `verify` reports it.
@@ -109,9 +109,9 @@ fn moves(
     tracker: &Tracker<'_>,
 ) -> Option<Vec<(MoveCode, ResultCounts)>> {
     let reached = tracker.reached(visited.key);
-    visited.fens.see(&fen);
+    visited.fens.observe(&fen);
     if let Some(reached) = reached {
-        visited.fens.see_all(&reached.fens);
+        visited.fens.observe_all(&reached.fens);
     }
     let Fens::One(fen) = &visited.fens else { return None };
     let mut position = None;

@@ -16,11 +16,11 @@ impl CountedGame {
 
     /// A game with this result and these ratings of White and Black, played at a date `YYYY.MM.DD`.
     pub(crate) fn new(result: GameResult, elos: [Option<u16>; 2], date: Option<&str>) -> Self {
-        Self::of_parts(result, elos, date.map_or(0, day_number))
+        Self::from_parts(result, elos, date.map_or(0, day_number))
     }
 
     /// A game with this result, these ratings of White and Black, and the [`day_number`] of its date.
-    pub(crate) fn of_parts(result: GameResult, elos: [Option<u16>; 2], day: u32) -> Self {
+    pub(crate) fn from_parts(result: GameResult, elos: [Option<u16>; 2], day: u32) -> Self {
         let [white, black] = elos.map(|elo| u64::from(elo.unwrap_or(0)));
         Self(
             result as u64

@@ -7,7 +7,7 @@ use crate::index::sort::occurrence::{Origin, Played, PlayedOccurrence};
 use crate::index::visited_position::counted_game::{CountedGame, CountedGames};
 use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeys};
 use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts};
-use crate::store::visit_set::{PackingRoom, PlayedMove, Visits};
+use crate::store::visit_set::{PackingBuffers, PlayedMove, Visits};
 
 /// A position that many games reached, and the moves played there.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(crate) enum Fens {
 
 impl Fens {
     /// Adds a FEN. Returns whether there is still only one.
-    pub(crate) fn see(&mut self, fen: &str) -> bool {
+    pub(crate) fn observe(&mut self, fen: &str) -> bool {
         match self {
             Self::Unknown => *self = Self::One(fen.to_owned()),
             Self::One(one) if one == fen => {}
@@ -53,7 +53,7 @@ impl Fens {
     }
 
     /// Adds a FEN, in ASCII.
-    pub(crate) fn see_bytes(&mut self, fen: &[u8]) {
+    pub(crate) fn observe_bytes(&mut self, fen: &[u8]) {
         match self {
             Self::Unknown => *self = Self::One(fen.iter().copied().map(char::from).collect()),
             Self::One(one) if one.as_bytes() == fen => {}
@@ -62,10 +62,10 @@ impl Fens {
     }
 
     /// Adds the FENs of others.
-    pub(crate) fn see_all(&mut self, others: &Self) {
+    pub(crate) fn observe_all(&mut self, others: &Self) {
         match others {
             Self::Unknown => {}
-            Self::One(fen) => _ = self.see(fen),
+            Self::One(fen) => _ = self.observe(fen),
             Self::Several => *self = Self::Several,
         }
     }
@@ -163,7 +163,7 @@ pub(crate) struct Counter<'o> {
     distinct: u64,
     frequent_keys: FrequentKeyCounter,
     found: Vec<VisitedPosition>,
-    room: PackingRoom,
+    buffers: PackingBuffers,
 }
 
 /// The results of counting.
@@ -195,19 +195,19 @@ impl<'o> Counter<'o> {
             distinct: 0,
             frequent_keys: FrequentKeyCounter::default(),
             found: Vec::new(),
-            room: PackingRoom::default(),
+            buffers: PackingBuffers::default(),
         }
     }
 
     /// Processes the next piece.
-    pub(crate) fn see(&mut self, piece: &[PlayedOccurrence]) {
+    pub(crate) fn observe(&mut self, piece: &[PlayedOccurrence]) {
         let mut rest = piece;
         while let Some(first) = rest.first() {
             let key = first.key();
             let length = rest.iter().take_while(|occurrence| occurrence.key() == key).count();
             let (run, others) = rest.split_at(length);
             rest = others;
-            self.frequent_keys.see(key, u32::try_from(length).unwrap_or(u32::MAX));
+            self.frequent_keys.observe(key, u32::try_from(length).unwrap_or(u32::MAX));
             if self.last_key != Some(key) {
                 self.end_key();
                 self.last_key = Some(key);
@@ -228,9 +228,9 @@ impl<'o> Counter<'o> {
         }
         let mut pending = std::mem::take(&mut self.pending);
         for &occurrence in pending.iter().chain(run) {
-            let room = &mut self.room;
+            let buffers = &mut self.buffers;
             let new = || {
-                let visits = Visits::with_room(room);
+                let visits = Visits::with_buffers(buffers);
                 let visited = VisitedPosition { visits, ..VisitedPosition::new(occurrence.key()) };
                 Open { visited, latest: occurrence }
             };
@@ -252,7 +252,7 @@ impl<'o> Counter<'o> {
         self.pending.clear();
         if let Some(Open { mut visited, latest }) = self.open.take() {
             visited.count(latest, self.counted_games.of(latest.game()));
-            visited.visits.pack(&mut self.room);
+            visited.visits.pack(&mut self.buffers);
             if visited.games() >= self.threshold as u64 {
                 self.found.push(visited);
             }

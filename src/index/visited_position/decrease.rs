@@ -15,7 +15,7 @@ use crate::sorted::insert;
 use crate::store::block_set::block_of;
 use crate::store::row::{GameId, GameList, LISTED_GAMES, ResultCounts};
 use crate::store::visit_set::PlayedMove;
-use crate::store::{BulkLoader, GameSet, Known, VisitedCounts};
+use crate::store::{BulkLoader, GameSet, Snapshot, VisitedCounts};
 
 /// The decrease of the rows of one position.
 #[derive(Debug, Default)]
@@ -103,7 +103,7 @@ struct Found {
 
 impl Decreases {
     /// Processes the positions of the removed games.
-    pub(crate) fn of(removed: Removed<'_>) -> Result<Self> {
+    pub(crate) fn compute(removed: Removed<'_>) -> Result<Self> {
         const GAMES_AT_ONCE: usize = 256;
         const POSITIONS_AT_ONCE: usize = 256;
         const GAMES: usize = 1 << 17;
@@ -114,7 +114,7 @@ impl Decreases {
             return Ok(all);
         }
         let outcomes = KnownOutcomes::new(Some(removed.target));
-        let connection = || Connection { known: None, outcomes: &outcomes };
+        let connection = || WorkerState { known: None, outcomes: &outcomes };
         for games in games.chunks(GAMES) {
             let parts: Vec<_> = games.chunks(GAMES_AT_ONCE).collect();
             let parts = parallel::consume(Some(removed.pool), parts, connection, |known, games| {
@@ -173,16 +173,16 @@ impl Decreases {
 }
 
 /// A thread's connection, and the outcomes of all games.
-struct Connection<'o> {
-    known: Option<Known>,
+struct WorkerState<'o> {
+    known: Option<Snapshot>,
     outcomes: &'o KnownOutcomes<'o>,
 }
 
-impl Connection<'_> {
-    fn of(&mut self, removed: Removed<'_>) -> Result<&Known> {
+impl WorkerState<'_> {
+    fn of(&mut self, removed: Removed<'_>) -> Result<&Snapshot> {
         removed.progress.check()?;
         if self.known.is_none() {
-            let known = Known::open_snapshot(removed.target)?;
+            let known = Snapshot::open_snapshot(removed.target)?;
             self.known = Some(known);
         }
         Ok(self.known.as_ref().expect("it was just opened"))

@@ -9,14 +9,14 @@ use crate::index::visited_position::counted_game::CountedGame;
 use crate::store::block_set::block_of;
 use crate::store::read::game_column::Outcomes;
 use crate::store::row::GameId;
-use crate::store::{GameOutcome, Known};
+use crate::store::{GameOutcome, Snapshot};
 
 /// The outcomes of games of a database before anything was added. Their columns are read one block at a time:
 /// nearly all blocks are needed, and reading rows of `game` takes far longer.
 #[derive(Debug)]
 pub(crate) struct KnownOutcomes<'t> {
     target: Option<&'t Path>,
-    known: Mutex<Option<Known>>,
+    known: Mutex<Option<Snapshot>>,
     /// One entry for each possible block. `None`: its columns do not have the data. A game that is missing in
     /// the columns may exist all the same, if somebody changed them.
     blocks: Vec<OnceLock<Option<Box<Outcomes>>>>,
@@ -45,7 +45,7 @@ impl<'t> KnownOutcomes<'t> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let known = match &mut *known {
             Some(known) => known,
-            none => none.insert(Known::open_snapshot(target)?),
+            none => none.insert(Snapshot::open_snapshot(target)?),
         };
         // Another thread may have read the block meanwhile.
         self.keep(block_of(game).0, known)?;
@@ -62,12 +62,12 @@ impl<'t> KnownOutcomes<'t> {
         let (block, number) = block_of(game);
         let outcomes = self.blocks.get(block as usize)?.get()?.as_ref()?;
         let result = outcomes.result(number)?;
-        Some(CountedGame::of_parts(result, outcomes.elos(number), outcomes.day(number)))
+        Some(CountedGame::from_parts(result, outcomes.elos(number), outcomes.day(number)))
     }
 
     /// Reads a block, unless it is cached or the cache is full. Only one thread at a time can, because there
     /// is one connection.
-    fn keep(&self, block: u32, known: &Known) -> Result<()> {
+    fn keep(&self, block: u32, known: &Snapshot) -> Result<()> {
         let Some(place) = self.blocks.get(block as usize) else { return Ok(()) };
         if place.get().is_some() || self.kept.load(Ordering::Relaxed) >= Self::MOST_BLOCKS {
             return Ok(());

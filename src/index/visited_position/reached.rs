@@ -32,7 +32,7 @@ impl ReachedPosition {
 impl ReachedPositions {
     /// Records a position, if it has one of the `visited` keys.
     #[inline]
-    pub(crate) fn see(&mut self, view: &PositionView<'_>, visited: &KeySet) {
+    pub(crate) fn observe(&mut self, view: &PositionView<'_>, visited: &KeySet) {
         if view.is_setup {
             return;
         }
@@ -41,7 +41,7 @@ impl ReachedPositions {
             let reached = self.0.entry(key).or_default();
             let mut space = [0; MAX_CANONICAL_FEN];
             let length = view.placement.write_at_end(view.position, &mut space);
-            reached.fens.see_bytes(&space[MAX_CANONICAL_FEN - length..]);
+            reached.fens.observe_bytes(&space[MAX_CANONICAL_FEN - length..]);
             if let Some(code) = view.move_code {
                 reached.played(code);
             }
@@ -52,7 +52,7 @@ impl ReachedPositions {
     pub(crate) fn absorb(&mut self, others: Self) {
         for (key, ReachedPosition { fens, codes }) in others.0 {
             let reached = self.0.entry(key).or_default();
-            reached.fens.see_all(&fens);
+            reached.fens.observe_all(&fens);
             codes.into_iter().for_each(|code| reached.played(code));
         }
     }
@@ -70,7 +70,7 @@ mod tests {
     use crate::id::{GameId, Ply};
 
     #[test]
-    fn two_positions_of_one_key_are_told() {
+    fn two_positions_with_one_key_are_detected() {
         let fens =
             |all: &ReachedPositions| all.of(Position::start().key()).map(|reached| reached.fens.clone());
         let start = Position::start();
@@ -87,7 +87,7 @@ mod tests {
                 move_code: None,
                 is_setup,
             };
-            reached.see(&view, &visited);
+            reached.observe(&view, &visited);
             reached
         };
         assert!(seen(&other, false).0.is_empty());

@@ -8,7 +8,7 @@ use crate::index::error::Result;
 use crate::index::visited_position::counter::{Fens, VisitedPosition, to_json};
 use crate::store::BulkLoader;
 use crate::store::row::{ContinuationRow, Text, VisitedPositionBatch, VisitedPositionRow};
-use crate::store::visit_set::{PackingRoom, PlayedMove, Visits};
+use crate::store::visit_set::{PackingBuffers, PlayedMove, Visits};
 
 /// Writes the rows of `visited_position` and `continuation`. All other tables must be complete.
 ///
@@ -25,18 +25,18 @@ pub(crate) fn write(mut visited: Vec<VisitedPosition>, loader: &mut BulkLoader<'
     for visited in &mut visited {
         count_to_look_up(visited, loader)?;
     }
-    let told = Walk::new(&visited).tell(|visited| match (&visited.fens, visited.standard) {
+    let told = Walk::new(&visited).send(|visited| match (&visited.fens, visited.standard) {
         (Fens::Unknown, Some((game, ply))) => Ok(Some(loader.position_at(game, ply)?.fen)),
         (Fens::One(fen), _) => Ok(Some(fen.clone())),
         _ => Ok(None),
     })?;
     const AT_ONCE: usize = 4096;
-    let (mut batch, mut room) = (VisitedPositionBatch::default(), PackingRoom::default());
+    let (mut batch, mut buffers) = (VisitedPositionBatch::default(), PackingBuffers::default());
     let mut visits = Vec::new();
     let mut rows = visited.into_iter().zip(told).peekable();
     while let Some((mut visited, told)) = rows.next() {
         if let (Fens::One(fen), Some(codes)) = told {
-            visited.visits.pack(&mut room);
+            visited.visits.pack(&mut buffers);
             visits.push((visited.key, std::mem::take(&mut visited.visits)));
             add(&mut batch, visited, &fen, &codes);
         }
@@ -74,7 +74,7 @@ pub(crate) fn compare_fens(visited: &mut VisitedPosition, loader: &BulkLoader<'_
         return Ok(());
     }
     for (game, ply) in visited.standard.into_iter().chain(places) {
-        if !visited.fens.see(&loader.position_at(game, ply)?.fen) {
+        if !visited.fens.observe(&loader.position_at(game, ply)?.fen) {
             break;
         }
     }
@@ -130,7 +130,7 @@ impl<'c> Walk<'c> {
 
     /// Passes on, for all visited positions in order, the FEN and the codes of the moves, if these are
     /// consistent. `look_up` returns the FEN of a position that no walk leads to.
-    fn tell(
+    fn send(
         mut self,
         mut look_up: impl FnMut(&VisitedPosition) -> Result<Option<String>>,
     ) -> Result<Vec<(Fens, Option<Vec<MoveCode>>)>> {
@@ -140,22 +140,22 @@ impl<'c> Walk<'c> {
             self.reach(start);
         }
         for index in 0..self.visited.len() {
-            self.look_around_all(&mut codes);
+            self.find_reached_all(&mut codes);
             if codes[index].is_none()
                 && let Some(fen) = look_up(&self.visited[index])?
                 && let Ok((position, _)) = Position::from_fen(fen.as_bytes())
-                && self.fens[index].see(&fen)
+                && self.fens[index].observe(&fen)
             {
                 self.queue.push((index, position));
             }
         }
-        self.look_around_all(&mut codes);
+        self.find_reached_all(&mut codes);
         Ok(self.fens.into_iter().zip(codes).collect())
     }
 
-    fn look_around_all(&mut self, codes: &mut [Option<Vec<MoveCode>>]) {
+    fn find_reached_all(&mut self, codes: &mut [Option<Vec<MoveCode>>]) {
         while let Some((at, position)) = self.queue.pop() {
-            codes[at] = self.look_around(at, &position);
+            codes[at] = self.find_reached(at, &position);
         }
     }
 
@@ -163,13 +163,13 @@ impl<'c> Walk<'c> {
     fn reach(&mut self, position: Position) {
         if let Some(&index) = self.indexes.get(&position.key()) {
             let is_first = self.fens[index] == Fens::Unknown;
-            if self.fens[index].see(&position.canonical_fen()) && is_first {
+            if self.fens[index].observe(&position.canonical_fen()) && is_first {
                 self.queue.push((index, position));
             }
         }
     }
 
-    fn look_around(&mut self, index: usize, position: &Position) -> Option<Vec<MoveCode>> {
+    fn find_reached(&mut self, index: usize, position: &Position) -> Option<Vec<MoveCode>> {
         let moves = &self.visited[index].moves;
         let mut codes = Vec::with_capacity(moves.len());
         for &(short, _) in moves {

@@ -8,7 +8,7 @@ use crate::board::{KeySet, PositionKey};
 use crate::channel::{self, Receiver, Sender};
 use crate::id::Level;
 use crate::index::error::{Error, Result};
-use crate::index::visited_position::change::{ChangeWriter, make_ready};
+use crate::index::visited_position::change::{ChangeWriter, precompute};
 use crate::index::visited_position::counter::{Counted, Counter, VisitedPosition};
 use crate::index::visited_position::reached::ReachedPositions;
 use crate::index::visited_position::rows;
@@ -45,7 +45,7 @@ impl SortedOccurrences for FreshOccurrences<'_> {
         let mut counter = Counter::new(self.sorting.counted_games, self.sorting.threshold);
         self.sorting.partitions.drain_sorted(partition, self.sorting.at_once, |piece| {
             self.sorting.progress.check()?;
-            counter.see(piece);
+            counter.observe(piece);
             Ok::<_, Error>(rows.append(piece.iter().map(|occurrence| occurrence.occurrence()))?)
         })?;
         lock(&self.counted).push((partition, counter.finish()));
@@ -71,7 +71,7 @@ pub(crate) struct AddedOccurrences<'r> {
     sorting: Sorting<'r>,
     tracker: Tracker<'r>,
     /// Where results are sent, until all partitions are drained.
-    outlets: Mutex<Option<Outlets>>,
+    outlets: Mutex<Option<Senders>>,
     /// New occurrences of positions that have a row.
     found: Receiver<Vec<VisitedPosition>>,
     /// New occurrences of positions that will get a row.
@@ -88,7 +88,7 @@ pub(crate) struct AddedOccurrences<'r> {
 }
 
 #[derive(Clone)]
-struct Outlets {
+struct Senders {
     found: Sender<Vec<VisitedPosition>>,
     now_visited: Sender<Vec<VisitedPosition>>,
 }
@@ -106,7 +106,7 @@ impl<'r> AddedOccurrences<'r> {
         Self {
             sorting,
             tracker: Tracker::new(sorting, update, reached, target, removed),
-            outlets: Mutex::new(Some(Outlets { found: to_found, now_visited: to_now_visited })),
+            outlets: Mutex::new(Some(Senders { found: to_found, now_visited: to_now_visited })),
             found,
             now_visited,
             again: Mutex::default(),
@@ -135,7 +135,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
             self.sorting.progress.check()?;
             piece.chunk_by(|a, b| a.key() == b.key()).try_for_each(|run| {
                 rows.append(run.iter().map(|occurrence| occurrence.occurrence()))?;
-                watch.see(run, |threshold, new| Ok(rows.has(run[0].key(), threshold, new)?))
+                watch.observe(run, |threshold, new| Ok(rows.has(run[0].key(), threshold, new)?))
             })
         })?;
         let Found { distinct, visited, now_visited, again } = watch.end();
@@ -167,7 +167,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
 }
 
 impl NewOccurrences for AddedOccurrences<'_> {
-    fn look_up_again(&self, mut keys: Vec<PositionKey>) {
+    fn set_recounted_keys(&self, mut keys: Vec<PositionKey>) {
         keys.retain(|&key| !self.tracker.has_row(key));
         lock(&self.to_look_up).extend(keys);
     }
@@ -199,7 +199,7 @@ impl NewOccurrences for AddedOccurrences<'_> {
             let makers: Vec<_> = (0..makers)
                 .map(|_| {
                     let to_writer = to_writer.clone();
-                    scope.spawn(move || make_ready(&self.tracker, &self.found, &to_writer))
+                    scope.spawn(move || precompute(&self.tracker, &self.found, &to_writer))
                 })
                 .collect();
             drop(to_writer);

@@ -13,8 +13,8 @@ use crate::index::visited_position::sorting::{Sorting, Update};
 use crate::parallel;
 use crate::store::pages::{PositionReader, PositionTrees};
 use crate::store::row::{GameId, Ply};
-use crate::store::visit_set::PackingRoom;
-use crate::store::{BulkLoader, GameSet, Known};
+use crate::store::visit_set::PackingBuffers;
+use crate::store::{BulkLoader, GameSet, Snapshot};
 
 /// Tracks the changes by added games.
 pub(crate) struct Tracker<'o> {
@@ -34,7 +34,7 @@ pub(crate) struct Tracker<'o> {
 }
 
 /// Counts the occurrences of a range of keys, in order.
-pub(crate) struct Watch<'t> {
+pub(crate) struct RangeCounter<'t> {
     tracker: &'t Tracker<'t>,
     /// Counts the new occurrences of positions that have a row.
     counter: Counter<'t>,
@@ -61,10 +61,10 @@ pub(crate) struct Found {
     pub(crate) again: Vec<VisitedPosition>,
 }
 
-impl Watch<'_> {
+impl RangeCounter<'_> {
     /// Processes the next occurrences, all of one key. `has` returns whether that key has enough occurrences
     /// in total; it is passed the number of new ones.
-    pub(crate) fn see(
+    pub(crate) fn observe(
         &mut self,
         run: &[PlayedOccurrence],
         has: impl FnOnce(u32, u32) -> Result<bool>,
@@ -79,13 +79,13 @@ impl Watch<'_> {
         let count = earlier.unwrap_or(0).saturating_add(u32::try_from(run.len()).unwrap_or(u32::MAX));
         self.last = Some((key, count));
         if self.is_rising {
-            self.rising.see(run);
+            self.rising.observe(run);
         } else if self.tracker.visited.contains(&key) {
-            self.counter.see(run);
+            self.counter.observe(run);
         } else {
             self.pending.extend_from_slice(run);
             if has(self.tracker.threshold(), count)? {
-                self.rising.see(&self.pending);
+                self.rising.observe(&self.pending);
                 self.is_rising = true;
             }
         }
@@ -147,8 +147,8 @@ impl<'o> Tracker<'o> {
         self.sorting.threshold
     }
 
-    pub(crate) fn watch(&self) -> Watch<'_> {
-        Watch {
+    pub(crate) fn watch(&self) -> RangeCounter<'_> {
+        RangeCounter {
             tracker: self,
             counter: Counter::new(self.sorting.counted_games, 1),
             rising: Counter::new(self.sorting.counted_games, 1),
@@ -227,19 +227,19 @@ impl<'o> Tracker<'o> {
 /// in row order.
 pub(crate) struct Recount<'r> {
     tracker: &'r Tracker<'r>,
-    known: Option<Known>,
+    known: Option<Snapshot>,
     /// Reads the rows, if their pages may be read.
     positions: Option<PositionReader<'r>>,
     /// Positions whose rows are still to be read, each with its new occurrences.
     waiting: Vec<(PositionKey, Option<VisitedPosition>)>,
     /// The places where games reached them.
-    visits: Vec<Visit>,
+    visits: Vec<GameAtPosition>,
     counted: Vec<VisitedPosition>,
 }
 
 /// A game at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Visit {
+struct GameAtPosition {
     game: GameId,
     /// The last ply at the position, and the one before: if the game ended there, it counts with the move it
     /// had played before.
@@ -254,12 +254,12 @@ impl Recount<'_> {
     const TOGETHER: usize = 1 << 18;
 
     /// The database as it was before, if there was one; opened when first needed.
-    fn open<'k>(tracker: &Tracker<'_>, known: &'k mut Option<Known>) -> Result<Option<&'k Known>> {
+    fn open<'k>(tracker: &Tracker<'_>, known: &'k mut Option<Snapshot>) -> Result<Option<&'k Snapshot>> {
         tracker.sorting.progress.check()?;
         if known.is_none()
             && let Some(target) = tracker.target
         {
-            *known = Some(Known::open_snapshot(target)?);
+            *known = Some(Snapshot::open_snapshot(target)?);
         }
         Ok(known.as_ref())
     }
@@ -278,7 +278,7 @@ impl Recount<'_> {
     pub(crate) fn add(&mut self, key: PositionKey, new: Option<VisitedPosition>) -> Result<()> {
         let Self { tracker, known, positions, waiting, visits, .. } = self;
         let before = visits.len();
-        let visit = |visits: &mut Vec<Visit>, game, ply| {
+        let visit = |visits: &mut Vec<GameAtPosition>, game, ply| {
             if tracker.removed_games.contains(game) {
                 return;
             }
@@ -287,7 +287,7 @@ impl Recount<'_> {
                     visit.before = Some(visit.last);
                     visit.last = ply;
                 }
-                _ => visits.push(Visit { game, last: ply, before: None, waiting: waiting.len() }),
+                _ => visits.push(GameAtPosition { game, last: ply, before: None, waiting: waiting.len() }),
             }
         };
         let read = |positions: &PositionReader<'_>| {
@@ -321,7 +321,8 @@ impl Recount<'_> {
         let Self { tracker, known, positions, waiting, visits, counted } = self;
         visits.sort_unstable();
         if let Some(known) = Self::open(tracker, known)? {
-            for (number, &Visit { game, last, before, waiting: index }) in visits.iter().enumerate() {
+            for (number, &GameAtPosition { game, last, before, waiting: index }) in visits.iter().enumerate()
+            {
                 if number % 1024 == 0 {
                     tracker.sorting.progress.check()?;
                 }
@@ -334,7 +335,7 @@ impl Recount<'_> {
                         if counts {
                             let visited = visited.get_or_insert_with(|| VisitedPosition::new(*key));
                             visited.count(PlayedOccurrence::new(*key, game, ply, code), counted_game);
-                            visited.fens.see(fen);
+                            visited.fens.observe(fen);
                         }
                         counts
                     };
@@ -351,10 +352,10 @@ impl Recount<'_> {
             }
         }
         visits.clear();
-        let mut room = PackingRoom::default();
+        let mut buffers = PackingBuffers::default();
         for mut visited in waiting.drain(..).filter_map(|(_, visited)| visited) {
             if visited.fens != Fens::Several && visited.games() >= u64::from(tracker.threshold()) {
-                visited.visits.pack(&mut room);
+                visited.visits.pack(&mut buffers);
                 counted.push(visited);
             }
         }

@@ -78,7 +78,7 @@ impl TimeControl {
         if reading.moves.is_some_and(|moves| initial / f64::from(moves) >= SLOW) {
             return Self::CORRESPONDENCE;
         }
-        let speed = Speed::of_seconds(40.0_f64.mul_add(increment.unwrap_or(0.0), initial));
+        let speed = Speed::from_seconds(40.0_f64.mul_add(increment.unwrap_or(0.0), initial));
         Self {
             initial: Some(initial.round() as u32),
             increment: increment.map(|increment| increment.round() as u32),

@@ -5,7 +5,7 @@ use super::{MOST_MINUTES, seconds};
 
 /// The possible meanings of a number without a unit, or of a clock with two parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Meant {
+pub(super) enum Interpretation {
     /// Unambiguous.
     Surely(f64),
     /// As in PGN.
@@ -16,7 +16,7 @@ pub(super) enum Meant {
     HoursAndMinutes(f64),
 }
 
-impl Meant {
+impl Interpretation {
     pub(super) const fn seconds(self) -> f64 {
         match self {
             Self::Surely(seconds)
@@ -29,7 +29,7 @@ impl Meant {
 }
 
 /// One reading or two.
-pub(super) type Choice = (Meant, Option<Meant>);
+pub(super) type Choice = (Interpretation, Option<Interpretation>);
 
 /// A parsed time control.
 #[derive(Debug)]
@@ -70,10 +70,10 @@ impl Reading {
             tokens.iter().any(|token| matches!(token, Token::Part(',' | '|') | Token::SuddenDeath));
         let initial = match (first.unit, first.clock) {
             (_, Some(clock)) => clock,
-            (Some(unit), None) => (Meant::Surely(first.number * unit.seconds()), None),
-            (None, None) if first.is_sandclock => (Meant::Surely(first.number), None),
+            (Some(unit), None) => (Interpretation::Surely(first.number * unit.seconds()), None),
+            (None, None) if first.is_sandclock => (Interpretation::Surely(first.number), None),
             (None, None) if is_in_minutes && first.number <= MOST_MINUTES => {
-                (Meant::Surely(60.0 * first.number), None)
+                (Interpretation::Surely(60.0 * first.number), None)
             }
             (None, None) => bare(first.number),
         };
@@ -148,25 +148,25 @@ impl Reading {
         if let Some(clock) = first_clock().filter(|&clock| clock > 0) {
             // The first move took some time, and one reading is sixty times the other.
             let distance =
-                |meant: Meant| (f64::from(clock) / 100.0 / (meant.seconds() + increment)).ln().abs();
+                |meant: Interpretation| (f64::from(clock) / 100.0 / (meant.seconds() + increment)).ln().abs();
             return Some(if distance(first) <= distance(second) { first } else { second }.seconds());
         }
         let writes_seconds = writes_seconds();
-        let fits = |meant: &Meant| match *meant {
-            Meant::Surely(_) => true,
+        let fits = |meant: &Interpretation| match *meant {
+            Interpretation::Surely(_) => true,
             // These sites have no faster games. Three minutes are frequent, three hours very rare.
-            Meant::Seconds(seconds) => {
+            Interpretation::Seconds(seconds) => {
                 let is_usual = (writes_seconds && seconds >= 15.0 && seconds.fract() == 0.0)
                     || (seconds == MOST_MINUTES && increment < 10.0);
                 // Only engines get fractions of a second per move.
                 is_usual || increment.fract() != 0.0
             }
             // Engines get few seconds for many moves, people get minutes; both can get one and a half.
-            Meant::Minutes(_) => self.moves.is_none() && first.seconds().fract() == 0.0,
-            Meant::MinutesAndSeconds(seconds) => seconds >= 180.0,
-            Meant::HoursAndMinutes(_) => false,
+            Interpretation::Minutes(_) => self.moves.is_none() && first.seconds().fract() == 0.0,
+            Interpretation::MinutesAndSeconds(seconds) => seconds >= 180.0,
+            Interpretation::HoursAndMinutes(_) => false,
         };
-        [first, second].into_iter().find(fits).map(Meant::seconds)
+        [first, second].into_iter().find(fits).map(Interpretation::seconds)
     }
 }
 
@@ -204,9 +204,9 @@ fn added(first: Option<Choice>, clock: Choice) -> Added {
 /// The possible meanings of a number without a unit.
 fn bare(number: f64) -> Choice {
     if number > MOST_MINUTES {
-        return (Meant::Surely(number), None);
+        return (Interpretation::Surely(number), None);
     }
-    (Meant::Seconds(number), Some(Meant::Minutes(60.0 * number)))
+    (Interpretation::Seconds(number), Some(Interpretation::Minutes(60.0 * number)))
 }
 
 /// The text between two separators.

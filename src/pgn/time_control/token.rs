@@ -1,6 +1,6 @@
 //! Splits a time control into words and numbers.
 
-use super::reading::{Choice, Meant};
+use super::reading::{Choice, Interpretation};
 use super::seconds;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,14 +101,14 @@ fn number(text: &str, is_after_slash: bool) -> Option<(Token, usize)> {
         let whole: f64 = text[..first].parse().ok()?;
         if let Some(third) = field(first + 3) {
             let is_clock = whole < 10.0 || (whole % 24.0 == 0.0 && second == 0.0 && third == 0.0);
-            let clock = Token::Clock((Meant::Surely(whole * 3600.0 + second * 60.0 + third), None));
+            let clock = Token::Clock((Interpretation::Surely(whole * 3600.0 + second * 60.0 + third), None));
             // `40/90:30:15` is three periods, and nobody has 12:30:15 for a game.
             if is_clock || !is_after_slash {
                 return is_clock.then_some((clock, first + 6));
             }
         } else {
-            let hours = Meant::HoursAndMinutes(whole * 3600.0 + second * 60.0);
-            let clock = Token::Clock((Meant::MinutesAndSeconds(whole * 60.0 + second), Some(hours)));
+            let hours = Interpretation::HoursAndMinutes(whole * 3600.0 + second * 60.0);
+            let clock = Token::Clock((Interpretation::MinutesAndSeconds(whole * 60.0 + second), Some(hours)));
             let end = first + 3;
             let is_before_slash = text[end..].starts_with('/');
             // `40/40:40/40`, `40/30:15` and `90:30` are two periods.

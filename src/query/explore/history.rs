@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Explore, by_result};
+use super::{ExploreQuery, by_result};
 use crate::board::{GameResult, MoveCode};
 use crate::query::position::san;
 use crate::sorted::{SortedMap, sort_by_key};
@@ -57,7 +57,7 @@ pub struct HistoryMonth {
     pub results: ResultCounts,
 }
 
-impl Explore<'_> {
+impl ExploreQuery<'_> {
     /// The games by month, the first month first. Games with an unknown month are left out.
     ///
     /// # Errors
@@ -73,9 +73,9 @@ impl Explore<'_> {
                 counted.count(game.result, game.elos, Some(year));
             }
         })?;
-        let told =
+        let listed =
             |((year, month), results)| HistoryMonth { month: format!("{year:04}-{month:02}"), results };
-        Ok(months.into_iter().map(told).collect())
+        Ok(months.into_iter().map(listed).collect())
     }
 
     /// The games by year, the first year first, unknown years last. Years without games that reached the
@@ -110,12 +110,12 @@ impl Explore<'_> {
         codes.truncate(most_moves);
         let known = || years.keys().filter_map(|year| *year);
         let (first, last) = (known().min(), known().max());
-        let is_told = |year: Option<u16>| match year {
+        let is_listed = |year: Option<u16>| match year {
             Some(year) => first.is_some_and(|first| first <= year) && last.is_some_and(|last| year <= last),
             None => years.contains_key(&None),
         };
-        let mut told: Vec<_> = games_of_years.iter().filter(|(year, _)| is_told(**year)).collect();
-        sort_by_key(&mut told, |(year, _)| (year.is_none(), **year));
+        let mut listed: Vec<_> = games_of_years.iter().filter(|(year, _)| is_listed(**year)).collect();
+        sort_by_key(&mut listed, |(year, _)| (year.is_none(), **year));
         let none = Counted::default();
         let year = |(&year, &games_of_year): (&Option<u16>, &u64)| {
             let counted = years.get(&year).unwrap_or(&none);
@@ -127,6 +127,6 @@ impl Explore<'_> {
             });
             HistoryYear { year, results: counted.results, games_of_year, moves: moves.collect() }
         };
-        Ok(told.into_iter().map(year).collect())
+        Ok(listed.into_iter().map(year).collect())
     }
 }

@@ -6,24 +6,24 @@ mod tree;
 use serde::{Serialize, Serializer};
 
 pub use history::{HistoryMonth, HistoryMove, HistoryYear};
-pub use tree::{ExploredTree, TreeMove};
+pub use tree::{MoveTree, TreeMove};
 
 use crate::board::{Color, GameResult, MoveCode, Position};
 use crate::id::GameId;
 use crate::opening::{Opening, OpeningBook};
-use crate::query::names::{NearNames, near_names};
 use crate::query::performance::{opponent_rating, performance};
 use crate::query::position::{PositionQuery, san};
+use crate::query::similar_names::{SimilarNames, similar_names};
 use crate::sorted::sort_by;
 use crate::store::row::{RatedScore, ResultCounts};
 use crate::store::{
-    self, Continuation, Database, Exploration, ExplorationParts, GameSummary, Hit, Lines, ListLengths,
+    self, Continuation, Database, ExploreOptions, GameSummary, Hit, Lines, ListLengths, PositionCounts,
     Selection, VariationMoves,
 };
 
 /// A query for the moves played from a position.
 #[derive(Clone, Copy, Debug)]
-pub struct Explore<'a> {
+pub struct ExploreQuery<'a> {
     /// The database.
     pub database: &'a Database,
     /// The position. If it has no name, the name of the last named position of its line is used.
@@ -50,7 +50,7 @@ pub struct Explore<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Explored {
+pub struct PositionStatistics {
     /// What the position is called.
     pub opening: Option<Opening>,
     /// What came of the games.
@@ -71,7 +71,7 @@ pub struct Explored {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_variations: Option<u64>,
     /// The moves, the most frequent first, then those that stand in the variations of most games, then by their UCI notation.
-    pub moves: Vec<ExploredMove>,
+    pub moves: Vec<MoveStatistics>,
     /// The games with the highest mean rating, best first.
     pub top_games: Vec<ListedGame>,
     /// The latest games, the latest first.
@@ -87,23 +87,23 @@ pub struct Explored {
 /// What was played from a position, and what was asked besides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct ExploredAll {
+pub struct ExploreAnswer {
     /// What was played.
     #[serde(flatten)]
-    pub explored: Explored,
+    pub explored: PositionStatistics,
     /// The games by year.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<HistoryYear>>,
     /// What was played in other games.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub versus: Option<Explored>,
+    pub versus: Option<PositionStatistics>,
 }
 
 /// A move played from the position, or made there by a variation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct ExploredMove {
+pub struct MoveStatistics {
     /// The move.
     #[serde(skip)]
     pub code: MoveCode,
@@ -125,7 +125,7 @@ pub struct ExploredMove {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_variations: Option<u64>,
     /// The game in which it was played, if there is only one.
-    pub game: Option<ExploredGame>,
+    pub game: Option<GameEntry>,
     /// What the position after the move is called.
     pub opening: Option<Opening>,
 }
@@ -146,7 +146,7 @@ pub struct SideScore {
 }
 
 impl SideScore {
-    fn of(color: Color, rated: &RatedScore) -> Self {
+    fn new(color: Color, rated: &RatedScore) -> Self {
         Self { color, average_opponent_rating: opponent_rating(rated), performance: performance(rated) }
     }
 
@@ -178,13 +178,13 @@ pub struct ListedGame {
     pub san: Option<String>,
     /// The game.
     #[serde(flatten)]
-    pub game: ExploredGame,
+    pub game: GameEntry,
 }
 
 /// A game as Lichess tells it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct ExploredGame {
+pub struct GameEntry {
     /// Its number: a text, as ids are there.
     #[serde(serialize_with = "as_text")]
     #[cfg_attr(test, schemars(with = "String"))]
@@ -231,7 +231,7 @@ pub struct Player {
     pub rating: Option<u16>,
 }
 
-impl Explored {
+impl PositionStatistics {
     /// Whether no game, and no variation if these are searched, reached the position.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -239,12 +239,12 @@ impl Explored {
     }
 }
 
-impl Explore<'_> {
+impl ExploreQuery<'_> {
     /// Counts the moves played from the position.
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn answer(&self) -> store::Result<Explored> {
+    pub fn answer(&self) -> store::Result<PositionStatistics> {
         let position = &self.query.position;
         let (key, fen) = (position.key(), position.canonical_fen());
         let snapshot = self.database.snapshot()?;
@@ -252,14 +252,14 @@ impl Explore<'_> {
         let before = self.query.line.split_last().map_or(&[][..], |(_, before)| before);
         let before = if self.counts_transposed { before } else { &[] };
         let before: Vec<Position> = before.iter().map(|played| played.position.clone()).collect();
-        let parts = ExplorationParts { lists: self.lists, side: self.side, before: &before };
+        let parts = ExploreOptions { lists: self.lists, side: self.side, before: &before };
         let found = self.database.explore(key, &fen, self.selection, parts)?;
         let variations = match self.lines {
             Lines::Main => None,
             Lines::All => Some(self.database.variation_moves(position, self.selection)?),
         };
         drop(snapshot);
-        let Exploration { results, rated, unfinished, transposed, continuations, top_games, recent_games } =
+        let PositionCounts { results, rated, unfinished, transposed, continuations, top_games, recent_games } =
             found;
         let went_on: u64 = continuations.iter().map(|played| played.results.games()).sum();
         let in_variations = variations.as_ref().map(|variations| variations.games);
@@ -267,8 +267,8 @@ impl Explore<'_> {
         let limit = self.limit.map_or(usize::MAX, |limit| limit as usize);
         let hidden_moves = moves.len().saturating_sub(limit);
         moves.truncate(limit);
-        let list = |hits: Vec<Hit>| hits.into_iter().map(|hit| ListedGame::of(position, hit)).collect();
-        Ok(Explored {
+        let list = |hits: Vec<Hit>| hits.into_iter().map(|hit| ListedGame::from_hit(position, hit)).collect();
+        Ok(PositionStatistics {
             opening: self.name_of_line()?,
             results,
             score: self.score(&rated),
@@ -287,19 +287,19 @@ impl Explore<'_> {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn unknown_names(&self) -> store::Result<Vec<NearNames>> {
-        near_names(self.database, self.selection)
+    pub fn unknown_names(&self) -> store::Result<Vec<SimilarNames>> {
+        similar_names(self.database, self.selection)
     }
 
     fn score(&self, rated: &RatedScore) -> Option<SideScore> {
-        self.side.map(|side| SideScore::of(side, rated))
+        self.side.map(|side| SideScore::new(side, rated))
     }
 
     fn moves(
         &self,
         played: Vec<Continuation>,
         variations: Option<VariationMoves>,
-    ) -> store::Result<Vec<ExploredMove>> {
+    ) -> store::Result<Vec<MoveStatistics>> {
         let mut in_variations = variations.map(|variations| variations.moves);
         let played = played.into_iter().map(|found| {
             let count = in_variations.as_mut().map(|moves| moves.remove(&found.code).unwrap_or(0));
@@ -314,20 +314,20 @@ impl Explore<'_> {
         let read = |(found, in_variations)| self.explored(found, in_variations);
         let mut moves = found.into_iter().map(read).collect::<store::Result<Vec<_>>>()?;
         sort_by(&mut moves, |a, b| {
-            let games = |played: &ExploredMove| (played.results.games(), played.in_variations);
+            let games = |played: &MoveStatistics| (played.results.games(), played.in_variations);
             games(b).cmp(&games(a)).then_with(|| a.uci.cmp(&b.uci))
         });
         Ok(moves)
     }
 
-    fn explored(&self, found: Continuation, in_variations: Option<u64>) -> store::Result<ExploredMove> {
+    fn explored(&self, found: Continuation, in_variations: Option<u64>) -> store::Result<MoveStatistics> {
         let position = &self.query.position;
         let mut after = position.clone();
         let opening = match after.make(found.code) {
             Ok(_) => self.name(&after)?,
             Err(_) => None,
         };
-        Ok(ExploredMove {
+        Ok(MoveStatistics {
             code: found.code,
             uci: position.uci(found.code).to_string(),
             san: san(position, found.code),
@@ -335,7 +335,7 @@ impl Explore<'_> {
             results: found.results,
             score: self.score(&found.rated),
             in_variations,
-            game: found.only_game.map(|hit| ExploredGame::of(hit.game)),
+            game: found.only_game.map(|hit| GameEntry::from_summary(hit.game)),
             opening,
         })
     }
@@ -361,17 +361,17 @@ impl Explore<'_> {
 }
 
 impl ListedGame {
-    fn of(position: &Position, hit: Hit) -> Self {
+    fn from_hit(position: &Position, hit: Hit) -> Self {
         Self {
             uci: hit.next.map(|code| position.uci(code).to_string()),
             san: hit.next.map(|code| san(position, code)),
-            game: ExploredGame::of(hit.game),
+            game: GameEntry::from_summary(hit.game),
         }
     }
 }
 
-impl ExploredGame {
-    fn of(game: GameSummary) -> Self {
+impl GameEntry {
+    fn from_summary(game: GameSummary) -> Self {
         let date = game.date.as_deref().unwrap_or_default();
         let mut parts = date.split('.').map(|part| part.parse::<u16>().ok().filter(|&number| number != 0));
         let (year, month) = (parts.next().flatten(), parts.next().flatten());

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 use serde::Serialize;
 
-use super::{Explore, Explored, ExploredMove, SideScore, by_result};
+use super::{ExploreQuery, MoveStatistics, PositionStatistics, SideScore, by_result};
 use crate::board::{Color, Position};
 use crate::opening::Opening;
 use crate::query::position::{PositionQuery, number_before, push_move};
@@ -19,7 +19,7 @@ const MOST_MOVES: usize = 10_000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct ExploredTree {
+pub struct MoveTree {
     /// What the position is called.
     pub opening: Option<Opening>,
     /// What came of the games.
@@ -47,7 +47,7 @@ pub struct ExploredTree {
 pub struct TreeMove {
     /// The move.
     #[serde(flatten)]
-    pub played: ExploredMove,
+    pub played: MoveStatistics,
     /// The number of the move.
     #[serde(skip)]
     pub move_number: u32,
@@ -80,7 +80,7 @@ impl TreeMove {
     }
 }
 
-impl ExploredTree {
+impl MoveTree {
     /// Whether no game reached the position.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
@@ -88,7 +88,7 @@ impl ExploredTree {
     }
 }
 
-impl Explore<'_> {
+impl ExploreQuery<'_> {
     /// Counts the moves played from the position, `depth` half-moves deep. A move is included if at least
     /// `least_share` percent of the games with the first position played it, and at least one game. If there
     /// are more moves than a tree can have, the most frequent ones are kept. Lists of games and variations
@@ -96,11 +96,11 @@ impl Explore<'_> {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn tree(&self, depth: u32, least_share: u64) -> store::Result<ExploredTree> {
+    pub fn tree(&self, depth: u32, least_share: u64) -> store::Result<MoveTree> {
         let snapshot = self.database.snapshot()?;
         let root = self.node_answer(&self.query.position)?;
         let fewest = (root.results.games() * least_share).div_ceil(100).max(1);
-        let mut tree = Growing::of(self.query.position.clone());
+        let mut tree = TreeBuilder::of(self.query.position.clone());
         tree.reach(0, 0, depth);
         loop {
             while let Some(index) = tree.unanswered.pop_front() {
@@ -112,15 +112,16 @@ impl Explore<'_> {
             }
         }
         drop(snapshot);
-        let Explored { results, score, unfinished, ended, .. } = root;
+        let PositionStatistics { results, score, unfinished, ended, .. } = root;
         let opening = self.name_of_line()?;
         let is_cut = !tree.open.is_empty();
-        Ok(ExploredTree { opening, results, score, unfinished, ended, moves: tree.told(), is_cut })
+        Ok(MoveTree { opening, results, score, unfinished, ended, moves: tree.in_order(), is_cut })
     }
 
-    fn node_answer(&self, position: &Position) -> store::Result<Explored> {
+    fn node_answer(&self, position: &Position) -> store::Result<PositionStatistics> {
         let query = PositionQuery::from(position.clone());
-        Explore { query: &query, lines: Lines::Main, lists: ListLengths::NONE, limit: None, ..*self }.answer()
+        ExploreQuery { query: &query, lines: Lines::Main, lists: ListLengths::NONE, limit: None, ..*self }
+            .answer()
     }
 }
 
@@ -137,7 +138,7 @@ struct Node {
 
 /// A move from a position.
 struct Edge {
-    played: ExploredMove,
+    played: MoveStatistics,
     /// The node it leads to, if it is in the tree.
     to: Option<usize>,
 }
@@ -148,7 +149,7 @@ type Open = (u64, Reverse<u32>, Reverse<usize>, Reverse<usize>);
 
 /// The tree under construction. The most frequent moves are added first, so that the least important ones are
 /// left out.
-struct Growing {
+struct TreeBuilder {
     nodes: Vec<Node>,
     /// The node of each position, by its canonical FEN.
     known: HashMap<String, usize>,
@@ -158,7 +159,7 @@ struct Growing {
     taken: usize,
 }
 
-impl Growing {
+impl TreeBuilder {
     fn of(position: Position) -> Self {
         let known = HashMap::from([(position.canonical_fen(), 0)]);
         let nodes = vec![Node { position, depth: u32::MAX, games: 0, moves: None }];
@@ -184,7 +185,7 @@ impl Growing {
     }
 
     /// Stores the moves played in a position.
-    fn answer(&mut self, index: usize, answer: Explored, fewest: u64) {
+    fn answer(&mut self, index: usize, answer: PositionStatistics, fewest: u64) {
         let depth = self.nodes[index].depth;
         let games = answer.results.games();
         let often = answer.moves.into_iter().filter(|played| played.results.games() >= fewest);
@@ -223,14 +224,14 @@ impl Growing {
 
     /// The moves of the tree. Positions are visited breadth-first, so that each is listed at its shortest
     /// path.
-    fn told(mut self) -> Vec<TreeMove> {
+    fn in_order(mut self) -> Vec<TreeMove> {
         // A position that was found on a longer path has another move number.
         let first = &self.nodes[0].position;
         let first = 2 * first.fullmove_number() + u32::from(first.side() == Color::Black);
         let mut lines: Vec<Option<String>> = vec![None; self.nodes.len()];
         lines[0] = Some(String::new());
-        let mut told: Vec<Vec<(TreeMove, Option<usize>)>> = Vec::new();
-        told.resize_with(self.nodes.len(), Vec::new);
+        let mut moves_of_nodes: Vec<Vec<(TreeMove, Option<usize>)>> = Vec::new();
+        moves_of_nodes.resize_with(self.nodes.len(), Vec::new);
         let mut next = VecDeque::from([0]);
         while let Some(index) = next.pop_front() {
             let node = &mut self.nodes[index];
@@ -249,25 +250,25 @@ impl Growing {
                     lines[to] = Some(tree_move.line_after(lines[index].as_deref().unwrap_or_default()));
                     next.push_back(to);
                 }
-                told[index].push((tree_move, leads_to));
+                moves_of_nodes[index].push((tree_move, leads_to));
             }
         }
-        with_following(&mut told, 0)
+        with_following(&mut moves_of_nodes, 0)
     }
 }
 
 /// The moves from a position, with all following moves.
-fn with_following(told: &mut [Vec<(TreeMove, Option<usize>)>], index: usize) -> Vec<TreeMove> {
-    let moves = std::mem::take(&mut told[index]);
+fn with_following(moves_of_nodes: &mut [Vec<(TreeMove, Option<usize>)>], index: usize) -> Vec<TreeMove> {
+    let moves = std::mem::take(&mut moves_of_nodes[index]);
     let whole = |(mut tree_move, leads_to): (TreeMove, Option<usize>)| {
-        tree_move.moves = leads_to.map(|node| with_following(told, node)).unwrap_or_default();
+        tree_move.moves = leads_to.map(|node| with_following(moves_of_nodes, node)).unwrap_or_default();
         tree_move
     };
     moves.into_iter().map(whole).collect()
 }
 
 /// The position after a played move.
-fn after(position: &Position, played: &ExploredMove) -> Option<Position> {
+fn after(position: &Position, played: &MoveStatistics) -> Option<Position> {
     let mut after = position.clone();
     after.make(played.code).ok()?;
     Some(after)

@@ -4,7 +4,9 @@ use serde::Serialize;
 
 use crate::board::Position;
 use crate::opening::Opening;
-use crate::query::explore::{Explored, ExploredGame, ExploredMove, HistoryMonth, ListedGame, Player, Winner};
+use crate::query::explore::{
+    GameEntry, HistoryMonth, ListedGame, MoveStatistics, Player, PositionStatistics, Winner,
+};
 use crate::query::explorer::game_code::game_code;
 use crate::store::{self, Database, GameMarks, NameFilter};
 
@@ -113,7 +115,7 @@ impl ExplorerAnswer {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn of(database: &Database, position: &Position, found: Explored) -> store::Result<Self> {
+    pub fn new(database: &Database, position: &Position, found: PositionStatistics) -> store::Result<Self> {
         let list = |games: Vec<ListedGame>| games.into_iter().map(|game| listed(database, position, game));
         let moves = found.moves.into_iter().map(|played| explorer_move(database, position, played));
         Ok(Self {
@@ -133,7 +135,7 @@ impl ExplorerAnswer {
 fn explorer_move(
     database: &Database,
     position: &Position,
-    found: ExploredMove,
+    found: MoveStatistics,
 ) -> store::Result<ExplorerMove> {
     Ok(ExplorerMove {
         uci: takes_rook(position, found.uci),
@@ -162,7 +164,7 @@ fn takes_rook(position: &Position, uci: String) -> String {
     }
 }
 
-fn game(database: &Database, found: ExploredGame) -> store::Result<ExplorerGame> {
+fn game(database: &Database, found: GameEntry) -> store::Result<ExplorerGame> {
     let marks = database.game_marks(found.id)?;
     let casual = NameFilter::Word("casual".to_owned());
     let is_casual = found.event.as_deref().is_some_and(|event| casual.matches(event));

@@ -87,7 +87,7 @@ impl<'a> GameFields<'a> {
     ///
     /// # Errors
     /// If a stored position or move is invalid.
-    pub fn of(record: &'a GameRecord) -> Result<Self, DamagedGame> {
+    pub fn from_record(record: &'a GameRecord) -> Result<Self, DamagedGame> {
         let game = &record.summary;
         let opening = record.opening.as_ref();
         Ok(Self {
@@ -165,7 +165,7 @@ mod tests {
             other_tags: Vec::new(),
             positions: Vec::new(),
         };
-        let row = serde_json::to_value(GameFields::of(&record).unwrap()).unwrap();
+        let row = serde_json::to_value(GameFields::from_record(&record).unwrap()).unwrap();
         let names: Vec<_> = row.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(names, GameFields::NAMES);
     }

@@ -8,9 +8,9 @@ mod sample;
 use rusqlite::types::ValueRef;
 
 use crate::id::GameId;
-use crate::query::course::Course;
 use crate::query::error::Error;
 use crate::query::position::PositionQuery;
+use crate::query::sequence::PositionSequence;
 use crate::query::text::brief;
 use crate::store::{self, Database, HitOrder, Lines, Scan, Search, Selection};
 
@@ -26,7 +26,7 @@ pub enum Choice<'a> {
     /// The games of a selection that reached a position.
     Reached(&'a PositionQuery, &'a Selection, HitOrder),
     /// The games of a selection that complete a course.
-    Passed(&'a Course, &'a Selection, HitOrder),
+    Passed(&'a PositionSequence, &'a Selection, HitOrder),
     /// The games whose numbers are in the first column of a read-only query, in its order.
     Sql(&'a str),
 }
@@ -66,9 +66,9 @@ fn choose(database: &Database, choice: Choice<'_>, see: &mut dyn FnMut(GameId) -
                 last.replace(game) == Some(game) || see(game)
             })?;
         }
-        Choice::Passed(course, selection, order) => {
+        Choice::Passed(sequence, selection, order) => {
             let scan = Scan { lines, selection, order, limit, offset };
-            database.scan(&scan, course, |hit| see(hit.game.game))?;
+            database.scan(&scan, sequence, |hit| see(hit.game.game))?;
         }
         Choice::Sql(sql) => choose_by_sql(database, sql, see)?,
     }

@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::board::Position;
 use crate::id::{GameId, Ply};
 use crate::pgn::Eval;
-use crate::query::course::Course;
 use crate::query::replay::{DamagedGame, replay};
+use crate::query::sequence::PositionSequence;
 use crate::store::{GameAnnotations, GameRecord, StoredPosition};
 
 /// Which positions of a game to export.
@@ -19,7 +19,7 @@ pub enum Positions<'a> {
     /// The last position.
     Last,
     /// The first position that completes a course, as [`Find`](crate::query::Find) finds it.
-    First(&'a Course),
+    First(&'a PositionSequence),
 }
 
 /// Which positions of a game to export.
@@ -42,7 +42,7 @@ impl WantedPositions<'_> {
                 plies.filter(|ply| range.contains(&ply.0)).collect()
             }
             Positions::Last => record.positions.last().map(|position| position.ply).into_iter().collect(),
-            Positions::First(course) => course.place_in(record).into_iter().collect(),
+            Positions::First(sequence) => sequence.place_in(record).into_iter().collect(),
         };
         if self.evaluated {
             plies.retain(|&ply| eval(annotations, ply).is_some());

@@ -1,7 +1,7 @@
 //! Piece letters of the languages in which moves are written.
 
-use super::signs::figurine;
-use crate::board::Kind;
+use super::characters::figurine;
+use crate::board::PieceKind;
 
 /// The piece letters of a language.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,7 +13,14 @@ pub(super) struct Language {
     letters: &'static [&'static str],
 }
 
-const KINDS: [Kind; 6] = [Kind::King, Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight, Kind::Pawn];
+const KINDS: [PieceKind; 6] = [
+    PieceKind::King,
+    PieceKind::Queen,
+    PieceKind::Rook,
+    PieceKind::Bishop,
+    PieceKind::Knight,
+    PieceKind::Pawn,
+];
 
 pub(super) static ENGLISH: Language = Language::new("English", &["K", "Q", "R", "B", "N", "P"]);
 
@@ -46,7 +53,7 @@ impl Language {
     }
 
     /// The piece whose letter or symbol a word begins with, and what follows it. With `any_case`, small letters will do.
-    pub(super) fn piece<'w>(&self, word: &'w str, any_case: bool) -> Option<(Kind, &'w str)> {
+    pub(super) fn piece<'w>(&self, word: &'w str, any_case: bool) -> Option<(PieceKind, &'w str)> {
         let first = word.chars().next()?;
         if let Some(kind) = figurine(first) {
             return Some((kind, &word[first.len_utf8()..]));
@@ -73,7 +80,7 @@ impl Language {
         self.joined(None, word, true)
     }
 
-    fn joined(&self, kind: Option<Kind>, rest: &str, any_case: bool) -> Option<String> {
+    fn joined(&self, kind: Option<PieceKind>, rest: &str, any_case: bool) -> Option<String> {
         let (squares, promotion) = self.promotion(rest);
         let squares = if any_case { squares.to_lowercase() } else { squares.to_owned() };
         let is_of_squares = |letter| matches!(letter, 'a'..='h' | '1'..='8' | 'x' | ':' | '-');
@@ -91,7 +98,7 @@ impl Language {
     }
 
     /// Removes `=D`, `D`, `/D` or `(D)` from the end, with the letter in any case.
-    fn promotion<'w>(&self, rest: &'w str) -> (&'w str, Option<Kind>) {
+    fn promotion<'w>(&self, rest: &'w str) -> (&'w str, Option<PieceKind>) {
         let Some(end) = rest.rfind(|letter: char| letter.is_ascii_digit()) else { return (rest, None) };
         let (squares, tail) = rest.split_at(end + 1);
         let letter = tail.trim_matches(['=', '/', '(', ')']);
@@ -102,7 +109,7 @@ impl Language {
     }
 
     /// The letters that name a piece of this kind in a word, if they differ from the English one.
-    pub(super) fn foreign_letters(&self, word: &str, kind: Kind) -> Option<&'static str> {
+    pub(super) fn foreign_letters(&self, word: &str, kind: PieceKind) -> Option<&'static str> {
         let (named, _) = self.piece(word, true)?;
         let is_symbol = word.chars().next().and_then(figurine).is_some();
         let (letters, _) = self.letters.iter().zip(KINDS).find(|(_, other)| *other == kind)?;

@@ -4,12 +4,12 @@
 //! piece letters of one [language](language), and `moves` chooses the language. PGN files are not parsed
 //! here: programs write them, and there are many of them.
 
+mod characters;
 mod fen;
 mod language;
 mod moves;
 mod reading;
 mod scan;
-mod signs;
 
 pub(super) use fen::{pasted_fen, variant_of_address};
 pub use moves::MovesNote;

@@ -5,8 +5,8 @@ use std::fmt;
 use super::language::{DUTCH, ENGLISH, LANGUAGES, Language};
 use super::reading::{Reading, WordRefusal};
 use super::scan::{Scanned, Stop, Word, other_variant, scan};
-use crate::board::{Kind, MoveRefusal, Position};
-use crate::query::position::{Place, PositionError, PositionQuery, number_before};
+use crate::board::{MoveRefusal, PieceKind, Position};
+use crate::query::position::{MoveLocation, PositionError, PositionQuery, number_before};
 use crate::query::text::{brief, cut};
 
 /// An assumption made when moves were not read exactly as written with English letters.
@@ -18,7 +18,7 @@ pub enum MovesNote {
         /// The language; several languages if the moves are the same in all of them.
         languages: Vec<&'static str>,
         /// The letters, and the pieces that they name.
-        letters: Vec<(&'static str, Kind)>,
+        letters: Vec<(&'static str, PieceKind)>,
     },
     /// Words are moves only with other capitalization.
     Capitals {
@@ -36,7 +36,7 @@ pub enum MovesNote {
         word: String,
     },
     /// Moves after a `;` were ignored.
-    PassedOver {
+    Skipped {
         /// The ignored text.
         text: String,
     },
@@ -70,7 +70,7 @@ impl fmt::Display for MovesNote {
                 write!(f, "the moves begin from the FEN of their tag pair: {}", brief(fen))
             }
             Self::NullMove { word } => write!(f, "{word:?} is read as a null move"),
-            Self::PassedOver { text } => {
+            Self::Skipped { text } => {
                 write!(f, "ignored as a comment: {:?}; leave out the ';' if these are moves", cut(text, 60))
             }
         }
@@ -88,14 +88,14 @@ fn either(names: &[&str]) -> String {
     }
 }
 
-const fn kind_name(kind: Kind) -> &'static str {
+const fn kind_name(kind: PieceKind) -> &'static str {
     match kind {
-        Kind::Pawn => "pawn",
-        Kind::Knight => "knight",
-        Kind::King => "king",
-        Kind::Bishop => "bishop",
-        Kind::Rook => "rook",
-        Kind::Queen => "queen",
+        PieceKind::Pawn => "pawn",
+        PieceKind::Knight => "knight",
+        PieceKind::King => "king",
+        PieceKind::Bishop => "bishop",
+        PieceKind::Rook => "rook",
+        PieceKind::Queen => "queen",
     }
 }
 
@@ -146,7 +146,7 @@ pub(in crate::query) fn read_moves(text: &str) -> Result<PositionQuery, Position
         return Err(refused(&scanned, &start, &reading, refusal));
     }
     if let Some(stop) = scanned.stop {
-        return Err(stopped(stop, Place::after(reading.line.last())));
+        return Err(stopped(stop, MoveLocation::after(reading.line.last())));
     }
     if reading.line.is_empty() {
         return Err(PositionError::NoMoves);
@@ -166,7 +166,7 @@ pub(in crate::query) fn read_moves(text: &str) -> Result<PositionQuery, Position
     if !reading.respelt.is_empty() {
         query.notes.push(MovesNote::Capitals { words: reading.respelt });
     }
-    query.notes.extend(scanned.passed.map(|text| MovesNote::PassedOver { text }));
+    query.notes.extend(scanned.skipped.map(|text| MovesNote::Skipped { text }));
     query.position = reading.position;
     query.line = reading.line;
     Ok(query)
@@ -238,7 +238,10 @@ fn refused(scanned: &Scanned, start: &Position, reading: &Reading, refusal: &Wor
     let Word { typed, number, .. } = &scanned.words[played];
     let is_unreadable = *refusal == WordRefusal::Refused(MoveRefusal::Unreadable);
     if is_unreadable && !may_be_move(typed) {
-        return PositionError::NoMove { word: typed.clone(), place: Place::after(reading.line.last()) };
+        return PositionError::NoMove {
+            word: typed.clone(),
+            place: MoveLocation::after(reading.line.last()),
+        };
     }
     let at = reading.line.last().map_or(start, |last| &last.position);
     let counted = at.fullmove_number();
@@ -263,7 +266,7 @@ fn may_be_move(word: &str) -> bool {
     Position::is_san(word.as_bytes()) || word.chars().any(|letter| letter.is_ascii_digit())
 }
 
-fn stopped(stop: Stop, place: Place) -> PositionError {
+fn stopped(stop: Stop, place: MoveLocation) -> PositionError {
     match stop {
         Stop::UnclosedComment => PositionError::UnclosedComment,
         Stop::Variation => PositionError::Variation { place },

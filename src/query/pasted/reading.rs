@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use super::characters::figurine;
 use super::language::{ENGLISH, Language, names_file_twice};
 use super::scan::Word;
-use super::signs::figurine;
-use crate::board::{Color, Kind, MoveCode, MoveRefusal, Piece, Position};
+use crate::board::{Color, MoveCode, MoveRefusal, Piece, PieceKind, Position};
 use crate::query::position::LineMove;
 
 /// How many words of a text are moves in a language.
@@ -17,7 +17,7 @@ pub(super) struct Reading {
     /// Words that are moves only with other capitalization, and these moves.
     pub(super) respelt: Vec<(String, String)>,
     /// Letters that differ from English, and the pieces that they name.
-    pub(super) letters: Vec<(&'static str, Kind)>,
+    pub(super) letters: Vec<(&'static str, PieceKind)>,
     /// Why the next word is not a move.
     pub(super) refusal: Option<WordRefusal>,
 }
@@ -100,7 +100,7 @@ impl Reading {
         if is_respelt {
             self.respelt.push((word.typed.clone(), self.position.san(code)));
         }
-        let kind = code.piece().map(Piece::kind).filter(|&kind| kind != Kind::Pawn);
+        let kind = code.piece().map(Piece::kind).filter(|&kind| kind != PieceKind::Pawn);
         let letters = kind.and_then(|kind| Some((self.language.foreign_letters(&word.plain, kind)?, kind)));
         self.letters.extend(letters.filter(|letters| !self.letters.contains(letters)));
         let (number, side) = (self.position.fullmove_number(), self.position.side());

@@ -1,6 +1,6 @@
 //! Splits a pasted text into the words of its moves.
 
-use super::signs::{DASH, cleaned, figurine, is_heading, is_remark, is_separator, tells_moves};
+use super::characters::{DASH, cleaned, figurine, has_moves, is_heading, is_remark, is_separator};
 use crate::board::GameResult;
 use crate::pgn::is_known_variant;
 
@@ -34,7 +34,7 @@ pub(super) struct Scanned {
     /// The FEN of a tag pair.
     pub(super) fen: Option<String>,
     /// Moves after a `;`, which were ignored.
-    pub(super) passed: Option<String>,
+    pub(super) skipped: Option<String>,
     /// Why scanning stopped.
     pub(super) stop: Option<Stop>,
 }
@@ -152,8 +152,8 @@ impl<'t> Scanner<'t> {
 
     fn line_comment(&mut self) {
         let line = self.rest().split('\n').next().unwrap_or_default();
-        if tells_moves(line) && self.scanned.passed.is_none() {
-            self.scanned.passed = Some(line.trim().to_owned());
+        if has_moves(line) && self.scanned.skipped.is_none() {
+            self.scanned.skipped = Some(line.trim().to_owned());
         }
         self.at += line.len();
     }
@@ -165,7 +165,7 @@ impl<'t> Scanner<'t> {
         if self.scanned.words.is_empty() && !behind.contains(char::is_alphanumeric) {
             self.closing = Some(self.at + length - 1);
             self.at += 1;
-        } else if tells_moves(inner) {
+        } else if has_moves(inner) {
             return Err(Stop::Variation);
         } else {
             self.at += length;
@@ -190,7 +190,7 @@ impl<'t> Scanner<'t> {
         match closed {
             Some(length) if self.rest().starts_with("[%") => self.at += length,
             Some(length) if is_inside && self.squares == 0 => {
-                if tells_moves(&self.rest()[..length]) {
+                if has_moves(&self.rest()[..length]) {
                     return Err(Stop::Variation);
                 }
                 self.at += length;

@@ -37,7 +37,7 @@ pub struct LineNode {
 
 /// Builds a tree of games by their first moves.
 #[derive(Debug, Default)]
-pub(super) struct Counting<'g> {
+pub(super) struct TreeBuilder<'g> {
     games: Vec<(Box<[MoveCode]>, &'g PlayedGame)>,
 }
 
@@ -50,7 +50,7 @@ struct Node {
     next: Vec<usize>,
 }
 
-impl<'g> Counting<'g> {
+impl<'g> TreeBuilder<'g> {
     /// Adds a game with its first moves.
     pub(super) fn count(&mut self, game: &'g PlayedGame, moves: &[MoveCode]) {
         self.games.push((moves.into(), game));

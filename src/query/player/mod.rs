@@ -13,15 +13,15 @@ use crate::board::{Color, Ending, Endings};
 use crate::id::{GameId, NameId};
 use crate::query::find::as_letter;
 use crate::query::performance::{opponent_rating, performance, rounded};
-use crate::query::players::{ListedPlayer, Players};
+use crate::query::players::{ListedPlayer, PlayersQuery};
 use crate::sorted::{sort_by, sort_by_key};
 use crate::store::row::{RatedScore, day_number, year_of};
 use crate::store::{self, Database, NameFilter, PlayedGame, Selection};
-use lines::Counting;
+use lines::TreeBuilder;
 
 /// A query for a player's record.
 #[derive(Clone, Copy, Debug)]
-pub struct PlayerQuestion<'a> {
+pub struct PlayerQuery<'a> {
     /// The database.
     pub database: &'a Database,
     /// The player's name.
@@ -296,14 +296,14 @@ fn as_name<S: Serializer>(kind: &Ending, serializer: S) -> Result<S::Ok, S::Erro
     serializer.serialize_str(kind.as_str())
 }
 
-impl PlayerQuestion<'_> {
+impl PlayerQuery<'_> {
     /// Computes the record.
     ///
     /// # Errors
     /// Errors of SQLite.
     pub fn answer(&self) -> store::Result<PlayerRecord> {
         let snapshot = self.database.snapshot()?;
-        let players = Players {
+        let players = PlayersQuery {
             database: self.database,
             name: Some(self.name),
             order: super::PlayerOrder::Games,
@@ -366,7 +366,7 @@ impl PlayerQuestion<'_> {
         let (openings, opening_count) = self.most(grouped(games(), |game| {
             game.opening.as_ref().map(|opening| (opening.eco.as_str(), opening.name.as_str()))
         }));
-        let mut lines = Counting::default();
+        let mut lines = TreeBuilder::default();
         if self.depth > 0 {
             for game in games() {
                 if let Some(moves) = self.database.first_moves(game.game, self.depth)? {

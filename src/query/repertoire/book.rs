@@ -197,7 +197,7 @@ impl<'t> Reading<'t> {
                     self.variation(variation, at.before)?;
                 }
                 Token::Move(word) => self.play(&mut at, word, reader.offset())?,
-                Token::Junk(word) => self.pass_over(&mut at, word, reader.offset()),
+                Token::Junk(word) => self.skip_word(&mut at, word, reader.offset()),
                 Token::UnclosedComment => self.unclosed("comment", reader.token_start()),
                 Token::UnclosedVariation => self.unclosed("variation", reader.token_start()),
                 _ => {}
@@ -225,27 +225,27 @@ impl<'t> Reading<'t> {
         let mut lexer = variation.lexer(self.text);
         let (mut at, mut outer) = (At::new(node), Vec::new());
         // The number of open brackets whose contents are ignored.
-        let mut passed = 0_usize;
+        let mut depth = 0_usize;
         loop {
             match lexer.next_annotated() {
                 Token::End => return Ok(()),
-                Token::Annotation(Annotation::Opening) if passed > 0 || at.is_broken => passed += 1,
+                Token::Annotation(Annotation::Opening) if depth > 0 || at.is_broken => depth += 1,
                 Token::Annotation(Annotation::Opening) if outer.len() == MOST_DEPTH => {
                     let message = format!(
                         "variations are nested more than {MOST_DEPTH} deep: the innermost are left out"
                     );
                     self.problem(lexer.offset(), message);
-                    passed += 1;
+                    depth += 1;
                 }
                 Token::Annotation(Annotation::Opening) => {
                     outer.push(at);
                     at = At::new(at.before);
                 }
-                Token::Annotation(Annotation::Closing) if passed > 0 => passed -= 1,
+                Token::Annotation(Annotation::Closing) if depth > 0 => depth -= 1,
                 Token::Annotation(Annotation::Closing) => at = outer.pop().unwrap_or(at),
-                _ if passed > 0 => {}
+                _ if depth > 0 => {}
                 Token::Move(word) => self.play(&mut at, word, lexer.offset())?,
-                Token::Junk(word) => self.pass_over(&mut at, word, lexer.offset()),
+                Token::Junk(word) => self.skip_word(&mut at, word, lexer.offset()),
                 _ => {}
             }
         }
@@ -273,7 +273,7 @@ impl<'t> Reading<'t> {
 
     /// Ignores signs and remarks. Any other word may be an intended move, so the moves after it would be
     /// played from a wrong position.
-    fn pass_over(&mut self, at: &mut At, word: &[u8], end: usize) {
+    fn skip_word(&mut self, at: &mut At, word: &[u8], end: usize) {
         let is_word = || decode(word).contains(char::is_alphanumeric);
         if !at.is_broken && is_word() && !is_remark(word) {
             self.break_off(at, word, end, SanError::Unreadable);

@@ -2,7 +2,7 @@
 //! games left it, and which frequent moves it does not answer.
 
 mod book;
-mod place;
+mod position;
 
 use std::cmp::Reverse;
 
@@ -16,11 +16,11 @@ use crate::query::find::as_letter;
 use crate::query::position::{push_move, san};
 use crate::sorted::{SortedMap, sort_by_key};
 use crate::store::{self, Database, ReachedGames, Selection};
-use place::{Latest, Place, Places};
+use position::{Latest, RepertoirePosition, RepertoirePositions};
 
 /// A query that compares a repertoire with games.
 #[derive(Clone, Copy, Debug)]
-pub struct RepertoireQuestion<'a> {
+pub struct RepertoireQuery<'a> {
     /// The database.
     pub database: &'a Database,
     /// The repertoire.
@@ -212,7 +212,7 @@ pub struct FollowingGame {
     pub is_end: bool,
 }
 
-impl RepertoireQuestion<'_> {
+impl RepertoireQuery<'_> {
     /// Compares the repertoire with the games. A text can contain one repertoire per side; both are returned.
     ///
     /// # Errors
@@ -224,7 +224,7 @@ impl RepertoireQuestion<'_> {
         for told in [Some(Color::White), Some(Color::Black), None] {
             let roots = self.book.roots.iter().filter(|(side, _)| *side == told);
             let roots: Vec<usize> = roots.map(|&(_, root)| root).collect();
-            let places = Places::new(self.book, &roots);
+            let places = RepertoirePositions::new(self.book, &roots);
             if places.places.iter().all(|place| place.moves.is_empty()) {
                 continue;
             }
@@ -241,7 +241,7 @@ impl RepertoireQuestion<'_> {
 
     /// The side that has fewer alternatives in the repertoire; if equal, the side that plays the last move of
     /// more lines.
-    fn side_of(&self, places: &Places) -> Option<Color> {
+    fn side_of(&self, places: &RepertoirePositions) -> Option<Color> {
         let choices = |side: Color| {
             let places = places.places.iter().filter(|place| place.moves.len() > 1);
             places.filter(|place| self.book.nodes[place.node].position.side() == side).count()
@@ -260,7 +260,7 @@ impl RepertoireQuestion<'_> {
 
     fn of(
         &self,
-        mut places: Places,
+        mut places: RepertoirePositions,
         side: Color,
         is_side_told: bool,
         reached: &mut ReachedGames<'_>,
@@ -296,7 +296,7 @@ impl RepertoireQuestion<'_> {
     /// Counts the games that reached each place. Returns the latest games that followed the repertoire.
     fn count(
         &self,
-        places: &mut Places,
+        places: &mut RepertoirePositions,
         side: Color,
         reached: &mut ReachedGames<'_>,
     ) -> Result<Latest, RepertoireError> {
@@ -328,7 +328,13 @@ impl RepertoireQuestion<'_> {
         Ok(latest)
     }
 
-    fn line(&self, end: usize, places: &Places, last: &Place, side: Color) -> RepertoireLine {
+    fn line(
+        &self,
+        end: usize,
+        places: &RepertoirePositions,
+        last: &RepertoirePosition,
+        side: Color,
+    ) -> RepertoireLine {
         let book = self.book;
         let mut line = RepertoireLine {
             chapter: u32::try_from(book.nodes[end].chapter + 1).unwrap_or(u32::MAX),
@@ -365,18 +371,18 @@ impl RepertoireQuestion<'_> {
     }
 
     /// Whether enough games played a move at a place.
-    const fn is_frequent(&self, score: Score, place: &Place) -> bool {
+    const fn is_frequent(&self, score: Score, place: &RepertoirePosition) -> bool {
         let enough = score.games > 0 && score.games >= self.least_games;
         enough && 100 * score.games >= self.least_share * place.score.games
     }
 
     /// The moves that were played often enough, most games first, and their number.
-    fn most(&self, mut found: Vec<(&Place, MoveCode, Score)>) -> (Vec<Departure>, u64) {
+    fn most(&self, mut found: Vec<(&RepertoirePosition, MoveCode, Score)>) -> (Vec<Departure>, u64) {
         found.retain(|(place, _, score)| self.is_frequent(*score, place));
         // The sort is stable: equal ones stay in the order of the text.
         sort_by_key(&mut found, |(place, _, score)| (Reverse(score.games), self.book.nodes[place.node].ply));
         let count = found.len() as u64;
-        let departure = |(place, code, score): (&Place, MoveCode, Score)| {
+        let departure = |(place, code, score): (&RepertoirePosition, MoveCode, Score)| {
             let position = &self.book.nodes[place.node].position;
             Departure {
                 after: self.moves_to(place.node),
@@ -405,9 +411,13 @@ impl RepertoireQuestion<'_> {
     }
 
     /// The games to list, and whether there are more.
-    fn following(&self, latest: Latest, places: &Places) -> store::Result<(Vec<FollowingGame>, bool)> {
+    fn following(
+        &self,
+        latest: Latest,
+        places: &RepertoirePositions,
+    ) -> store::Result<(Vec<FollowingGame>, bool)> {
         let game = |(game, (index, played)): (GameId, (usize, Option<MoveCode>))| {
-            let place: &Place = &places.places[index];
+            let place: &RepertoirePosition = &places.places[index];
             let summary = self.database.game(game)?.summary;
             let position = &self.book.nodes[place.node].position;
             Ok(FollowingGame {

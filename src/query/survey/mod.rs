@@ -10,4 +10,4 @@ pub use names::{FoundNames, find_names};
 pub use openings::{OpeningList, OpeningShare};
 pub use problems::{FoundProblem, FoundProblems};
 pub use sql_rows::{SqlLimits, SqlRows};
-pub use statistics::{Counted, LengthCount, RatingCount, Statistics, YearCount};
+pub use statistics::{GameCounts, LengthCount, RatingCount, Statistics, YearCount};

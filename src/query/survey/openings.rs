@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::query::survey::statistics::Counted;
+use crate::query::survey::statistics::GameCounts;
 use crate::store::{self, Database, Selection};
 
 /// The openings of some games.
@@ -16,7 +16,7 @@ pub struct OpeningList {
     /// Some of them, most games first.
     pub openings: Vec<OpeningShare>,
     /// The games whose opening has no name.
-    pub unnamed: Counted,
+    pub unnamed: GameCounts,
 }
 
 /// An opening, and the games that went through it.
@@ -29,7 +29,7 @@ pub struct OpeningShare {
     pub name: String,
     /// The games.
     #[serde(flatten)]
-    pub counted: Counted,
+    pub counted: GameCounts,
 }
 
 impl OpeningList {
@@ -37,10 +37,10 @@ impl OpeningList {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn of(database: &Database, selection: &Selection, limit: usize) -> store::Result<Self> {
-        let mut list = Self { games: 0, count: 0, openings: Vec::new(), unnamed: Counted::default() };
+    pub fn read(database: &Database, selection: &Selection, limit: usize) -> store::Result<Self> {
+        let mut list = Self { games: 0, count: 0, openings: Vec::new(), unnamed: GameCounts::default() };
         for played in database.played_openings(selection)? {
-            let counted = Counted::from(played.outcomes);
+            let counted = GameCounts::from(played.outcomes);
             list.games += counted.games;
             match played.eco.zip(played.name) {
                 Some((eco, name)) => {

@@ -38,7 +38,7 @@ impl FoundProblems {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn of(database: &Database, page: &ProblemPage<'_>) -> store::Result<Self> {
+    pub fn read(database: &Database, page: &ProblemPage<'_>) -> store::Result<Self> {
         let found = database.problem_page(page)?;
         let is_full = found.len() >= page.limit as usize;
         let next_cursor = found.last().filter(|_| is_full).map(|last| last.problem.to_string());

@@ -36,7 +36,7 @@ impl SqlRows {
     ///
     /// # Errors
     /// Those of [`Database::query`]; errors of SQLite.
-    pub fn of(database: &Database, sql: &str, limits: SqlLimits) -> store::Result<Self> {
+    pub fn query(database: &Database, sql: &str, limits: SqlLimits) -> store::Result<Self> {
         let failed = |source| store::Error::sqlite(database.path(), "read a row", source);
         let mut query = database.query(sql)?;
         let columns = Vec::from_iter(query.columns().into_iter().map(str::to_owned));

@@ -7,7 +7,7 @@ use crate::store::{self, Database, GameCharts, Outcomes, Selection};
 /// Games by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Counted {
+pub struct GameCounts {
     /// All of them.
     pub games: u64,
     /// Games won by White.
@@ -20,7 +20,7 @@ pub struct Counted {
     pub unfinished: u64,
 }
 
-impl From<Outcomes> for Counted {
+impl From<Outcomes> for GameCounts {
     fn from(outcomes: Outcomes) -> Self {
         let Outcomes { white_wins: white, draws, black_wins: black, unfinished } = outcomes;
         Self { games: white + draws + black + unfinished, white, draws, black, unfinished }
@@ -34,17 +34,17 @@ impl From<Outcomes> for Counted {
 pub struct Statistics {
     /// All of them.
     #[serde(flatten)]
-    pub all: Counted,
+    pub all: GameCounts,
     /// By year, the first one first.
     pub years: Vec<YearCount>,
     /// Those whose year is not known.
-    pub undated: Counted,
+    pub undated: GameCounts,
     /// How many points of rating each of `ratings` covers.
     pub rating_step: u16,
     /// By the players' mean rating, the lowest first.
     pub ratings: Vec<RatingCount>,
     /// Those in which a rating is not known.
-    pub unrated: Counted,
+    pub unrated: GameCounts,
     /// How many half-moves each of `lengths` covers.
     pub length_step: u32,
     /// By how many half-moves they have, the shortest first.
@@ -59,7 +59,7 @@ pub struct YearCount {
     pub year: u16,
     /// Its games.
     #[serde(flatten)]
-    pub counted: Counted,
+    pub counted: GameCounts,
 }
 
 /// The games with a mean rating.
@@ -70,7 +70,7 @@ pub struct RatingCount {
     pub rating: u16,
     /// The games.
     #[serde(flatten)]
-    pub counted: Counted,
+    pub counted: GameCounts,
 }
 
 /// The games with a length.
@@ -81,7 +81,7 @@ pub struct LengthCount {
     pub plies: u32,
     /// The games.
     #[serde(flatten)]
-    pub counted: Counted,
+    pub counted: GameCounts,
 }
 
 impl Statistics {
@@ -89,7 +89,7 @@ impl Statistics {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn of(database: &Database, selection: &Selection) -> store::Result<Self> {
+    pub fn read(database: &Database, selection: &Selection) -> store::Result<Self> {
         let GameCharts { all, years, undated, ratings, unrated, lengths } =
             database.game_charts(selection)?;
         let years = years.into_iter().map(|(year, found)| YearCount { year, counted: found.into() });

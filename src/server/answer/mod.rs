@@ -69,11 +69,11 @@ pub(super) enum Answer {
     /// A complete answer.
     Whole { content_type: &'static str, body: Vec<u8> },
     /// An answer sent in pieces while it is written.
-    Pieces { content_type: &'static str, file_name: &'static str, write: WritePieces },
+    StreamBody { content_type: &'static str, file_name: &'static str, write: WriteChunks },
 }
 
 /// Writes an answer piece by piece. If the writer fails, the client has disconnected.
-pub(super) type WritePieces = Box<dyn FnOnce(&Database, &mut dyn Write) -> io::Result<()>>;
+pub(super) type WriteChunks = Box<dyn FnOnce(&Database, &mut dyn Write) -> io::Result<()>>;
 
 impl Answer {
     /// A value as JSON.

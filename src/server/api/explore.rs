@@ -1,10 +1,10 @@
 //! Moves played from a position.
 
 use crate::board::Color;
-use crate::query::{Explore, ExploredAll, ExploredTree, PositionQuery};
+use crate::query::{ExploreAnswer, ExploreQuery, MoveTree, PositionQuery};
 use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::api::get;
-use crate::server::request::{Call, FILTER, Kind, POSITION, Param, filter, position};
+use crate::server::request::{Call, FILTER, POSITION, Param, ParamType, filter, position};
 use crate::server::route::{Lane, Route};
 use crate::store::{Database, Lines, ListLengths};
 
@@ -13,24 +13,24 @@ const HISTORY_MOVES: usize = 4;
 
 const SIDE: Param = Param::new(
     "side",
-    Kind::OneOf(&["white", "black"]),
+    ParamType::OneOf(&["white", "black"]),
     "Results from this side's view; with player, only games in which the player had this side",
 );
 
 const PARAMS: &[Param] = &[
-    Param::new("limit", Kind::Number, "Maximum number of moves, the most frequent first; 0 for all"),
-    Param::new("top", Kind::Number, "Number of the highest rated games, at most 15"),
-    Param::new("recent", Kind::Number, "Number of the latest games, at most 15"),
-    Param::new("variations", Kind::Flag, "Also count the moves of variations, separately"),
+    Param::new("limit", ParamType::Number, "Maximum number of moves, the most frequent first; 0 for all"),
+    Param::new("top", ParamType::Number, "Number of the highest rated games, at most 15"),
+    Param::new("recent", ParamType::Number, "Number of the latest games, at most 15"),
+    Param::new("variations", ParamType::Flag, "Also count the moves of variations, separately"),
     SIDE,
-    Param::new("history", Kind::Flag, "Also the games by year"),
+    Param::new("history", ParamType::Flag, "Also the games by year"),
 ];
 
 const TREE: &[Param] = &[
-    Param::new("depth", Kind::Number, "Depth in half-moves, at most 40; default 4"),
+    Param::new("depth", ParamType::Number, "Depth in half-moves, at most 40; default 4"),
     Param::new(
         "leastShare",
-        Kind::Number,
+        ParamType::Number,
         "Show moves played in at least this percentage of the games with the first position; default 5",
     ),
     SIDE,
@@ -42,7 +42,7 @@ pub(super) const ROUTES: &[Route] = &[
         "What was played from a position, as the JSON of `pgndex explore`",
         &[POSITION, PARAMS, FILTER],
         Lane::Quick,
-        Shape::json::<ExploredAll>(),
+        Shape::json::<ExploreAnswer>(),
         explore,
     ),
     get(
@@ -50,7 +50,7 @@ pub(super) const ROUTES: &[Route] = &[
         "What was played from a position, some moves deep, as the JSON of `pgndex explore`",
         &[POSITION, TREE, FILTER],
         Lane::Search,
-        Shape::json::<ExploredTree>(),
+        Shape::json::<MoveTree>(),
         tree,
     ),
 ];
@@ -66,9 +66,9 @@ fn explore(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let limit = call.number("limit", u32::MAX)?.filter(|&limit| limit > 0);
     let tells_history = call.flag("history")?;
     ask(call, database, |explore| {
-        let explore = Explore { lines, lists, limit, ..*explore };
+        let explore = ExploreQuery { lines, lists, limit, ..*explore };
         let history = tells_history.then(|| explore.history(HISTORY_MOVES)).transpose()?;
-        Answer::json(&ExploredAll { explored: explore.answer()?, history, versus: None })
+        Answer::json(&ExploreAnswer { explored: explore.answer()?, history, versus: None })
     })
 }
 
@@ -82,17 +82,17 @@ fn tree(call: &Call, database: &Database) -> Result<Answer, Problem> {
 fn ask(
     call: &Call,
     database: &Database,
-    answer: impl FnOnce(&Explore<'_>) -> Result<Answer, Problem>,
+    answer: impl FnOnce(&ExploreQuery<'_>) -> Result<Answer, Problem>,
 ) -> Result<Answer, Problem> {
     let query = position(call)?.unwrap_or_else(PositionQuery::start);
     let side = call.text("side").map(|side| if side == "black" { Color::Black } else { Color::White });
     let filter = filter(call)?;
     let filter = match side {
-        Some(side) => filter.of_side(side).map_err(|error| Problem::parameter("side", error))?,
+        Some(side) => filter.with_side(side).map_err(|error| Problem::parameter("side", error))?,
         None => filter,
     };
     let selection = database.select(&filter)?;
-    answer(&Explore {
+    answer(&ExploreQuery {
         database,
         query: &query,
         lines: Lines::Main,

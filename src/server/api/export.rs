@@ -7,14 +7,14 @@ use crate::query::{self, Choice, FindTarget, GameFields, choose_games, write_pgn
 use crate::server::answer::{Answer, CSV, PGN, Problem, Shape};
 use crate::server::api::games::{SORT, order};
 use crate::server::api::get;
-use crate::server::request::{Call, FILTER, Kind, POSITION, Param, TARGET, filter, target};
+use crate::server::request::{Call, FILTER, POSITION, Param, ParamType, TARGET, filter, target};
 use crate::server::route::{Lane, Route};
 use crate::store::{Database, GameAnnotations, HitOrder, Selection};
 
 const PARAMS: &[Param] = &[
     SORT,
-    Param::new("limit", Kind::Number, "Maximum number of games; default all"),
-    Param::new("plain", Kind::Flag, "Moves only, without annotations"),
+    Param::new("limit", ParamType::Number, "Maximum number of games; default all"),
+    Param::new("plain", ParamType::Flag, "Moves only, without annotations"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
@@ -67,7 +67,7 @@ impl Chosen {
     ) -> io::Result<()> {
         let choice = match &self.target {
             FindTarget::Position(query) => Choice::Reached(query, &self.selection, self.order),
-            FindTarget::Course(course) => Choice::Passed(course, &self.selection, self.order),
+            FindTarget::PositionSequence(sequence) => Choice::Passed(sequence, &self.selection, self.order),
             FindTarget::Games | FindTarget::Like(_) => Choice::Selection(&self.selection, self.order),
         };
         let mut left = self.limit;
@@ -119,7 +119,7 @@ fn pgn(call: &Call, database: &Database) -> Result<Answer, Problem> {
             Ok(out.write_all(text.as_bytes())?)
         })
     };
-    Ok(Answer::Pieces { content_type: PGN, file_name: "games.pgn", write: Box::new(write) })
+    Ok(Answer::StreamBody { content_type: PGN, file_name: "games.pgn", write: Box::new(write) })
 }
 
 fn csv(call: &Call, database: &Database) -> Result<Answer, Problem> {
@@ -129,10 +129,10 @@ fn csv(call: &Call, database: &Database) -> Result<Answer, Problem> {
         rows.write_record(GameFields::NAMES)?;
         chosen.visit(database, |game| {
             let record = database.game(game)?;
-            let fields = GameFields::of(&record).map_err(query::Error::from)?;
+            let fields = GameFields::from_record(&record).map_err(query::Error::from)?;
             rows.serialize(fields).map_err(|error| Failed::Write(io::Error::other(error)))
         })?;
         rows.flush()
     };
-    Ok(Answer::Pieces { content_type: CSV, file_name: "games.csv", write: Box::new(write) })
+    Ok(Answer::StreamBody { content_type: CSV, file_name: "games.csv", write: Box::new(write) })
 }

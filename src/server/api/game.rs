@@ -4,12 +4,12 @@ use crate::id::GameId;
 use crate::query::{Error, GameAnswer, novelty, replay, write_pgn};
 use crate::server::answer::{Answer, PGN, Problem, Shape};
 use crate::server::api::get;
-use crate::server::request::{Call, Kind, Param};
+use crate::server::request::{Call, Param, ParamType};
 use crate::server::route::{Lane, Route};
 use crate::store::{Database, GameAnnotations, GameRecord};
 
-const PLAIN: Param = Param::new("plain", Kind::Flag, "Moves only, without annotations");
-const NOVELTY: Param = Param::new("novelty", Kind::Flag, "Also the first move that no earlier game had");
+const PLAIN: Param = Param::new("plain", ParamType::Flag, "Moves only, without annotations");
+const NOVELTY: Param = Param::new("novelty", ParamType::Flag, "Also the first move that no earlier game had");
 
 pub(super) const ROUTES: &[Route] = &[
     get(
@@ -37,7 +37,7 @@ fn read(call: &Call, database: &Database) -> Result<(GameRecord, GameAnnotations
 fn game(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let (record, annotations) = read(call, database)?;
     let problems = database.problems_of(record.summary.game)?;
-    let mut answer = GameAnswer::of(&record, &annotations, &problems);
+    let mut answer = GameAnswer::new(&record, &annotations, &problems);
     if call.flag("novelty")? {
         answer.novelty = Some(novelty(database, &record)?);
     }

@@ -7,13 +7,14 @@ use serde::Serialize;
 
 use crate::id::GameId;
 use crate::query::{
-    Find, FindTarget, FoundPosition, NearNames, Nothing, SeveralPlayers, Total, near_names, several_players,
+    FindQuery, FindTarget, FoundPosition, NoHits, SeveralPlayers, SimilarNames, Total, several_players,
+    similar_names,
 };
 use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::api::{NAMED, get};
-use crate::server::request::{Call, FILTER, Kind, POSITION, Param, TARGET, filter, target};
+use crate::server::request::{Call, FILTER, POSITION, Param, ParamType, TARGET, filter, target};
 use crate::server::route::{Lane, Route};
-use crate::store::{Database, GamePlace, Hit, HitOrder, Lines, Seek as _};
+use crate::store::{Database, GameSortKey, Hit, HitOrder, Lines, Seek as _};
 
 /// The maximum and default number of games per page.
 const MOST: u32 = 500;
@@ -23,15 +24,15 @@ const ORDERS: &[&str] = &["game", "rating", "date"];
 
 pub(super) const SORT: Param = Param::new(
     "sort",
-    Kind::OneOf(ORDERS),
+    ParamType::OneOf(ORDERS),
     "The order: by number, by mean rating (best first), by date (latest first)",
 );
 
 const PARAMS: &[Param] = &[
     SORT,
-    Param::new("limit", Kind::Number, "Number on a page, at most 500"),
-    Param::new("cursor", Kind::Text, "Start of the page: nextCursor of the previous page"),
-    Param::new("variations", Kind::Flag, "Also search the variations of games"),
+    Param::new("limit", ParamType::Number, "Number on a page, at most 500"),
+    Param::new("cursor", ParamType::Text, "Start of the page: nextCursor of the previous page"),
+    Param::new("variations", ParamType::Flag, "Also search the variations of games"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[get(
@@ -54,9 +55,9 @@ struct Page<'h> {
     /// Where the next page begins; `None` at the end.
     next_cursor: Option<String>,
     /// Why there are none.
-    nothing: Option<Nothing>,
+    nothing: Option<NoHits>,
     /// Names in filters that nobody bears.
-    unknown_names: Vec<NearNames>,
+    unknown_names: Vec<SimilarNames>,
     /// Names in filters that fit several players, on the first page.
     several_players: Vec<SeveralPlayers>,
 }
@@ -66,7 +67,9 @@ fn games(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let selection = database.select(&filter(call)?)?;
     let limit = call.within("limit", 1..=MOST)?.unwrap_or(LIMIT);
     let lines = if call.flag("variations")? { Lines::All } else { Lines::Main };
-    if lines == Lines::All && matches!(&target, FindTarget::Course(course) if course.asks_for_moves()) {
+    if lines == Lines::All
+        && matches!(&target, FindTarget::PositionSequence(sequence) if sequence.asks_for_moves())
+    {
         return Err(Problem::parameter("move", "looks at what was played; leave variations out"));
     }
     let order = order(call.text("sort"));
@@ -75,7 +78,7 @@ fn games(call: &Call, database: &Database) -> Result<Answer, Problem> {
     if let Some(place) = cursor.and_then(|cursor| cursor.place) {
         rest.begin_at(order, place);
     }
-    let find = Find {
+    let find = FindQuery {
         database,
         target: &target,
         lines,
@@ -93,11 +96,11 @@ fn games(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let total = if is_first && !hits.is_empty() { Some(find.total(&shown)?) } else { None };
     let is_more = total.map_or(shown.is_more(), |total| total.is_more);
     let next = if is_more { next_cursor(&find, cursor, &hits)? } else { None };
-    let games = hits.iter().map(|hit| FoundPosition::of(hit, lines)).collect::<Result<Vec<_>, _>>()?;
+    let games = hits.iter().map(|hit| FoundPosition::from_hit(hit, lines)).collect::<Result<Vec<_>, _>>()?;
     Answer::json(&Page {
         next_cursor: next.map(|next| next.to_string()),
         nothing: if is_first && games.is_empty() { Some(find.nothing()?) } else { None },
-        unknown_names: near_names(database, &selection)?,
+        unknown_names: similar_names(database, &selection)?,
         several_players: if is_first { several_players(database, &selection, NAMED)? } else { Vec::new() },
         games,
         total,
@@ -116,13 +119,13 @@ pub(super) fn order(word: Option<&str>) -> HitOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cursor {
     /// The game that the page begins with; `None` for the nearest positions, which have no order by game.
-    place: Option<GamePlace>,
+    place: Option<GameSortKey>,
     /// Hits to skip from there on: those of the game that were on the previous page.
     skip: u32,
 }
 
 /// The start of the page after these hits.
-fn next_cursor(find: &Find<'_>, from: Option<Cursor>, hits: &[Hit]) -> Result<Option<Cursor>, Problem> {
+fn next_cursor(find: &FindQuery<'_>, from: Option<Cursor>, hits: &[Hit]) -> Result<Option<Cursor>, Problem> {
     let shown = |hits: usize| u32::try_from(hits).unwrap_or(u32::MAX);
     if matches!(find.target, FindTarget::Like(_)) {
         return Ok(Some(Cursor { place: None, skip: find.offset.saturating_add(shown(hits.len())) }));
@@ -133,14 +136,14 @@ fn next_cursor(find: &Find<'_>, from: Option<Cursor>, hits: &[Hit]) -> Result<Op
     // If the page ends within the game that it began with, the next one continues there.
     let began = from.and_then(|from| from.place).map(|place| place.game);
     let before = if of_game == hits.len() && began == Some(game) { find.offset } else { 0 };
-    let place = find.database.game_place(game, find.order)?;
+    let place = find.database.game_sort_key(game, find.order)?;
     Ok(place.map(|place| Cursor { place: Some(place), skip: before.saturating_add(shown(of_game)) }))
 }
 
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.place {
-            Some(GamePlace { is_unfinished, rank, game }) => {
+            Some(GameSortKey { is_unfinished, rank, game }) => {
                 write!(f, "{}.{}.{}.{rank}", self.skip, game.0, u8::from(is_unfinished))
             }
             None => write!(f, "{}", self.skip),
@@ -160,7 +163,7 @@ impl FromStr for Cursor {
         let mut place = || {
             let game = GameId(game.parse().ok()?);
             let is_unfinished = part()? == "1";
-            Some(GamePlace { is_unfinished, rank: part()?.parse().ok()?, game })
+            Some(GameSortKey { is_unfinished, rank: part()?.parse().ok()?, game })
         };
         let place = place().ok_or(WRONG)?;
         Ok(Self { place: Some(place), skip })
@@ -173,7 +176,7 @@ mod tests {
 
     #[test]
     fn cursors_are_read_again() {
-        let place = GamePlace { is_unfinished: true, rank: -5_123, game: GameId(77) };
+        let place = GameSortKey { is_unfinished: true, rank: -5_123, game: GameId(77) };
         for cursor in [Cursor { place: Some(place), skip: 1 }, Cursor { place: None, skip: 50 }] {
             assert_eq!(cursor.to_string().parse(), Ok(cursor));
         }

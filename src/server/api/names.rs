@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::query::{FoundNames, NearNames, SeveralPlayers, find_names, near_names, several_players};
+use crate::query::{FoundNames, SeveralPlayers, SimilarNames, find_names, several_players, similar_names};
 use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::api::{NAMED, get};
-use crate::server::request::{Call, FILTER, Kind, Param, filter};
+use crate::server::request::{Call, FILTER, Param, ParamType, filter};
 use crate::server::route::{Lane, Route};
 use crate::store::{Database, Named};
 
@@ -15,9 +15,9 @@ const MOST: u32 = 100;
 const LIMIT: u32 = 10;
 
 const PARAMS: &[Param] = &[
-    Param::new("kind", Kind::OneOf(KINDS), "Whose names"),
-    Param::new("prefix", Kind::Text, "The beginning of the name"),
-    Param::new("limit", Kind::Number, "Number of names, at most 100"),
+    Param::new("kind", ParamType::OneOf(KINDS), "Whose names"),
+    Param::new("prefix", ParamType::Text, "The beginning of the name"),
+    Param::new("limit", ParamType::Number, "Number of names, at most 100"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
@@ -34,7 +34,7 @@ pub(super) const ROUTES: &[Route] = &[
         "The players that names in filters match: several, or none",
         &[FILTER],
         Lane::Quick,
-        Shape::json::<Fitting>(),
+        Shape::json::<MatchingNames>(),
         fitting,
     ),
 ];
@@ -43,11 +43,11 @@ pub(super) const ROUTES: &[Route] = &[
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-struct Fitting {
+struct MatchingNames {
     /// Names that fit several players.
     several_players: Vec<SeveralPlayers>,
     /// Names that nobody bears.
-    unknown_names: Vec<NearNames>,
+    unknown_names: Vec<SimilarNames>,
 }
 
 fn names(call: &Call, database: &Database) -> Result<Answer, Problem> {
@@ -63,8 +63,8 @@ fn names(call: &Call, database: &Database) -> Result<Answer, Problem> {
 
 fn fitting(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let selection = database.select(&filter(call)?)?;
-    Answer::json(&Fitting {
+    Answer::json(&MatchingNames {
         several_players: several_players(database, &selection, NAMED)?,
-        unknown_names: near_names(database, &selection)?,
+        unknown_names: similar_names(database, &selection)?,
     })
 }

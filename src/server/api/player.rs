@@ -1,10 +1,10 @@
 //! A player's record, and the comparison of a repertoire with the games.
 
 use crate::board::Color;
-use crate::query::{Book, PlayerQuestion, PlayerRecord, Repertoire, RepertoireError, RepertoireQuestion};
+use crate::query::{Book, PlayerQuery, PlayerRecord, Repertoire, RepertoireError, RepertoireQuery};
 use crate::server::answer::{Answer, PGN, Problem, Shape};
 use crate::server::api::{get, post};
-use crate::server::request::{Call, FILTER, Kind, Param, filter, filter_of_player};
+use crate::server::request::{Call, FILTER, Param, ParamType, filter, filter_of_player};
 use crate::server::route::{Lane, Route};
 use crate::store::{Database, NameFilter};
 
@@ -14,16 +14,16 @@ const REPERTOIRE: usize = 4 << 20;
 const LISTED: u32 = 1000;
 
 const PLAYER: &[Param] = &[
-    Param::new("name", Kind::Text, "The player's name; =NAME for this name only"),
+    Param::new("name", ParamType::Text, "The player's name; =NAME for this name only"),
     Param::new(
         "limit",
-        Kind::Number,
+        ParamType::Number,
         "Maximum number of openings, opponents and wins in each list; default 10",
     ),
-    Param::new("depth", Kind::Number, "Length of the lines in half-moves, at most 40; default 6"),
+    Param::new("depth", ParamType::Number, "Length of the lines in half-moves, at most 40; default 6"),
     Param::new(
         "leastShare",
-        Kind::Number,
+        ParamType::Number,
         "Show moves played in at least this percentage of the games; default 5",
     ),
 ];
@@ -31,22 +31,22 @@ const PLAYER: &[Param] = &[
 const REPERTOIRE_PARAMS: &[Param] = &[
     Param::new(
         "side",
-        Kind::OneOf(&["white", "black"]),
+        ParamType::OneOf(&["white", "black"]),
         "The side of the repertoire; default from its tags or its moves",
     ),
     Param::new(
         "leastGames",
-        Kind::Number,
+        ParamType::Number,
         "Show moves that are not in the repertoire if at least this many games played them; default 2",
     ),
     Param::new(
         "leastShare",
-        Kind::Number,
+        ParamType::Number,
         "… and at least this percentage of the games that reached the position; default 5",
     ),
-    Param::new("limit", Kind::Number, "Number of lines and moves in each list, at most 1,000"),
-    Param::new("games", Kind::Number, "Maximum number of the latest games that followed it; default 5"),
-    Param::new("leastPlies", Kind::Number, "… for at least this many half-moves; default 8"),
+    Param::new("limit", ParamType::Number, "Number of lines and moves in each list, at most 1,000"),
+    Param::new("games", ParamType::Number, "Maximum number of the latest games that followed it; default 5"),
+    Param::new("leastPlies", ParamType::Number, "… for at least this many half-moves; default 8"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
@@ -73,7 +73,7 @@ fn player(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let name: NameFilter =
         call.read("name")?.ok_or_else(|| Problem::parameter("name", "give the name of a player"))?;
     let selection = database.select(&filter_of_player(call, Some(name.clone()))?)?;
-    let question = PlayerQuestion {
+    let question = PlayerQuery {
         database,
         name: &name,
         selection: &selection,
@@ -100,7 +100,7 @@ fn repertoire(call: &Call, database: &Database) -> Result<Answer, Problem> {
         return Err(wrong(format!("The request has no moves; send the text of a PGN file.{reason}")));
     }
     let selection = database.select(&filter(call)?)?;
-    let question = RepertoireQuestion {
+    let question = RepertoireQuery {
         database,
         book: &book,
         selection: &selection,

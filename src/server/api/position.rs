@@ -18,5 +18,5 @@ pub(super) const ROUTES: &[Route] = &[get(
 
 fn describe(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let query = position(call)?.unwrap_or_else(PositionQuery::start);
-    Answer::json(&DescribedPosition::of(database, &query)?)
+    Answer::json(&DescribedPosition::new(database, &query)?)
 }

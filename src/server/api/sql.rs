@@ -102,7 +102,7 @@ fn run(call: &Call, database: &Database) -> std::result::Result<Answer, Problem>
         return Err(Problem::new(400, "wrong SQL", detail));
     }
     authorize(database)?;
-    let rows = SqlRows::of(database, &statement.sql, LIMITS).map_err(|error| {
+    let rows = SqlRows::query(database, &statement.sql, LIMITS).map_err(|error| {
         let mut problem = Problem::from(error);
         if let Some(detail) = refused(&problem.detail) {
             problem.detail = detail;

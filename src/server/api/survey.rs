@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::query::{FoundProblems, Holdings, OpeningList, Statistics};
+use crate::query::{DatabaseContents, FoundProblems, OpeningList, Statistics};
 use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::api::get;
-use crate::server::request::{Call, FILTER, Kind, Param, filter};
+use crate::server::request::{Call, FILTER, Param, ParamType, filter};
 use crate::server::route::{Lane, Route};
 use crate::store::{Database, PROBLEM_KINDS, ProblemPage, SourceInfo};
 
@@ -13,14 +13,17 @@ use crate::store::{Database, PROBLEM_KINDS, ProblemPage, SourceInfo};
 const MOST: u32 = 5000;
 const PROBLEMS: u32 = 100;
 
-const OPENINGS: &[Param] =
-    &[Param::new("limit", Kind::Number, "Maximum number of openings, at most 5,000; default all of these")];
+const OPENINGS: &[Param] = &[Param::new(
+    "limit",
+    ParamType::Number,
+    "Maximum number of openings, at most 5,000; default all of these",
+)];
 
 const PROBLEM: &[Param] = &[
-    Param::new("kind", Kind::OneOf(PROBLEM_KINDS), "Only those of this kind"),
-    Param::new("severity", Kind::OneOf(&["warning", "error"]), "Only these"),
-    Param::new("limit", Kind::Number, "Number on a page, at most 5,000"),
-    Param::new("cursor", Kind::Number, "Start of the page: nextCursor of the previous page"),
+    Param::new("kind", ParamType::OneOf(PROBLEM_KINDS), "Only those of this kind"),
+    Param::new("severity", ParamType::OneOf(&["warning", "error"]), "Only these"),
+    Param::new("limit", ParamType::Number, "Number on a page, at most 5,000"),
+    Param::new("cursor", ParamType::Number, "Start of the page: nextCursor of the previous page"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
@@ -29,7 +32,7 @@ pub(super) const ROUTES: &[Route] = &[
         "What the database holds, as the JSON of `pgndex info`",
         &[],
         Lane::Search,
-        Shape::json::<Holdings>(),
+        Shape::json::<DatabaseContents>(),
         info,
     ),
     get(
@@ -67,7 +70,7 @@ pub(super) const ROUTES: &[Route] = &[
 ];
 
 fn info(_: &Call, database: &Database) -> Result<Answer, Problem> {
-    Answer::json(&Holdings::of(database, false)?)
+    Answer::json(&DatabaseContents::read(database, false)?)
 }
 
 /// The files that a database was made from.
@@ -88,16 +91,16 @@ fn problems(call: &Call, database: &Database) -> Result<Answer, Problem> {
         kind: call.text("kind"),
         severity: call.text("severity"),
     };
-    Answer::json(&FoundProblems::of(database, &page)?)
+    Answer::json(&FoundProblems::read(database, &page)?)
 }
 
 fn statistics(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let selection = database.select(&filter(call)?)?;
-    Answer::json(&Statistics::of(database, &selection)?)
+    Answer::json(&Statistics::read(database, &selection)?)
 }
 
 fn openings(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let selection = database.select(&filter(call)?)?;
     let limit = call.number("limit", MOST)?.unwrap_or(MOST);
-    Answer::json(&OpeningList::of(database, &selection, limit as usize)?)
+    Answer::json(&OpeningList::read(database, &selection, limit as usize)?)
 }

@@ -2,34 +2,34 @@
 //!
 //! Requests are parsed leniently: unknown parameters and invalid values are ignored.
 
-mod asked;
+mod params;
 
 use crate::board::Color;
 use crate::pgn::Speed;
-use crate::query::{Explore, ExplorerAnswer, game_of_code, replay, write_pgn};
+use crate::query::{ExploreQuery, ExplorerAnswer, game_of_code, replay, write_pgn};
 use crate::server::answer::{Answer, JSON_LINES, PGN, Problem, Shape};
-use crate::server::request::{Call, Kind, Param};
+use crate::server::request::{Call, Param, ParamType};
 use crate::server::route::{Lane, Method, Params, Route};
 use crate::store::{Database, GameFilter, Lines, ListLengths};
-use asked::Asked;
+use params::ExplorerParams;
 
 /// The default number of moves.
 const MOVES: u32 = 12;
 
 const POSITION: &[Param] = &[
-    Param::new("fen", Kind::Text, "The position as a FEN; the start position without it"),
-    Param::new("play", Kind::Text, "Moves in UCI notation from there on, with commas between them"),
-    Param::new("moves", Kind::Number, "Maximum number of moves; default 12"),
-    Param::new("topGames", Kind::Number, "Number of the highest rated games, at most 15"),
-    Param::new("recentGames", Kind::Number, "Number of the latest games, at most 15"),
-    Param::new("variant", Kind::Text, "The variant; default standard"),
-    Param::new("speeds", Kind::Text, "Classes of speed, with commas between them"),
-    Param::new("ratings", Kind::Text, "Bands of the players' mean rating, with commas between them"),
-    Param::new("modes", Kind::Text, "rated, casual, or both with a comma between them"),
-    Param::new("since", Kind::Text, "The first year or month"),
-    Param::new("until", Kind::Text, "The last year or month"),
-    Param::new("player", Kind::Text, "The player, if the request needs one"),
-    Param::new("color", Kind::Text, "The player's side, white or black"),
+    Param::new("fen", ParamType::Text, "The position as a FEN; the start position without it"),
+    Param::new("play", ParamType::Text, "Moves in UCI notation from there on, with commas between them"),
+    Param::new("moves", ParamType::Number, "Maximum number of moves; default 12"),
+    Param::new("topGames", ParamType::Number, "Number of the highest rated games, at most 15"),
+    Param::new("recentGames", ParamType::Number, "Number of the latest games, at most 15"),
+    Param::new("variant", ParamType::Text, "The variant; default standard"),
+    Param::new("speeds", ParamType::Text, "Classes of speed, with commas between them"),
+    Param::new("ratings", ParamType::Text, "Bands of the players' mean rating, with commas between them"),
+    Param::new("modes", ParamType::Text, "rated, casual, or both with a comma between them"),
+    Param::new("since", ParamType::Text, "The first year or month"),
+    Param::new("until", ParamType::Text, "The last year or month"),
+    Param::new("player", ParamType::Text, "The player, if the request needs one"),
+    Param::new("color", ParamType::Text, "The player's side, white or black"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
@@ -73,24 +73,24 @@ const fn route(
 }
 
 fn lichess(call: &Call, database: &Database) -> Result<Answer, Problem> {
-    let asked = Asked(call);
+    let asked = ExplorerParams(call);
     let filter = GameFilter { speeds: speeds(asked), ..asked.filter(database)? };
     Answer::json(&explore(asked, database, &filter, None, ListLengths { top: 4, recent: 4 })?)
 }
 
 fn masters(call: &Call, database: &Database) -> Result<Answer, Problem> {
-    let asked = Asked(call);
+    let asked = ExplorerParams(call);
     let filter = asked.filter(database)?;
     Answer::json(&explore(asked, database, &filter, None, ListLengths { top: 15, recent: 0 })?)
 }
 
 fn player(call: &Call, database: &Database) -> Result<Answer, Problem> {
-    let asked = Asked(call);
+    let asked = ExplorerParams(call);
     let name = asked.player().ok_or_else(|| Problem::parameter("player", "give the name of a player"))?;
     let filter = GameFilter { speeds: speeds(asked), player: Some(name), ..asked.filter(database)? };
     let is_black = asked.word("color").is_some_and(|word| word.eq_ignore_ascii_case("black"));
     let side = if is_black { Color::Black } else { Color::White };
-    let filter = filter.of_side(side).map_err(|error| Problem::parameter("player", error))?;
+    let filter = filter.with_side(side).map_err(|error| Problem::parameter("player", error))?;
     let mut answer = explore(asked, database, &filter, Some(side), ListLengths { top: 0, recent: 8 })?;
     answer.queue_position = Some(0);
     let mut body = serde_json::to_vec(&answer).map_err(|error| Problem::damaged(error.to_string()))?;
@@ -98,14 +98,14 @@ fn player(call: &Call, database: &Database) -> Result<Answer, Problem> {
     Ok(Answer::Whole { content_type: JSON_LINES, body })
 }
 
-fn speeds(asked: Asked<'_>) -> Vec<Speed> {
+fn speeds(asked: ExplorerParams<'_>) -> Vec<Speed> {
     let speeds = Vec::from_iter(asked.words("speeds").filter_map(Speed::named));
     // All speeds together include games with an unknown speed.
     if Speed::ALL.iter().all(|speed| speeds.contains(speed)) { Vec::new() } else { speeds }
 }
 
 fn explore(
-    asked: Asked<'_>,
+    asked: ExplorerParams<'_>,
     database: &Database,
     filter: &GameFilter,
     side: Option<Color>,
@@ -115,7 +115,7 @@ fn explore(
     let mut selection = database.select(filter)?;
     asked.narrow(database, &mut selection)?;
     let most = |name, length| asked.number(name).map_or(length, |number: u32| number.min(255) as u8);
-    let explore = Explore {
+    let explore = ExploreQuery {
         database,
         query: &query,
         lines: Lines::Main,
@@ -126,7 +126,7 @@ fn explore(
         counts_transposed: false,
         openings: None,
     };
-    let mut answer = ExplorerAnswer::of(database, &query.position, explore.answer()?)?;
+    let mut answer = ExplorerAnswer::new(database, &query.position, explore.answer()?)?;
     // Clients also write `True`, `on` and `1`.
     let asks = |word: &str| ["true", "on", "1"].iter().any(|yes| word.eq_ignore_ascii_case(yes));
     if asked.word("history").is_some_and(asks) {

@@ -3,7 +3,7 @@
 use crate::board::GameResult;
 use crate::pgn::Speed;
 use crate::server::answer::Problem;
-use crate::server::request::{Call, Kind, Param};
+use crate::server::request::{Call, Param, ParamType};
 use crate::store::{FilterError, GameFilter, NameFilter};
 
 const SPEEDS: &[&str] = &["ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence"];
@@ -13,32 +13,40 @@ const RESULTS: &[&str] = &["1-0", "0-1", "1/2-1/2", "draw", "*"];
 pub(in crate::server) const FILTER: &[Param] = &[
     Param::new(
         "white",
-        Kind::Text,
+        ParamType::Text,
         "White's name, or the beginning of one of its words; =NAME for this name only",
     ),
-    Param::new("black", Kind::Text, "Black's name"),
-    Param::new("player", Kind::Texts, "White's or Black's name. Given twice: both played, one on each side"),
-    Param::new("opponent", Kind::Text, "The name of the player who played against player"),
-    Param::new("eloMin", Kind::Number, "Both players are rated this or higher"),
-    Param::new("eloMax", Kind::Number, "Both players are rated this or lower"),
-    Param::new("since", Kind::Text, "Played in this year, month or day (2021, 2021.06, 2021-06-30) or later"),
-    Param::new("until", Kind::Text, "Played in this year, month or day or earlier"),
-    Param::new("result", Kind::OneOf(RESULTS), "The result"),
-    Param::new("event", Kind::Text, "The event's name, or the beginning of one of its words"),
-    Param::new("site", Kind::Text, "The site's name, or the beginning of one of its words"),
-    Param::new("opening", Kind::Text, "The name of the opening of the game's positions"),
-    Param::new("eco", Kind::Text, "The ECO code that the PGN gives: B90, B9 or B90-C19"),
-    Param::new("openingEco", Kind::Text, "The ECO code of the opening of the game's positions"),
-    Param::new("speed", Kind::AnyOf(SPEEDS), "How fast the game was, in the classes of Lichess"),
-    Param::new("timeControl", Kind::Text, "The time control as the PGN gives it, such as 180+2"),
-    Param::new("termination", Kind::Text, "How the game ended, as the PGN gives it"),
-    Param::new("pliesMin", Kind::Number, "The game has this many half-moves or more"),
-    Param::new("pliesMax", Kind::Number, "The game has this many half-moves or fewer"),
-    Param::new("withEvals", Kind::Flag, "The game has engine evaluations"),
-    Param::new("source", Kind::Texts, "Read from this file, by its path or its number"),
+    Param::new("black", ParamType::Text, "Black's name"),
+    Param::new(
+        "player",
+        ParamType::Texts,
+        "White's or Black's name. Given twice: both played, one on each side",
+    ),
+    Param::new("opponent", ParamType::Text, "The name of the player who played against player"),
+    Param::new("eloMin", ParamType::Number, "Both players are rated this or higher"),
+    Param::new("eloMax", ParamType::Number, "Both players are rated this or lower"),
+    Param::new(
+        "since",
+        ParamType::Text,
+        "Played in this year, month or day (2021, 2021.06, 2021-06-30) or later",
+    ),
+    Param::new("until", ParamType::Text, "Played in this year, month or day or earlier"),
+    Param::new("result", ParamType::OneOf(RESULTS), "The result"),
+    Param::new("event", ParamType::Text, "The event's name, or the beginning of one of its words"),
+    Param::new("site", ParamType::Text, "The site's name, or the beginning of one of its words"),
+    Param::new("opening", ParamType::Text, "The name of the opening of the game's positions"),
+    Param::new("eco", ParamType::Text, "The ECO code that the PGN gives: B90, B9 or B90-C19"),
+    Param::new("openingEco", ParamType::Text, "The ECO code of the opening of the game's positions"),
+    Param::new("speed", ParamType::AnyOf(SPEEDS), "How fast the game was, in the classes of Lichess"),
+    Param::new("timeControl", ParamType::Text, "The time control as the PGN gives it, such as 180+2"),
+    Param::new("termination", ParamType::Text, "How the game ended, as the PGN gives it"),
+    Param::new("pliesMin", ParamType::Number, "The game has this many half-moves or more"),
+    Param::new("pliesMax", ParamType::Number, "The game has this many half-moves or fewer"),
+    Param::new("withEvals", ParamType::Flag, "The game has engine evaluations"),
+    Param::new("source", ParamType::Texts, "Read from this file, by its path or its number"),
     Param::new(
         "variant",
-        Kind::Text,
+        ParamType::Text,
         "The variant as the PGN names it, such as Chess960; standard is also none",
     ),
 ];

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use axum::body::Bytes;
 
 pub(super) use filter::{FILTER, filter, filter_of_player};
-pub(super) use params::{Kind, Param};
+pub(super) use params::{Param, ParamType};
 pub(super) use position::{POSITION, position};
 pub(super) use target::{TARGET, target};
 

@@ -8,7 +8,7 @@ use crate::store::nearest;
 #[derive(Clone, Copy, Debug)]
 pub(in crate::server) struct Param {
     pub(in crate::server) name: &'static str,
-    pub(in crate::server) kind: Kind,
+    pub(in crate::server) kind: ParamType,
     /// A description for the API documentation.
     #[cfg_attr(not(test), expect(dead_code, reason = "only the test that writes the description reads it"))]
     pub(in crate::server) what: &'static str,
@@ -16,7 +16,7 @@ pub(in crate::server) struct Param {
 
 /// The types of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::server) enum Kind {
+pub(in crate::server) enum ParamType {
     Text,
     /// May be given several times.
     Texts,
@@ -27,14 +27,14 @@ pub(in crate::server) enum Kind {
     AnyOf(&'static [&'static str]),
 }
 
-impl Kind {
+impl ParamType {
     pub(in crate::server) const fn repeats(self) -> bool {
         matches!(self, Self::Texts | Self::AnyOf(_))
     }
 }
 
 impl Param {
-    pub(in crate::server) const fn new(name: &'static str, kind: Kind, what: &'static str) -> Self {
+    pub(in crate::server) const fn new(name: &'static str, kind: ParamType, what: &'static str) -> Self {
         Self { name, kind, what }
     }
 
@@ -50,7 +50,7 @@ impl Param {
             if is_again && !param.kind.repeats() && !call.query.iter().any(|(other, _)| other == "then") {
                 return Err(Problem::parameter(name, "is given twice; leave one out"));
             }
-            if let Kind::OneOf(words) | Kind::AnyOf(words) = param.kind
+            if let ParamType::OneOf(words) | ParamType::AnyOf(words) = param.kind
                 && !value.is_empty()
                 && !words.contains(&value.as_str())
             {

@@ -2,13 +2,13 @@
 
 use crate::query::PositionQuery;
 use crate::server::answer::Problem;
-use crate::server::request::{Call, Kind, Param};
+use crate::server::request::{Call, Param, ParamType};
 
 /// The parameters.
 pub(in crate::server) const POSITION: &[Param] = &[
-    Param::new("fen", Kind::Text, "The position as a FEN; the start position without it"),
-    Param::new("play", Kind::Text, "Moves in UCI notation from there on: e2e4,c7c5"),
-    Param::new("moves", Kind::Text, "The moves that lead to it, as people paste them: 1. e4 c5 2. Nf3"),
+    Param::new("fen", ParamType::Text, "The position as a FEN; the start position without it"),
+    Param::new("play", ParamType::Text, "Moves in UCI notation from there on: e2e4,c7c5"),
+    Param::new("moves", ParamType::Text, "The moves that lead to it, as people paste them: 1. e4 c5 2. Nf3"),
 ];
 
 /// Parses the position; `None` if none is given.

@@ -3,27 +3,27 @@
 use std::ops::RangeInclusive;
 
 use crate::board::{Ending, MaterialSignature, MovePattern, Pattern, PawnStructure};
-use crate::query::{Course, FindTarget, PositionQuery, Step};
+use crate::query::{FindTarget, PositionQuery, PositionSequence, Step};
 use crate::server::answer::Problem;
-use crate::server::request::{Call, Kind, Param, position};
+use crate::server::request::{Call, Param, ParamType, position};
 
 /// The parameters in addition to those of a position.
 pub(in crate::server) const TARGET: &[Param] = &[
-    Param::new("like", Kind::Text, "The nearest positions to the one with this FEN, nearest first"),
+    Param::new("like", ParamType::Text, "The nearest positions to the one with this FEN, nearest first"),
     Param::new(
         "pattern",
-        Kind::Text,
+        ParamType::Text,
         "A FEN's placement with signs: ? anything, ! any piece, A and a a white or black one, [QR] one of these, * any number of squares",
     ),
-    Param::new("material", Kind::Text, "The remaining pieces, White's first: KRPvKR, KRP-KR or KRPKR"),
-    Param::new("structure", Kind::Text, "The pawns are as in this FEN"),
-    Param::new("ending", Kind::Text, "The kind of ending"),
-    Param::new("move", Kind::Text, "The move that is played from the position, as in Qxh7#"),
-    Param::new("for", Kind::Number, "At least this many positions in a row match"),
-    Param::new("ply", Kind::Text, "Only positions at these plies: 20, 20-40, -40 or 60-"),
-    Param::new("then", Kind::Flag, "Separates descriptions: first this one, later that one"),
-    Param::new("either", Kind::Flag, "Also with the colours reversed"),
-    Param::new("mirror", Kind::Flag, "Also with left and right exchanged"),
+    Param::new("material", ParamType::Text, "The remaining pieces, White's first: KRPvKR, KRP-KR or KRPKR"),
+    Param::new("structure", ParamType::Text, "The pawns are as in this FEN"),
+    Param::new("ending", ParamType::Text, "The kind of ending"),
+    Param::new("move", ParamType::Text, "The move that is played from the position, as in Qxh7#"),
+    Param::new("for", ParamType::Number, "At least this many positions in a row match"),
+    Param::new("ply", ParamType::Text, "Only positions at these plies: 20, 20-40, -40 or 60-"),
+    Param::new("then", ParamType::Flag, "Separates descriptions: first this one, later that one"),
+    Param::new("either", ParamType::Flag, "Also with the colours reversed"),
+    Param::new("mirror", ParamType::Flag, "Also with left and right exchanged"),
 ];
 
 /// The parameters that describe a position.
@@ -32,13 +32,13 @@ const DESCRIBING: [&str; 7] = ["pattern", "material", "structure", "ending", "mo
 /// Parses the target; without one, all games match.
 pub(in crate::server) fn target(call: &Call) -> Result<FindTarget, Problem> {
     let position = position(call)?;
-    let course = course(call)?;
+    let sequence = sequence(call)?;
     let like = call.text("like").map(PositionQuery::from_fen).transpose();
     let like = like.map_err(|error| Problem::position("like", &error))?;
-    match (position, course, like) {
+    match (position, sequence, like) {
         (None, None, None) => Ok(FindTarget::Games),
         (Some(query), None, None) => Ok(FindTarget::Position(query.into())),
-        (None, Some(course), None) => Ok(FindTarget::Course(course.into())),
+        (None, Some(sequence), None) => Ok(FindTarget::PositionSequence(sequence.into())),
         (None, None, Some(query)) => Ok(FindTarget::Like(query.into())),
         _ => Err(Problem::parameter(
             "fen",
@@ -47,7 +47,7 @@ pub(in crate::server) fn target(call: &Call) -> Result<FindTarget, Problem> {
     }
 }
 
-fn course(call: &Call) -> Result<Option<Course>, Problem> {
+fn sequence(call: &Call) -> Result<Option<PositionSequence>, Problem> {
     let words = |(name, value): &(String, String)| {
         name == "then" || (DESCRIBING.contains(&name.as_str()) && !value.is_empty())
     };
@@ -62,7 +62,7 @@ fn course(call: &Call) -> Result<Option<Course>, Problem> {
         };
     }
     let steps = words.split(|(name, _)| name == "then").map(step).collect::<Result<_, _>>()?;
-    Ok(Some(Course::new(steps, either, mirror)))
+    Ok(Some(PositionSequence::new(steps, either, mirror)))
 }
 
 fn step(words: &[&(String, String)]) -> Result<Step, Problem> {

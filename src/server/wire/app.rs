@@ -9,20 +9,20 @@ use std::time::{Duration, Instant};
 use axum::body::Bytes;
 use tokio::sync::watch;
 
-use super::files::{EXPORT, Files, SEARCH};
-use super::form::Fixed;
+use super::connection::{Connection, Connections};
+use super::encoding::StaticContent;
+use super::file_limits::{EXPORT, FileLimits, SEARCH};
 use super::guard::Guard;
 use super::log::{Entry, Log};
 use super::metrics::Metrics;
 use super::stream;
-use super::visit::{Visit, Visitors};
 use crate::server::answer::{JSON, Problem};
 use crate::server::api;
 use crate::server::databases::Databases;
 use crate::server::error::Error;
 use crate::server::options::Options;
 use crate::server::page;
-use crate::server::pool::{Nature, Pool};
+use crate::server::pool::{Pool, PoolOptions};
 use crate::server::route::Lane;
 
 /// How long a user's statement may continue when the server stops.
@@ -37,10 +37,10 @@ pub(super) struct App {
     export: Pool,
     pub(super) guard: Guard,
     /// By path.
-    fixed: HashMap<String, Fixed>,
+    static_content: HashMap<String, StaticContent>,
     /// Bytes of answers that clients have not read yet.
     pub(super) kept: Arc<AtomicU64>,
-    pub(super) visitors: Arc<Visitors>,
+    pub(super) clients: Arc<Connections>,
     pub(super) metrics: Metrics,
     pub(super) log: Log,
     ending: watch::Receiver<bool>,
@@ -55,11 +55,11 @@ impl App {
     pub(super) fn new(
         databases: Arc<Databases>,
         options: &Options,
-        files: Files,
+        files: FileLimits,
         address: SocketAddr,
         ending: watch::Receiver<bool>,
     ) -> Result<Self, Error> {
-        let quick = Nature {
+        let quick = PoolOptions {
             name: "quick",
             threads: files.threads(options.threads),
             waiting: options.threads * 32,
@@ -68,14 +68,14 @@ impl App {
             page_bytes: 64 << 20,
             prepare: |_| Ok(()),
         };
-        let slow = Nature { threads: files.threads(SEARCH), page_bytes: 16 << 20, ..quick };
+        let slow = PoolOptions { threads: files.threads(SEARCH), page_bytes: 16 << 20, ..quick };
         let pool = |nature| Pool::start(nature, &databases);
         Ok(Self {
             quick: pool(quick)?,
-            search: pool(Nature { name: "search", waiting: 16, nice: 5, ..slow })?,
-            sql: pool(Nature { name: "sql", waiting: 8, nice: 5, prepare: api::guard, ..slow })?,
+            search: pool(PoolOptions { name: "search", waiting: 16, nice: 5, ..slow })?,
+            sql: pool(PoolOptions { name: "sql", waiting: 8, nice: 5, prepare: api::guard, ..slow })?,
             // Each export being sent holds a thread.
-            export: pool(Nature {
+            export: pool(PoolOptions {
                 name: "export",
                 threads: files.threads(EXPORT),
                 waiting: 8,
@@ -83,9 +83,9 @@ impl App {
                 ..slow
             })?,
             guard: Guard::new(options, address),
-            fixed: fixed(),
+            static_content: static_content(),
             kept: Arc::default(),
-            visitors: Arc::new(Visitors::new(files.connections)),
+            clients: Arc::new(Connections::new(files.connections)),
             metrics: Metrics::default(),
             log: Log::start(options.log)?,
             ending,
@@ -141,9 +141,9 @@ impl App {
     }
 
     /// Logs a client that was disconnected because it read an answer too slowly.
-    pub(super) fn too_slow_reader(&self, visit: &Visit) {
+    pub(super) fn too_slow_reader(&self, client: &Connection) {
         self.metrics.too_slow();
-        let asked = visit.asked();
+        let asked = client.last_request();
         let (method, target) = asked.split_once(' ').unwrap_or(("-", "-"));
         let problem = format!(
             "the answer was cut off: its client took less than {} KiB in {} s",
@@ -162,19 +162,19 @@ impl App {
     }
 
     /// The content of a path that never changes while the program runs.
-    pub(super) fn fixed(&self, path: &str) -> Option<&Fixed> {
-        self.fixed.get(path)
+    pub(super) fn static_content(&self, path: &str) -> Option<&StaticContent> {
+        self.static_content.get(path)
     }
 }
 
 /// The path of the API description.
 pub(super) const DESCRIPTION: &str = "/api/openapi.json";
 
-fn fixed() -> HashMap<String, Fixed> {
+fn static_content() -> HashMap<String, StaticContent> {
     let files = page::ASSETS.iter().map(|asset| {
         let path = format!("/page/{}", asset.name);
-        (path, Fixed::new(asset.content_type, Bytes::from_static(asset.bytes)))
+        (path, StaticContent::new(asset.content_type, Bytes::from_static(asset.bytes)))
     });
-    let description = Fixed::new(JSON, Bytes::from_static(include_bytes!("../openapi.json")));
+    let description = StaticContent::new(JSON, Bytes::from_static(include_bytes!("../openapi.json")));
     files.chain([(DESCRIPTION.to_owned(), description)]).collect()
 }

@@ -9,7 +9,7 @@ use axum::http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, Uri};
 
-use super::visit::Origin;
+use super::connection::Origin;
 use crate::server::answer::Problem;
 use crate::server::options::Options;
 
@@ -28,7 +28,7 @@ pub(super) struct Guard {
     own: Option<IpAddr>,
     allowed: Vec<String>,
     token: Option<String>,
-    guesses: Guesses,
+    guesses: FailedTokens,
     pub(super) cors: bool,
 }
 
@@ -36,7 +36,7 @@ impl Guard {
     pub(super) fn new(options: &Options, address: SocketAddr) -> Self {
         let own = Some(address.ip()).filter(|address| !address.is_unspecified());
         let allowed = options.allowed_hosts.iter().map(|host| host.trim_end_matches('.').to_lowercase());
-        let (token, guesses) = (options.token.clone(), Guesses::default());
+        let (token, guesses) = (options.token.clone(), FailedTokens::default());
         Self { own, allowed: allowed.collect(), token, guesses, cors: options.cors }
     }
 
@@ -118,14 +118,14 @@ impl Guard {
 fn client(peer: IpAddr, headers: &HeaderMap) -> Origin {
     let forwarded = headers.get_all(FORWARDED).iter().next_back().and_then(|value| value.to_str().ok());
     let last = forwarded.and_then(|value| value.rsplit(',').next()).and_then(|last| last.trim().parse().ok());
-    Origin::of(last.filter(|_| peer.to_canonical().is_loopback()).unwrap_or(peer))
+    Origin::from_address(last.filter(|_| peer.to_canonical().is_loopback()).unwrap_or(peer))
 }
 
 /// Wrong tokens by origin.
 #[derive(Default)]
-struct Guesses(Mutex<HashMap<Origin, (Instant, u32)>>);
+struct FailedTokens(Mutex<HashMap<Origin, (Instant, u32)>>);
 
-impl Guesses {
+impl FailedTokens {
     /// Refuses an origin from which too many wrong tokens came.
     fn check(&self, origin: Origin) -> Result<(), Problem> {
         let guesses = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -19,16 +19,16 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::app::{App, DESCRIPTION};
-use super::form::{Wanted, tell};
+use super::connection::Connection;
+use super::encoding::{AcceptedEncodings, set_header};
 use super::guard::Guard;
 use super::log::Entry;
-use super::pieces::{Pieces, reason, with_guard};
-use super::visit::Visit;
+use super::stream_body::{StreamBody, reason, with_guard};
 use crate::query;
 use crate::server::answer::{Answer, JSON, Problem};
 use crate::server::databases::DatabaseIndex;
 use crate::server::page;
-use crate::server::pool::{Reader, Ticket};
+use crate::server::pool::{CancelToken, Reader};
 use crate::server::request::{Call, Param};
 use crate::server::route::{Lane, Method, Params, Route, routes};
 
@@ -66,15 +66,15 @@ pub(super) fn router(app: &Arc<App>) -> Router {
         .route("/db/{db}/", get(database_page))
         .route("/db/{db}/view/{*view}", get(database_page))
         .route("/api/databases", get(databases))
-        .route(DESCRIPTION, get(fixed_file))
+        .route(DESCRIPTION, get(static_file))
         .route("/health", get(|| async { text("text/plain; charset=utf-8", "ok\n".to_owned()) }))
         .route("/metrics", get(metrics))
         .route("/", get(index))
         .route("/view/{*view}", get(index))
-        .route("/page/{*name}", get(fixed_file))
+        .route("/page/{*name}", get(static_file))
         .fallback(|| async { refuse(&Problem::not_found("There is nothing at this address.")) })
         .method_not_allowed_fallback(|| async { refuse(&Problem::wrong_method("Use GET for this address.")) })
-        .layer(from_fn_with_state(Arc::clone(app), around))
+        .layer(from_fn_with_state(Arc::clone(app), serve_request))
         .with_state(Arc::clone(app))
 }
 
@@ -84,16 +84,16 @@ fn method_router(route: &'static Route) -> MethodRouter<Arc<App>> {
         Method::Post { .. } => MethodFilter::POST,
     };
     let ask = move |State(app): State<Arc<App>>,
-                    Extension(visit): Extension<Arc<Visit>>,
+                    Extension(client): Extension<Arc<Connection>>,
                     path: RawPathParams,
                     request: Request| async move {
-        answer(app, &visit, route, &path, request).await.unwrap_or_else(|problem| refuse(&problem))
+        answer(app, &client, route, &path, request).await.unwrap_or_else(|problem| refuse(&problem))
     };
-    on(method, ask).fallback(move || async move { refuse(&Problem::wrong_method(how_to_ask(route.method))) })
+    on(method, ask).fallback(move || async move { refuse(&Problem::wrong_method(usage(route.method))) })
 }
 
 /// How to use a path, for requests with another method.
-fn how_to_ask(method: Method) -> String {
+fn usage(method: Method) -> String {
     match method {
         Method::Get => "Use GET for this address.".to_owned(),
         Method::Post { body, .. } => {
@@ -103,24 +103,24 @@ fn how_to_ask(method: Method) -> String {
 }
 
 /// Runs before and after each request.
-async fn around(
+async fn serve_request(
     State(app): State<Arc<App>>,
-    Extension(visit): Extension<Arc<Visit>>,
+    Extension(client): Extension<Arc<Connection>>,
     request: Request,
     next: Next,
 ) -> Response {
     let began = Instant::now();
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let target = uri.path_and_query().map_or("/", |target| target.as_str());
-    visit.begin(&method, target);
+    client.begin(&method, target);
     let is_explorer = is_explorer(uri.path());
-    let mut response = match check(&app, &visit, &request, is_explorer) {
+    let mut response = match check(&app, &client, &request, is_explorer) {
         Ok(()) if method == HttpMethod::OPTIONS => preflight(app.guard.cors && is_explorer),
-        Ok(()) => in_our_words(next.run(request).await),
+        Ok(()) => with_own_message(next.run(request).await),
         Err(problem) => refuse(&problem),
     };
     let bytes = response.body().size_hint().exact().unwrap_or(0);
-    if !visit.keep(&app.kept, bytes) {
+    if !client.keep(&app.kept, bytes) {
         response = refuse(&Problem::busy());
     }
     let status = response.status().as_u16();
@@ -131,11 +131,11 @@ async fn around(
     app.metrics.answered(status, took);
     let problem = problem.as_ref().map(|Detail(detail)| detail.as_str());
     app.log.write(&Entry { method: method.as_str(), target, status, took, problem });
-    response.map(|body| with_guard(body, HandedOver(visit)))
+    response.map(|body| with_guard(body, SentGuard(client)))
 }
 
 /// Replaces the router's message for an invalid path.
-fn in_our_words(response: Response) -> Response {
+fn with_own_message(response: Response) -> Response {
     let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     if response.status() != StatusCode::BAD_REQUEST || kind == Some(Problem::CONTENT_TYPE.as_bytes()) {
         return response;
@@ -145,15 +145,15 @@ fn in_our_words(response: Response) -> Response {
 }
 
 /// Exists while a part of an answer has still to be passed to the connection.
-struct HandedOver(Arc<Visit>);
+struct SentGuard(Arc<Connection>);
 
-impl Drop for HandedOver {
+impl Drop for SentGuard {
     fn drop(&mut self) {
-        self.0.hand_over();
+        self.0.set_sent();
     }
 }
 
-fn check(app: &App, visit: &Visit, request: &Request, is_explorer: bool) -> Result<(), Problem> {
+fn check(app: &App, client: &Connection, request: &Request, is_explorer: bool) -> Result<(), Problem> {
     let (uri, headers) = (request.uri(), request.headers());
     app.guard.check_host(uri, headers)?;
     check_size(uri, headers)?;
@@ -167,7 +167,7 @@ fn check(app: &App, visit: &Visit, request: &Request, is_explorer: bool) -> Resu
     if uri.path() == "/health" || *request.method() == HttpMethod::OPTIONS {
         return Ok(());
     }
-    app.guard.check_token(visit.from(), headers)
+    app.guard.check_token(client.from(), headers)
 }
 
 /// Refuses requests that are longer than necessary.
@@ -211,7 +211,7 @@ fn preflight(is_open: bool) -> Response {
 fn secure(headers: &mut HeaderMap, is_open: bool) {
     const OPENER: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
     const RESOURCE: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
-    let fixed = [
+    let static_content = [
         (CONTENT_SECURITY_POLICY, POLICY),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (X_FRAME_OPTIONS, "DENY"),
@@ -219,7 +219,7 @@ fn secure(headers: &mut HeaderMap, is_open: bool) {
         (OPENER, "same-origin"),
         (RESOURCE, if is_open { "cross-origin" } else { "same-origin" }),
     ];
-    for (name, value) in fixed {
+    for (name, value) in static_content {
         headers.insert(name, HeaderValue::from_static(value));
     }
     if is_open {
@@ -233,7 +233,7 @@ fn secure(headers: &mut HeaderMap, is_open: bool) {
 /// Passes a request to a thread, and waits for the answer.
 async fn answer(
     app: Arc<App>,
-    visit: &Visit,
+    client: &Connection,
     route: &'static Route,
     path: &RawPathParams,
     request: Request,
@@ -251,17 +251,17 @@ async fn answer(
         Param::check(groups, &call)?;
     }
     // The request body is awaited.
-    visit.wait();
+    client.wait();
     call.body = read_body(route.method, body).await?;
-    visit.go_on();
+    client.record_activity();
     // The timeout starts here: a client may send its request slowly.
-    let (ticket, waiting) = Ticket::new(Instant::now() + time);
-    let wanted = Wanted::of(&head.headers);
+    let (cancel, waiting) = CancelToken::new(Instant::now() + time);
+    let wanted = AcceptedEncodings::from_headers(&head.headers);
     let (send, receive) = oneshot::channel();
-    let asked = Asked { app: Arc::clone(&app), route, database, call, question, wanted };
-    let deadline = ticket.deadline;
+    let asked = PendingRequest { app: Arc::clone(&app), route, database, call, question, wanted };
+    let deadline = cancel.deadline;
     let runtime = Handle::current();
-    pool.run(ticket.clone(), move |reader| asked.answer(reader, &ticket, &runtime, send))?;
+    pool.run(cancel.clone(), move |reader| asked.answer(reader, &cancel, &runtime, send))?;
     let received = tokio::select! {
         received = tokio::time::timeout_at(deadline.into(), receive) => received,
         () = app.ending(), if route.lane == Lane::Sql => return Err(Problem::ending()),
@@ -299,33 +299,33 @@ async fn read_body(method: Method, body: Body) -> Result<Bytes, Problem> {
 }
 
 /// A request on its way to a thread.
-struct Asked {
+struct PendingRequest {
     app: Arc<App>,
     route: &'static Route,
     database: DatabaseIndex,
     call: Call,
     question: String,
-    wanted: Wanted,
+    wanted: AcceptedEncodings,
 }
 
 type Reply = oneshot::Sender<Result<Response, Problem>>;
 
-impl Asked {
-    fn answer(self, reader: &mut Reader, ticket: &Ticket, runtime: &Handle, reply: Reply) {
+impl PendingRequest {
+    fn answer(self, reader: &mut Reader, cancel: &CancelToken, runtime: &Handle, reply: Reply) {
         let began = Instant::now();
-        match self.look(reader, ticket) {
+        match self.prepare_response(reader, cancel) {
             Ok((response, None)) => drop(reply.send(Ok(response))),
             Ok((response, Some(pieces))) => {
                 let mut answer = Some((reply, response));
-                let written = pieces.write(ticket, runtime, &mut || {
+                let written = pieces.write(cancel, runtime, &mut || {
                     if let Some((reply, response)) = answer.take() {
                         let _ = reply.send(Ok(response)); // Without a client, sending the first piece fails.
                     }
                 });
                 let Err(error) = written else { return };
-                let reason = reason(ticket, &error);
+                let reason = reason(cancel, &error);
                 if let Some((reply, _)) = answer {
-                    let problem = if ticket.is_over() {
+                    let problem = if cancel.is_over() {
                         self.app.too_slow(self.route.lane)
                     } else {
                         error
@@ -344,11 +344,11 @@ impl Asked {
         }
     }
 
-    fn look<'r>(
+    fn prepare_response<'r>(
         &self,
         reader: &'r mut Reader,
-        ticket: &Ticket,
-    ) -> Result<(Response, Option<Pieces<'r>>), Problem> {
+        cancel: &CancelToken,
+    ) -> Result<(Response, Option<StreamBody<'r>>), Problem> {
         let state = self.app.databases.get(self.database).state()?;
         let tag = state.tag(&self.question);
         let tag = matches!(self.route.method, Method::Get).then_some(tag.as_str());
@@ -363,7 +363,7 @@ impl Asked {
         };
         let answer = (self.route.answer)(&self.call, database).map_err(|problem| {
             // The error of an interrupted statement is not the real cause.
-            if ticket.is_over() { self.app.too_slow(self.route.lane) } else { problem }
+            if cancel.is_over() { self.app.too_slow(self.route.lane) } else { problem }
         })?;
         drop(snapshot);
         match answer {
@@ -373,12 +373,12 @@ impl Asked {
                 let response = known.unwrap_or_else(|| self.wanted.whole(content_type, body, tag));
                 Ok((response, None))
             }
-            Answer::Pieces { content_type, file_name, write } => {
-                let (body, pieces) = Pieces::new(database, write);
+            Answer::StreamBody { content_type, file_name, write } => {
+                let (body, pieces) = StreamBody::new(database, write);
                 let mut response = Response::new(body);
-                tell(response.headers_mut(), CONTENT_TYPE, content_type);
+                set_header(response.headers_mut(), CONTENT_TYPE, content_type);
                 let disposition = format!("attachment; filename=\"{file_name}\"");
-                tell(response.headers_mut(), CONTENT_DISPOSITION, &disposition);
+                set_header(response.headers_mut(), CONTENT_DISPOSITION, &disposition);
                 Ok((response, Some(pieces)))
             }
         }
@@ -395,19 +395,19 @@ fn refuse(problem: &Problem) -> Response {
     *response.status_mut() =
         StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     if let Some(seconds) = problem.retry_after {
-        tell(response.headers_mut(), RETRY_AFTER, &seconds.to_string());
+        set_header(response.headers_mut(), RETRY_AFTER, &seconds.to_string());
     }
     if problem.status == 401 {
-        tell(response.headers_mut(), WWW_AUTHENTICATE, "Basic realm=\"pgndex\", charset=\"UTF-8\"");
+        set_header(response.headers_mut(), WWW_AUTHENTICATE, "Basic realm=\"pgndex\", charset=\"UTF-8\"");
     }
-    tell(response.headers_mut(), CACHE_CONTROL, "no-store");
+    set_header(response.headers_mut(), CACHE_CONTROL, "no-store");
     response.extensions_mut().insert(Detail(problem.detail.clone()));
     response
 }
 
 fn whole(content_type: &str, body: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(body));
-    tell(response.headers_mut(), CONTENT_TYPE, content_type);
+    set_header(response.headers_mut(), CONTENT_TYPE, content_type);
     response
 }
 
@@ -430,7 +430,7 @@ async fn database_page(State(app): State<Arc<App>>, path: RawPathParams, uri: Ur
     let query = form_urlencoded::Serializer::new(query).append_pair("db", name).finish();
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
-    tell(response.headers_mut(), LOCATION, &format!("/{view}?{query}"));
+    set_header(response.headers_mut(), LOCATION, &format!("/{view}?{query}"));
     response
 }
 
@@ -441,21 +441,21 @@ async fn databases(State(app): State<Arc<App>>) -> Response {
 async fn metrics(State(app): State<Arc<App>>) -> Response {
     text(
         "text/plain; version=0.0.4; charset=utf-8",
-        app.metrics.text(app.visitors.count(), app.log.dropped(), app.pools()),
+        app.metrics.text(app.clients.count(), app.log.dropped(), app.pools()),
     )
 }
 
 async fn index(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    fixed(&app, page::INDEX, &headers)
+    static_content(&app, page::INDEX, &headers)
 }
 
-async fn fixed_file(State(app): State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Response {
-    fixed(&app, uri.path(), &headers)
+async fn static_file(State(app): State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Response {
+    static_content(&app, uri.path(), &headers)
 }
 
-fn fixed(app: &App, path: &str, headers: &HeaderMap) -> Response {
-    match app.fixed(path) {
-        Some(fixed) => fixed.answer(headers),
+fn static_content(app: &App, path: &str, headers: &HeaderMap) -> Response {
+    match app.static_content(path) {
+        Some(static_content) => static_content.answer(headers),
         None => refuse(&Problem::not_found("There is no such file.")),
     }
 }

@@ -35,12 +35,12 @@ impl Metrics {
     }
 
     /// Counts a connection that was refused because the limit was reached.
-    pub(super) fn turned_away(&self) {
+    pub(super) fn connection_refused(&self) {
         self.turned_away.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a connection that was closed for a new one.
-    pub(super) fn made_room(&self) {
+    pub(super) fn connection_evicted(&self) {
         self.made_room.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -1,15 +1,15 @@
 //! Connections: access control, limits and timeouts; the log, and metrics.
 
 mod app;
-mod files;
-mod form;
+mod connection;
+mod encoding;
+mod file_limits;
 mod guard;
 mod handle;
 mod log;
 mod metrics;
-mod pieces;
 mod stream;
-mod visit;
+mod stream_body;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -29,10 +29,10 @@ use crate::server::databases::Databases;
 use crate::server::error::Error;
 use crate::server::options::Options;
 use app::App;
-use files::Files;
+use connection::{Admission, Slot};
+use file_limits::FileLimits;
 use guard::Guard;
 use stream::Stream;
-use visit::{Admission, Place};
 
 /// The time in which a client must send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(10);
@@ -92,7 +92,7 @@ impl Server {
             return Err(Error::HostName { name: name.clone() });
         }
         // Before the databases are opened, which uses files.
-        let files = Files::shared_by(&options)?;
+        let files = FileLimits::shared_by(&options)?;
         let databases = Arc::new(Databases::open(&options.databases)?);
         let failed = |source| Error::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(failed)?;
@@ -135,7 +135,7 @@ impl Server {
         http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
         http.max_headers(HEADERS).max_buf_size(HEAD_BYTES);
         let protocol = Protocol { http, router: handle::router(&self.app), app: Arc::clone(&self.app) };
-        let visitors = &self.app.visitors;
+        let clients = &self.app.clients;
         let mut stopped = self.stop.subscribe();
         let mut connections = JoinSet::new();
         loop {
@@ -150,17 +150,17 @@ impl Server {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            match visitors.admit(from.ip()) {
+            match clients.admit(from.ip()) {
                 Admission::Granted { place, in_place_of_another } => {
                     if in_place_of_another {
-                        self.app.metrics.made_room();
+                        self.app.metrics.connection_evicted();
                     }
                     connections.spawn(protocol.clone().serve(stream, place, self.stop.subscribe()));
                 }
                 // If all connections are busy, new ones are refused at once, so that existing ones are
                 // answered.
                 Admission::Full => {
-                    self.app.metrics.turned_away();
+                    self.app.metrics.connection_refused();
                     let _ = stream.try_write(handle::full().as_bytes()); // The client may have disconnected.
                 }
             }
@@ -184,19 +184,19 @@ struct Protocol {
 
 impl Protocol {
     /// Answers the requests of a connection until it ends, its place is needed, or the server stops.
-    async fn serve(self, stream: TcpStream, place: Place, mut stopped: watch::Receiver<bool>) {
-        let visit = &place.visit;
+    async fn serve(self, stream: TcpStream, place: Slot, mut stopped: watch::Receiver<bool>) {
+        let client = &place.client;
         let _ = stream.set_nodelay(true);
-        let (router, known) = (TowerToHyperService::new(self.router), Arc::clone(visit));
+        let (router, known) = (TowerToHyperService::new(self.router), Arc::clone(client));
         let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
             request.extensions_mut().insert(Arc::clone(&known));
             router.call(request)
         });
-        let stream = TokioIo::new(Stream::new(stream, Arc::clone(visit), self.app.reading_time));
+        let stream = TokioIo::new(Stream::new(stream, Arc::clone(client), self.app.reading_time));
         let mut connection = std::pin::pin!(self.http.serve_connection(stream, service));
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
-            () = visit.is_asked_to_leave() => return,
+            () = client.must_close() => return,
             _ = async { let _ = stopped.wait_for(|stopped| *stopped).await; } => {
                 connection.as_mut().graceful_shutdown();
                 connection.await
@@ -204,7 +204,7 @@ impl Protocol {
         };
         match ended {
             Err(error) if error.is_parse() => self.app.unreadable(&error),
-            Err(error) if is_late(&error) => self.app.too_slow_reader(visit),
+            Err(error) if is_late(&error) => self.app.too_slow_reader(client),
             // The client knows about other connection errors.
             Ok(()) | Err(_) => {}
         }

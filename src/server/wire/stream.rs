@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep_until};
 
-use super::visit::Visit;
+use super::connection::Connection;
 
 /// The number of bytes, or the rest of an answer, that a client must read in a period. The time stops while
 /// there is nothing to read.
@@ -19,14 +19,14 @@ pub(super) const LEAST: usize = 512 << 10;
 /// A connection with a check of the client's reading speed.
 pub(super) struct Stream {
     stream: TcpStream,
-    visit: Arc<Visit>,
+    client: Arc<Connection>,
     time: Duration,
-    pace: Pace,
+    pace: ReadRate,
 }
 
 /// Measures how fast a client reads.
 #[derive(Default)]
-struct Pace {
+struct ReadRate {
     /// Bytes read by the client, and the waiting time for them.
     taken: usize,
     waited: Duration,
@@ -35,7 +35,7 @@ struct Pace {
     end: Option<Pin<Box<Sleep>>>,
 }
 
-impl Pace {
+impl ReadRate {
     fn take(&mut self, bytes: usize) {
         self.waited += self.since.take().map_or(Duration::ZERO, |since| since.elapsed());
         self.end = None;
@@ -55,8 +55,8 @@ impl Pace {
 
 impl Stream {
     /// `time` is the time in which a part of an answer must be read.
-    pub(super) fn new(stream: TcpStream, visit: Arc<Visit>, time: Duration) -> Self {
-        Self { stream, visit, time, pace: Pace::default() }
+    pub(super) fn new(stream: TcpStream, client: Arc<Connection>, time: Duration) -> Self {
+        Self { stream, client, time, pace: ReadRate::default() }
     }
 
     fn watch(
@@ -66,12 +66,12 @@ impl Stream {
     ) -> Poll<io::Result<usize>> {
         match written {
             Poll::Ready(Ok(bytes)) => {
-                self.visit.go_on();
+                self.client.record_activity();
                 self.pace.take(bytes);
             }
             Poll::Ready(Err(_)) => {}
             Poll::Pending => {
-                self.visit.wait();
+                self.client.wait();
                 let time = self.time;
                 ready!(self.pace.poll_over(time, context));
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
@@ -117,8 +117,8 @@ impl AsyncWrite for Stream {
     /// Called when all data has been written.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(Pin::new(&mut self.stream).poll_flush(context))?;
-        if self.visit.written() {
-            self.pace = Pace::default();
+        if self.client.written() {
+            self.pace = ReadRate::default();
         }
         Poll::Ready(Ok(()))
     }

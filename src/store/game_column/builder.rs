@@ -13,14 +13,14 @@ use crate::store::row::virtual_table::{Cell, Rows};
 #[derive(Debug, Default)]
 pub(crate) struct ColumnBuilder {
     block: Option<u32>,
-    columns: [Filling; COLUMNS.len()],
+    columns: [OpenColumn; COLUMNS.len()],
     /// Whether it differs from the resumed block.
     is_changed: bool,
 }
 
 /// A column of the current block.
 #[derive(Debug, Default)]
-struct Filling {
+struct OpenColumn {
     column: ColumnBlock,
     numbers: HashMap<i64, u32>,
     texts: HashMap<Box<str>, u32>,
@@ -29,7 +29,7 @@ struct Filling {
     last: u32,
 }
 
-impl Filling {
+impl OpenColumn {
     fn of(column: StoredColumn) -> Self {
         let mut filling = Self { column: column.into(), ..Self::default() };
         for (index, value) in (0..).zip(&filling.column.values) {
@@ -96,7 +96,7 @@ pub(crate) type StoredColumns = (u32, Vec<(&'static str, Option<(String, Vec<u8>
 impl ColumnBuilder {
     /// Continues a block that already has games.
     pub(crate) fn resume(block: u32, columns: [StoredColumn; COLUMNS.len()]) -> Self {
-        Self { block: Some(block), columns: columns.map(Filling::of), is_changed: false }
+        Self { block: Some(block), columns: columns.map(OpenColumn::of), is_changed: false }
     }
 
     /// Adds a row of `game`: its number, and the cell of each of the [`COLUMNS`]. Returns the previous block

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_have_been_stored_is_told() {
+    fn invalid_columns_are_reported() {
         let decode = |cells, games: &[u8]| StoredColumn::decode(cells, games).map(|column| column.numbers());
         assert_eq!(decode(r#"[null,-7,9000000000,"a","\"é\""]"#, &[0, 4, 1]), Some(3));
         for (cells, games) in [

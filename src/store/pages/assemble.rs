@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::interior::Interior;
-use super::page::{PageFill, PageView};
+use super::page::{PageBuilder, PageView};
 use super::record_reader::{first_number, is_before};
 use super::segment::Cells;
 use super::tree::Spine;
@@ -31,10 +31,10 @@ pub fn assemble(
         return Err(BtreeError::Root { root });
     }
     file.read_page(root, &mut page)?;
-    if PageFill::of_leaf(&page).is_none_or(|fill| fill.count() > 0) {
+    if PageBuilder::from_leaf(&page).is_none_or(|fill| fill.count() > 0) {
         return Err(BtreeError::Root { root });
     }
-    let page = assemble_anew(file, segments)?;
+    let page = assemble_replacement(file, segments)?;
     file.write_pages(root, &page)
 }
 
@@ -42,7 +42,7 @@ pub fn assemble(
 ///
 /// # Errors
 /// If a page cannot be written or read back.
-pub fn assemble_anew(
+pub fn assemble_replacement(
     file: &Arc<PageFile>,
     segments: impl IntoIterator<Item = Segment>,
 ) -> Result<Vec<u8>, BtreeError> {
@@ -126,7 +126,7 @@ pub fn replace_end(
 ///
 /// # Errors
 /// As [`extend`].
-pub(super) fn assemble_behind(
+pub(super) fn assemble_after(
     file: &Arc<PageFile>,
     tree: &Tree,
     stay: usize,
@@ -144,7 +144,7 @@ pub(super) fn assemble_behind(
 ///
 /// # Errors
 /// As [`extend`].
-pub fn leave_games_out(
+pub fn copy_without_games(
     file: &Arc<PageFile>,
     tree: &Tree,
     games: &GameSet,
@@ -175,7 +175,7 @@ pub fn leave_games_out(
         let divider = tree.divider(leaf);
         if let Some(divider) = divider
             && !changes[leaf]
-            && assembly.make_way_for(number)?
+            && assembly.flush_rows_before(number)?
         {
             assembly.push_leaf(number, divider)?;
             continue;
@@ -244,7 +244,7 @@ impl<'f> Assembly<'f> {
 
     /// Writes the loose rows before the leaf `next`, which is not changed. Returns whether that is possible:
     /// a single row cannot be placed.
-    fn make_way_for(&mut self, next: PageNumber) -> Result<bool, BtreeError> {
+    fn flush_rows_before(&mut self, next: PageNumber) -> Result<bool, BtreeError> {
         let loose = self.loose.finish_segment()?;
         if loose.leaves.is_empty() {
             let mut rows = loose.rows.iter();
@@ -343,7 +343,7 @@ impl<'f> Assembly<'f> {
     fn leaf(&self, rows: &[&[u8]]) -> Vec<u8> {
         let size = self.file.page_size();
         let mut page = vec![0; size.bytes()];
-        let mut fill = PageFill::leaf(size);
+        let mut fill = PageBuilder::leaf(size);
         for row in rows {
             fill.push(&mut page, [*row]);
         }
@@ -351,10 +351,10 @@ impl<'f> Assembly<'f> {
         page
     }
 
-    fn read_leaf(&self, number: PageNumber) -> Result<(Vec<u8>, PageFill), BtreeError> {
+    fn read_leaf(&self, number: PageNumber) -> Result<(Vec<u8>, PageBuilder), BtreeError> {
         let mut page = vec![0; self.file.page_size().bytes()];
         self.file.read_page(number, &mut page)?;
-        let fill = PageFill::of_leaf(&page).filter(|fill| fill.count() > 0);
+        let fill = PageBuilder::from_leaf(&page).filter(|fill| fill.count() > 0);
         let fill = fill.ok_or(BtreeError::Damaged { page: number })?;
         Ok((page, fill))
     }

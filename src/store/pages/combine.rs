@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::assemble::assemble_behind;
+use super::assemble::assemble_after;
 use super::record_reader::compare;
 use super::tree::leaves::Leaves;
 use super::{BtreeError, LeafWriter, PageFile, PageRun, RebuiltTree, Tree};
@@ -27,7 +27,7 @@ pub enum Combined {
 ///
 /// # Errors
 /// If a page cannot be read, or is damaged.
-pub fn leaves_that_stay(old: &Tree, (new_file, new): (&PageFile, &Tree)) -> Result<usize, BtreeError> {
+pub fn count_unchanged_leaves(old: &Tree, (new_file, new): (&PageFile, &Tree)) -> Result<usize, BtreeError> {
     let rows = Rows::starting(new_file, new, 0)?;
     let Next::Row(first) = rows.next()? else { return Ok(0) };
     let end = partition_point(0..old.divider_count(), |leaf| {
@@ -42,7 +42,7 @@ pub fn leaves_that_stay(old: &Tree, (new_file, new): (&PageFile, &Tree)) -> Resu
 
 /// Merges the rows of two trees of an index into leaves of `file`, in order: a tree `old` of the same file,
 /// and a tree of another file. The indexes have the same columns, all ascending and compared as bytes. Leaves
-/// of the old tree that [stay](leaves_that_stay) are not read.
+/// of the old tree that [stay](count_unchanged_leaves) are not read.
 ///
 /// # Errors
 /// If a page cannot be read, is damaged, or cannot be written.
@@ -70,7 +70,7 @@ pub fn combine(
     if !is_whole {
         return Ok(Combined::Nothing(segment.runs().to_vec()));
     }
-    assemble_behind(file, old, stay, [segment]).map(Combined::Tree)
+    assemble_after(file, old, stay, [segment]).map(Combined::Tree)
 }
 
 /// The row at the current place of a tree.

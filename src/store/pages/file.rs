@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::BtreeError;
 use super::buffer::ALIGNMENT;
 use super::number::{PageNumber, PageRun, PageSize};
-use crate::positioned::{read_at, write_at};
+use crate::positioned_io::{read_at, write_at};
 
 /// The database file in which tables are built, shared by all threads.
 ///
@@ -48,7 +48,7 @@ impl PageFile {
 
     /// Whether pages can be appended to a database that begins with these bytes.
     #[must_use]
-    pub fn suits(header: &[u8]) -> bool {
+    pub fn is_supported(header: &[u8]) -> bool {
         header.first_chunk().is_some_and(|header| examine_header(header).is_ok())
     }
 
@@ -83,8 +83,8 @@ impl PageFile {
     ///
     /// # Errors
     /// If no page numbers are left.
-    pub fn set_apart(&self, count: u32) -> Result<PageNumber, BtreeError> {
-        self.pages.set_apart(count)
+    pub fn reserve(&self, count: u32) -> Result<PageNumber, BtreeError> {
+        self.pages.reserve(count)
     }
 
     /// Returns the pages for reuse and the reserved pages that were not allocated.
@@ -97,7 +97,7 @@ impl PageFile {
     ///
     /// # Errors
     /// If the file cannot be truncated, or has fewer pages.
-    pub fn cut(&self, count: u32) -> Result<(), BtreeError> {
+    pub fn truncate(&self, count: u32) -> Result<(), BtreeError> {
         let length = self.file.metadata().map_err(|error| self.io_error("examine", error))?.len();
         let wanted = u64::from(count) * self.page_size.bytes() as u64;
         match length.cmp(&wanted) {
@@ -114,7 +114,7 @@ impl PageFile {
     ///
     /// # Errors
     /// If the file cannot be extended.
-    pub fn stretch(&self) -> Result<(), BtreeError> {
+    pub fn extend_file(&self) -> Result<(), BtreeError> {
         let length = self.file.metadata().map_err(|error| self.io_error("examine", error))?.len();
         if length < self.length() {
             self.file.set_len(self.length()).map_err(|error| self.io_error("make room in", error))?;
@@ -154,7 +154,7 @@ impl PageFile {
     /// Each allocated page must be written and must become part of a table.
     ///
     /// # Errors
-    /// If no page numbers are left, or no [reserved](Self::set_apart) pages.
+    /// If no page numbers are left, or no [reserved](Self::reserve) pages.
     ///
     /// # Panics
     /// If `wanted` is 0.
@@ -173,7 +173,7 @@ impl PageFile {
         debug_assert_eq!(pages.len() % self.page_size.bytes(), 0);
         let offset = self.offset(first);
         let failed = |error| self.io_error("write pages of", error);
-        if let Some(direct) = self.direct.as_ref().filter(|_| suits_direct_write(pages, offset)) {
+        if let Some(direct) = self.direct.as_ref().filter(|_| is_direct_write(pages, offset)) {
             match write_at(direct, pages, offset) {
                 // The file system requires another alignment, or wrote only part of the pages, up to some
                 // limit. The write below reports errors.
@@ -264,7 +264,7 @@ fn open_direct(_: &Path) -> Option<File> {
 }
 
 /// Whether a write is aligned as a direct write requires, and large enough to be worth it.
-fn suits_direct_write(bytes: &[u8], offset: u64) -> bool {
+fn is_direct_write(bytes: &[u8], offset: u64) -> bool {
     const WORTH: usize = 64 << 10;
     bytes.len() >= WORTH
         && bytes.len().is_multiple_of(ALIGNMENT)
@@ -346,7 +346,7 @@ impl Allocator {
         self.count.load(Memory::Acquire)
     }
 
-    fn set_apart(&self, count: u32) -> Result<PageNumber, BtreeError> {
+    fn reserve(&self, count: u32) -> Result<PageNumber, BtreeError> {
         let mut free = self.free();
         let mut missing = count.saturating_sub(free.iter().map(|run| run.count).sum());
         while missing > 0 {
@@ -430,18 +430,18 @@ mod tests {
     }
 
     #[test]
-    fn pages_set_apart_are_all_there_are() {
+    fn reserved_pages_are_all_that_are_left() {
         let pages = Allocator::new(PageNumber(110), 100);
         pages.free().extend([run(20, 3), run(7, 2)]);
         // Without the page that SQLite never uses.
-        assert_eq!(pages.set_apart(25).unwrap(), PageNumber(122));
+        assert_eq!(pages.reserve(25).unwrap(), PageNumber(122));
         assert_eq!(pages.count(), 122);
         let taken: Vec<PageRun> = std::iter::from_fn(|| pages.allocate(8).ok()).collect();
         assert_eq!(taken, [run(7, 2), run(20, 3), run(101, 8), run(109, 1), run(111, 8), run(119, 3)]);
         assert!(matches!(pages.allocate(1), Err(BtreeError::Room)));
         let enough = Allocator::new(PageNumber(110), 100);
         enough.free().extend([run(20, 8)]);
-        assert_eq!(enough.set_apart(7).unwrap(), PageNumber(101));
+        assert_eq!(enough.reserve(7).unwrap(), PageNumber(101));
         assert_eq!(enough.allocate(9).unwrap(), run(20, 8));
         assert!(enough.allocate(1).is_err());
     }

@@ -1,6 +1,6 @@
 //! The pages above the leaves, built level by level as leaves arrive.
 
-use super::page::{CHILD, PageFill, PageView, child_of};
+use super::page::{CHILD, PageBuilder, PageView, child_of};
 use super::{BtreeError, PageFile, PageNumber};
 
 /// All levels above the leaves.
@@ -25,7 +25,7 @@ type Divider = Vec<u8>;
 #[derive(Debug)]
 struct InteriorPage {
     bytes: Vec<u8>,
-    fill: PageFill,
+    fill: PageBuilder,
 }
 
 impl<'f> Interior<'f> {
@@ -112,7 +112,7 @@ impl<'f> Interior<'f> {
 impl InteriorPage {
     fn new(file: &PageFile) -> Self {
         let size = file.page_size();
-        Self { bytes: vec![0; size.bytes()], fill: PageFill::interior(size) }
+        Self { bytes: vec![0; size.bytes()], fill: PageBuilder::interior(size) }
     }
 
     fn push(&mut self, child: PageNumber, divider: &[u8]) {
@@ -122,7 +122,7 @@ impl InteriorPage {
     /// Takes the right-most child of the complete page `before`, so that this page has a cell. `divider` is
     /// the row between the two pages.
     fn take_last_child(&mut self, before: &mut Self, divider: &mut Divider) {
-        self.push(PageFill::right_child(&before.bytes), divider);
+        self.push(PageBuilder::right_child(&before.bytes), divider);
         let cell = before.fill.pop(&before.bytes);
         divider.clear();
         divider.extend_from_slice(&cell[CHILD..]);

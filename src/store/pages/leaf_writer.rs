@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::buffer::AlignedBuffer;
-use super::page::{PageFill, PageView};
+use super::page::{PageBuilder, PageView};
 use super::record::write_varint;
 use super::segment::Cells;
 use super::{BtreeError, PageFile, PageRun, Record, Segment};
@@ -23,7 +23,7 @@ pub struct LeafWriter {
     /// Adjacent pages: `complete` ones, then the current one.
     buffer: AlignedBuffer,
     complete: usize,
-    fill: PageFill,
+    fill: PageBuilder,
     leaves: Vec<PageRun>,
     /// The cells between the leaves so far.
     dividers: Vec<u8>,
@@ -62,7 +62,7 @@ impl LeafWriter {
             // it.
             buffer: AlignedBuffer::new((pages.get() + 1) * size.bytes()),
             complete: 0,
-            fill: PageFill::leaf(size),
+            fill: PageBuilder::leaf(size),
             leaves: Vec::new(),
             dividers: Vec::new(),
             last_divider: 0,
@@ -77,12 +77,12 @@ impl LeafWriter {
     /// If a buffer of full pages cannot be written, or the row is too long for a page of this size.
     #[inline]
     pub fn push(&mut self, row: &impl Record) -> Result<(), BtreeError> {
-        let room = row.room();
+        let room = row.max_length();
         if room <= self.max_payload && self.fill.fits(room + CELL_OVERHEAD) {
             // Calling `current` would borrow all of `self`.
             let size = self.file.page_size().bytes();
             let page = &mut self.buffer[self.complete * size..][..size];
-            let space = self.fill.room(page);
+            let space = self.fill.free_space(page);
             let length = row.write_at_end(space);
             let mut start = space.len() - length;
             write_varint(space, &mut start, length as u64);
@@ -134,7 +134,7 @@ impl LeafWriter {
     pub fn finish_segment(&mut self) -> Result<Segment, BtreeError> {
         if self.complete == 0 && self.leaves.is_empty() {
             let rows = self.fill.cells(&self.buffer[self.current()]).flatten().copied().collect();
-            self.fill = PageFill::leaf(self.file.page_size());
+            self.fill = PageBuilder::leaf(self.file.page_size());
             return Ok(Segment { leaves: Vec::new(), rows: Cells { bytes: rows } });
         }
         if self.fill.count() == 1 {
@@ -162,7 +162,7 @@ impl LeafWriter {
     #[inline(never)]
     fn push_at_page_end(&mut self, row: &impl Record) -> Result<(), BtreeError> {
         let mut scratch = mem::take(&mut self.scratch);
-        scratch.resize(row.room(), 0);
+        scratch.resize(row.max_length(), 0);
         let length = row.write_at_end(&mut scratch);
         let result = self.push_payload(&scratch[scratch.len() - length..]);
         self.scratch = scratch;
@@ -194,7 +194,7 @@ impl LeafWriter {
     /// Seals the current page and starts the next.
     fn complete_page(&mut self, page: Range<usize>) {
         self.fill.seal_leaf(&mut self.buffer[page]);
-        self.fill = PageFill::leaf(self.file.page_size());
+        self.fill = PageBuilder::leaf(self.file.page_size());
         self.complete += 1;
     }
 
@@ -237,7 +237,7 @@ impl LeafWriter {
         self.fill.push(&mut self.buffer[page.clone()], [&row]);
 
         let before = &mut self.buffer[page.start - page.len()..page.start];
-        let mut fill = PageFill::of_leaf(before).expect("a page of the buffer is a leaf");
+        let mut fill = PageBuilder::from_leaf(before).expect("a page of the buffer is a leaf");
         self.dividers.extend_from_slice(fill.pop(before));
         fill.seal_leaf(before);
     }

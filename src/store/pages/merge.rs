@@ -66,7 +66,7 @@ pub struct OldRows<'t> {
 
 /// Keys of removed rows.
 #[derive(Clone, Debug, Default)]
-pub struct LeftOut {
+pub struct RemovedKeys {
     /// In ascending order: all keys that had as many rows as are counted, and some with fewer, because rows
     /// of a key can be on several pages.
     pub thinned: Vec<PositionKey>,
@@ -137,10 +137,10 @@ impl<'t> OldRows<'t> {
         mut self,
         writer: &mut LeafWriter,
         keys: &mut FrequentKeyCounter,
-    ) -> Result<LeftOut, BtreeError> {
+    ) -> Result<RemovedKeys, BtreeError> {
         self.copy(self.end, writer, keys)?;
-        self.end_going(None);
-        Ok(LeftOut { thinned: self.thinned, gone: self.gone })
+        self.end_removed(None);
+        Ok(RemovedKeys { thinned: self.thinned, gone: self.gone })
     }
 
     /// The number of last copied rows with this key, if it is the key of the last row.
@@ -176,13 +176,13 @@ impl<'t> OldRows<'t> {
                     let key = divider.occurrence.key();
                     self.left_out = Some(key);
                     self.thinned.push(key);
-                    self.begin_going(key);
+                    self.begin_removed(key);
                 }
                 Some((cell, divider)) => {
                     writer.push_cell(cell)?;
                     let key = divider.occurrence.key();
-                    keys.see(key, 1);
-                    self.end_going(Some(key));
+                    keys.observe(key, 1);
+                    self.end_removed(Some(key));
                     self.run = Some((key, (self.rows_of(key) + 1).min(self.most_counted)));
                 }
                 None => {}
@@ -218,7 +218,7 @@ impl<'t> OldRows<'t> {
             self.copy_cells(next, writer, keys)?;
         }
         if next < to {
-            self.leave_out(next)?;
+            self.record_removed(next)?;
             self.cell = next + 1;
         } else {
             self.cell = to;
@@ -228,13 +228,13 @@ impl<'t> OldRows<'t> {
 
     /// Records the key of a removed row, unless all rows of the key are on this page and too few. Examines
     /// the rows of a key once per page.
-    fn leave_out(&mut self, index: usize) -> Result<(), BtreeError> {
+    fn record_removed(&mut self, index: usize) -> Result<(), BtreeError> {
         let page = self.page()?;
         let key = self.key(page, index)?;
         if self.left_out == Some(key) {
             return Ok(());
         }
-        self.begin_going(key);
+        self.begin_removed(key);
         let page = self.page()?;
         if self.notes_all {
             self.left_out = Some(key);
@@ -258,15 +258,15 @@ impl<'t> OldRows<'t> {
     }
 
     /// Records that the next row, which has this key, is removed.
-    fn begin_going(&mut self, key: PositionKey) {
+    fn begin_removed(&mut self, key: PositionKey) {
         if self.going != Some(key) {
-            self.end_going(None);
+            self.end_removed(None);
             self.going = Some(key).filter(|_| self.rows_of(key) == 0);
         }
     }
 
     /// Records that a row with this key is copied, or that no rows are left.
-    fn end_going(&mut self, copied: Option<PositionKey>) {
+    fn end_removed(&mut self, copied: Option<PositionKey>) {
         if let Some(key) = self.going.take() {
             self.gone += u64::from(copied != Some(key));
         }
@@ -280,7 +280,7 @@ impl<'t> OldRows<'t> {
         keys: &mut FrequentKeyCounter,
     ) -> Result<(), BtreeError> {
         if self.going.is_some() {
-            self.end_going(Some(self.key(self.page()?, self.cell)?));
+            self.end_removed(Some(self.key(self.page()?, self.cell)?));
         }
         let page = self.page()?;
         if self.leaves.is_packed(self.leaf)? {
@@ -291,7 +291,7 @@ impl<'t> OldRows<'t> {
             }
         }
         for index in self.cell..to {
-            keys.see(self.key(page, index)?, 1);
+            keys.observe(self.key(page, index)?, 1);
         }
         let key = self.key(page, to - 1)?;
         let mut count = 1;

@@ -15,8 +15,8 @@
 //!
 //! A tree that already has rows grows in the same way. If all new keys are greater than the old ones,
 //! [`extend`] appends the new leaves. Otherwise old and new rows are merged into new leaves ([`OldRows`], for
-//! indexes [`combine()`]). Then [`assemble_anew`] builds the tree that replaces the old one, or
-//! [`replace_end`] a tree that keeps the leaves before the merged ones. [`leave_games_out`] builds a tree
+//! indexes [`combine()`]). Then [`assemble_replacement`] builds the tree that replaces the old one, or
+//! [`replace_end`] a tree that keeps the leaves before the merged ones. [`copy_without_games`] builds a tree
 //! without the rows of some games. An [`OccurrenceCursor`] reads rows.
 //!
 //! A table with rowids is a tree of another kind: all its rows are on leaves, and a row may continue on
@@ -46,12 +46,12 @@ mod segment;
 mod table;
 mod tree;
 
-pub use assemble::{RebuiltTree, assemble, assemble_anew, extend, leave_games_out, replace_end};
-pub use combine::{Combined, LONGEST_COMBINED, combine, leaves_that_stay};
+pub use assemble::{RebuiltTree, assemble, assemble_replacement, copy_without_games, extend, replace_end};
+pub use combine::{Combined, LONGEST_COMBINED, combine, count_unchanged_leaves};
 pub use error::BtreeError;
 pub use file::PageFile;
 pub use leaf_writer::LeafWriter;
-pub use merge::{LeftOut, LevelRange, OldRows};
+pub use merge::{LevelRange, OldRows, RemovedKeys};
 pub use number::{PageNumber, PageRun, PageSize};
 pub use record::{BoardFen, Fen, PositionRecord, Record};
 #[cfg(feature = "index")]

@@ -24,7 +24,7 @@ pub(super) const CHILD: usize = 4;
 /// The fill state of a page ([page format](https://www.sqlite.org/fileformat2.html#b_tree_pages)). The caller
 /// owns the page's bytes, so that adjacent leaves can be built in one buffer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PageFill {
+pub(super) struct PageBuilder {
     /// Where the next cell pointer goes.
     pointers_end: usize,
     /// Where the lowest cell begins.
@@ -32,7 +32,7 @@ pub(super) struct PageFill {
     header: usize,
 }
 
-impl PageFill {
+impl PageBuilder {
     /// An empty leaf.
     pub(super) const fn leaf(size: PageSize) -> Self {
         Self { pointers_end: LEAF_HEADER, cells_start: size.bytes(), header: LEAF_HEADER }
@@ -45,7 +45,7 @@ impl PageFill {
 
     /// The fill state of the finished leaf in `page`, so that more rows can be added; `None` if it is not a
     /// leaf as built here.
-    pub(super) fn of_leaf(page: &[u8]) -> Option<Self> {
+    pub(super) fn from_leaf(page: &[u8]) -> Option<Self> {
         let count = word(page, 3);
         let cells_start = if count == 0 { page.len() } else { word(page, 5) };
         let fill = Self { pointers_end: LEAF_HEADER + count * POINTER, cells_start, header: LEAF_HEADER };
@@ -64,7 +64,7 @@ impl PageFill {
 
     /// The space for the next cell, which must end where the space ends.
     #[inline]
-    pub(super) fn room<'p>(&self, page: &'p mut [u8]) -> &'p mut [u8] {
+    pub(super) fn free_space<'p>(&self, page: &'p mut [u8]) -> &'p mut [u8] {
         &mut page[self.pointers_end + POINTER..self.cells_start]
     }
 
@@ -300,7 +300,7 @@ mod tests {
     fn cells_come_back_in_order() {
         let size = PageSize::new(512).unwrap();
         let mut page = vec![0xAA; 512];
-        let mut fill = PageFill::leaf(size);
+        let mut fill = PageBuilder::leaf(size);
         let cells: Vec<Vec<u8>> = (3..60).map(|n| [vec![n], vec![n ^ 0x55; n.into()]].concat()).collect();
         let fitting: Vec<&[u8]> = cells
             .iter()
@@ -314,7 +314,7 @@ mod tests {
             })
             .collect();
         fill.seal_leaf(&mut page);
-        let mut fill = PageFill::of_leaf(&page).unwrap();
+        let mut fill = PageBuilder::from_leaf(&page).unwrap();
         assert_eq!(fill.count(), fitting.len());
         assert_eq!(fill.cells(&page).collect::<Vec<_>>(), fitting);
         for cell in fitting.iter().rev() {
@@ -328,7 +328,7 @@ mod tests {
     fn largest_rows_leave_room_for_three() {
         for bytes in [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536] {
             let size = PageSize::new(bytes).unwrap();
-            let mut fill = PageFill::interior(size);
+            let mut fill = PageBuilder::interior(size);
             let mut page = vec![0; size.bytes()];
             let cell = vec![0; CHILD + 3 + size.max_payload()];
             for _ in 0..3 {
@@ -339,11 +339,11 @@ mod tests {
     }
 
     #[test]
-    fn other_pages_are_no_leaves() {
-        assert!(PageFill::of_leaf(&[0; 512]).is_none());
+    fn other_pages_are_not_leaves() {
+        assert!(PageBuilder::from_leaf(&[0; 512]).is_none());
         let mut page = vec![0; 512];
-        PageFill::interior(PageSize::new(512).unwrap()).seal_interior(&mut page, PageNumber(7));
-        assert!(PageFill::of_leaf(&page).is_none());
-        assert_eq!(PageFill::right_child(&page), PageNumber(7));
+        PageBuilder::interior(PageSize::new(512).unwrap()).seal_interior(&mut page, PageNumber(7));
+        assert!(PageBuilder::from_leaf(&page).is_none());
+        assert_eq!(PageBuilder::right_child(&page), PageNumber(7));
     }
 }

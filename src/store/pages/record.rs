@@ -12,13 +12,13 @@ use crate::store::row::{EvalRow, GameId, OccurrenceRow, Ply};
 /// A row that can be written as a record.
 pub trait Record {
     /// Bytes that [`write_at_end`](Self::write_at_end) may overwrite: at least the record's length.
-    fn room(&self) -> usize;
+    fn max_length(&self) -> usize;
 
     /// Writes the record to the end of `space`, and returns its length. Bytes before the record may be
-    /// overwritten too, up to [`room`](Self::room) bytes from the end of `space`.
+    /// overwritten too, up to [`max_length`](Self::max_length) bytes from the end of `space`.
     ///
     /// # Panics
-    /// If `space` is shorter than [`room`](Self::room).
+    /// If `space` is shorter than [`max_length`](Self::max_length).
     fn write_at_end(&self, space: &mut [u8]) -> usize;
 }
 
@@ -31,47 +31,47 @@ impl OccurrenceRow {
     pub const MOST_BYTES: u64 = Self::LONGEST_CELL as u64 + 2;
 
     /// The record without its length, and the excess bytes of the left-most integer (8).
-    const ROOM: usize = Self::LONGEST_CELL - 1 + 8;
+    const MAX_LENGTH: usize = Self::LONGEST_CELL - 1 + 8;
 }
 
 /// A row of `occurrence`: `level`, `key`, `game_id`, `ply`.
 impl Record for OccurrenceRow {
     #[inline]
-    fn room(&self) -> usize {
-        Self::ROOM
+    fn max_length(&self) -> usize {
+        Self::MAX_LENGTH
     }
 
     #[inline]
     fn write_at_end(&self, space: &mut [u8]) -> usize {
-        let space: &mut [u8; Self::ROOM] = space.last_chunk_mut().expect("room for a record");
+        let space: &mut [u8; Self::MAX_LENGTH] = space.last_chunk_mut().expect("room for a record");
         let Self { level, occurrence } = self;
-        let mut end = Self::ROOM;
+        let mut end = Self::MAX_LENGTH;
         let ply_type = write_unsigned(space, &mut end, occurrence.ply().0);
         let game_type = write_unsigned(space, &mut end, occurrence.game().0);
         let key_type = write_signed(space, &mut end, occurrence.key().as_i64());
         let level_type = write_unsigned(space, &mut end, level.0);
         end -= 5;
         space[end..end + 5].copy_from_slice(&[5, level_type, key_type, game_type, ply_type]);
-        Self::ROOM - end
+        Self::MAX_LENGTH - end
     }
 }
 
 /// A canonical FEN that can be written to a record.
 pub trait Fen {
     /// Bytes that [`write_at_end`](Self::write_at_end) may overwrite: at least the FEN's length.
-    fn room(&self) -> usize;
+    fn max_length(&self) -> usize;
 
     /// Writes the FEN to the end of `space`, and returns its length. Bytes before it may be overwritten too,
-    /// up to [`room`](Self::room) bytes from the end of `space`.
+    /// up to [`max_length`](Self::max_length) bytes from the end of `space`.
     ///
     /// # Panics
-    /// If `space` is shorter than [`room`](Self::room).
+    /// If `space` is shorter than [`max_length`](Self::max_length).
     fn write_at_end(&self, space: &mut [u8]) -> usize;
 }
 
 impl Fen for &[u8] {
     #[inline]
-    fn room(&self) -> usize {
+    fn max_length(&self) -> usize {
         self.len()
     }
 
@@ -94,7 +94,7 @@ pub struct BoardFen<'p> {
 
 impl Fen for BoardFen<'_> {
     #[inline]
-    fn room(&self) -> usize {
+    fn max_length(&self) -> usize {
         MAX_CANONICAL_FEN
     }
 
@@ -123,21 +123,21 @@ pub struct PositionRecord<F> {
 
 /// Header without the FEN's type (6), that type (at most 9), key (8), four integers (at most 6 each), and the
 /// excess bytes of the left-most integer (8): 55 bytes.
-const ROOM_WITHOUT_FEN: usize = 56;
+const MAX_LENGTH_WITHOUT_FEN: usize = 56;
 
 impl<F: Fen> Record for PositionRecord<F> {
     #[inline]
-    fn room(&self) -> usize {
-        ROOM_WITHOUT_FEN + self.fen.room()
+    fn max_length(&self) -> usize {
+        MAX_LENGTH_WITHOUT_FEN + self.fen.max_length()
     }
 
     #[inline]
     fn write_at_end(&self, space: &mut [u8]) -> usize {
         let fen_length = self.fen.write_at_end(space);
         let start_of_fen = space.len() - fen_length;
-        let space: &mut [u8; ROOM_WITHOUT_FEN] =
+        let space: &mut [u8; MAX_LENGTH_WITHOUT_FEN] =
             space[..start_of_fen].last_chunk_mut().expect("room for a record");
-        let mut end = ROOM_WITHOUT_FEN;
+        let mut end = MAX_LENGTH_WITHOUT_FEN;
         let move_type = match self.move_code {
             Some(code) => write_unsigned(space, &mut end, code.bits()),
             None => 0,
@@ -158,23 +158,23 @@ impl<F: Fen> Record for PositionRecord<F> {
             clock_type,
             move_type,
         ]);
-        ROOM_WITHOUT_FEN - end + fen_length
+        MAX_LENGTH_WITHOUT_FEN - end + fen_length
     }
 }
 
 /// The header (8), seven integers (at most 6 each), and the excess bytes of the left-most integer (8).
-const EVAL_ROOM: usize = 58;
+const EVAL_MAX_LENGTH: usize = 58;
 
 impl Record for EvalRow {
     #[inline]
-    fn room(&self) -> usize {
-        EVAL_ROOM
+    fn max_length(&self) -> usize {
+        EVAL_MAX_LENGTH
     }
 
     #[inline]
     fn write_at_end(&self, space: &mut [u8]) -> usize {
-        let space: &mut [u8; EVAL_ROOM] = space.last_chunk_mut().expect("room for a record");
-        let mut end = EVAL_ROOM;
+        let space: &mut [u8; EVAL_MAX_LENGTH] = space.last_chunk_mut().expect("room for a record");
+        let mut end = EVAL_MAX_LENGTH;
         let mut types = [0; 8];
         types[0] = 8;
         let unsigned = |value: Option<u32>| value.map(i64::from);
@@ -195,7 +195,7 @@ impl Record for EvalRow {
         }
         end -= types.len();
         space[end..end + types.len()].copy_from_slice(&types);
-        EVAL_ROOM - end
+        EVAL_MAX_LENGTH - end
     }
 }
 
@@ -284,9 +284,9 @@ mod tests {
 
     /// The record's bytes, written into space with other contents.
     fn bytes(record: &impl Record) -> Vec<u8> {
-        let mut space = vec![0xAA; record.room() + 5];
+        let mut space = vec![0xAA; record.max_length() + 5];
         let length = record.write_at_end(&mut space);
-        assert!(length <= record.room());
+        assert!(length <= record.max_length());
         assert_eq!(space[..5], [0xAA; 5], "nothing before the room is touched");
         space.split_off(space.len() - length)
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::buffer::AlignedBuffer;
-use super::page::{CHILD, INTERIOR_HEADER, POINTER, PageFill, is_empty_table};
+use super::page::{CHILD, INTERIOR_HEADER, POINTER, PageBuilder, is_empty_table};
 use super::row_record::push_varint;
 use super::{BtreeError, PageFile, PageNumber, PageRun};
 
@@ -19,7 +19,7 @@ pub struct TableWriter {
     /// Adjacent pages: `complete` ones, then the current one.
     buffer: AlignedBuffer,
     complete: usize,
-    fill: PageFill,
+    fill: PageBuilder,
     /// Pages written.
     leaves: Vec<PageRun>,
     /// The last rowid of each complete page.
@@ -45,7 +45,7 @@ impl TableWriter {
         Self {
             buffer: AlignedBuffer::new(Self::PAGES * size.bytes()),
             complete: 0,
-            fill: PageFill::leaf(size),
+            fill: PageBuilder::leaf(size),
             leaves: Vec::new(),
             last_rowids: Vec::new(),
             last_rowid: 0,
@@ -117,7 +117,7 @@ impl TableWriter {
     fn complete_page(&mut self) -> Result<(), BtreeError> {
         let page = self.current();
         self.fill.seal_table_leaf(&mut self.buffer[page]);
-        self.fill = PageFill::leaf(self.file.page_size());
+        self.fill = PageBuilder::leaf(self.file.page_size());
         self.last_rowids.push(self.last_rowid);
         self.complete += 1;
         if self.complete == Self::PAGES { self.write_complete() } else { Ok(()) }
@@ -162,7 +162,7 @@ fn write_interior(file: &PageFile, mut level: Vec<Child>) -> Result<Vec<u8>, Btr
             // Distributes the children evenly, so that no page has only one.
             let children = &level[level.len() * number / pages..level.len() * (number + 1) / pages];
             let (&(right, last_rowid), others) = children.split_last().expect("fewer pages than children");
-            let mut fill = PageFill::interior(size);
+            let mut fill = PageBuilder::interior(size);
             let mut cell = Vec::new();
             for &(child, rowid) in others {
                 cell.clear();

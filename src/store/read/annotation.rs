@@ -17,14 +17,14 @@ pub(crate) const MOST_DEPTH: usize = 1000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameAnnotations {
     /// By line and ply.
-    remarks: SortedMap<(u32, Ply), Remarks>,
+    remarks: SortedMap<(u32, Ply), PositionAnnotations>,
     /// By the line and the ply at which they branch off.
     variations: SortedMap<(u32, Ply), Vec<StoredVariation>>,
 }
 
 /// The annotations of a position and of the move that led to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Remarks {
+pub struct PositionAnnotations {
     /// Clock, time used, evaluation.
     pub numbers: MoveNumbers,
     /// Numeric annotation glyphs.
@@ -47,7 +47,7 @@ pub struct StoredVariation {
 impl GameAnnotations {
     /// The annotations of a position.
     #[must_use]
-    pub fn at(&self, line: u32, ply: Ply) -> Option<&Remarks> {
+    pub fn at(&self, line: u32, ply: Ply) -> Option<&PositionAnnotations> {
         self.remarks.get(&(line, ply))
     }
 
@@ -69,7 +69,7 @@ impl GameAnnotations {
         remarks.map(|((_, ply), remarks)| (*ply, remarks.numbers)).filter(|(_, numbers)| !numbers.is_empty())
     }
 
-    fn remarks(&mut self, line: u32, ply: u32) -> &mut Remarks {
+    fn remarks(&mut self, line: u32, ply: u32) -> &mut PositionAnnotations {
         self.remarks.entry((line, Ply(ply)))
     }
 }
@@ -155,7 +155,7 @@ pub(crate) fn game_annotations(connection: &Connection, game: GameId) -> rusqlit
             annotations.remarks(0, cells.get("ply")?).numbers = MoveNumbers {
                 clock: cells.get("clock")?,
                 elapsed: cells.get("elapsed")?,
-                eval: Eval::of(cells.get("eval_cp")?, cells.get("eval_mate")?),
+                eval: Eval::from_columns(cells.get("eval_cp")?, cells.get("eval_mate")?),
                 depth: cells.get("depth")?,
             };
             Ok(())

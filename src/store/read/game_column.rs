@@ -119,10 +119,10 @@ impl<'c> BlockColumns<'c> {
             _ => 0,
         };
         Ok(Outcomes {
-            results: Mapped::of(self.column(RESULT)?, result),
-            white_elos: Mapped::of(self.column(WHITE_ELO)?, elo),
-            black_elos: Mapped::of(self.column(BLACK_ELO)?, elo),
-            days: Mapped::of(self.column(DATE)?, day),
+            results: Mapped::from_file(self.column(RESULT)?, result),
+            white_elos: Mapped::from_file(self.column(WHITE_ELO)?, elo),
+            black_elos: Mapped::from_file(self.column(BLACK_ELO)?, elo),
+            days: Mapped::from_file(self.column(DATE)?, day),
         })
     }
 }
@@ -174,7 +174,7 @@ struct Mapped<T> {
 }
 
 impl<T: Copy + Default> Mapped<T> {
-    fn of(column: Arc<StoredColumn>, read: impl Fn(Cell<'_>) -> T) -> Self {
+    fn from_file(column: Arc<StoredColumn>, read: impl Fn(Cell<'_>) -> T) -> Self {
         let values = column.values().map(read).collect();
         Self { column, values }
     }

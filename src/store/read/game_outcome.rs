@@ -19,7 +19,7 @@ pub struct GameOutcome {
 
 impl GameOutcome {
     /// The outcome of a game; `None` if there is no such game.
-    pub(crate) fn of(connection: &Connection, game: GameId) -> rusqlite::Result<Option<Self>> {
+    pub(crate) fn read(connection: &Connection, game: GameId) -> rusqlite::Result<Option<Self>> {
         let sql = "SELECT result, white_elo, black_elo, date, game_id FROM game WHERE game_id = ?1";
         let read = |row: &Row<'_>| {
             let cells = Cells::new(row, GAME);

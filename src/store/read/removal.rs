@@ -11,7 +11,7 @@ use crate::store::cell::{Cells, DUPLICATE, IMPORT, SETTING, SOURCE};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::game_set::GameSet;
-use crate::store::read::known::Known;
+use crate::store::read::snapshot::Snapshot;
 
 /// A reading of a file in which games were skipped as duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub struct SkippedDuplicate {
     pub game_number: u32,
 }
 
-impl Known {
+impl Snapshot {
     /// The games that were skipped as duplicates of `originals`, by source. Sources that are removed too are
     /// left out.
     ///

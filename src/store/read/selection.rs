@@ -83,7 +83,7 @@ impl GameFilter {
     ///
     /// # Errors
     /// [`FilterError::SideTold`] if the filter also names the players of the sides.
-    pub fn of_side(mut self, side: Color) -> Result<Self, FilterError> {
+    pub fn with_side(mut self, side: Color) -> Result<Self, FilterError> {
         let (player, opponent) = (self.player.take(), self.opponent.take());
         let (white, black) = if side == Color::White { (player, opponent) } else { (opponent, player) };
         for (place, name, field) in [(&mut self.white, white, "white"), (&mut self.black, black, "black")] {

@@ -6,7 +6,7 @@ use rusqlite::{Batch, ErrorCode, Params, Rows, Statement, ffi};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 #[cfg(feature = "bundled")]
-use crate::store::sql_place::Place;
+use crate::store::sql_location::SqlLocation;
 
 /// A prepared statement of the user.
 #[derive(Debug)]
@@ -156,7 +156,7 @@ impl Error {
             #[cfg(feature = "bundled")]
             rusqlite::Error::SqlInputError { error, msg, sql: rest, offset } => {
                 let start = sql.len().saturating_sub(rest.len());
-                let place = Place::at(sql, start + usize::try_from(offset).unwrap_or(0));
+                let place = SqlLocation::at(sql, start + usize::try_from(offset).unwrap_or(0));
                 let source = rusqlite::Error::SqliteFailure(error, Some(msg.clone()));
                 Self::Query { message: msg, place: Some(Box::new(place)), source }
             }

@@ -12,7 +12,7 @@ use super::virtual_table::{Cell, RowTable};
 use crate::id::SourceId;
 use crate::id::{GameId, NameId};
 use crate::store::error::Result;
-use crate::store::passed::PassedGames;
+use crate::store::features::GameFeatures;
 
 /// A row of a side table of `game`.
 pub(crate) trait SideRow {
@@ -67,7 +67,7 @@ macro_rules! header_batch {
             /// Rows of `problem`, in input order.
             pub problems: Vec<ProblemRow>,
             /// The features of the games, in order; empty if they were not computed.
-            pub passed: PassedGames,
+            pub passed: GameFeatures,
             /// Rows of `duplicate`, in input order.
             pub duplicates: Vec<DuplicateRow>,
             /// New rows of `player`.

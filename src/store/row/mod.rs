@@ -38,7 +38,7 @@ pub use ranking::LISTED_GAMES;
 pub(crate) use ranking::{GameList, day_number, elo_sum, month_of, year_of};
 pub use rated_score::RatedScore;
 #[cfg(feature = "index")]
-pub(crate) use stored::{Misfit, StoredId, StoredRow, read_cell};
+pub(crate) use stored::{OnInvalidCell, StoredId, StoredRow, read_cell};
 pub use text::Text;
 pub use visited_position::{
     ContinuationRow, RatingSum, ResultCounts, VisitedPositionBatch, VisitedPositionRow,

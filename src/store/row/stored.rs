@@ -129,13 +129,13 @@ impl<T: AsCell> AsCell for Option<T> {
 
 /// Called for cells whose values do not belong in their columns: with the column, the expected values, and
 /// the value found.
-pub(crate) type Misfit<'m> = dyn FnMut(usize, &'static str, ValueRef<'_>) -> rusqlite::Result<()> + 'm;
+pub(crate) type OnInvalidCell<'m> = dyn FnMut(usize, &'static str, ValueRef<'_>) -> rusqlite::Result<()> + 'm;
 
 /// Reads a cell. A wrong value is reported and read as the default.
 pub(crate) fn read_cell<'r, T: Stored<'r> + Default>(
     row: &'r Row<'_>,
     column: usize,
-    misfit: &mut Misfit<'_>,
+    misfit: &mut OnInvalidCell<'_>,
 ) -> rusqlite::Result<T> {
     let value = row.get_ref(column)?;
     match T::read(value) {
@@ -154,7 +154,7 @@ pub(crate) trait StoredRow: Sized {
     const KEY: usize;
 
     /// Reads a row of these columns.
-    fn read(row: &Row<'_>, misfit: &mut Misfit<'_>) -> rusqlite::Result<Self>;
+    fn read(row: &Row<'_>, misfit: &mut OnInvalidCell<'_>) -> rusqlite::Result<Self>;
 
     /// The value of a column.
     fn cell(&self, column: usize) -> Option<Cell<'_>>;
@@ -177,7 +177,7 @@ macro_rules! stored_row {
 
             fn read(
                 row: &rusqlite::Row<'_>,
-                misfit: &mut super::stored::Misfit<'_>,
+                misfit: &mut super::stored::OnInvalidCell<'_>,
             ) -> rusqlite::Result<Self> {
                 let mut column = 0..;
                 let mut next = || column.next().unwrap_or_default();

@@ -9,13 +9,13 @@ use crate::store::GameSet;
 use crate::store::error::{Error, Result};
 use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeyCursor, FrequentKeys};
 use crate::store::pages::{
-    BtreeError, LeafWriter, LeftOut, LevelRange, OccurrenceCursor, OldRows, PageFile, RebuiltTree, Segment,
-    Tree, replace_end,
+    BtreeError, LeafWriter, LevelRange, OccurrenceCursor, OldRows, PageFile, RebuiltTree, RemovedKeys,
+    Segment, Tree, replace_end,
 };
 use crate::store::row::{Level, Occurrence, OccurrenceRow};
-use crate::store::visited_rule::rows_in_level;
+use crate::store::visited_threshold::rows_in_level;
 use crate::store::write::level::level_for;
-use crate::store::write::remove::Leaving;
+use crate::store::write::remove::RowsToRemove;
 
 /// Whether copying a table of `rows` rows with the new rows merged in is faster than inserting these through
 /// SQL. Measured: see docs/architecture.md.
@@ -37,7 +37,7 @@ pub(crate) struct LevelRule {
 
 impl LevelRule {
     /// Whether so many rows are removed that copying the remaining ones is faster.
-    pub(super) const fn copies_others(self, leaving: Leaving<'_>) -> bool {
+    pub(super) const fn copies_others(self, leaving: RowsToRemove<'_>) -> bool {
         is_merging_quicker(self.rows, leaving.positions)
     }
 
@@ -46,7 +46,7 @@ impl LevelRule {
         self,
         levels: &[Level],
         sorted: &impl SortedOccurrences,
-        leaving: Leaving<'_>,
+        leaving: RowsToRemove<'_>,
     ) -> Option<Level> {
         if self.merges_all {
             return levels.first().copied();
@@ -89,13 +89,13 @@ pub(super) struct MergedLevels {
 
 impl ChangedLevels<'_> {
     /// The maximum number of written pages.
-    pub(super) fn room(&self, sorted: &impl SortedOccurrences) -> u32 {
+    pub(super) fn max_pages(&self, sorted: &impl SortedOccurrences) -> u32 {
         let size = self.file.page_size();
         let old = self.tree.bytes_from(OccurrenceRow::first_of(self.target), size);
         let bytes = old + sorted.unsorted().count() * OccurrenceRow::MOST_BYTES;
         let partitions = sorted.unsorted().partitions();
-        let rows = Tree::room_for(bytes, size, OccurrenceRow::LONGEST_CELL, partitions);
-        rows.saturating_add(self.tree.room_above())
+        let rows = Tree::max_pages_for(bytes, size, OccurrenceRow::LONGEST_CELL, partitions);
+        rows.saturating_add(self.tree.max_interior_pages())
     }
 
     /// Rewrites the last level: the rows of the merged levels, without those of removed games, and the new
@@ -106,8 +106,8 @@ impl ChangedLevels<'_> {
                 Merging::new(self, sorted.unsorted().range(partition), sorted.threshold(), writer)
                     .map_err(Error::from)?;
             sorted.drain(partition, &mut merging)?;
-            let (LeftOut { thinned, gone }, keys) = merging.finish().map_err(Error::from)?;
-            sorted.look_up_again(thinned);
+            let (RemovedKeys { thinned, gone }, keys) = merging.finish().map_err(Error::from)?;
+            sorted.set_recounted_keys(thinned);
             Ok::<_, S::Error>((writer.finish_segment().map_err(Error::from)?, (keys, gone)))
         };
         let merged = parallel::map_with(
@@ -236,17 +236,17 @@ impl<'m> Merging<'m> {
         if let Some(old) = &mut self.old {
             old.copy_before(row, self.writer, &mut self.keys)?;
         }
-        self.keys.see(row.key(), 1);
+        self.keys.observe(row.key(), 1);
         self.writer.push(&OccurrenceRow { level: self.changed.target, occurrence: row })
     }
 
     /// Writes the remaining rows. Returns the keys of removed rows, and the frequent keys of the written
     /// level.
-    fn finish(mut self) -> Result<(LeftOut, FrequentKeys), BtreeError> {
+    fn finish(mut self) -> Result<(RemovedKeys, FrequentKeys), BtreeError> {
         self.copy_newer(None)?;
         let mut left_out = match self.old.take() {
             Some(old) => old.copy_rest(self.writer, &mut self.keys)?,
-            None => LeftOut::default(),
+            None => RemovedKeys::default(),
         };
         left_out.thinned.append(&mut self.thinned);
         if self.changed.levels.len() > 1 && !left_out.thinned.is_empty() {
@@ -256,8 +256,8 @@ impl<'m> Merging<'m> {
     }
 
     /// Combines the rows of several levels per key. All keys were recorded.
-    fn look_into_all_levels(&self, left_out: &mut LeftOut) -> Result<(), BtreeError> {
-        let LeftOut { thinned, gone } = left_out;
+    fn look_into_all_levels(&self, left_out: &mut RemovedKeys) -> Result<(), BtreeError> {
+        let RemovedKeys { thinned, gone } = left_out;
         thinned.sort_unstable_by_key(|key| key.as_i64());
         thinned.dedup();
         *gone = 0;

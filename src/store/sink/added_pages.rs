@@ -21,12 +21,12 @@ use crate::parallel;
 use crate::store::error::{Error, Result};
 use crate::store::frequent_keys::FrequentKeys;
 use crate::store::pages::{
-    Combined, LONGEST_COMBINED, PageFile, PageNumber, PositionTrees, RebuiltTree, Tree, combine, extend,
-    leave_games_out, leaves_that_stay,
+    Combined, LONGEST_COMBINED, PageFile, PageNumber, PositionTrees, RebuiltTree, Tree, combine,
+    copy_without_games, count_unchanged_leaves, extend,
 };
 use crate::store::row::HeaderBatch;
-use crate::store::write::remove::{Leaving, RowsOfRemoved};
-use crate::store::{BulkLoader, Database, Known, PageTransaction, SideDatabase, SideIndex, WriterLock};
+use crate::store::write::remove::{RemainingRows, RowsToRemove};
+use crate::store::{BulkLoader, Database, PageTransaction, SideDatabase, SideIndex, Snapshot, WriterLock};
 
 /// Adds games in one transaction, mostly as new pages beside those that readers use. Removes games in the same
 /// transaction; those that were skipped as their duplicates may be added again.
@@ -35,7 +35,7 @@ pub(crate) struct AddedPages<'d> {
     /// `None` once all games are read.
     target: Option<Target<'d>>,
     rule: LevelRule,
-    leaving: Leaving<'d>,
+    leaving: RowsToRemove<'d>,
     leaves: GameLeafList,
     /// Writes the small tables to a separate file while games are read.
     small: Option<BulkLoader<'static>>,
@@ -47,7 +47,7 @@ pub(crate) struct AddedPages<'d> {
 /// The file into which the leaves of large tables are written.
 enum Target<'d> {
     /// The database.
-    Pages(PageTransaction<'d>),
+    Pages(Box<PageTransaction<'d>>),
     /// A temporary one, from which the rows are inserted.
     Rows(RowFile),
 }
@@ -60,10 +60,10 @@ impl<'d> AddedPages<'d> {
         pages: Option<PageTransaction<'d>>,
         cache_bytes: u64,
         rule: LevelRule,
-        leaving: Leaving<'d>,
+        leaving: RowsToRemove<'d>,
     ) -> Result<Self> {
         let (target, loader) = match pages {
-            Some(pages) => (Target::Pages(pages), None),
+            Some(pages) => (Target::Pages(Box::new(pages)), None),
             None => {
                 let loader = BulkLoader::begin(database.connection(), database.path())?;
                 (Target::Rows(RowFile::create(lock, cache_bytes)?), Some(loader))
@@ -118,7 +118,7 @@ impl<'d> AddedPages<'d> {
             let (file, root) = (pages.file(), pages.root_page(table)?);
             let tree = if leaves_out {
                 let old = Tree::read(file, root)?;
-                leave_games_out(file, &old, games, leaves, |game| {
+                copy_without_games(file, &old, games, leaves, |game| {
                     if table == "game_position" {
                         count(game);
                     }
@@ -153,11 +153,11 @@ impl<'d> AddedPages<'d> {
         &mut self,
         mut pages: PageTransaction<'d>,
         new: NewRows,
-        staying: &StayingLevels,
+        staying: &KeptLevels,
         sorted: &S,
     ) -> Result<(), S::Error> {
         let NewRows { side, games, indexes } = new;
-        let StayingLevels { levels, target, frequent_keys } = staying;
+        let KeptLevels { levels, target, frequent_keys } = staying;
         let target = *target;
         let leaving = self.leaving;
         let file = Arc::clone(pages.file());
@@ -179,22 +179,22 @@ impl<'d> AddedPages<'d> {
             removed: leaving.games,
             counts_gone,
         });
-        let room = changed.as_ref().map_or(0, |changed| changed.room(sorted));
+        let room = changed.as_ref().map_or(0, |changed| changed.max_pages(sorted));
         pages.publish(
             games.trees,
-            indexes.iter().map(|index| index.room(&file)).fold(room, u32::saturating_add),
+            indexes.iter().map(|index| index.max_pages(&file)).fold(room, u32::saturating_add),
         )?;
-        self.loader = Some(BulkLoader::go_on(self.database, self.import)?);
+        self.loader = Some(BulkLoader::resume(self.database, self.import)?);
         let names: Vec<&str> = indexes.iter().map(|index| index.new.name.as_str()).collect();
         let loader = self.loader();
-        loader.make_room(leaving)?;
+        loader.remove_replaced(leaving)?;
         loader.hide_indexes(&names)?;
         // Unchanged levels can contain rows of removed games.
         let is_level_gone = target.is_some_and(|target| leaving.games.iter().all(|game| game.0 >= target.0));
         let rows = match &games.left_out {
-            Some(positions) => RowsOfRemoved::Gone { positions },
-            None if is_level_gone => RowsOfRemoved::InGamePosition,
-            None => RowsOfRemoved::There,
+            Some(positions) => RemainingRows::Gone { positions },
+            None if is_level_gone => RemainingRows::InGamePosition,
+            None => RemainingRows::There,
         };
         let is_level_merged = target.is_some_and(|target| levels.last() > Some(&target));
         let is_removed_meanwhile = is_level_gone && indexes.is_empty();
@@ -219,7 +219,7 @@ impl<'d> AddedPages<'d> {
         let mut gone = 0;
         if let Some(merged) = merged {
             if is_level_merged {
-                sorted.look_up_again(merged.frequent_keys.with_rows(sorted.threshold()));
+                sorted.set_recounted_keys(merged.frequent_keys.with_rows(sorted.threshold()));
             }
             trees.push((root, merged.tree));
             frequent_keys = Some(merged.frequent_keys);
@@ -237,13 +237,13 @@ impl<'d> AddedPages<'d> {
         }
         pages.finish(trees)?;
         let loader = self.loader();
-        loader.put_indexes_back()?;
-        not_built.into_iter().try_for_each(|name| loader.make_index_anew(name))?;
+        loader.restore_indexes()?;
+        not_built.into_iter().try_for_each(|name| loader.rebuild_index(name))?;
         if let Some(target) = target {
             loader.set_last_level(target, frequent_keys.as_ref())?;
         }
         if !is_removed_meanwhile {
-            sorted.look_up_again(loader.remove(leaving, rows)?);
+            sorted.set_recounted_keys(loader.remove(leaving, rows)?);
         }
         if counts_gone {
             loader.uncount_positions(gone)?;
@@ -282,7 +282,7 @@ fn merge_trees<S: NewOccurrences>(
 
 /// The frequent keys of some levels, if counted.
 fn frequent_keys(database: &Path, levels: &[Level]) -> Result<Vec<Option<FrequentKeys>>> {
-    let known = Known::open(database)?;
+    let known = Snapshot::open(database)?;
     levels.iter().map(|&level| known.frequent_keys(level)).collect()
 }
 
@@ -296,7 +296,7 @@ struct NewRows {
 }
 
 /// The levels of `occurrence`. The last ones are merged into one.
-struct StayingLevels {
+struct KeptLevels {
     levels: Vec<Level>,
     /// The level to write; earlier levels stay. `None` if all levels stay.
     target: Option<Level>,
@@ -333,7 +333,7 @@ fn game_indexes(pages: &PageTransaction<'_>, side: &SideDatabase) -> Result<Vec<
             let root = pages.root_page(&new.name)?;
             // SQLite updates an index with rows that do not completely fit on their pages.
             let Ok(old) = Tree::read(pages.file(), root) else { continue };
-            let stay = leaves_that_stay(&old, (&new.file, &new.tree))?;
+            let stay = count_unchanged_leaves(&old, (&new.file, &new.tree))?;
             indexes.push(GameIndex { root, old, stay, new });
         }
     }
@@ -342,11 +342,11 @@ fn game_indexes(pages: &PageTransaction<'_>, side: &SideDatabase) -> Result<Vec<
 
 impl GameIndex {
     /// The maximum number of written pages.
-    fn room(&self, file: &PageFile) -> u32 {
+    fn max_pages(&self, file: &PageFile) -> u32 {
         let old = self.old.bytes(self.stay, file.page_size());
         let new = self.new.tree.bytes(0, self.new.file.page_size());
-        let leaves = Tree::room_for(old + new, file.page_size(), LONGEST_COMBINED, 1);
-        leaves.saturating_add(self.old.room_above())
+        let leaves = Tree::max_pages_for(old + new, file.page_size(), LONGEST_COMBINED, 1);
+        leaves.saturating_add(self.old.max_interior_pages())
     }
 
     /// Merges the new rows into the index.
@@ -403,7 +403,7 @@ impl<S: NewOccurrences> KeepingSink<S> for AddedPages<'_> {
             let keys = keys.join().map_err(|_| sorted.unsorted().panicked())?;
             Ok::<_, S::Error>((new, keys?))
         })?;
-        self.merge(pages, new, &StayingLevels { levels, target, frequent_keys }, sorted)
+        self.merge(*pages, new, &KeptLevels { levels, target, frequent_keys }, sorted)
     }
 
     fn end(&mut self, run: &RunTotals) -> Result<()> {

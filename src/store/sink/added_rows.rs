@@ -9,8 +9,8 @@ use crate::id::Level;
 use crate::store::error::{Error, Result};
 use crate::store::pages::{PageFile, PageNumber, Segment, assemble};
 use crate::store::row::Occurrence;
-use crate::store::visited_rule::{rows_in_level, waits};
-use crate::store::write::remove::{Leaving, RowsOfRemoved};
+use crate::store::visited_threshold::{may_be_delayed, rows_in_level};
+use crate::store::write::remove::{RemainingRows, RowsToRemove};
 use crate::store::write::temporary::{Temporary, root_page};
 use crate::store::{BulkLoader, SideDatabase, WriterLock};
 
@@ -55,7 +55,7 @@ impl RowFile {
 /// The changes of a database.
 pub(super) struct AddedRows<'a> {
     pub(super) rule: LevelRule,
-    pub(super) leaving: Leaving<'a>,
+    pub(super) leaving: RowsToRemove<'a>,
     /// The small tables.
     pub(super) side: SideDatabase,
     pub(super) large: RowFile,
@@ -70,16 +70,16 @@ impl AddedRows<'_> {
         sorted: &S,
     ) -> Result<(), S::Error> {
         let Self { rule, leaving, side, large, leaves } = self;
-        loader.make_room(leaving)?;
-        sorted.look_up_again(loader.remove(leaving, RowsOfRemoved::There)?);
+        loader.remove_replaced(leaving)?;
+        sorted.set_recounted_keys(loader.remove(leaving, RemainingRows::There)?);
         loader.take_rows(side)?;
         loader.take_large_rows(large.finish(leaves)?)?;
         let levels = loader.levels()?;
         if let Some(level) = rule.level(&levels, sorted, leaving) {
             loader.merge_levels(level)?;
             loader.set_last_level(level, None)?;
-            if levels.last() > Some(&level) && waits(sorted.threshold()) {
-                sorted.look_up_again(loader.keys_in_level(level, rows_in_level(sorted.threshold()))?);
+            if levels.last() > Some(&level) && may_be_delayed(sorted.threshold()) {
+                sorted.set_recounted_keys(loader.keys_in_level(level, rows_in_level(sorted.threshold()))?);
             }
             loader.insert_occurrences(level)?;
             let mut inserted = Inserted { loader, level };

@@ -60,7 +60,7 @@ impl<'b> FreshPages<'b> {
             move_eval: build.root_page("move_eval")?,
             occurrence: build.root_page("occurrence")?,
         };
-        let layout = GameLayout::of(build.connection(), build.root_page("game")?)
+        let layout = GameLayout::read(build.connection(), build.root_page("game")?)
             .map_err(|source| Error::sqlite(build.path(), "read the schema", source))?;
         let side = build.side_database("headers")?;
         watch(side.connection());
@@ -167,7 +167,7 @@ impl<S: SortedOccurrences> KeepingSink<S> for FreshPages<'_> {
         self.file = None;
         self.build.reopen()?;
         (self.watch)(self.build.connection());
-        self.build.make_indexes_anew(&self.not_built)?;
+        self.build.rebuild_indexes(&self.not_built)?;
         self.build.take_rows(side)
     }
 

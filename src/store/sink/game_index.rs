@@ -43,7 +43,7 @@ const MOST_TEXT: usize = 11;
 
 impl IndexLayout {
     /// The indexes that were created on a table.
-    pub(super) fn of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Self>> {
+    pub(super) fn read_all(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Self>> {
         let sql = "SELECT name, rootpage FROM sqlite_schema
                    WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL ORDER BY name";
         let mut query = connection.prepare(sql)?;
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_no_room_for_is_left_to_sqlite() {
+    fn oversized_keys_are_left_to_sqlite() {
         for (columns, row) in [
             (Columns::Integer(0), [Cell::Text("1"), Cell::Null]),
             (Columns::Text(0), [Cell::Text("123456789012"), Cell::Null]),
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_of_indexes_are_told_apart() {
+    fn kinds_of_indexes_are_distinguished() {
         let connection = Connection::open_in_memory().unwrap();
         let schema = "CREATE TABLE t (game_id INTEGER PRIMARY KEY, a INTEGER, b TEXT, c);
             CREATE INDEX i1 ON t (game_id >> 16, a);
@@ -313,7 +313,7 @@ mod tests {
             CREATE INDEX p1 ON t (a);
             CREATE INDEX p2 ON t (a, game_id);";
         connection.execute_batch(schema).unwrap();
-        let indexes = IndexLayout::of(&connection, "t").unwrap();
+        let indexes = IndexLayout::read_all(&connection, "t").unwrap();
         let keys: Vec<(&str, Option<Key>)> = indexes.iter().map(|index| (&*index.name, index.key)).collect();
         let key = |shift, columns| Some(Key { shift, columns });
         let known = [

@@ -33,7 +33,7 @@ enum Column {
 
 impl GameLayout {
     /// Reads the schema of an empty database; `root` is the table's root page.
-    pub(super) fn of(connection: &Connection, root: PageNumber) -> rusqlite::Result<Self> {
+    pub(super) fn read(connection: &Connection, root: PageNumber) -> rusqlite::Result<Self> {
         let mut query = connection.prepare("SELECT name, pk FROM pragma_table_info('game') ORDER BY cid")?;
         let column = |name: String, is_key: bool| match GameRow::COLUMNS.iter().position(|own| *own == name) {
             Some(_) if is_key => Column::Rowid,
@@ -43,7 +43,7 @@ impl GameLayout {
         };
         let columns = query.query_map([], |row| Ok(column(row.get(0)?, row.get(1)?)))?;
         let columns = columns.collect::<rusqlite::Result<_>>()?;
-        Ok(Self { root, columns, indexes: IndexLayout::of(connection, "game")? })
+        Ok(Self { root, columns, indexes: IndexLayout::read_all(connection, "game")? })
     }
 }
 

@@ -8,7 +8,7 @@
 //! | [`FreshPages`] | a new database, its large tables as pages built by the workers |
 //! | [`AddedPages`] | an existing database: new pages beside those in use, or rows through SQL |
 //! | `ParquetFiles` | Parquet files, in the module `columnar` |
-//! | [`Nothing`] | nothing: the input is only checked |
+//! | [`NullSink`] | nothing: the input is only checked |
 //!
 //! The order of calls: [`begin`](KeepingSink::begin); while games are read, [`headers`](Sink::headers) and
 //! [`positions`](Sink::positions); after all games, [`occurrences`](KeepingSink::occurrences),
@@ -21,7 +21,7 @@ mod encoder;
 mod fresh_pages;
 mod game_index;
 mod game_table;
-mod nothing;
+mod null;
 mod sorter;
 
 use std::path::Path;
@@ -32,7 +32,7 @@ pub(crate) use added_occurrences::LevelRule;
 pub(crate) use added_pages::AddedPages;
 pub(crate) use encoder::{BlockNumber, GameMoves, PositionEncoder, PositionView, Takes};
 pub(crate) use fresh_pages::FreshPages;
-pub(crate) use nothing::Nothing;
+pub(crate) use null::NullSink;
 
 use super::error::Result;
 use super::row::{HeaderBatch, Occurrence};
@@ -181,7 +181,7 @@ pub(crate) trait NewOccurrences: SortedOccurrences {
     /// Sets the keys whose positions must be counted again: rows were removed, or rows of several levels were
     /// merged. Each key has, or had, nearly as many rows as are [worth counting](Self::threshold), or more;
     /// others may be among them. Called before [`write_visited`](SortedOccurrences::write_visited).
-    fn look_up_again(&self, keys: Vec<PositionKey>);
+    fn set_recounted_keys(&self, keys: Vec<PositionKey>);
 
     /// Signals that all partitions are drained, or that no more will be.
     fn drained(&self);
@@ -205,7 +205,7 @@ pub(crate) trait OccurrenceRows {
     /// Appends the next rows.
     fn append(&mut self, rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()>;
 
-    /// Whether a key has at least `count` rows, and [enough](crate::store::visited_rule::rows_in_level) of
+    /// Whether a key has at least `count` rows, and [enough](crate::store::visited_threshold::rows_in_level) of
     /// them in the level being written. The key is that of the last row. `appended` of its rows were
     /// appended; existing rows count as well.
     fn has(&mut self, key: PositionKey, count: u32, appended: u32) -> Result<bool>;

@@ -12,7 +12,7 @@ use crate::store::database::{Database, open_file};
 use crate::store::error::{Error, Result};
 use crate::store::lock::{WriterLock, directory_of};
 use crate::store::space::{Need, free_bytes};
-use crate::store::write::build::{check_target, put_into_place, sync};
+use crate::store::write::build::{check_target, rename_to_target, sync};
 use crate::store::write::temporary::Temporary;
 
 /// Pages to copy before writers get a turn: 4 MiB with pages of 4 KiB.
@@ -60,7 +60,7 @@ impl Database {
             .and_then(|()| sync(path))
             .map_err(|error| error.needing(Some(Need::About(needed))))?;
         let length = fs::metadata(path).map_err(|source| Error::io(path, "read the size of", source))?.len();
-        put_into_place(path, lock.target(), overwrite)?;
+        rename_to_target(path, lock.target(), overwrite)?;
         Ok(length)
     }
 

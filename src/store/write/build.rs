@@ -75,7 +75,7 @@ impl Build {
 
     /// Continues with a temporary file that is a copy of the lock's target. The connection `held` prevents
     /// others from writing to the target.
-    pub(super) fn of_copy(
+    pub(super) fn from_copy(
         temporary: Temporary,
         options: BuildOptions,
         lock: WriterLock,
@@ -168,7 +168,7 @@ impl Build {
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
-    pub fn make_indexes_anew(&self, names: &[String]) -> Result<()> {
+    pub fn rebuild_indexes(&self, names: &[String]) -> Result<()> {
         let make = |name: &String| self.connection().execute_batch(&format!("REINDEX {name}"));
         names
             .iter()
@@ -189,7 +189,7 @@ impl Build {
         sync(self.path())?;
         // Not earlier: otherwise others could write data that would be lost.
         drop(self.held.take());
-        put_into_place(self.path(), self.target(), self.options.overwrite)
+        rename_to_target(self.path(), self.target(), self.options.overwrite)
     }
 
     /// Closes the temporary file, with all pages written, so that others can write to it.
@@ -221,7 +221,7 @@ pub(super) fn sync(path: &Path) -> Result<()> {
 }
 
 /// Renames a finished, synced database to the target, durably.
-pub(super) fn put_into_place(path: &Path, target: &Path, overwrite: bool) -> Result<()> {
+pub(super) fn rename_to_target(path: &Path, target: &Path, overwrite: bool) -> Result<()> {
     if check_target(target, overwrite)? == Target::Read {
         return copy_into(path, target);
     }

@@ -12,16 +12,16 @@ use crate::store::cell::{Cells, GAME_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::game_column::ColumnBuilder;
-use crate::store::game_indexes::tell_sizes;
+use crate::store::game_indexes::update_statistics;
 use crate::store::path::StoredPath;
 use crate::store::row::virtual_table::RowTable;
 use crate::store::row::{
     ContinuationRow, HeaderBatch, HeaderTables, ImportTotals, InsertInto, InsertRows, NewImport,
     SourceDigest, SourceTotals, VisitedPositionBatch, VisitedPositionRow,
 };
+use crate::store::write::features::FeatureSetWriter;
 use crate::store::write::hidden_index::{self, SchemaRow};
-use crate::store::write::passed::PassedWriter;
-use crate::store::write::side_database::{SideDatabase, attach, copy_problems, copy_rows, make_room};
+use crate::store::write::side_database::{SideDatabase, attach, copy_problems, copy_rows, remove_replaced};
 use crate::store::write::temporary::Temporary;
 
 /// A position of a game and the move played from it.
@@ -49,7 +49,7 @@ pub struct BulkLoader<'c> {
     headers: HeaderTables,
     visited: RowTable<VisitedPositionRow>,
     continuations: RowTable<ContinuationRow>,
-    passed: PassedWriter,
+    passed: FeatureSetWriter,
     /// Attached until the end, under these names.
     sides: Vec<(&'static str, Temporary)>,
     /// Indexes that are currently hidden from the schema.
@@ -112,7 +112,7 @@ impl<'c> BulkLoader<'c> {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn go_on(database: &'c Database, import: ImportId) -> Result<Self> {
+    pub fn resume(database: &'c Database, import: ImportId) -> Result<Self> {
         let mut loader = Self::new(LoaderConnection::Borrowed(database.connection()), database.path())?;
         loader.import = Some(import);
         Ok(loader)
@@ -135,7 +135,7 @@ impl<'c> BulkLoader<'c> {
             headers,
             visited,
             continuations,
-            passed: PassedWriter::default(),
+            passed: FeatureSetWriter::default(),
             sides: Vec::new(),
             hidden: Vec::new(),
             columns: ColumnBuilder::default(),
@@ -276,7 +276,7 @@ impl<'c> BulkLoader<'c> {
     /// Errors of SQLite, such as [`Error::DiskFull`].
     pub(crate) fn take_rows(&mut self, side: SideDatabase) -> Result<()> {
         self.attach("side", side.close()?)?;
-        make_room(&self.connection)
+        remove_replaced(&self.connection)
             .and_then(|()| copy_rows(&self.connection, "side"))
             .map_err(|source| self.failed("copy the small tables", source))
     }
@@ -329,7 +329,7 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// Errors of SQLite.
     pub fn hide_indexes(&mut self, names: &[&str]) -> Result<()> {
-        let rows = hidden_index::take_out(&self.connection, names);
+        let rows = hidden_index::remove(&self.connection, names);
         self.hidden = rows.map_err(|source| self.failed("set indexes aside", source))?;
         Ok(())
     }
@@ -338,9 +338,9 @@ impl<'c> BulkLoader<'c> {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn put_indexes_back(&mut self) -> Result<()> {
+    pub fn restore_indexes(&mut self) -> Result<()> {
         let rows = std::mem::take(&mut self.hidden);
-        hidden_index::put_back(&self.connection, &rows)
+        hidden_index::restore(&self.connection, &rows)
             .map_err(|source| self.failed("put indexes back", source))
     }
 
@@ -348,7 +348,7 @@ impl<'c> BulkLoader<'c> {
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
-    pub fn make_index_anew(&mut self, name: &str) -> Result<()> {
+    pub fn rebuild_index(&mut self, name: &str) -> Result<()> {
         self.execute("rebuild an index", &format!("REINDEX {name}"), [])
     }
 
@@ -414,7 +414,8 @@ impl<'c> BulkLoader<'c> {
         self.end_columns()?;
         let written = self.passed.write(&self.connection);
         written.map_err(|source| self.failed("write table game_set", source))?;
-        tell_sizes(&self.connection).map_err(|source| self.failed("write table sqlite_stat1", source))?;
+        update_statistics(&self.connection)
+            .map_err(|source| self.failed("write table sqlite_stat1", source))?;
         self.connection
             .execute_batch("COMMIT")
             .map_err(|source| self.failed("commit the bulk load", source))?;

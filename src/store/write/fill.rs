@@ -90,7 +90,7 @@ pub(crate) fn fill_frequent_keys(connection: &Connection) -> rusqlite::Result<()
         while let Some(row) = rows.next()? {
             // A user may have put any value into a cell. Programs search only for numbers.
             if let Ok(key) = row.get_ref(0)?.as_i64() {
-                counter.see(PositionKey::from_i64(key), row.get(1)?);
+                counter.observe(PositionKey::from_i64(key), row.get(1)?);
             }
         }
         put_frequent_keys(connection, level, &counter.finish())?;

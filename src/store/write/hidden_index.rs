@@ -14,7 +14,7 @@ pub(crate) struct SchemaRow {
 }
 
 /// Removes indexes from the schema.
-pub(crate) fn take_out(connection: &Connection, names: &[&str]) -> rusqlite::Result<Vec<SchemaRow>> {
+pub(crate) fn remove(connection: &Connection, names: &[&str]) -> rusqlite::Result<Vec<SchemaRow>> {
     let mut query = connection.prepare(
         "SELECT rowid, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE type = 'index' AND name = ?1",
     )?;
@@ -37,7 +37,7 @@ pub(crate) fn take_out(connection: &Connection, names: &[&str]) -> rusqlite::Res
 }
 
 /// Restores the removed indexes.
-pub(crate) fn put_back(connection: &Connection, rows: &[SchemaRow]) -> rusqlite::Result<()> {
+pub(crate) fn restore(connection: &Connection, rows: &[SchemaRow]) -> rusqlite::Result<()> {
     change_schema(connection, || {
         let mut insert = connection.prepare(
             "INSERT INTO sqlite_schema (rowid, type, name, tbl_name, rootpage, sql) VALUES (?1, 'index', ?2, ?3, ?4, ?5)",

@@ -8,7 +8,7 @@ use crate::store::cell::{Cells, OCCURRENCE_LEVEL};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::frequent_keys::FrequentKeys;
-use crate::store::read::known::Known;
+use crate::store::read::snapshot::Snapshot;
 use crate::store::write::bulk::BulkLoader;
 use crate::store::write::fill::put_frequent_keys;
 
@@ -63,7 +63,7 @@ impl Database {
     }
 }
 
-impl Known {
+impl Snapshot {
     /// The frequent keys of a level; `None` if they were not counted. An invalid list counts as missing.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl Known {
     pub(crate) fn frequent_keys(&self, level: Level) -> Result<Option<FrequentKeys>> {
         let sql = "SELECT frequent_keys FROM occurrence_level WHERE level = ?1";
         let read =
-            |row: &rusqlite::Row<'_>| Ok(row.get_ref(0)?.as_blob().ok().and_then(FrequentKeys::of_bytes));
+            |row: &rusqlite::Row<'_>| Ok(row.get_ref(0)?.as_blob().ok().and_then(FrequentKeys::from_bytes));
         self.connection()
             .query_row(sql, [level.0], read)
             .map_err(|source| Error::sqlite(self.path(), READ_LEVELS, source))

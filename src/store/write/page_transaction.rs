@@ -63,7 +63,7 @@ impl<'d> PageTransaction<'d> {
         connection.query_row(checkpoint, [], |_| Ok(())).map_err(failed)?;
         // Cached copies of root pages, and of pages that are free now, would be wrong later.
         connection.execute_batch("PRAGMA shrink_memory; BEGIN IMMEDIATE").map_err(failed)?;
-        let begun = Self::grow(database);
+        let begun = Self::try_begin(database);
         if !matches!(begun, Ok(Some(_))) {
             let _ = connection.execute_batch("ROLLBACK"); // If there is an error, it is the one to report.
         }
@@ -71,7 +71,7 @@ impl<'d> PageTransaction<'d> {
     }
 
     /// Checks whether the transaction that has begun can continue as one of this kind.
-    fn grow(database: &'d Database) -> Result<Option<Self>> {
+    fn try_begin(database: &'d Database) -> Result<Option<Self>> {
         let (connection, path) = (database.connection(), database.path());
         let failed = |source| Error::sqlite(path, "begin to add", source);
         // Triggers, indexes and other additions to the schema would not see new rows.
@@ -87,7 +87,7 @@ impl<'d> PageTransaction<'d> {
         let log = std::fs::metadata(with_suffix(path, "-wal"));
         let header = first_page(connection).map_err(failed)?;
         // Checked before opening: when this process closes a file, SQLite's locks on it are lost.
-        if log.is_ok_and(|log| log.len() > 0) || !PageFile::suits(&header) {
+        if log.is_ok_and(|log| log.len() > 0) || !PageFile::is_supported(&header) {
             return Ok(None);
         }
         let file = Arc::new(PageFile::open_longer(path)?);
@@ -140,14 +140,14 @@ impl<'d> PageTransaction<'d> {
     }
 
     /// Makes the trees built so far part of the database. Each replaces the tree with the given root page.
-    /// The transaction continues, through SQL too; `room` pages are reserved for trees that are built
+    /// The transaction continues, through SQL too; `max_pages` pages are reserved for trees that are built
     /// meanwhile.
     ///
     /// # Errors
     /// Errors of SQLite and the operating system; the transaction must then be rolled back.
-    pub fn publish(&mut self, trees: Vec<(PageNumber, RebuiltTree)>, room: u32) -> Result<()> {
-        let last = self.file.set_apart(room)?;
-        self.tell(trees, vec![last])
+    pub fn publish(&mut self, trees: Vec<(PageNumber, RebuiltTree)>, max_pages: u32) -> Result<()> {
+        let last = self.file.reserve(max_pages)?;
+        self.publish_trees(trees, vec![last])
     }
 
     /// Makes everything built part of the database, as [`publish`](Self::publish) does. From then on the
@@ -158,13 +158,17 @@ impl<'d> PageTransaction<'d> {
     pub fn finish(mut self, trees: Vec<(PageNumber, RebuiltTree)>) -> Result<()> {
         self.file.sync()?;
         let unused = self.file.unused().into_iter().flat_map(PageRun::pages).collect();
-        self.tell(trees, unused)?;
+        self.publish_trees(trees, unused)?;
         self.finished = true;
         Ok(())
     }
 
     /// Publishes trees and free pages to SQLite.
-    fn tell(&mut self, trees: Vec<(PageNumber, RebuiltTree)>, unused: Vec<PageNumber>) -> Result<()> {
+    fn publish_trees(
+        &mut self,
+        trees: Vec<(PageNumber, RebuiltTree)>,
+        unused: Vec<PageNumber>,
+    ) -> Result<()> {
         let mut free = std::mem::take(&mut self.spare);
         free.extend(unused);
         let mut pages: Vec<(PageNumber, Vec<u8>)> = Vec::new();
@@ -186,7 +190,7 @@ impl<'d> PageTransaction<'d> {
         let page_count = self.file.page_count();
         if page_count > self.told.unwrap_or(self.first_count) {
             // SQLite reports a file as damaged if it is much shorter than its log says.
-            self.file.stretch()?;
+            self.file.extend_file()?;
             // SQLite learns the length from the last page written.
             let mut last = vec![0; size];
             if free.binary_search(&PageNumber(page_count)).is_err() {

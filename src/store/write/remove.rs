@@ -112,7 +112,7 @@ const LIST_RETURNING: &str = "CREATE TEMP TABLE IF NOT EXISTS coming_back (
 const ADD_TO_RETURNING: &str = "INSERT INTO temp.coming_back VALUES (?1, ?2, ?3)";
 
 /// Removes their records as skipped games.
-const MAKE_ROOM: [&str; 3] = [
+const REMOVE_REPLACED: [&str; 3] = [
     "DELETE FROM duplicate WHERE (source_id, byte_offset) IN (SELECT source_id, byte_offset FROM temp.coming_back)",
     "DELETE FROM problem
      WHERE game_id IS NULL AND (source_id, game_number) IN (SELECT source_id, game_number FROM temp.coming_back)",
@@ -133,7 +133,7 @@ const COUNT_RETURNED: [&str; 2] = [
 ];
 
 /// Recounts problems and skipped games of sources and imports. These tables are small.
-pub(super) const COUNT_AFRESH: [&str; 4] = [
+pub(super) const RECOUNT: [&str; 4] = [
     "UPDATE source SET problems = ifnull(there.problems, 0)
      FROM source AS s LEFT JOIN (SELECT source_id, count(*) AS problems FROM problem GROUP BY 1) AS there USING (source_id)
      WHERE s.source_id = source.source_id",
@@ -169,7 +169,7 @@ const COUNT_NEW_POSITIONS: &str = "UPDATE import SET distinct_positions = distin
 
 /// The rows of removed games that the large tables still have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RowsOfRemoved<'r> {
+pub(crate) enum RemainingRows<'r> {
     /// All of them.
     There,
     /// The rows of `game_position` and `move_eval`; `occurrence` is rewritten without them.
@@ -181,15 +181,15 @@ pub(crate) enum RowsOfRemoved<'r> {
     },
 }
 
-impl RowsOfRemoved<'_> {
-    const fn are_gone(self) -> bool {
+impl RemainingRows<'_> {
+    const fn are_removed(self) -> bool {
         matches!(self, Self::Gone { .. })
     }
 }
 
 /// The data to remove in a run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Leaving<'l> {
+pub(crate) struct RowsToRemove<'l> {
     /// Games.
     pub(crate) games: &'l GameSet,
     /// The number of their positions.
@@ -199,7 +199,7 @@ pub(crate) struct Leaving<'l> {
     pub(crate) reason: Reason<'l>,
 }
 
-impl Leaving<'_> {
+impl RowsToRemove<'_> {
     /// Whether to count the positions that no game reaches any more: in a database of one run, if no games
     /// are read again.
     ///
@@ -221,12 +221,12 @@ pub(crate) enum Reason<'l> {
     /// The tails of their sources are read again.
     ReadAgain(&'l [Tail]),
     /// The user removes them.
-    TakenOut(&'l TakenOut),
+    RemovedRows(&'l RemovedRows),
 }
 
 /// Data that is removed with games.
 #[derive(Debug, Default)]
-pub(crate) struct TakenOut {
+pub(crate) struct RemovedRows {
     /// Sources without remaining games.
     pub(crate) sources: Vec<SourceId>,
     /// Games that were skipped as duplicates and are read again because their originals are removed: source,
@@ -236,7 +236,7 @@ pub(crate) struct TakenOut {
     pub(crate) last_game: GameId,
 }
 
-impl TakenOut {
+impl RemovedRows {
     fn sources_json(&self) -> String {
         serde_json::json!(self.sources.iter().map(|source| source.0).collect::<Vec<_>>()).to_string()
     }
@@ -247,9 +247,9 @@ impl BulkLoader<'_> {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub(crate) fn make_room(&self, leaving: Leaving<'_>) -> Result<()> {
+    pub(crate) fn remove_replaced(&self, leaving: RowsToRemove<'_>) -> Result<()> {
         const ACTION: &str = "remove duplicates";
-        let Reason::TakenOut(TakenOut { returning, .. }) = leaving.reason else { return Ok(()) };
+        let Reason::RemovedRows(RemovedRows { returning, .. }) = leaving.reason else { return Ok(()) };
         if returning.is_empty() {
             return Ok(());
         }
@@ -257,7 +257,7 @@ impl BulkLoader<'_> {
         for &(source, offset, number) in returning {
             self.execute(ACTION, ADD_TO_RETURNING, params![source.0, offset.cast_signed(), number])?;
         }
-        MAKE_ROOM.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
+        REMOVE_REPLACED.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
     }
 
     /// Removes the rows of removed games, but does not change the counts of their positions. Unused names
@@ -266,7 +266,11 @@ impl BulkLoader<'_> {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub(crate) fn remove(&self, leaving: Leaving<'_>, rows: RowsOfRemoved<'_>) -> Result<Vec<PositionKey>> {
+    pub(crate) fn remove(
+        &self,
+        leaving: RowsToRemove<'_>,
+        rows: RemainingRows<'_>,
+    ) -> Result<Vec<PositionKey>> {
         if let Reason::ReadAgain(tails) = leaving.reason {
             tails.iter().try_for_each(|tail| self.remove_notes(tail))?;
             if leaving.games.is_empty() {
@@ -274,19 +278,19 @@ impl BulkLoader<'_> {
             }
         }
         self.list_removed(leaving.games, rows)?;
-        self.take_out_of_sets(leaving.games)?;
+        self.remove_from_sets(leaving.games)?;
         let thinned = match rows {
-            RowsOfRemoved::There => self.list_thinned(leaving.threshold)?,
-            RowsOfRemoved::InGamePosition | RowsOfRemoved::Gone { .. } => Vec::new(),
+            RemainingRows::There => self.list_thinned(leaving.threshold)?,
+            RemainingRows::InGamePosition | RemainingRows::Gone { .. } => Vec::new(),
         };
         match leaving.reason {
             Reason::ReadAgain(_) => self.remove_games(leaving.games, rows)?,
-            Reason::TakenOut(taken_out) => {
+            Reason::RemovedRows(taken_out) => {
                 let sources = taken_out.sources_json();
                 self.execute("note removed games down", NOTE, [&sources])?;
                 self.execute("note removed games down", COUNT, [])?;
                 self.execute("note removed games down", KEEP_NUMBER, [taken_out.last_game.0])?;
-                if !rows.are_gone() {
+                if !rows.are_removed() {
                     self.execute(COUNT_POSITIONS, COUNT_GONE_POSITIONS, [taken_out.last_game.0])?;
                 }
                 self.remove_games(leaving.games, rows)?;
@@ -307,7 +311,7 @@ impl BulkLoader<'_> {
         const ACTION: &str = "count what came back";
         COUNT_RETURNED.into_iter().try_for_each(|sql| self.execute(ACTION, sql, [last.0]))?;
         self.execute(ACTION, COUNT_NEW_POSITIONS, [last.0])?;
-        COUNT_AFRESH.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
+        RECOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
     }
 
     /// Removes the records of a tail other than its game: the game as a skipped one, and problems outside
@@ -326,18 +330,18 @@ impl BulkLoader<'_> {
     }
 
     /// Lists the games to remove.
-    fn list_removed(&self, games: &GameSet, rows: RowsOfRemoved<'_>) -> Result<()> {
+    fn list_removed(&self, games: &GameSet, rows: RemainingRows<'_>) -> Result<()> {
         const ACTION: &str = "list removed games";
         self.execute(ACTION, LIST, [])?;
         let mut positions = match rows {
-            RowsOfRemoved::Gone { positions } => positions,
-            RowsOfRemoved::There | RowsOfRemoved::InGamePosition => &[],
+            RemainingRows::Gone { positions } => positions,
+            RemainingRows::There | RemainingRows::InGamePosition => &[],
         }
         .iter()
         .peekable();
         games.iter().try_for_each(|game| {
             let known = positions.next_if(|(next, _)| *next == game).map(|&(_, count)| count);
-            let count = known.or(rows.are_gone().then_some(0));
+            let count = known.or(rows.are_removed().then_some(0));
             self.execute(ACTION, ADD_TO_LIST, params![game.0, count])
         })
     }
@@ -351,18 +355,18 @@ impl BulkLoader<'_> {
     }
 
     /// Removes the listed games.
-    fn remove_games(&self, games: &GameSet, rows: RowsOfRemoved<'_>) -> Result<()> {
+    fn remove_games(&self, games: &GameSet, rows: RemainingRows<'_>) -> Result<()> {
         const ACTION: &str = "remove games";
         UNCOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))?;
-        if rows == RowsOfRemoved::There {
+        if rows == RemainingRows::There {
             self.execute(ACTION, REMOVE_OCCURRENCES, [])?;
         }
         // First the tables that others depend on for finding rows.
         let mut tables = vec!["problem", "duplicate"];
-        if !rows.are_gone() {
+        if !rows.are_removed() {
             tables.push("game_position");
         }
-        let is_there = |table: &&str| *table != "move_eval" || !rows.are_gone();
+        let is_there = |table: &&str| *table != "move_eval" || !rows.are_removed();
         tables.extend(HeaderBatch::SIDE_TABLES.iter().map(|table| table.name).filter(is_there));
         tables.push("game");
         for table in tables {
@@ -387,7 +391,7 @@ impl BulkLoader<'_> {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub(crate) fn remove_names(&self, leaving: Leaving<'_>) -> Result<()> {
+    pub(crate) fn remove_names(&self, leaving: RowsToRemove<'_>) -> Result<()> {
         const ACTION: &str = "remove names";
         if leaving.games.is_empty() {
             return Ok(());

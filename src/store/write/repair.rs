@@ -13,9 +13,9 @@ use crate::store::error::{Error, Result};
 use crate::store::lock::WriterLock;
 use crate::store::row::HeaderBatch;
 use crate::store::write::build::{Build, BuildOptions};
+use crate::store::write::features::rebuild_sets;
 use crate::store::write::fill::{fill_columns, fill_frequent_keys};
-use crate::store::write::passed::make_sets_anew;
-use crate::store::write::remove::COUNT_AFRESH;
+use crate::store::write::remove::RECOUNT;
 use crate::store::write::temporary::Temporary;
 
 /// Creates an unknown source for games whose source is missing, so that they can stay or be removed.
@@ -94,7 +94,7 @@ const TOTALS: [&str; 2] = [
 ];
 
 /// Prevents other programs from writing to a database while the connection is open.
-fn hold(path: &Path) -> Result<Connection> {
+fn begin_write(path: &Path) -> Result<Connection> {
     let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     match connection.execute_batch("BEGIN IMMEDIATE") {
         // If the file is read-only, nobody else can write either.
@@ -105,9 +105,9 @@ fn hold(path: &Path) -> Result<Connection> {
     }
 }
 
-/// The result of [`Build::mend`].
+/// The result of [`Build::repair_rows`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mended {
+pub struct RepairCounts {
     /// Removed rows, because the row they belong to is missing.
     pub rows: u64,
     /// Removed names, because no game uses them.
@@ -130,10 +130,10 @@ impl Build {
         let Some(path) = temporary.0.to_str() else {
             return Err(Error::PathNotUtf8 { path: temporary.0.clone() });
         };
-        let held = hold(lock.target())?;
+        let held = begin_write(lock.target())?;
         database.connection().execute("VACUUM INTO ?1", [path]).map_err(failed)?;
         let options = BuildOptions { overwrite: true, cache_bytes };
-        Self::of_copy(temporary, options, lock, database.set_up(), held)
+        Self::from_copy(temporary, options, lock, database.set_up(), held)
     }
 
     /// Removes rows that belong to missing rows, rebuilds `occurrence`, clears the tables of visited
@@ -141,7 +141,7 @@ impl Build {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn mend(&self) -> Result<Mended> {
+    pub fn repair_rows(&self) -> Result<RepairCounts> {
         let changed = |sql: &str| {
             let changed = self.connection().execute(sql, []);
             changed.map(|rows| rows as u64).map_err(|source| self.failed(source))
@@ -152,19 +152,19 @@ impl Build {
             Cow::Owned::<str>(format!("DELETE FROM {name} WHERE game_id NOT IN (SELECT game_id FROM game)"))
         });
         let (sources, unknown_sources) = (changed(FORGET_EMPTIED)?, changed(NAME_UNKNOWN)?);
-        let mut mended = Mended { sources, unknown_sources, ..Mended::default() };
+        let mut mended = RepairCounts { sources, unknown_sources, ..RepairCounts::default() };
         for sql in orphans.chain(REMOVE.into_iter().map(Cow::Borrowed)) {
             mended.rows += changed(&sql)?;
         }
         mended.names = sum(&REMOVE_NAMES)?;
         sum(&OCCURRENCES)?;
         sum(&COUNT)?;
-        sum(&COUNT_AFRESH)?;
+        sum(&RECOUNT)?;
         mended.sources += changed(FORGET)?;
         sum(&TOTALS)?;
         fill_frequent_keys(self.connection()).map_err(|source| self.failed(source))?;
         fill_columns(self.connection()).map_err(|source| self.failed(source))?;
-        make_sets_anew(self.connection()).map_err(|source| self.failed(source))?;
+        rebuild_sets(self.connection()).map_err(|source| self.failed(source))?;
         Ok(mended)
     }
 

@@ -11,7 +11,7 @@ use crate::store::error::{Error, Result};
 use crate::store::lock::WriterLock;
 use crate::store::pages::{PageFile, Tree};
 use crate::store::schema;
-use crate::store::write::passed::copy_sets;
+use crate::store::write::features::copy_sets;
 use crate::store::write::temporary::{Temporary, configure, root_page};
 
 /// A temporary database with the same schema. Its rows are copied to another database later.
@@ -110,7 +110,7 @@ fn game_indexes(connection: &Connection) -> rusqlite::Result<Vec<(String, String
 }
 
 /// Removes columns of games that the attached side database replaces completely.
-pub(crate) fn make_room(main: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn remove_replaced(main: &Connection) -> rusqlite::Result<()> {
     main.execute_batch(
         "DELETE FROM main.game_column WHERE (name, block) IN (SELECT name, block FROM side.game_column)",
     )

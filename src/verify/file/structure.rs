@@ -12,10 +12,10 @@ use crate::source::TextEncoding;
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
 use crate::store::{self, Cells, Database, OPENING, schema_of, version_of};
 use crate::verify::file::definition::is_extension;
-use crate::verify::finding::{Collector, Id, Kind, RowId};
+use crate::verify::finding::{Collector, FindingKind, Id, RowId};
 use crate::verify::rows::games::Sums;
 use crate::verify::rows::problems::ProblemCounts;
-use crate::verify::rows::stored::{shown, tell};
+use crate::verify::rows::stored::{format_value, shown};
 
 /// A column that refers to a row of another table, with the primary key of its own table.
 type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
@@ -68,7 +68,7 @@ pub(crate) fn integrity(connection: &Connection, path: &Path, findings: &Collect
         && metadata.len() < told.cast_unsigned()
     {
         let message = format!("the file has {} bytes, but its header says {told}", metadata.len());
-        findings.about(Kind::Integrity, "file", RowId::default(), &message);
+        findings.about(FindingKind::Integrity, "file", RowId::default(), &message);
     }
     // At most 1,000 messages.
     let mut statement = connection.prepare("PRAGMA integrity_check(1000)")?;
@@ -76,7 +76,7 @@ pub(crate) fn integrity(connection: &Connection, path: &Path, findings: &Collect
     while let Some(row) = rows.next()? {
         let message: String = row.get(0)?;
         for line in message.lines().filter(|line| *line != "ok") {
-            findings.about(Kind::Integrity, "file", RowId::default(), line);
+            findings.about(FindingKind::Integrity, "file", RowId::default(), line);
         }
     }
     Ok(())
@@ -97,8 +97,10 @@ pub(crate) fn schema(connection: &Connection, findings: &Collector) -> store::Re
         let row = || RowId(vec![("type", Id::Text(kind.clone())), ("name", Id::Text(name.clone()))]);
         match found.get(&(kind.clone(), name.clone())) {
             Some(other) if is_extension(&sql, other) => {}
-            Some(_) => findings.about(Kind::Schema, "sqlite_schema", row(), "is defined in another way"),
-            None => findings.about(Kind::Schema, "sqlite_schema", row(), "is missing"),
+            Some(_) => {
+                findings.about(FindingKind::Schema, "sqlite_schema", row(), "is defined in another way")
+            }
+            None => findings.about(FindingKind::Schema, "sqlite_schema", row(), "is missing"),
         }
     }
     Ok(())
@@ -123,16 +125,20 @@ pub(crate) fn links(connection: &Connection, findings: &Collector) -> rusqlite::
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let id = RowId::read(row, 1, key)?;
-            let (expected, found) = (format!("a row of {parent}"), tell(row.get_ref(0)?));
-            findings.wrong(Kind::DanglingLink, table, id, column, expected, found);
+            let (expected, found) = (format!("a row of {parent}"), format_value(row.get_ref(0)?));
+            findings.wrong(FindingKind::DanglingLink, table, id, column, expected, found);
         }
     }
     Ok(())
 }
 
 /// Reports gaps in columns that are numbered 1, 2, 3 ...
-pub(crate) fn numbers(connection: &Connection, findings: &Collector, gone: Gone) -> rusqlite::Result<()> {
-    let has_gaps = |table| gone == Gone::All || gone == Gone::Games && table != "source";
+pub(crate) fn numbers(
+    connection: &Connection,
+    findings: &Collector,
+    gone: MissingIds,
+) -> rusqlite::Result<()> {
+    let has_gaps = |table| gone == MissingIds::All || gone == MissingIds::Games && table != "source";
     for (table, column) in NUMBERED.into_iter().filter(|(table, _)| !has_gaps(*table)) {
         let sql = format!("SELECT count(*), ifnull(max({column}), 0), ifnull(min({column}), 1) FROM {table}");
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
@@ -146,7 +152,12 @@ pub(crate) fn numbers(connection: &Connection, findings: &Collector, gone: Gone)
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;
             if id < 1 {
-                findings.about(Kind::SurplusRow, table, RowId::of([(column, id)]), "numbers begin with 1");
+                findings.about(
+                    FindingKind::SurplusRow,
+                    table,
+                    RowId::new([(column, id)]),
+                    "numbers begin with 1",
+                );
                 continue;
             }
             if id != next {
@@ -154,7 +165,7 @@ pub(crate) fn numbers(connection: &Connection, findings: &Collector, gone: Gone)
                     1 => "the row is missing".to_owned(),
                     _ => format!("the rows up to {} are missing", id - 1),
                 };
-                findings.about(Kind::MissingRow, table, RowId::of([(column, next)]), found);
+                findings.about(FindingKind::MissingRow, table, RowId::new([(column, next)]), found);
             }
             next = id.saturating_add(1);
         }
@@ -172,10 +183,10 @@ pub(crate) fn threshold(connection: &Connection, findings: &Collector) -> rusqli
     match value {
         Some(rusqlite::types::Value::Integer(threshold)) if threshold > 0 => return Ok(Some(threshold)),
         Some(other) => {
-            let found = tell((&other).into());
-            findings.wrong(Kind::WrongValue, "setting", row(), "value", "a number of games", found);
+            let found = format_value((&other).into());
+            findings.wrong(FindingKind::WrongValue, "setting", row(), "value", "a number of games", found);
         }
-        None => findings.about(Kind::MissingRow, "setting", row(), "the row is missing"),
+        None => findings.about(FindingKind::MissingRow, "setting", row(), "the row is missing"),
     }
     Ok(None)
 }
@@ -197,10 +208,10 @@ pub(crate) fn words(connection: &Connection, findings: &Collector) -> rusqlite::
         match value {
             Some(rusqlite::types::Value::Text(word)) if is_known(&word) => {}
             Some(other) => {
-                let found = tell((&other).into());
-                findings.wrong(Kind::WrongValue, "setting", row(), "value", expected, found);
+                let found = format_value((&other).into());
+                findings.wrong(FindingKind::WrongValue, "setting", row(), "value", expected, found);
             }
-            None => findings.about(Kind::MissingRow, "setting", row(), "the row is missing"),
+            None => findings.about(FindingKind::MissingRow, "setting", row(), "the row is missing"),
         }
     }
     Ok(())
@@ -216,19 +227,26 @@ pub(crate) fn openings(database: &Database, findings: &Collector) -> rusqlite::R
         let cells = Cells::new(row, OPENING);
         let (id, key, fen): (StoredId<OpeningId>, i64, String) =
             (cells.get(0)?, cells.get(1)?, cells.get(2)?);
-        let id = || RowId::of([("opening_id", id)]);
+        let id = || RowId::new([("opening_id", id)]);
         match Position::from_fen(fen.as_bytes()) {
             Ok((position, _)) if position.canonical_fen() != fen => {
-                findings.wrong(Kind::WrongValue, "opening", id(), "fen", position.canonical_fen(), fen);
+                findings.wrong(
+                    FindingKind::WrongValue,
+                    "opening",
+                    id(),
+                    "fen",
+                    position.canonical_fen(),
+                    fen,
+                );
             }
             Ok((position, _)) if position.key().as_i64() != key => {
-                findings.wrong(Kind::WrongValue, "opening", id(), "key", position.key().as_i64(), key);
+                findings.wrong(FindingKind::WrongValue, "opening", id(), "key", position.key().as_i64(), key);
             }
             Ok(_) => {}
             // The list as a whole cannot be read.
             Err(error) => {
                 let expected = format!("a legal position ({error})");
-                findings.wrong(Kind::WrongValue, "opening", id(), "fen", expected, fen);
+                findings.wrong(FindingKind::WrongValue, "opening", id(), "fen", expected, fen);
                 return Ok(());
             }
         }
@@ -236,10 +254,10 @@ pub(crate) fn openings(database: &Database, findings: &Collector) -> rusqlite::R
     let row = || RowId(vec![("name", Id::Text(NAME.to_owned()))]);
     match (database.setting::<String>(NAME), database.opening_book()) {
         (Ok(found), Ok(book)) if found != book.digest() => {
-            findings.wrong(Kind::WrongValue, "setting", row(), "value", book.digest(), found);
+            findings.wrong(FindingKind::WrongValue, "setting", row(), "value", book.digest(), found);
         }
-        (Err(error), _) => findings.about(Kind::MissingRow, "setting", row(), error),
-        (_, Err(error)) => findings.about(Kind::Unreadable, "opening", RowId::default(), error),
+        (Err(error), _) => findings.about(FindingKind::MissingRow, "setting", row(), error),
+        (_, Err(error)) => findings.about(FindingKind::Unreadable, "opening", RowId::default(), error),
         _ => {}
     }
     Ok(())
@@ -256,7 +274,7 @@ pub(crate) fn totals(
     let compare = |table, row: &RowId, name, expected: Option<i64>, found: Option<i64>| {
         if expected.is_some() && expected != found {
             let row = row.clone();
-            findings.wrong(Kind::WrongCount, table, row, name, shown(expected), shown(found));
+            findings.wrong(FindingKind::WrongCount, table, row, name, shown(expected), shown(found));
         }
     };
     let number = |number: u64| Some(i64::try_from(number).unwrap_or(i64::MAX));
@@ -267,7 +285,7 @@ pub(crate) fn totals(
     while let Some(row) = rows.next()? {
         let id: StoredId<SourceId> = row.get(0)?;
         let source = sums.sources.get(&id).copied().unwrap_or_default();
-        let place = RowId::of([("source_id", id)]);
+        let place = RowId::new([("source_id", id)]);
         compare("source", &place, "games", number(source.games), row.get(1)?);
         compare("source", &place, "plies", number(source.plies), row.get(2)?);
         let problems = problems.get(&id).copied().unwrap_or(0);
@@ -276,7 +294,7 @@ pub(crate) fn totals(
         // Later games may have been ignored or skipped.
         if let Some(least) = source.last_game.filter(|_| source.last_game > last_game) {
             let (row, expected) = (place, format!("at least {least}"));
-            findings.wrong(Kind::WrongValue, "source", row, "last_game", expected, shown(last_game));
+            findings.wrong(FindingKind::WrongValue, "source", row, "last_game", expected, shown(last_game));
         }
     }
     let imports: i64 = connection.query_row("SELECT count(*) FROM import", [], |row| row.get(0))?;
@@ -290,7 +308,7 @@ pub(crate) fn totals(
     while let Some(row) = rows.next()? {
         let id: StoredId<ImportId> = row.get(0)?;
         let import = sums.imports.get(&id).copied().unwrap_or_default();
-        let place = RowId::of([("import_id", id)]);
+        let place = RowId::new([("import_id", id)]);
         compare("import", &place, "games", number(import.games), row.get(1)?);
         compare("import", &place, "plies", number(import.plies), row.get(2)?);
         compare("import", &place, "positions", number(import.positions), row.get(3)?);
@@ -313,8 +331,8 @@ fn duplicate_totals(connection: &Connection, findings: &Collector) -> rusqlite::
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let (id, found, expected): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            let row = RowId::of([(column, id)]);
-            findings.wrong(Kind::WrongCount, table, row, "duplicates", expected, found);
+            let row = RowId::new([(column, id)]);
+            findings.wrong(FindingKind::WrongCount, table, row, "duplicates", expected, found);
         }
     }
     Ok(())
@@ -335,8 +353,8 @@ pub(crate) fn unused_names(connection: &Connection, findings: &Collector) -> rus
         let mut statement = connection.prepare(sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let row = RowId::of([(column, row.get::<_, i64>(0)?)]);
-            findings.about(Kind::SurplusRow, table, row, "no game has this name");
+            let row = RowId::new([(column, row.get::<_, i64>(0)?)]);
+            findings.about(FindingKind::SurplusRow, table, row, "no game has this name");
         }
     }
     Ok(())
@@ -354,15 +372,15 @@ pub(crate) fn removed_games(connection: &Connection, findings: &Collector) -> ru
     )?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let row = RowId::of([("source_id", row.get::<_, i64>(0)?), ("byte_offset", row.get(1)?)]);
-        findings.about(Kind::SurplusRow, "removed_game", row, "the game still exists");
+        let row = RowId::new([("source_id", row.get::<_, i64>(0)?), ("byte_offset", row.get(1)?)]);
+        findings.about(FindingKind::SurplusRow, "removed_game", row, "the game still exists");
     }
     Ok(())
 }
 
 /// Which rows may have been removed, so that numbers are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gone {
+pub(crate) enum MissingIds {
     Nothing,
     /// Games that were read again, and names that only they used.
     Games,

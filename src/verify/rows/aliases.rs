@@ -3,8 +3,8 @@
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use crate::store::tell;
-use crate::verify::finding::{Collector, Id, Kind, RowId};
+use crate::store::format_value;
+use crate::verify::finding::{Collector, FindingKind, Id, RowId};
 
 const TABLE: &str = "player_alias";
 
@@ -34,10 +34,17 @@ pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::
         while let Some(row) = rows.next()? {
             let alias = match row.get_ref(0)? {
                 ValueRef::Text(alias) => Id::Text(String::from_utf8_lossy(alias).into_owned()),
-                other => Id::Text(tell(other)),
+                other => Id::Text(format_value(other)),
             };
             let row_id = RowId::default().and("alias", alias);
-            findings.wrong(Kind::WrongValue, TABLE, row_id, column, expected, tell(row.get_ref(1)?));
+            findings.wrong(
+                FindingKind::WrongValue,
+                TABLE,
+                row_id,
+                column,
+                expected,
+                format_value(row.get_ref(1)?),
+            );
         }
     }
     Ok(())

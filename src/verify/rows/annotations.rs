@@ -6,14 +6,14 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use crate::board::{MoveCode, Position};
 use crate::id::GameId;
 use crate::store::row::StoredId;
-use crate::verify::finding::{Collector, Id, Kind, RowId};
+use crate::verify::finding::{Collector, FindingKind, Id, RowId};
 
 /// Conditions on the rows `t` of a table.
 struct Rules {
     table: &'static str,
     /// The columns of its primary key; the first is the game.
     key: &'static [&'static str],
-    kind: Kind,
+    kind: FindingKind,
     rules: &'static [Rule],
 }
 
@@ -48,7 +48,7 @@ const TABLES: [Rules; 7] = [
     Rules {
         table: "game",
         key: &["game_id"],
-        kind: Kind::WrongCount,
+        kind: FindingKind::WrongCount,
         rules: &[
             Rule(
                 "eval_count",
@@ -66,7 +66,7 @@ const TABLES: [Rules; 7] = [
     Rules {
         table: "move_eval",
         key: &["game_id", "ply"],
-        kind: Kind::WrongValue,
+        kind: FindingKind::WrongValue,
         rules: &[
             Rule(
                 "ply",
@@ -97,7 +97,7 @@ const TABLES: [Rules; 7] = [
     Rules {
         table: "comment",
         key: &["game_id", "line", "ply", "number"],
-        kind: Kind::WrongValue,
+        kind: FindingKind::WrongValue,
         rules: &[
             PLACE,
             numbered!("comment"),
@@ -107,13 +107,13 @@ const TABLES: [Rules; 7] = [
     Rules {
         table: "nag",
         key: &["game_id", "line", "ply", "nag"],
-        kind: Kind::WrongValue,
+        kind: FindingKind::WrongValue,
         rules: &[PLACE, Rule("nag", "a whole number from 0", "typeof(t.nag) = 'integer' AND t.nag BETWEEN 0 AND 4294967295")],
     },
     Rules {
         table: "command",
         key: &["game_id", "line", "ply", "number"],
-        kind: Kind::WrongValue,
+        kind: FindingKind::WrongValue,
         rules: &[
             PLACE,
             numbered!("command"),
@@ -128,7 +128,7 @@ const TABLES: [Rules; 7] = [
     Rules {
         table: "variation",
         key: &["game_id", "line"],
-        kind: Kind::WrongValue,
+        kind: FindingKind::WrongValue,
         rules: &[
             Rule("line", "a whole number from 1", "typeof(t.line) = 'integer' AND t.line > 0"),
             Rule(
@@ -152,7 +152,7 @@ const TABLES: [Rules; 7] = [
     Rules {
         table: "variation_move",
         key: &["game_id", "line", "ply"],
-        kind: Kind::WrongValue,
+        kind: FindingKind::WrongValue,
         rules: &[
             Rule(
                 "line",
@@ -268,7 +268,14 @@ fn play(row: &Row<'_>, line: &mut Line, findings: &Collector) -> rusqlite::Resul
             .and("ply", Id::Number(line.ply))
     };
     let wrong = |column, expected: String, found: ValueRef<'_>| {
-        findings.wrong(Kind::WrongValue, "variation_move", id(), column, expected, Id::of(found).into_text());
+        findings.wrong(
+            FindingKind::WrongValue,
+            "variation_move",
+            id(),
+            column,
+            expected,
+            Id::of(found).into_text(),
+        );
     };
     let stored = row.get_ref(5)?;
     let bits = stored.as_i64().ok().and_then(|bits| u32::try_from(bits).ok());

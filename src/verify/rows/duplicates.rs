@@ -7,12 +7,12 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter
 
 use crate::board::Position;
 use crate::id::{GameId, SourceId};
-use crate::index::{Annotations, GameText, MIN_PLIES_OF_MOVES, PREFIX_PLIES, Reread};
+use crate::index::{Annotations, GameText, MIN_PLIES_OF_MOVES, PREFIX_PLIES, SingleGameParser};
 use crate::store::read_rows;
 use crate::store::row::virtual_table::Rows as _;
 use crate::store::row::{GameRow, StoredId};
-use crate::verify::file::structure::Gone;
-use crate::verify::finding::{Collector, Kind, RowId};
+use crate::verify::file::structure::MissingIds;
+use crate::verify::finding::{Collector, FindingKind, RowId};
 use crate::verify::rows::stored::{self, StoredDuplicate, shown};
 use crate::verify::run::Check;
 use crate::verify::source::text::{Texts, piece};
@@ -120,7 +120,7 @@ impl<'c> Skipped<'c> {
 
 impl StoredDuplicate {
     fn row(&self) -> RowId {
-        RowId::of([("source_id", self.source)]).and("byte_offset", self.byte_offset)
+        RowId::new([("source_id", self.source)]).and("byte_offset", self.byte_offset)
     }
 
     /// Whether the game was skipped, according to the row.
@@ -129,10 +129,10 @@ impl StoredDuplicate {
     }
 
     /// What the game has in common with its original, if it was skipped for that.
-    fn like(&self) -> Option<Like> {
+    fn like(&self) -> Option<DuplicateMatch> {
         match self.kind.as_deref() {
-            Some("same") => Some(Like::Same),
-            Some("moves") => Some(Like::Moves),
+            Some("same") => Some(DuplicateMatch::Same),
+            Some("moves") => Some(DuplicateMatch::Moves),
             _ => None,
         }
     }
@@ -140,7 +140,7 @@ impl StoredDuplicate {
 
 /// What a skipped game has in common with its original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Like {
+enum DuplicateMatch {
     /// Moves, players, date and result.
     Same,
     Moves,
@@ -150,14 +150,14 @@ enum Like {
 pub(crate) struct DuplicateScan<'c> {
     check: &'c Check<'c>,
     texts: Texts<'c>,
-    reread: Reread,
+    reread: SingleGameParser,
     /// The number of rows scanned.
     pub(crate) seen: u64,
 }
 
 impl<'c> DuplicateScan<'c> {
     pub(crate) fn new(check: &'c Check<'c>) -> Self {
-        Self { check, texts: Texts::new(check), reread: Reread::default(), seen: 0 }
+        Self { check, texts: Texts::new(check), reread: SingleGameParser::default(), seen: 0 }
     }
 
     pub(crate) fn scan(&mut self, connection: &Connection, piece: usize) -> rusqlite::Result<()> {
@@ -203,7 +203,7 @@ impl<'c> DuplicateScan<'c> {
         found: impl std::fmt::Display,
     ) {
         let id = row.row();
-        self.check.findings.wrong(Kind::WrongValue, "duplicate", id, column, expected, found);
+        self.check.findings.wrong(FindingKind::WrongValue, "duplicate", id, column, expected, found);
     }
 
     /// Checks a broken-off game and the longer one.
@@ -251,7 +251,7 @@ impl<'c> DuplicateScan<'c> {
             }
         }
         // Removing games leaves duplicates whose files cannot be read again.
-        if row.original.is_none() && row.like().is_some() && self.check.gone != Gone::All {
+        if row.original.is_none() && row.like().is_some() && self.check.gone != MissingIds::All {
             self.wrong(row, "original_id", "a row of game", "NULL");
         }
         let map = if self.check.options.sources { self.texts.open(row.source) } else { None };
@@ -266,13 +266,13 @@ impl<'c> DuplicateScan<'c> {
 pub(crate) fn compare(
     findings: &Collector,
     connection: &Connection,
-    reread: &mut Reread,
+    reread: &mut SingleGameParser,
     row: &StoredDuplicate,
     text: Option<&[u8]>,
 ) -> rusqlite::Result<()> {
     let tell = |column, expected: String, found: String| {
         let id = row.row();
-        findings.wrong(Kind::SourceText, "duplicate", id, column, expected, found);
+        findings.wrong(FindingKind::SourceText, "duplicate", id, column, expected, found);
     };
     let read = text.and_then(|text| reread.read(text, Annotations::None));
     let Some(read) = read.filter(|read| text.is_some_and(|text| read.span() == (0, text.len() as u64)))
@@ -284,7 +284,7 @@ pub(crate) fn compare(
     // A missing original is reported elsewhere.
     let Some(original) = original(connection, id)? else { return Ok(()) };
     let told = columns(&read);
-    let compared = if like == Like::Same { told.len() } else { COLUMNS_OF_MOVES };
+    let compared = if like == DuplicateMatch::Same { told.len() } else { COLUMNS_OF_MOVES };
     let differs = |index: &usize| told[*index] != original[*index];
     if let Some(index) = (0..compared).find(differs) {
         let [told, found] = [&told, &original].map(|columns| shown(columns[index].as_deref()));
@@ -294,7 +294,7 @@ pub(crate) fn compare(
             format!("a game whose {column} is {told}"),
             format!("{id}, whose {column} is {found}"),
         );
-    } else if like == Like::Moves && read.codes().len() < MIN_PLIES_OF_MOVES as usize {
+    } else if like == DuplicateMatch::Moves && read.codes().len() < MIN_PLIES_OF_MOVES as usize {
         let found = format!("moves, of {} plies", read.codes().len());
         tell("kind", format!("at least {MIN_PLIES_OF_MOVES} plies"), found);
     } else if let Some(ply) = parting(connection, id, &read)? {

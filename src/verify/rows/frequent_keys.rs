@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use crate::store::frequent_keys::FrequentKeys;
-use crate::verify::finding::{Collector, Kind, RowId};
+use crate::verify::finding::{Collector, FindingKind, RowId};
 
 const TABLE: &str = "occurrence_level";
 
@@ -21,11 +21,11 @@ impl ListedKeys {
         let mut lists = Vec::new();
         while let Some(row) = rows.next()? {
             let level = row.get(0)?;
-            match row.get_ref(1)?.as_blob().ok().and_then(FrequentKeys::of_bytes) {
+            match row.get_ref(1)?.as_blob().ok().and_then(FrequentKeys::from_bytes) {
                 Some(keys) => lists.push((level, keys)),
                 None => {
                     let found = "frequent_keys is no list of keys";
-                    findings.about(Kind::WrongValue, TABLE, RowId::of([("level", level)]), found);
+                    findings.about(FindingKind::WrongValue, TABLE, RowId::new([("level", level)]), found);
                 }
             }
         }
@@ -39,7 +39,7 @@ impl ListedKeys {
         if rows > most {
             let found =
                 format!("key {key} has {rows} rows in the level, but at most {most} by frequent_keys");
-            findings.about(Kind::WrongCount, TABLE, RowId::of([("level", level)]), found);
+            findings.about(FindingKind::WrongCount, TABLE, RowId::new([("level", level)]), found);
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::board::Position;
 use crate::id::{GameId, ImportId, NameId, OpeningId, Ply, SourceId};
 use crate::index::pairing_hash;
 use crate::store::row::StoredId;
-use crate::verify::finding::{Kind, RowId};
+use crate::verify::finding::{FindingKind, RowId};
 use crate::verify::rows::checksum::Checksum;
 use crate::verify::rows::replay::Replay;
 use crate::verify::rows::stored::{GAMES, POSITIONS, StoredGame, StoredPosition, bytes, read, shown};
@@ -124,7 +124,7 @@ impl<'c> GameScan<'c> {
             }
         }
         self.surplus(&mut positions, None)?;
-        self.occurrences.hand_over();
+        self.occurrences.flush();
         Ok(())
     }
 
@@ -145,7 +145,7 @@ impl<'c> GameScan<'c> {
                 if told.replace(stored.game) != Some(stored.game) {
                     let row = RowId::position(stored.game, stored.ply);
                     let expected = "a row of game";
-                    let wrong = Kind::DanglingLink;
+                    let wrong = FindingKind::DanglingLink;
                     self.check.findings.wrong(wrong, "game_position", row, "game_id", expected, stored.game);
                 }
             }
@@ -194,7 +194,7 @@ impl<'c> GameScan<'c> {
         seen: &mut Seen,
     ) -> rusqlite::Result<()> {
         let fen = bytes(row, StoredPosition::FEN)?;
-        self.occurrences.see(stored, fen);
+        self.occurrences.observe(stored, fen);
         seen.rows += 1;
         if self.again {
             return Ok(());
@@ -202,13 +202,20 @@ impl<'c> GameScan<'c> {
         self.sums.positions.add(stored.key, stored.game, stored.ply);
         if stored.ply != seen.next_ply {
             self.missing(stored.game, seen.next_ply, stored.ply.previous());
-            self.replay.lose_course();
+            self.replay.lose_position();
         }
         let follows_nothing = seen.last.is_some_and(|last| last.move_code.is_none());
         if follows_nothing && !(replayed && self.replay.position().is_some()) {
             let id = RowId::position(stored.game, stored.ply.previous());
             let expected = "a move, as more positions follow";
-            self.check.findings.wrong(Kind::WrongValue, "game_position", id, "move_code", expected, "NULL");
+            self.check.findings.wrong(
+                FindingKind::WrongValue,
+                "game_position",
+                id,
+                "move_code",
+                expected,
+                "NULL",
+            );
         }
         if replayed {
             self.replay.step(stored, fen);
@@ -227,7 +234,7 @@ impl<'c> GameScan<'c> {
             ..=0 => "the row is missing".to_owned(),
             _ => format!("the rows up to ply {last} are missing"),
         };
-        self.check.findings.about(Kind::MissingRow, "game_position", row, found);
+        self.check.findings.about(FindingKind::MissingRow, "game_position", row, found);
     }
 
     fn count(&mut self, game: &StoredGame, rows: u64) {
@@ -248,23 +255,23 @@ impl<'c> GameScan<'c> {
             if status != "skipped" {
                 self.missing(game.game, StoredId::from(0), last_ply);
             } else if game.ply_count != 0 {
-                findings.wrong(Kind::WrongCount, "game", id(), "ply_count", 0, game.ply_count);
+                findings.wrong(FindingKind::WrongCount, "game", id(), "ply_count", 0, game.ply_count);
             }
             return;
         };
         if !matches!(status, "ok" | "truncated") {
             let expected = "'ok' or 'truncated', as it has positions";
-            findings.wrong(Kind::WrongValue, "game", id(), "status", expected, format!("'{status}'"));
+            findings.wrong(FindingKind::WrongValue, "game", id(), "status", expected, format!("'{status}'"));
         }
         match last.move_code {
             None if last.ply != last_ply => {
-                findings.wrong(Kind::WrongCount, "game", id(), "ply_count", last.ply, game.ply_count);
+                findings.wrong(FindingKind::WrongCount, "game", id(), "ply_count", last.ply, game.ply_count);
             }
             Some(_) if last.ply < last_ply => self.missing(game.game, last.ply.next(), last_ply),
             Some(code) => {
                 let id = RowId::position(game.game, last.ply);
                 let expected = "NULL, as no position follows";
-                findings.wrong(Kind::WrongValue, "game_position", id, "move_code", expected, code);
+                findings.wrong(FindingKind::WrongValue, "game_position", id, "move_code", expected, code);
             }
             None => {}
         }
@@ -280,19 +287,19 @@ impl<'c> GameScan<'c> {
         let id = || RowId::game(game.game);
         if seen.last.is_some_and(|last| last.move_code.is_some()) {
             // The position after the last move is missing.
-            self.replay.lose_course();
+            self.replay.lose_position();
         }
         let is_skipped = seen.rows == 0;
         let hash = if is_skipped { Some(0) } else { self.replay.moves_hash() };
         if let Some(hash) = hash.filter(|&hash| hash != game.moves_hash) {
-            findings.wrong(Kind::WrongValue, "game", id(), "moves_hash", hash, game.moves_hash);
+            findings.wrong(FindingKind::WrongValue, "game", id(), "moves_hash", hash, game.moves_hash);
         }
         if is_skipped || self.replay.position().is_some() {
             self.prefix(connection, game)?;
         }
         if self.replay.position().is_some() && seen.opening != game.opening {
             let (expected, found) = (shown(seen.opening), shown(game.opening));
-            findings.wrong(Kind::WrongValue, "game", id(), "opening_id", expected, found);
+            findings.wrong(FindingKind::WrongValue, "game", id(), "opening_id", expected, found);
         }
         let plies = seen.rows.saturating_sub(1);
         self.sums.replayed_games += 1;
@@ -317,7 +324,14 @@ impl<'c> GameScan<'c> {
         };
         if expected != game.prefix_hash {
             let (row, found) = (RowId::game(game.game), shown(game.prefix_hash));
-            self.check.findings.wrong(Kind::WrongValue, "game", row, "prefix_hash", shown(expected), found);
+            self.check.findings.wrong(
+                FindingKind::WrongValue,
+                "game",
+                row,
+                "prefix_hash",
+                shown(expected),
+                found,
+            );
         }
         Ok(())
     }

@@ -8,11 +8,11 @@ use rusqlite::{Connection, OptionalExtension as _, Row, Rows, params};
 
 use crate::id::{GameId, Ply};
 use crate::store::row::StoredId;
-use crate::store::visited_rule::waits;
-use crate::verify::finding::{Collector, Kind, RowId};
+use crate::store::visited_threshold::may_be_delayed;
+use crate::verify::finding::{Collector, FindingKind, RowId};
 use crate::verify::rows::checksum::Checksum;
 use crate::verify::rows::stored::shown;
-use crate::verify::rows::visited_positions::{VisitedPositions, tell_shared};
+use crate::verify::rows::visited_positions::{VisitedPositions, report_shared};
 use crate::verify::run::Check;
 
 /// Scans ranges of keys; each thread has its own.
@@ -39,7 +39,7 @@ impl Occurrence {
     }
 
     fn id(self) -> RowId {
-        RowId::of([("key", self.key)]).and("game_id", self.game).and("ply", self.ply)
+        RowId::new([("key", self.key)]).and("game_id", self.game).and("ply", self.ply)
     }
 }
 
@@ -60,7 +60,7 @@ impl Run {
         Self { key, games: 1, game, level: (level, 1), most_in_level: 1 }
     }
 
-    fn see(&mut self, game: StoredId<GameId>, level: i64) {
+    fn observe(&mut self, game: StoredId<GameId>, level: i64) {
         let is_new = i64::from(self.game != game);
         let before = if self.level.0 == level { self.level.1 } else { 0 };
         self.games += is_new;
@@ -69,10 +69,10 @@ impl Run {
         self.game = game;
     }
 
-    /// Whether its position must have a row: rows may be [delayed](waits).
+    /// Whether its position must have a row: rows may be [delayed](may_be_delayed).
     fn has_many(&self, threshold: i64) -> bool {
-        let waits = u32::try_from(threshold).is_ok_and(waits);
-        (if waits { self.most_in_level } else { self.games }) >= threshold
+        let may_be_delayed = u32::try_from(threshold).is_ok_and(may_be_delayed);
+        (if may_be_delayed { self.most_in_level } else { self.games }) >= threshold
     }
 }
 
@@ -86,7 +86,7 @@ impl<'c> OccurrenceScan<'c> {
         connection: &Connection,
         range: &RangeInclusive<i64>,
     ) -> rusqlite::Result<()> {
-        const TELL_AFTER: u64 = 1 << 14;
+        const REPORT_INTERVAL: u64 = 1 << 14;
         let bounds = [*range.start(), *range.end()];
         let mut statement = connection.prepare_cached(if has_one_level(connection)? {
             // Nothing must be sorted.
@@ -114,7 +114,7 @@ impl<'c> OccurrenceScan<'c> {
             if row.get::<_, Option<bool>>(3)? == Some(true) {
                 let id = Occurrence { key, game, ply }.id();
                 let found = "the row is in the level of other games";
-                self.check.findings.about(Kind::WrongValue, "occurrence", id, found);
+                self.check.findings.about(FindingKind::WrongValue, "occurrence", id, found);
             }
             let level = row.get(4)?;
             if (in_level.0, in_level.1) == (key, level) {
@@ -124,7 +124,7 @@ impl<'c> OccurrenceScan<'c> {
                 in_level = (key, level, 1);
             }
             match &mut run {
-                Some(run) if run.key == key => run.see(game, level),
+                Some(run) if run.key == key => run.observe(game, level),
                 _ => {
                     if let Some(ended) = run.replace(Run::new(key, game, level)) {
                         self.end_key(connection, ended, &mut visited)?;
@@ -132,7 +132,7 @@ impl<'c> OccurrenceScan<'c> {
                 }
             }
             told += 1;
-            if told == TELL_AFTER {
+            if told == REPORT_INTERVAL {
                 self.check.progress.add_rows(told);
                 told = 0;
                 if self.check.progress.is_stopped() {
@@ -166,17 +166,17 @@ impl<'c> OccurrenceScan<'c> {
                 continue;
             }
             let few = self.check.threshold.is_some_and(|threshold| run.games < threshold);
-            let id = RowId::of([("key", key)]);
+            let id = RowId::new([("key", key)]);
             let findings = &self.check.findings;
             if few {
                 let found = format!("only {} games reached the position", run.games);
-                findings.about(Kind::SurplusRow, "visited_position", id, found);
+                findings.about(FindingKind::SurplusRow, "visited_position", id, found);
             } else if games != run.games && !self.visited.has(key) {
                 if is_shared(connection, key)? {
-                    tell_shared(findings, key);
+                    report_shared(findings, key);
                 } else {
                     let column = "games + unfinished";
-                    findings.wrong(Kind::WrongCount, "visited_position", id, column, run.games, games);
+                    findings.wrong(FindingKind::WrongCount, "visited_position", id, column, run.games, games);
                 }
             }
             return Ok(());
@@ -184,16 +184,16 @@ impl<'c> OccurrenceScan<'c> {
         let many = self.check.threshold.is_some_and(|threshold| run.has_many(threshold));
         if many && !is_shared(connection, run.key)? {
             let found = format!("the row is missing, {} games reached the position", run.games);
-            let id = RowId::of([("key", run.key)]);
-            self.check.findings.about(Kind::MissingRow, "visited_position", id, found);
+            let id = RowId::new([("key", run.key)]);
+            self.check.findings.about(FindingKind::MissingRow, "visited_position", id, found);
         }
         Ok(())
     }
 
     fn unvisited(&self, key: i64) {
-        let id = RowId::of([("key", key)]);
+        let id = RowId::new([("key", key)]);
         let found = "no row of position_game has this key";
-        self.check.findings.about(Kind::SurplusRow, "visited_position", id, found);
+        self.check.findings.about(FindingKind::SurplusRow, "visited_position", id, found);
     }
 }
 
@@ -214,9 +214,9 @@ pub(crate) fn find_unlisted(connection: &Connection, findings: &Collector) -> ru
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let id = RowId::of([("level", row.get::<_, i64>(0)?)]);
+        let id = RowId::new([("level", row.get::<_, i64>(0)?)]);
         let found = "its rows of occurrence are not found: the level is not listed";
-        findings.about(Kind::MissingRow, "occurrence_level", id, found);
+        findings.about(FindingKind::MissingRow, "occurrence_level", id, found);
     }
     Ok(())
 }
@@ -249,7 +249,7 @@ pub(crate) fn find_missing(
         let Occurrence { game, ply, .. } = occurrence;
         if differ[Checksum::group(game)] && !other.query_row(params![key, game, ply], |row| row.get(0))? {
             let found = "the row is missing, game_position has it";
-            findings.about(Kind::MissingRow, "position_game", occurrence.id(), found);
+            findings.about(FindingKind::MissingRow, "position_game", occurrence.id(), found);
         }
     }
     Ok(())
@@ -280,7 +280,7 @@ pub(crate) fn find_surplus(
                 Some(other) => format!("game_position has the key {} there", shown(other)),
                 None => "game_position has no such row".to_owned(),
             };
-        findings.about(Kind::SurplusRow, "position_game", occurrence.id(), found);
+        findings.about(FindingKind::SurplusRow, "position_game", occurrence.id(), found);
     }
     Ok(())
 }

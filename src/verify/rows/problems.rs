@@ -8,14 +8,14 @@ use crate::id::{GameId, SourceId};
 use crate::index::{GameProblem, ProblemKind};
 use crate::sorted::sort;
 use crate::store::row::{StoredId, StoredRow as _};
-use crate::verify::finding::{Collector, Kind, RowId};
+use crate::verify::finding::{Collector, FindingKind, RowId};
 use crate::verify::rows::stored::{StoredGame, StoredProblem, columns, read, shown};
 
 const TABLE: &str = "problem";
 
 impl StoredProblem {
     fn row(&self) -> RowId {
-        RowId::of([("problem_id", self.problem)])
+        RowId::new([("problem_id", self.problem)])
     }
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::
         let problem: StoredProblem = read(row, findings)?;
         *counts.entry(problem.source).or_default() += 1;
         let wrong = |column, expected: String, found: String| {
-            findings.wrong(Kind::WrongValue, TABLE, problem.row(), column, expected, found);
+            findings.wrong(FindingKind::WrongValue, TABLE, problem.row(), column, expected, found);
         };
         if let Some(expected) = number(row, 11)?.filter(|&expected| problem.source != expected.into()) {
             wrong("source_id", expected.to_string(), problem.source.to_string());
@@ -143,7 +143,7 @@ impl Problems {
         if stored.len() != told.len() && !may_have_more {
             let (rows, told) = (stored.len(), told.len());
             let found = format!("has {rows} rows in problem that lie in its text, which tells {told}");
-            findings.about(Kind::SourceText, "game", RowId::game(game.game), found);
+            findings.about(FindingKind::SourceText, "game", RowId::game(game.game), found);
             return Ok(());
         }
         let first = stored.first().zip(told.first()).map(|(stored, told)| (stored, told.line));
@@ -169,7 +169,7 @@ fn compare_row(
 ) {
     let wrong = |column, expected: String, found: String| {
         if expected != found {
-            findings.wrong(Kind::SourceText, TABLE, stored.row(), column, expected, found);
+            findings.wrong(FindingKind::SourceText, TABLE, stored.row(), column, expected, found);
         }
     };
     let offset = game.byte_offset.saturating_add_unsigned(told.byte_offset);

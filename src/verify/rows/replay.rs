@@ -6,7 +6,7 @@ use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
 use crate::id::{GameId, Ply};
 use crate::index::{mix_move, prefix_hash};
 use crate::store::row::StoredId;
-use crate::verify::finding::{Collector, Kind, RowId};
+use crate::verify::finding::{Collector, FindingKind, RowId};
 use crate::verify::rows::stored::{POSITIONS, StoredGame, StoredPosition, bytes, shown};
 
 /// Follows a game from row to row. Reports rows that do not match, and continues as long as the position is
@@ -31,7 +31,7 @@ pub(crate) struct Replay<'c> {
 impl<'c> Replay<'c> {
     /// The replay ends at two consecutive FENs that do not match, because the following ones would not match
     /// either.
-    const MOST_MISFITS: u32 = 2;
+    const MAX_INVALID_CELLS: u32 = 2;
 
     pub(crate) fn new(findings: &'c Collector) -> Self {
         let position = Position::start();
@@ -62,7 +62,7 @@ impl<'c> Replay<'c> {
                 Err(error) => {
                     let expected = format!("a legal position ({error})");
                     let row = RowId::game(game);
-                    self.findings.wrong(Kind::WrongValue, "game", row, "start_fen", expected, fen);
+                    self.findings.wrong(FindingKind::WrongValue, "game", row, "start_fen", expected, fen);
                     self.on_course = false;
                 }
             }
@@ -72,7 +72,7 @@ impl<'c> Replay<'c> {
     }
 
     /// The game has a gap here, so the position is no longer known.
-    pub(crate) fn lose_course(&mut self) {
+    pub(crate) fn lose_position(&mut self) {
         self.on_course = false;
     }
 
@@ -140,7 +140,7 @@ impl<'c> Replay<'c> {
         let made = if mates { made.with_mate() } else { made };
         self.codes.push(made);
         if stored != Some(made.bits().into()) {
-            self.wrong(next.ply.previous(), "move_code", told(made), shown(stored));
+            self.wrong(next.ply.previous(), "move_code", describe_move(made), shown(stored));
         }
     }
 
@@ -157,7 +157,7 @@ impl<'c> Replay<'c> {
             let found = String::from_utf8_lossy(fen).into_owned();
             self.wrong(stored.ply, "fen", self.position.canonical_fen(), found);
             self.misfits += 1;
-            self.on_course = self.misfits < Self::MOST_MISFITS;
+            self.on_course = self.misfits < Self::MAX_INVALID_CELLS;
         }
         let key = self.position.key_from_scratch().as_i64();
         if stored.key != key {
@@ -177,7 +177,7 @@ impl<'c> Replay<'c> {
         found: impl std::fmt::Display,
     ) {
         let row = RowId::position(self.game, ply);
-        self.findings.wrong(Kind::WrongValue, "game_position", row, column, expected, found);
+        self.findings.wrong(FindingKind::WrongValue, "game_position", row, column, expected, found);
     }
 }
 
@@ -196,20 +196,20 @@ pub(crate) fn replayed_codes(
     while let Some(row) = rows.next()? {
         let stored = StoredPosition::read(row, &unheard)?;
         if stored.ply != next_ply {
-            replay.lose_course();
+            replay.lose_position();
         }
         replay.step(&stored, bytes(row, StoredPosition::FEN)?);
         (next_ply, last_code) = (stored.ply.next(), stored.move_code);
     }
     if last_code.is_some() {
         // The position after the last move is missing.
-        replay.lose_course();
+        replay.lose_position();
     }
     Ok(replay.codes().map(<[MoveCode]>::to_vec))
 }
 
 /// A move code, with the move it represents, for a message.
-pub(crate) fn told(code: MoveCode) -> String {
+pub(crate) fn describe_move(code: MoveCode) -> String {
     format!("{} ({})", code.bits(), code.uci(None))
 }
 

@@ -10,7 +10,7 @@ use crate::store::read_rows;
 use crate::store::visit_set::{PlayedMove, pack_block};
 use crate::store::write::fill::{blocks_with_games, columns_of_games};
 use crate::store::{Cells, GAME_COLUMN, VISIT_SET};
-use crate::verify::finding::{Collector, Id, Kind, RowId};
+use crate::verify::finding::{Collector, FindingKind, Id, RowId};
 
 const COLUMNS: &str = GAME_COLUMN.name;
 const VISITS: &str = VISIT_SET.name;
@@ -45,20 +45,20 @@ pub(crate) fn compare_columns(
         let name: &str = cells.get("name")?;
         let row_id = || RowId::default().and("name", Id::Text(name.to_owned())).and("block", block);
         let Some((values, games)) = expected.remove(name) else {
-            findings.about(Kind::SurplusRow, COLUMNS, row_id(), "no game has such a column");
+            findings.about(FindingKind::SurplusRow, COLUMNS, row_id(), "no game has such a column");
             continue;
         };
         if cells.get::<&str>("cells")? != values {
             let expected = "the different values that games of the block have";
-            findings.wrong(Kind::WrongValue, COLUMNS, row_id(), "cells", expected, "another list");
+            findings.wrong(FindingKind::WrongValue, COLUMNS, row_id(), "cells", expected, "another list");
         } else if cells.get::<&[u8]>("games")? != games {
             let expected = "the value of each game of the block";
-            findings.wrong(Kind::WrongValue, COLUMNS, row_id(), "games", expected, "something else");
+            findings.wrong(FindingKind::WrongValue, COLUMNS, row_id(), "games", expected, "something else");
         }
     }
     for (name, _) in expected {
         let row = RowId::default().and("name", Id::Text(name.to_owned())).and("block", block);
-        findings.about(Kind::MissingRow, COLUMNS, row, "there is no such row");
+        findings.about(FindingKind::MissingRow, COLUMNS, row, "there is no such row");
     }
     Ok(())
 }
@@ -93,7 +93,7 @@ pub(crate) fn compare_visits(
             visits.entry(block.into()).push((number, played));
         }
     }
-    let row_id = |block: i64| RowId::of([("key", key), ("block", block)]);
+    let row_id = |block: i64| RowId::new([("key", key), ("block", block)]);
     let sql = "SELECT block, key, games FROM visit_set WHERE block = ?1 AND key = ?2";
     let mut statement = connection.prepare_cached(sql)?;
     for &block in blocks {
@@ -101,16 +101,28 @@ pub(crate) fn compare_visits(
         let Some(row) = rows.next()? else { continue };
         let games: &[u8] = Cells::new(row, VISIT_SET).get("games")?;
         match visits.remove(&block).map(pack_block) {
-            None => findings.about(Kind::SurplusRow, VISITS, row_id(block), "no game of the block was there"),
+            None => findings.about(
+                FindingKind::SurplusRow,
+                VISITS,
+                row_id(block),
+                "no game of the block was there",
+            ),
             Some(expected) if games != expected => {
                 let expected = "the games of the block that were there, by what they played";
-                findings.wrong(Kind::WrongValue, VISITS, row_id(block), "games", expected, "something else");
+                findings.wrong(
+                    FindingKind::WrongValue,
+                    VISITS,
+                    row_id(block),
+                    "games",
+                    expected,
+                    "something else",
+                );
             }
             Some(_) => {}
         }
     }
     for (block, _) in visits {
-        findings.about(Kind::MissingRow, VISITS, row_id(block), "there is no such row");
+        findings.about(FindingKind::MissingRow, VISITS, row_id(block), "there is no such row");
     }
     Ok(())
 }

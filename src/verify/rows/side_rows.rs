@@ -8,7 +8,7 @@ use crate::index::GameText;
 use crate::sorted::SortedMap;
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
-use crate::verify::finding::{Collector, Id, Kind, RowId};
+use crate::verify::finding::{Collector, FindingKind, Id, RowId};
 
 /// Compares the rows of a game in all side tables with its text.
 pub(crate) fn compare(
@@ -71,7 +71,7 @@ fn compare_table(
             row.and(column, id.clone().unwrap_or_else(|| Id::Text(shown(None))))
         });
         let found = shown(found.and_then(Option::as_ref));
-        findings.wrong(Kind::SourceText, table.name, row, column, expected, found);
+        findings.wrong(FindingKind::SourceText, table.name, row, column, expected, found);
     };
     for mut cells in told {
         let expected = cells.split_off(key.len());

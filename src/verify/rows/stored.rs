@@ -6,10 +6,10 @@ use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
 use crate::id::{GameId, Ply};
-use crate::store::row::{Misfit, POSITION_COLUMNS, StoredId, StoredRow, read_cell};
+pub(crate) use crate::store::format_value;
+use crate::store::row::{OnInvalidCell, POSITION_COLUMNS, StoredId, StoredRow, read_cell};
 pub(crate) use crate::store::row::{StoredDuplicate, StoredGame, StoredProblem};
-pub(crate) use crate::store::tell;
-use crate::verify::finding::{Collector, Kind, RowId};
+use crate::verify::finding::{Collector, FindingKind, RowId};
 
 /// A value for a message.
 pub(crate) fn shown(value: Option<impl std::fmt::Display>) -> String {
@@ -33,12 +33,12 @@ pub(crate) fn columns<R: StoredRow>() -> String {
 /// 0 or as empty.
 pub(crate) fn read<R: StoredRow>(row: &Row<'_>, findings: &Collector) -> rusqlite::Result<R> {
     R::read(row, &mut |column, expected, value| {
-        tell_misfit(findings, row, (R::TABLE, R::COLUMNS, R::KEY), column, expected, value)
+        report_invalid_cell(findings, row, (R::TABLE, R::COLUMNS, R::KEY), column, expected, value)
     })
 }
 
 #[cold]
-fn tell_misfit(
+fn report_invalid_cell(
     findings: &Collector,
     row: &Row<'_>,
     (table, columns, key): (&'static str, &'static [&'static str], usize),
@@ -47,7 +47,7 @@ fn tell_misfit(
     value: ValueRef<'_>,
 ) -> rusqlite::Result<()> {
     let id = RowId::read(row, 0, &columns[..key])?;
-    findings.wrong(Kind::WrongValue, table, id, columns[column], expected, tell(value));
+    findings.wrong(FindingKind::WrongValue, table, id, columns[column], expected, format_value(value));
     Ok(())
 }
 
@@ -79,9 +79,9 @@ impl StoredPosition {
 
     /// Reads a row of [`POSITIONS`].
     pub(crate) fn read(row: &Row<'_>, findings: &Collector) -> rusqlite::Result<Self> {
-        let misfit: &mut Misfit<'_> = &mut |column, expected, value| {
+        let misfit: &mut OnInvalidCell<'_> = &mut |column, expected, value| {
             let table = ("game_position", POSITION_COLUMNS, 2);
-            tell_misfit(findings, row, table, column, expected, value)
+            report_invalid_cell(findings, row, table, column, expected, value)
         };
         Ok(Self {
             game: read_cell(row, 0, misfit)?,

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use crate::board::{KeyMap, PositionKey};
 use crate::id::{GameId, Ply};
 use crate::store::row::{LISTED_GAMES, StoredId};
-use crate::verify::finding::{Collector, Kind, RowId};
+use crate::verify::finding::{Collector, FindingKind, RowId};
 use crate::verify::options::Sample;
 use crate::verify::rows::stored::{StoredGame, StoredPosition, shown};
 
@@ -205,7 +205,7 @@ impl VisitedPositions {
         for (key, _, tally) in &self.entries {
             let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
             if tally.same_fen > 0 && tally.other_fen > 0 {
-                tell_shared(findings, *key);
+                report_shared(findings, *key);
             } else {
                 compare_position(connection, findings, *key, &tally)?;
                 compare_moves(connection, findings, *key, &tally)?;
@@ -216,9 +216,9 @@ impl VisitedPositions {
 }
 
 /// Reports a row whose counts mix two positions.
-pub(crate) fn tell_shared(findings: &Collector, key: i64) {
+pub(crate) fn report_shared(findings: &Collector, key: i64) {
     let found = "games reached two positions with this key: counted as one, and there should be no row";
-    findings.about(Kind::SurplusRow, "visited_position", RowId::of([("key", key)]), found);
+    findings.about(FindingKind::SurplusRow, "visited_position", RowId::new([("key", key)]), found);
 }
 
 fn compare_position(
@@ -254,13 +254,13 @@ fn compare_position(
         counts.elo_sums[1],
         counts.elo_games[1],
     ];
-    let id = || RowId::of([("key", key)]);
+    let id = || RowId::new([("key", key)]);
     let mut statement = connection.prepare_cached(sql)?;
     let row = statement.query_row([key], |row| {
         for (column, (name, expected)) in NUMBERS.into_iter().zip(numbers).enumerate() {
             let found: rusqlite::types::Value = row.get(column)?;
             if found != expected.into() {
-                findings.wrong(Kind::WrongCount, TABLE, id(), name, expected, show(&found));
+                findings.wrong(FindingKind::WrongCount, TABLE, id(), name, expected, show(&found));
             }
         }
         for (column, name, list) in [(9, "top_games", &tally.top), (10, "recent_games", &tally.recent)] {
@@ -269,13 +269,13 @@ fn compare_position(
             let found: rusqlite::types::Value = row.get(column)?;
             if found != expected.clone().into() {
                 let expected = format!("'{expected}'");
-                findings.wrong(Kind::WrongValue, TABLE, id(), name, expected, show(&found));
+                findings.wrong(FindingKind::WrongValue, TABLE, id(), name, expected, show(&found));
             }
         }
         if tally.other_fen > 0 {
             let found: rusqlite::types::Value = row.get(11)?;
             let expected = "the one in game_position";
-            findings.wrong(Kind::WrongValue, TABLE, id(), "fen", expected, show(&found));
+            findings.wrong(FindingKind::WrongValue, TABLE, id(), "fen", expected, show(&found));
         }
         Ok(())
     });
@@ -309,9 +309,9 @@ fn compare_moves(
     let mut rows = statement.query([key])?;
     while let Some(row) = rows.next()? {
         let code: i64 = row.get(10)?;
-        let id = || RowId::of([("key", key), ("move_code", code)]);
+        let id = || RowId::new([("key", key), ("move_code", code)]);
         let Some(counts) = counted.remove(&code) else {
-            findings.about(Kind::SurplusRow, TABLE, id(), "no game played this move");
+            findings.about(FindingKind::SurplusRow, TABLE, id(), "no game played this move");
             continue;
         };
         let numbers = [
@@ -329,20 +329,20 @@ fn compare_moves(
         for (column, (name, expected)) in NUMBERS.into_iter().zip(numbers).enumerate() {
             let found: rusqlite::types::Value = row.get(column)?;
             if found != expected.into() {
-                findings.wrong(Kind::WrongCount, TABLE, id(), name, shown(expected), show(&found));
+                findings.wrong(FindingKind::WrongCount, TABLE, id(), name, shown(expected), show(&found));
             }
         }
     }
     for (code, counts) in counted {
-        let id = RowId::of([("key", key), ("move_code", code)]);
+        let id = RowId::new([("key", key), ("move_code", code)]);
         let found = format!("the row is missing, {} games played this move", counts.games());
-        findings.about(Kind::MissingRow, TABLE, id, found);
+        findings.about(FindingKind::MissingRow, TABLE, id, found);
     }
     Ok(())
 }
 
 fn show(value: &rusqlite::types::Value) -> String {
-    crate::verify::rows::stored::tell(value.into())
+    crate::verify::rows::stored::format_value(value.into())
 }
 
 /// Counts the occurrences in one thread's games.
@@ -359,7 +359,7 @@ impl<'v> OccurrenceCounter<'v> {
         Self { visited, hits: Vec::new(), tallies: HashMap::new() }
     }
 
-    pub(crate) fn see(&mut self, stored: &StoredPosition, fen: &[u8]) {
+    pub(crate) fn observe(&mut self, stored: &StoredPosition, fen: &[u8]) {
         if let Some(&slot) = self.visited.slots.get(&PositionKey::from_i64(stored.key)) {
             let same = *self.visited.entries[slot as usize].1 == *fen;
             self.hits.push((slot, stored.ply, stored.move_code, same));
@@ -386,7 +386,7 @@ impl<'v> OccurrenceCounter<'v> {
     }
 
     /// Passes on the counts.
-    pub(crate) fn hand_over(&mut self) {
+    pub(crate) fn flush(&mut self) {
         for (slot, tally) in self.tallies.drain() {
             let entry = &self.visited.entries[slot as usize].2;
             entry.lock().unwrap_or_else(PoisonError::into_inner).absorb(&tally);

@@ -8,7 +8,7 @@ use rusqlite::types::ValueRef;
 
 use crate::board::MoveCode;
 use crate::id::{GameId, SourceId};
-use crate::index::Reread;
+use crate::index::SingleGameParser;
 use crate::sorted::sort_by_key;
 use crate::source::{self, DecodeOptions, Decoded, Opened, SourceFile};
 use crate::store::row::StoredId;
@@ -18,7 +18,7 @@ use crate::verify::rows::duplicates::{self, Skipped};
 use crate::verify::rows::replay::replayed_codes;
 use crate::verify::rows::stored::{self, GAMES, StoredDuplicate, StoredGame};
 use crate::verify::run::Check;
-use crate::verify::source::text::{Chain, Marks, compare_game, piece, tell_misplaced};
+use crate::verify::source::text::{Chain, Marks, compare_game, piece, report_misplaced};
 
 /// The amount of text to decode at once, in bytes.
 const BLOCK: usize = 1 << 20;
@@ -35,12 +35,12 @@ pub(crate) fn compare(
     chain: &Chain,
     file: &SourceFile,
 ) -> rusqlite::Result<u64> {
-    let mut pass = Pass {
+    let mut pass = TextPass {
         check,
         connection,
         chain,
-        told: chain.rows.iter().map(|_| Told::new(check.options.limit)).collect(),
-        reread: Reread::default(),
+        told: chain.rows.iter().map(|_| ReadingFindings::new(check.options.limit)).collect(),
+        reread: SingleGameParser::default(),
         behind: Vec::new(),
     };
     let mut text = match Text::open(file, Marks::new(&chain.rows), check) {
@@ -71,24 +71,24 @@ pub(crate) fn compare(
 }
 
 /// The findings of one reading's games. They count only if its text is unchanged.
-struct Told {
+struct ReadingFindings {
     findings: Collector,
     games: u64,
 }
 
-impl Told {
+impl ReadingFindings {
     fn new(limit: usize) -> Self {
         Self { findings: Collector::new(limit), games: 0 }
     }
 }
 
-struct Pass<'c> {
+struct TextPass<'c> {
     check: &'c Check<'c>,
     connection: &'c Connection,
     chain: &'c Chain,
     /// Per reading.
-    told: Vec<Told>,
-    reread: Reread,
+    told: Vec<ReadingFindings>,
+    reread: SingleGameParser,
     /// Items whose text had already been passed: the start of the text, and the row.
     behind: Vec<(u64, Item)>,
 }
@@ -179,7 +179,7 @@ impl Item {
     }
 }
 
-impl<'c> Pass<'c> {
+impl<'c> TextPass<'c> {
     /// Checks games and duplicates in the order of their texts.
     fn all(&mut self, text: &mut Text<'_>) -> rusqlite::Result<()> {
         let check = self.check;
@@ -233,7 +233,7 @@ impl<'c> Pass<'c> {
             Item::Game(game) => {
                 told.games += 1;
                 let Some(text) = text else {
-                    tell_misplaced(&told.findings, &game, bytes);
+                    report_misplaced(&told.findings, &game, bytes);
                     return Ok(());
                 };
                 let start = &self.check.start;

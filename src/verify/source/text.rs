@@ -10,18 +10,18 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::board::MoveCode;
 use crate::id::{GameId, ImportId, NameId, SourceId};
-use crate::index::{Annotations, Reread};
+use crate::index::{Annotations, SingleGameParser};
 use crate::sorted::sort_by_key;
 use crate::source::{self, Finder, Mapped, SourceFile, TextEncoding};
 use crate::store::read_rows;
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{StoredId, StoredRow as _};
 use crate::store::{Cells, SOURCE};
-use crate::verify::finding::{Collector, Kind, RowId};
+use crate::verify::finding::{Collector, FindingKind, RowId};
 use crate::verify::progress::Progress;
 use crate::verify::report::{SourceNote, SourceState};
 use crate::verify::rows::problems::Problems;
-use crate::verify::rows::replay::told;
+use crate::verify::rows::replay::describe_move;
 use crate::verify::rows::side_rows;
 use crate::verify::rows::stored::{StoredGame, shown};
 use crate::verify::run::Check;
@@ -214,7 +214,7 @@ impl Chain {
     }
 
     /// The state of each reading of a file that need not be decoded. The first call reads the whole file.
-    pub(crate) fn look_at(&self, finder: &Finder, progress: &Progress) -> &[Verdict] {
+    pub(crate) fn check_file(&self, finder: &Finder, progress: &Progress) -> &[Verdict] {
         self.verdicts.get_or_init(|| {
             let map = self
                 .file(finder)
@@ -265,8 +265,8 @@ pub(crate) struct Marks<'r> {
 
 impl<'r> Marks<'r> {
     pub(crate) fn new(rows: &'r [SourceRow]) -> Self {
-        let told = rows.iter().zip(0..).filter_map(|(row, index)| Some((row.text.as_ref()?, index)));
-        let mut left: Vec<_> = told.collect();
+        let describe_move = rows.iter().zip(0..).filter_map(|(row, index)| Some((row.text.as_ref()?, index)));
+        let mut left: Vec<_> = describe_move.collect();
         sort_by_key(&mut left, |&((bytes, _), _)| std::cmp::Reverse(*bytes));
         let (hasher, is_same) = (blake3::Hasher::new(), vec![false; rows.len()]);
         let mut marks = Self { rows, left, hasher, bytes: 0, is_same };
@@ -315,12 +315,12 @@ pub(crate) struct Texts<'c> {
     check: &'c Check<'c>,
     /// The last source read, and its text if games can be compared with it.
     open: Option<(StoredId<SourceId>, Option<Arc<Mapped>>)>,
-    reread: Reread,
+    reread: SingleGameParser,
 }
 
 impl<'c> Texts<'c> {
     pub(crate) fn new(check: &'c Check<'c>) -> Self {
-        Self { check, open: None, reread: Reread::default() }
+        Self { check, open: None, reread: SingleGameParser::default() }
     }
 
     /// Compares a game, with the moves in its rows, with its text. Returns whether the text exists.
@@ -341,7 +341,7 @@ impl<'c> Texts<'c> {
                 let text = (text, self.check.sources.annotations(game));
                 compare_game(findings, connection, problems, &mut self.reread, game, text, codes)?;
             }
-            None => tell_misplaced(findings, game, bytes.len() as u64),
+            None => report_misplaced(findings, game, bytes.len() as u64),
         }
         Ok(true)
     }
@@ -359,7 +359,7 @@ impl<'c> Texts<'c> {
         let &(chain, row) = sources.places.get(&source)?;
         let chain = &sources.chains[chain];
         let file = chain.file(&sources.finder).ok().filter(|file| file.is_plain())?;
-        let has_games = chain.look_at(&sources.finder, self.check.progress)[row].state.has_games();
+        let has_games = chain.check_file(&sources.finder, self.check.progress)[row].state.has_games();
         has_games.then(|| Mapped::open(&file.path).ok())?.map(Arc::new)
     }
 }
@@ -371,11 +371,11 @@ pub(crate) fn piece(offset: i64, length: i64, bytes: u64) -> Option<Range<u64>> 
 }
 
 /// Reports that a game's text is not within its source of `bytes` bytes.
-pub(crate) fn tell_misplaced(findings: &Collector, game: &StoredGame, bytes: u64) {
+pub(crate) fn report_misplaced(findings: &Collector, game: &StoredGame, bytes: u64) {
     let found = game.byte_offset.saturating_add(game.byte_length);
     let expected = format!("a place within the {bytes} bytes of its source");
     let id = RowId::game(game.game);
-    findings.wrong(Kind::SourceText, "game", id, "byte_offset", expected, found);
+    findings.wrong(FindingKind::SourceText, "game", id, "byte_offset", expected, found);
 }
 
 /// Compares a game and its problems with its text, for a run that stored these annotations. `codes` returns
@@ -384,7 +384,7 @@ pub(crate) fn compare_game<'m>(
     findings: &Collector,
     connection: &Connection,
     problems: &Problems,
-    reread: &mut Reread,
+    reread: &mut SingleGameParser,
     game: &StoredGame,
     (text, annotations): (&[u8], Annotations),
     codes: impl FnOnce(&Connection, &[MoveCode]) -> rusqlite::Result<Option<Cow<'m, [MoveCode]>>>,
@@ -392,7 +392,7 @@ pub(crate) fn compare_game<'m>(
     let id = || RowId::game(game.game);
     let Some(read) = reread.read(text, annotations) else {
         let found = format!("no game begins at byte {} of its source", game.byte_offset);
-        findings.about(Kind::SourceText, "game", id(), found);
+        findings.about(FindingKind::SourceText, "game", id(), found);
         return Ok(());
     };
     if read.span() != (0, text.len() as u64) {
@@ -403,7 +403,7 @@ pub(crate) fn compare_game<'m>(
             game.byte_offset + game.byte_length,
             game.byte_offset.saturating_add_unsigned(offset),
         );
-        findings.about(Kind::SourceText, "game", id(), found);
+        findings.about(FindingKind::SourceText, "game", id(), found);
         return Ok(());
     }
     let names = Names::of(connection, game)?;
@@ -411,7 +411,7 @@ pub(crate) fn compare_game<'m>(
         let (column, found) = (StoredGame::COLUMNS[index], stored_column(game, &names, index));
         if found != Some(expected) {
             let (expected, found) = (shown(expected.to_text()), shown(found.and_then(Cell::to_text)));
-            findings.wrong(Kind::SourceText, "game", id(), column, expected, found);
+            findings.wrong(FindingKind::SourceText, "game", id(), column, expected, found);
         }
     }
     if let Some(codes) = codes(connection, read.codes())? {
@@ -445,7 +445,7 @@ impl Names {
     }
 }
 
-/// The database's value for a column of [`Reread`].
+/// The database's value for a column of [`SingleGameParser`].
 fn stored_column<'g>(game: &'g StoredGame, names: &'g Names, index: usize) -> Option<Cell<'g>> {
     let name = match StoredGame::COLUMNS[index] {
         "event_id" => &names.event,
@@ -462,8 +462,10 @@ fn compare_moves(findings: &Collector, game: StoredId<GameId>, expected: &[MoveC
     if same == expected.len() && same == found.len() {
         return;
     }
-    let told = |codes: &[MoveCode]| codes.get(same).map_or_else(|| "the end".to_owned(), |&code| told(code));
+    let describe_move = |codes: &[MoveCode]| {
+        codes.get(same).map_or_else(|| "the end".to_owned(), |&code| describe_move(code))
+    };
     let row = RowId::position(game, i64::try_from(same).unwrap_or(i64::MAX).into());
-    let (expected, found) = (told(expected), told(found));
-    findings.wrong(Kind::SourceText, "game_position", row, "move_code", expected, found);
+    let (expected, found) = (describe_move(expected), describe_move(found));
+    findings.wrong(FindingKind::SourceText, "game_position", row, "move_code", expected, found);
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-use super::scene::{Scene, State, Way, spread, text};
+use super::scenario::{Operation, Scenario, State, spread, text};
 use crate::needs::skip;
 use crate::support::directory;
 
@@ -60,8 +60,8 @@ impl Library {
     }
 
     /// A run during which the disk fails at a change; 0: never.
-    fn run(&self, scene: &Scene, place: &Path, fault: Fault, at: u64) -> Output {
-        let mut command = scene.command(place);
+    fn run(&self, scenario: &Scenario, place: &Path, fault: Fault, at: u64) -> Output {
+        let mut command = scenario.command(place);
         self.preload(&mut command, place, fault.name(), at);
         command.output().expect("run")
     }
@@ -88,11 +88,11 @@ impl Library {
     }
 
     /// How many changes an undisturbed run makes.
-    fn changes(&self, scene: &Scene) -> u64 {
-        let place = scene.place();
-        let output = self.run(scene, place.path(), Fault::Kill, 0);
+    fn changes(&self, scenario: &Scenario) -> u64 {
+        let place = scenario.place();
+        let output = self.run(scenario, place.path(), Fault::Kill, 0);
         assert!(output.status.success(), "{}", text(&output));
-        scene.assert_complete(place.path(), "undisturbed, counted");
+        scenario.assert_complete(place.path(), "undisturbed, counted");
         self.counted()
     }
 }
@@ -102,16 +102,16 @@ type Points = [(Fault, u64, u32); 3];
 const FEW: Points = [(Fault::Kill, 1, 1), (Fault::Power, 1, 1), (Fault::Full, 1, 1)];
 const MANY: Points = [(Fault::Kill, 5, 10), (Fault::Power, 5, 15), (Fault::Full, 5, 10)];
 
-fn fail(ways: &[Way], points: &Points) {
+fn fail(ways: &[Operation], points: &Points) {
     let Some(library) = Library::new() else { return };
     for &way in ways {
-        let scene = Scene::new(way, 2);
-        let changes = library.changes(&scene);
+        let scenario = Scenario::new(way, 2);
+        let changes = library.changes(&scenario);
         for &(fault, ends, between) in points {
             let between = spread(between).map(|share| 1 + (share * changes as f64) as u64);
             let (mut before, mut after) = (0, 0);
             for at in (1..=ends).chain(between).chain(changes.saturating_sub(ends) + 1..=changes) {
-                match fail_at(&library, &scene, fault, at, changes) {
+                match fail_at(&library, &scenario, fault, at, changes) {
                     State::Before => before += 1,
                     State::After => after += 1,
                 }
@@ -125,13 +125,13 @@ fn fail(ways: &[Way], points: &Points) {
 }
 
 /// What is there after a fault at a change.
-fn fail_at(library: &Library, scene: &Scene, fault: Fault, at: u64, changes: u64) -> State {
-    let what = format!("{:?}, {fault:?} at change {at} of {changes}", scene.way);
-    let place = scene.place();
-    let output = library.run(scene, place.path(), fault, at);
-    let state = scene.check(place.path(), &what);
+fn fail_at(library: &Library, scenario: &Scenario, fault: Fault, at: u64, changes: u64) -> State {
+    let what = format!("{:?}, {fault:?} at change {at} of {changes}", scenario.way);
+    let place = scenario.place();
+    let output = library.run(scenario, place.path(), fault, at);
+    let state = scenario.check(place.path(), &what);
     if fault == Fault::Full {
-        check_full(scene, place.path(), &output, state, &what);
+        check_full(scenario, place.path(), &output, state, &what);
     } else {
         // Threads need not make as many changes each time. Before a power failure ends the process it takes writes back, and a
         // thread that reads a file through a map can miss them.
@@ -140,12 +140,12 @@ fn fail_at(library: &Library, scene: &Scene, fault: Fault, at: u64, changes: u64
         let has_lost_map = fault == Fault::Power && signal == Some(libc::SIGBUS);
         assert!(signal == Some(libc::SIGKILL) || has_lost_map || is_late, "{what}: {}", text(&output));
     }
-    scene.complete(place.path(), &what);
+    scenario.complete(place.path(), &what);
     state
 }
 
 /// On a full disk the run says so and leaves nothing behind, unless all is done already but what makes the log go.
-fn check_full(scene: &Scene, place: &Path, output: &Output, state: State, what: &str) {
+fn check_full(scenario: &Scenario, place: &Path, output: &Output, state: State, what: &str) {
     if output.status.success() {
         return assert_eq!(state, State::After, "{what}");
     }
@@ -156,16 +156,16 @@ fn check_full(scene: &Scene, place: &Path, output: &Output, state: State, what: 
         // Its contents are checked already. Even to end a write-ahead log needs some space: an empty one may stay.
         let log = place.join("x.db-wal");
         if std::fs::metadata(&log).is_ok_and(|log| log.len() == 0) {
-            assert!(scene.way.has_log(), "{what}");
+            assert!(scenario.way.has_log(), "{what}");
         } else {
-            scene.assert_same_files(place, what);
+            scenario.assert_same_files(place, what);
         }
     }
 }
 
-const BUILDING: &[Way] = &[Way::Fresh, Way::Overwriting];
-const ADDING: &[Way] = &[Way::Adding, Way::AddingToLevels];
-const OPTIMIZING: &[Way] = &[Way::Optimizing];
+const BUILDING: &[Operation] = &[Operation::Fresh, Operation::Overwriting];
+const ADDING: &[Operation] = &[Operation::Adding, Operation::AddingToLevels];
+const OPTIMIZING: &[Operation] = &[Operation::Optimizing];
 
 #[test]
 fn building() {

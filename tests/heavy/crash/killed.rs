@@ -4,13 +4,13 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use super::scene::{DATABASE, Scene, State, Way, spread};
+use super::scenario::{DATABASE, Operation, Scenario, State, spread};
 use crate::support::names;
 
 /// Kills so many runs, the first half at moments spread over the whole run, the others towards its end.
-fn kill(way: Way, kills: u32, times: usize) {
-    let scene = Scene::new(way, times);
-    let duration = scene.duration();
+fn kill(way: Operation, kills: u32, times: usize) {
+    let scenario = Scenario::new(way, times);
+    let duration = scenario.duration();
     let (mut before, mut after, mut killed, mut with_log) = (0, 0, 0, 0);
     // A machine that others use is quicker at one time than at another: runs that end before they are killed make the next ones come sooner.
     let mut pace = 1.0;
@@ -18,18 +18,18 @@ fn kill(way: Way, kills: u32, times: usize) {
         let share = if index < kills.div_ceil(2) { share * 1.1 } else { 0.6 + share / 2.0 };
         let delay = duration.mul_f64(share * pace);
         let what = format!("{way:?}, killed after {delay:?} of {duration:?}");
-        let place = scene.place();
-        let is_killed = kill_after(&scene, place.path(), delay);
+        let place = scenario.place();
+        let is_killed = kill_after(&scenario, place.path(), delay);
         killed += u32::from(is_killed);
         if !is_killed && share < 1.0 {
             pace *= 0.95;
         }
         with_log += u32::from(names(place.path()).contains(&format!("{DATABASE}-wal")));
-        match scene.check(place.path(), &what) {
+        match scenario.check(place.path(), &what) {
             State::Before => before += 1,
             State::After => after += 1,
         }
-        scene.complete(place.path(), &what);
+        scenario.complete(place.path(), &what);
     }
     println!(
         "{way:?}: {kills} runs of {duration:?}, {killed} killed before their end; {with_log} left a write-ahead log; \
@@ -39,9 +39,9 @@ fn kill(way: Way, kills: u32, times: usize) {
 }
 
 /// Whether the run was still there to be killed.
-fn kill_after(scene: &Scene, place: &Path, delay: Duration) -> bool {
+fn kill_after(scenario: &Scenario, place: &Path, delay: Duration) -> bool {
     let mut process =
-        scene.command(place).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a process");
+        scenario.command(place).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a process");
     std::thread::sleep(delay);
     process.kill().expect("killed");
     !process.wait().expect("its end").success()
@@ -50,7 +50,7 @@ fn kill_after(scene: &Scene, place: &Path, delay: Duration) -> bool {
 #[test]
 fn at_a_few_moments() {
     // `disk` kills the others at changes.
-    for way in [Way::Adding, Way::Removing] {
+    for way in [Operation::Adding, Operation::Removing] {
         kill(way, 3, 2);
     }
 }
@@ -58,25 +58,25 @@ fn at_a_few_moments() {
 #[test]
 #[ignore = "takes a minute"]
 fn many_times_while_building() {
-    kill(Way::Fresh, 30, 20);
-    kill(Way::Overwriting, 30, 20);
+    kill(Operation::Fresh, 30, 20);
+    kill(Operation::Overwriting, 30, 20);
 }
 
 #[test]
 #[ignore = "takes a minute"]
 fn many_times_while_adding() {
-    kill(Way::Adding, 60, 20);
+    kill(Operation::Adding, 60, 20);
 }
 
 #[test]
 #[ignore = "takes a minute"]
 fn many_times_while_adding_to_levels() {
-    kill(Way::AddingToLevels, 30, 4);
-    kill(Way::Optimizing, 30, 4);
+    kill(Operation::AddingToLevels, 30, 4);
+    kill(Operation::Optimizing, 30, 4);
 }
 
 #[test]
 #[ignore = "takes a minute"]
 fn many_times_while_removing() {
-    kill(Way::Removing, 60, 20);
+    kill(Operation::Removing, 60, 20);
 }

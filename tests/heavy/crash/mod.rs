@@ -13,10 +13,10 @@
 #![cfg(unix)]
 
 mod disk;
-#[cfg(target_os = "linux")]
-mod held;
 mod killed;
+#[cfg(target_os = "linux")]
+mod paused;
 mod refused;
-mod scene;
+mod scenario;
 mod sharing;
 mod stopped;

@@ -5,23 +5,23 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use super::scene::{DATABASE, Scene, State, Way, text};
+use super::scenario::{DATABASE, Operation, Scenario, State, text};
 use crate::command::bound_by_modes;
 use crate::support::{Mount, directory};
 
 /// Holds a run that could not write all to have said why, and to have left what was there.
-fn assert_full(scene: &Scene, place: &Path, output: &Output, reasons: &[&str], what: &str) {
+fn assert_full(scenario: &Scenario, place: &Path, output: &Output, reasons: &[&str], what: &str) {
     let told = text(output);
     assert_eq!(output.status.code(), Some(1), "{what}: {told}");
     assert!(reasons.iter().any(|reason| told.contains(reason)), "{what}: {told}");
-    assert_eq!(scene.check(place, what), State::Before, "{what}");
-    scene.assert_untouched(place, what);
+    assert_eq!(scenario.check(place, what), State::Before, "{what}");
+    scenario.assert_untouched(place, what);
 }
 
 /// Limits on the size of files, every so many of them.
 fn limit_files(every: usize) {
-    let scene = Scene::new(Way::Adding, 2);
-    let [before, after] = scene.sizes().map(|bytes| bytes / 1024);
+    let scenario = Scenario::new(Operation::Adding, 2);
+    let [before, after] = scenario.sizes().map(|bytes| bytes / 1024);
     let grown = after - before;
     let limits = [0, 1, 40, before / 2, before - 1, before + 1, before + grown / 3, before + grown / 2]
         .into_iter()
@@ -32,8 +32,8 @@ fn limit_files(every: usize) {
     let (mut failed, mut done) = (0, 0);
     for limit in limits {
         let what = format!("{limit} KiB, of {before} to {after}");
-        let place = scene.place();
-        let command = scene.command(place.path());
+        let place = scenario.place();
+        let command = scenario.command(place.path());
         let output = Command::new("bash")
             .args(["-c", &format!("ulimit -f {limit} && exec \"$0\" \"$@\"")])
             .arg(command.get_program())
@@ -43,13 +43,13 @@ fn limit_files(every: usize) {
             .expect("run");
         if output.status.success() {
             done += 1;
-            assert_eq!(scene.check(place.path(), &what), State::After, "{what}");
+            assert_eq!(scenario.check(place.path(), &what), State::After, "{what}");
         } else {
             failed += 1;
             let reasons = ["a file of this size is not allowed here", "no space left"];
-            assert_full(&scene, place.path(), &output, &reasons, &what);
+            assert_full(&scenario, place.path(), &output, &reasons, &what);
         }
-        scene.complete(place.path(), &what);
+        scenario.complete(place.path(), &what);
     }
     assert!(failed > tried / 3 && done > 0, "{failed} failed, {done} did not");
 }
@@ -67,8 +67,8 @@ fn many_limits_on_the_size_of_files() {
 
 /// Disks that have room for tenths of what is added, every so many of them.
 fn fill_disks(every: usize) {
-    let scene = Scene::new(Way::Adding, 2);
-    let [before, after] = scene.sizes();
+    let scenario = Scenario::new(Operation::Adding, 2);
+    let [before, after] = scenario.sizes();
     let (mut failed, mut done) = (0, 0);
     for step in (0..10).step_by(every) {
         let place = directory();
@@ -76,19 +76,19 @@ fn fill_disks(every: usize) {
         let size = before + (after - before) * step / 5 + (256 << 10);
         let what = format!("a disk of {size} bytes, {before} to {after} of them for the database");
         let Some(disk) = Mount::new(place.path().join("disk"), &size.to_string()) else { return };
-        scene.set(&disk.0);
-        let output = scene.command(&disk.0).output().expect("run");
+        scenario.set(&disk.0);
+        let output = scenario.command(&disk.0).output().expect("run");
         println!("{what}: {}", text(&output));
         if output.status.success() {
             done += 1;
-            assert_eq!(scene.check(&disk.0, &what), State::After, "{what}");
+            assert_eq!(scenario.check(&disk.0, &what), State::After, "{what}");
         } else {
             failed += 1;
-            assert_full(&scene, &disk.0, &output, &["no space left", "free some"], &what);
+            assert_full(&scenario, &disk.0, &output, &["no space left", "free some"], &what);
         }
         let larger = Command::new("mount").args(["-o", "remount,size=100%"]).arg(&disk.0).status();
         assert!(larger.expect("the command mount").success());
-        scene.complete(&disk.0, &what);
+        scenario.complete(&disk.0, &what);
     }
     assert!(failed > 1 && done > 0, "{failed} failed, {done} did not");
 }
@@ -106,14 +106,14 @@ fn many_full_disks() {
 
 #[test]
 fn what_may_not_be_written() {
-    let scene = Scene::new(Way::Adding, 1);
-    let place = scene.place();
+    let scenario = Scenario::new(Operation::Adding, 1);
+    let place = scenario.place();
     let set = |directory: u32, file: u32| {
         for (path, mode) in [(place.path().to_owned(), directory), (place.path().join(DATABASE), file)] {
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("permissions");
         }
     };
-    let command = || bound_by_modes(&scene.command(place.path()));
+    let command = || bound_by_modes(&scenario.command(place.path()));
     set(0o777, 0o666);
     fs::set_permissions(place.path().join("new.pgn"), fs::Permissions::from_mode(0o644))
         .expect("permissions");
@@ -129,28 +129,28 @@ fn what_may_not_be_written() {
         set(0o777, 0o666);
         assert_eq!(output.status.code(), Some(1), "{what}: {}", text(&output));
         assert!(text(&output).contains(expected), "{what}: {}", text(&output));
-        scene.assert_untouched(place.path(), &what);
+        scenario.assert_untouched(place.path(), &what);
     }
     let output = command().expect("as before").output().expect("run");
     assert!(output.status.success(), "{}", text(&output));
-    scene.assert_complete(place.path(), "allowed");
+    scenario.assert_complete(place.path(), "allowed");
 }
 
 #[test]
 fn a_disk_that_is_read_only() {
-    let scene = Scene::new(Way::Adding, 1);
+    let scenario = Scenario::new(Operation::Adding, 1);
     let place = directory();
     let Some(disk) = Mount::new(place.path().join("disk"), "64m") else { return };
-    scene.set(&disk.0);
+    scenario.set(&disk.0);
     let mount = |option: &str| {
         let mounted = Command::new("mount").args(["-o", &format!("remount,{option}")]).arg(&disk.0).status();
         assert!(mounted.expect("the command mount").success());
     };
     mount("ro");
-    let output = scene.command(&disk.0).output().expect("run");
+    let output = scenario.command(&disk.0).output().expect("run");
     assert_eq!(output.status.code(), Some(1), "{}", text(&output));
     assert!(text(&output).contains("cannot write into this directory"), "{}", text(&output));
-    scene.assert_untouched(&disk.0, "read only");
+    scenario.assert_untouched(&disk.0, "read only");
     mount("rw");
-    scene.complete(&disk.0, "no longer");
+    scenario.complete(&disk.0, "no longer");
 }

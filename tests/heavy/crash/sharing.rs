@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use pgndex::store::{Database, WriterLock};
 use rusqlite::Connection;
 
-use super::scene::{DATABASE, Scene, State, Way, text, wait_for};
+use super::scenario::{DATABASE, Operation, Scenario, State, text, wait_for};
 use crate::support::{lines, names, number, open};
 
 const GAMES: &str = "SELECT count(*) FROM game";
 
-fn start(scene: &Scene, place: &Path) -> Child {
-    let mut command = scene.command(place);
+fn start(scenario: &Scenario, place: &Path) -> Child {
+    let mut command = scenario.command(place);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process")
 }
 
@@ -26,12 +26,12 @@ fn reader_during(place: &Path) -> Connection {
 }
 
 #[test]
-fn a_second_writer_is_told_who_writes_since_when() {
-    let scene = Scene::new(Way::Adding, 1);
-    let place = scene.place();
+fn a_second_writer_sees_who_writes_and_since_when() {
+    let scenario = Scenario::new(Operation::Adding, 1);
+    let place = scenario.place();
     let lock = WriterLock::acquire(&place.path().join(DATABASE)).expect("the lock");
     let asked = Instant::now();
-    let output = scene.command(place.path()).output().expect("run");
+    let output = scenario.command(place.path()).output().expect("run");
     assert!(asked.elapsed() < Duration::from_secs(2), "it waited");
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     let (before, rest) = told.split_once(" since ").expect("a time");
@@ -42,16 +42,16 @@ fn a_second_writer_is_told_who_writes_since_when() {
     assert_eq!(number(&open(&place.path().join(DATABASE)), &age), 1, "{told}");
     assert_eq!(output.status.code(), Some(4));
     drop(lock);
-    scene.assert_untouched(place.path(), "busy");
-    scene.complete(place.path(), "free again");
+    scenario.assert_untouched(place.path(), "busy");
+    scenario.complete(place.path(), "free again");
 }
 
 #[test]
 fn of_many_writers_at_once_one_writes_at_a_time() {
-    for way in [Way::Fresh, Way::Adding] {
-        let scene = Scene::new(way, 4);
-        let place = scene.place();
-        let processes: Vec<Child> = (0..4).map(|_| start(&scene, place.path())).collect();
+    for way in [Operation::Fresh, Operation::Adding] {
+        let scenario = Scenario::new(way, 4);
+        let place = scenario.place();
+        let processes: Vec<Child> = (0..4).map(|_| start(&scenario, place.path())).collect();
         let mut done = 0;
         for process in processes {
             let output = process.wait_with_output().expect("its end");
@@ -64,19 +64,19 @@ fn of_many_writers_at_once_one_writes_at_a_time() {
             assert!(output.status.success() || is_refused, "{told}");
         }
         assert!(done >= 1);
-        scene.assert_complete(place.path(), "four at once");
+        scenario.assert_complete(place.path(), "four at once");
     }
 }
 
 #[test]
-fn a_lock_of_another_program_is_told() {
-    let scene = Scene::new(Way::Adding, 1);
+fn a_lock_of_another_program_is_reported() {
+    let scenario = Scenario::new(Operation::Adding, 1);
     for lock in ["BEGIN EXCLUSIVE", "BEGIN IMMEDIATE; UPDATE import SET games = games"] {
-        let place = scene.place();
+        let place = scenario.place();
         let other = Connection::open(place.path().join(DATABASE)).expect("a database");
         other.execute_batch(lock).expect("a lock");
         let asked = Instant::now();
-        let output = scene.command(place.path()).output().expect("run");
+        let output = scenario.command(place.path()).output().expect("run");
         assert!(asked.elapsed() < Duration::from_secs(10), "{lock}: {:?}", asked.elapsed());
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(
@@ -85,36 +85,36 @@ fn a_lock_of_another_program_is_told() {
         );
         assert_eq!(output.status.code(), Some(4));
         drop(other);
-        scene.assert_untouched(place.path(), lock);
-        scene.complete(place.path(), lock);
+        scenario.assert_untouched(place.path(), lock);
+        scenario.complete(place.path(), lock);
     }
 }
 
 /// Reads that go on since before keep the write-ahead log from being begun.
 #[test]
-fn a_reader_since_before_is_told() {
-    let scene = Scene::new(Way::Adding, 1);
-    let place = scene.place();
+fn an_earlier_reader_is_reported() {
+    let scenario = Scenario::new(Operation::Adding, 1);
+    let place = scenario.place();
     let reader = open(&place.path().join(DATABASE));
     reader.execute_batch("BEGIN").expect("a transaction");
     let games = number(&reader, GAMES);
-    let output = scene.command(place.path()).output().expect("run");
+    let output = scenario.command(place.path()).output().expect("run");
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(told.contains("x.db: in use by another program; wait until it has finished\n"), "{told}");
     assert_eq!(number(&reader, GAMES), games);
     drop(reader);
-    scene.assert_untouched(place.path(), "read");
-    scene.complete(place.path(), "read no more");
+    scenario.assert_untouched(place.path(), "read");
+    scenario.complete(place.path(), "read no more");
 }
 
 /// A reader that stays until the end keeps the log from being given up; it sees what was there before all the time. Then the
 /// next run gives the log up.
 #[test]
 fn a_reader_that_stays() {
-    let scene = Scene::new(Way::Adding, 8);
-    let place = scene.place();
+    let scenario = Scenario::new(Operation::Adding, 8);
+    let place = scenario.place();
     let path = place.path().join(DATABASE);
-    let process = start(&scene, place.path());
+    let process = start(&scenario, place.path());
     let reader = reader_during(place.path());
     reader.execute_batch("BEGIN").expect("a transaction");
     let games = number(&reader, GAMES);
@@ -122,24 +122,24 @@ fn a_reader_that_stays() {
     assert!(output.status.success(), "{}", text(&output));
     assert_eq!(number(&reader, GAMES), games, "it sees what was there before");
     let other = open(&path);
-    assert_eq!(scene.state(&other, "another reader"), State::After);
-    assert_eq!(scene.check(place.path(), "a copy"), State::After);
+    assert_eq!(scenario.state(&other, "another reader"), State::After);
+    assert_eq!(scenario.check(place.path(), "a copy"), State::After);
     drop((reader, other));
-    scene.complete(place.path(), "the next run");
+    scenario.complete(place.path(), "the next run");
     assert_eq!(lines(&open(&path), "PRAGMA journal_mode"), ["delete"]);
 }
 
 /// Whoever reads at any moment sees one state or the other, whole, and the later one once it has seen it.
 #[test]
 fn readers_at_any_moment() {
-    for way in [Way::Overwriting, Way::Adding] {
-        let scene = Scene::new(way, 4);
-        let place = scene.place();
-        let mut process = start(&scene, place.path());
+    for way in [Operation::Overwriting, Operation::Adding] {
+        let scenario = Scenario::new(way, 4);
+        let place = scenario.place();
+        let mut process = start(&scenario, place.path());
         let (mut before, mut after) = (0, 0);
         while process.try_wait().expect("a process").is_none() {
             let database = Database::open_read_only(&place.path().join(DATABASE)).expect("a database");
-            match scene.state(database.connection(), "while games are added") {
+            match scenario.state(database.connection(), "while games are added") {
                 State::Before if after == 0 => before += 1,
                 State::Before => panic!("{way:?}: back again"),
                 State::After => after += 1,
@@ -149,25 +149,25 @@ fn readers_at_any_moment() {
         assert!(output.status.success(), "{way:?}: {}", text(&output));
         assert!(before > 0, "{way:?}");
         println!("{way:?}: read {before} times before and {after} times after");
-        scene.complete(place.path(), "once more");
+        scenario.complete(place.path(), "once more");
     }
 }
 
 #[test]
-fn who_reads_a_database_that_is_replaced_goes_on() {
-    let scene = Scene::new(Way::Overwriting, 4);
-    let place = scene.place();
+fn readers_of_a_replaced_database_continue() {
+    let scenario = Scenario::new(Operation::Overwriting, 4);
+    let place = scenario.place();
     let path = place.path().join(DATABASE);
     let idle = open(&path);
     let reader = open(&path);
     reader.execute_batch("BEGIN").expect("a transaction");
     let games = number(&reader, GAMES);
-    scene.complete(place.path(), "read meanwhile");
+    scenario.complete(place.path(), "read meanwhile");
     for reader in [&reader, &idle] {
         assert_eq!(number(reader, GAMES), games);
         assert_eq!(lines(reader, "PRAGMA integrity_check"), ["ok"]);
     }
-    assert_eq!(scene.state(&open(&path), "opened now"), State::After);
+    assert_eq!(scenario.state(&open(&path), "opened now"), State::After);
     drop((reader, idle));
     assert_eq!(names(place.path()), ["new.pgn", DATABASE]);
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::scene::{DATABASE, Scene, State, Way, spread, text, wait_for};
+use super::scenario::{DATABASE, Operation, Scenario, State, spread, text, wait_for};
 
 /// How soon a run must end, on a busy machine too. That it did not just finish is seen from its status.
 const SOON: Duration = Duration::from_secs(20);
@@ -21,15 +21,15 @@ fn send(signal: &str, process: &Child) {
 }
 
 /// Stops so many runs; each ends soon, says so, and leaves what was there.
-fn stop(way: Way, stops: u32, times: usize) {
-    let scene = Scene::new(way, times);
-    let duration = scene.duration();
+fn stop(way: Operation, stops: u32, times: usize) {
+    let scenario = Scenario::new(way, times);
+    let duration = scenario.duration();
     let (mut stopped, mut done) = (0, 0);
     for ((signal, status), share) in [("-INT", 130), ("-TERM", 143)].into_iter().cycle().zip(spread(stops)) {
         let delay = duration.mul_f64(share);
         let what = format!("{way:?}, {signal} after {delay:?} of {duration:?}");
-        let place = scene.place();
-        let process = start(&mut scene.command(place.path()));
+        let place = scenario.place();
+        let process = start(&mut scenario.command(place.path()));
         // From then on it listens.
         wait_for(&place.path().join(".x.db.pgndex-tmp.lock"));
         std::thread::sleep(delay);
@@ -39,7 +39,7 @@ fn stop(way: Way, stops: u32, times: usize) {
         assert!(asked.elapsed() < SOON, "{what}: {:?}", asked.elapsed());
         if output.status.success() {
             done += 1;
-            scene.assert_complete(place.path(), &what);
+            scenario.assert_complete(place.path(), &what);
             continue;
         }
         stopped += 1;
@@ -47,9 +47,9 @@ fn stop(way: Way, stops: u32, times: usize) {
         let told = String::from_utf8_lossy(&output.stderr);
         let end = "pgndex: error: stopped before the end; nothing was written\n";
         assert!(told.ends_with(end), "{what}: {told}");
-        assert_eq!(scene.check(place.path(), &what), State::Before, "{what}");
-        scene.assert_untouched(place.path(), &what);
-        scene.complete(place.path(), &what);
+        assert_eq!(scenario.check(place.path(), &what), State::Before, "{what}");
+        scenario.assert_untouched(place.path(), &what);
+        scenario.complete(place.path(), &what);
     }
     println!("{way:?}: {stopped} runs were stopped, {done} had finished");
     assert!(stopped > 0, "asked too late");
@@ -57,7 +57,7 @@ fn stop(way: Way, stops: u32, times: usize) {
 
 #[test]
 fn at_a_few_moments() {
-    for way in [Way::Fresh, Way::Overwriting, Way::Adding] {
+    for way in [Operation::Fresh, Operation::Overwriting, Operation::Adding] {
         stop(way, 2, 4);
     }
 }
@@ -65,19 +65,19 @@ fn at_a_few_moments() {
 #[test]
 #[ignore = "takes half a minute"]
 fn at_many_moments() {
-    for way in [Way::Fresh, Way::Overwriting, Way::Adding] {
+    for way in [Operation::Fresh, Operation::Overwriting, Operation::Adding] {
         stop(way, 20, 40);
     }
 }
 
 #[test]
 fn a_second_signal_ends_it_at_once() {
-    let scene = Scene::new(Way::Adding, 1);
-    let place = scene.place();
+    let scenario = Scenario::new(Operation::Adding, 1);
+    let place = scenario.place();
     let other = Connection::open(place.path().join(DATABASE)).expect("a database");
     // It waits for this some seconds.
     other.execute_batch("BEGIN EXCLUSIVE").expect("a lock");
-    let process = start(&mut scene.command(place.path()));
+    let process = start(&mut scenario.command(place.path()));
     std::thread::sleep(Duration::from_millis(500));
     send("-INT", &process);
     std::thread::sleep(Duration::from_millis(200));
@@ -87,6 +87,6 @@ fn a_second_signal_ends_it_at_once() {
     assert_eq!(status.code(), Some(130));
     assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
     drop(other);
-    assert_eq!(scene.check(place.path(), "ended"), State::Before);
-    scene.complete(place.path(), "ended");
+    assert_eq!(scenario.check(place.path(), "ended"), State::Before);
+    scenario.complete(place.path(), "ended");
 }

@@ -5,7 +5,7 @@ use std::fs;
 use pgndex::index::{Annotations, IndexOptions, Progress, index};
 use pgndex::verify::Sample;
 
-use crate::index::verify::{Place, check_damage, sound};
+use crate::index::verify::{Workspace, check_damage, sound};
 use crate::support::*;
 
 /// SQL that damages the database of [`ANNOTATED`], and all that must be found.
@@ -160,7 +160,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
 
 #[test]
 fn every_changed_missing_and_surplus_row_is_found() {
-    check_damage(&Place::new(ANNOTATED, 1), DAMAGE);
+    check_damage(&Workspace::new(ANNOTATED, 1), DAMAGE);
 }
 
 /// SQL that damages the same database, and what is found of it without the text.
@@ -191,7 +191,7 @@ const DAMAGE_WITHOUT_TEXT: &[(&str, &[&str])] = &[
 
 #[test]
 fn damage_is_found_without_the_text() {
-    let place = Place::new(ANNOTATED, 1);
+    let place = Workspace::new(ANNOTATED, 1);
     // Another text is not compared.
     fs::write(place.0.path().join("in.pgn"), "1. e4 *").expect("another text");
     check_damage(&place, DAMAGE_WITHOUT_TEXT);
@@ -199,7 +199,7 @@ fn damage_is_found_without_the_text() {
 
 #[test]
 fn databases_with_some_annotations_are_sound() {
-    let place = Place::new(ANNOTATED, 1);
+    let place = Workspace::new(ANNOTATED, 1);
     let kinds = [Annotations::All, Annotations::Numbers, Annotations::None];
     for annotations in kinds {
         place.index(IndexOptions { annotations, ..defaults() });
@@ -220,7 +220,7 @@ fn databases_with_some_annotations_are_sound() {
 
 #[test]
 fn a_variation_with_a_problem_may_be_longer_than_its_game() {
-    let place = Place::new("1. e4 e5 (1... d5 2. exd5 Qxd5 3. Nc3 c9) 1-0\n", 2);
+    let place = Workspace::new("1. e4 e5 (1... d5 2. exd5 Qxd5 3. Nc3 c9) 1-0\n", 2);
     assert_eq!(place.number("SELECT ply FROM problem WHERE kind = 'variation-move'"), 5);
     sound(&place, Sample::All);
 }

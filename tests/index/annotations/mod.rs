@@ -31,7 +31,7 @@ fn rows(directory: &Path, text: &str, options: &IndexOptions) -> Vec<Vec<String>
 }
 
 #[test]
-fn of_a_game_that_is_skipped_nothing_is_left() {
+fn a_skipped_game_leaves_no_rows() {
     let directory = directory();
     let once = rows(directory.path(), ANNOTATED, &options());
     assert!(once.iter().all(|rows| rows.len() > 3), "{once:?}");
@@ -70,7 +70,7 @@ fn only_what_is_asked_for_is_kept() {
 
 /// Each number stands where the text says it.
 #[test]
-fn numbers_stand_with_their_moves() {
+fn numbers_are_stored_with_their_moves() {
     let directory = directory();
     let found = rows(directory.path(), ANNOTATED, &options());
     let expected = [

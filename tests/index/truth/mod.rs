@@ -160,14 +160,14 @@ fn whole_collections_agree_with_python_chess() {
 }
 
 #[test]
-fn columns_told_by_tags_agree_with_python_chess() {
+fn columns_from_tags_agree_with_python_chess() {
     facts::agree("lichess-24k", 500_000, 650);
     facts::agree("fics", 250_000, 25);
 }
 
 #[test]
 #[ignore = "whole collections"]
-fn all_columns_told_by_tags_agree_with_python_chess() {
+fn all_columns_from_tags_agree_with_python_chess() {
     facts::agree("lichess-24k", usize::MAX, 188_000);
     facts::agree("annotated_mixed", usize::MAX, 10);
     facts::agree("tcec-3k", usize::MAX, 10_000);

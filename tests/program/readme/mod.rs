@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::made_file::compare_with_file;
+use crate::generated_file::compare_with_file;
 use crate::pages::{directory_with_samples, needs_parquet, pages, prints_what_it_says, project, read, run};
 
 #[test]

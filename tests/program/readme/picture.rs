@@ -56,8 +56,8 @@ pub(super) fn draw(session: &str) -> String {
          font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"15\">\n\
          <rect width=\"{width}\" height=\"{height}\" rx=\"8\" fill=\"#20242c\"/>\n"
     );
-    for (place, color) in [(20, "#bf616a"), (40, "#ebcb8b"), (60, "#a3be8c")] {
-        writeln!(svg, "<circle cx=\"{place}\" cy=\"20\" r=\"6\" fill=\"{color}\"/>").expect("a string");
+    for (workspace, color) in [(20, "#bf616a"), (40, "#ebcb8b"), (60, "#a3be8c")] {
+        writeln!(svg, "<circle cx=\"{workspace}\" cy=\"20\" r=\"6\" fill=\"{color}\"/>").expect("a string");
     }
     svg + &body + "</svg>\n"
 }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use pgndex::store::Database;
 use rusqlite::{Connection, Result};
 
-use crate::made_file::compare_with_file;
+use crate::generated_file::compare_with_file;
 use crate::pages::{directory_with_samples, project, run};
 
 /// The text above the tables.
@@ -299,9 +299,9 @@ fn add_listed(meanings: &mut Meanings, catalogs: [&Catalog; 2]) {
         }
         for (name, columns) in catalogs.into_iter().flatten() {
             let has_it = (table == "*" || table == name) && columns.iter().any(|other| other.name == column);
-            let place = (name.clone(), column.to_owned());
-            if has_it && !meanings.columns.contains_key(&place) {
-                meanings.columns.insert(place, meaning.to_owned());
+            let workspace = (name.clone(), column.to_owned());
+            if has_it && !meanings.columns.contains_key(&workspace) {
+                meanings.columns.insert(workspace, meaning.to_owned());
                 added += 1;
             }
         }

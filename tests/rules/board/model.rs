@@ -1,7 +1,7 @@
 //! The worked examples of the 0x88 model, as its author gives them.
 
 use pgndex::board::{
-    ALL_MOVES, BLACK_PAWN_FROM, Color, Kind, MoveCode, Position, Special, Square, SquareSet, TO_X88,
+    ALL_MOVES, BLACK_PAWN_FROM, Color, MoveCode, PieceKind, Position, Special, Square, SquareSet, TO_X88,
     WHITE_PAWN_FROM, kind_index,
 };
 
@@ -60,20 +60,20 @@ fn pieces_come_from_where_the_model_says() {
     let rook_a1 = "b1 c1 d1 e1 f1 g1 h1 a2 a3 a4 a5 a6 a7 a8";
     let bishop_a1 = "b2 c3 d4 e5 f6 g7 h8";
     for (kind, to, from) in [
-        (Kind::Knight, "a1", "b3 c2"),
-        (Kind::Knight, "b1", "a3 c3 d2"),
-        (Kind::Knight, "c1", "a2 b3 d3 e2"),
-        (Kind::Knight, "e2", "c1 c3 d4 f4 g3 g1"),
-        (Kind::Knight, "g8", "f6 e7 h6"),
-        (Kind::King, "a1", "a2 b2 b1"),
-        (Kind::Bishop, "b1", "c2 d3 e4 f5 g6 h7 a2"),
-        (Kind::Rook, "a1", rook_a1),
-        (Kind::Queen, "a1", &format!("{rook_a1} {bishop_a1}")),
+        (PieceKind::Knight, "a1", "b3 c2"),
+        (PieceKind::Knight, "b1", "a3 c3 d2"),
+        (PieceKind::Knight, "c1", "a2 b3 d3 e2"),
+        (PieceKind::Knight, "e2", "c1 c3 d4 f4 g3 g1"),
+        (PieceKind::Knight, "g8", "f6 e7 h6"),
+        (PieceKind::King, "a1", "a2 b2 b1"),
+        (PieceKind::Bishop, "b1", "c2 d3 e4 f5 g6 h7 a2"),
+        (PieceKind::Rook, "a1", rook_a1),
+        (PieceKind::Queen, "a1", &format!("{rook_a1} {bishop_a1}")),
     ] {
         let table = ALL_MOVES[kind_index(kind)];
         assert_eq!(table[usize::from(square(to).ordinal())], squares(from), "{kind:?} {to}");
     }
-    assert!(ALL_MOVES[kind_index(Kind::Pawn)].iter().all(|set| set.is_empty()));
+    assert!(ALL_MOVES[kind_index(PieceKind::Pawn)].iter().all(|set| set.is_empty()));
 }
 
 #[test]

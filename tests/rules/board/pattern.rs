@@ -1,6 +1,6 @@
 //! Patterns and material: held against a twin that goes back at every star, and against counting.
 
-use pgndex::board::{Color, Kind, Material, MaterialSignature, Pattern, Piece, Position};
+use pgndex::board::{Color, Material, MaterialSignature, Pattern, Piece, PieceKind, Position};
 use proptest::prelude::*;
 
 use super::common::{Play, plays};
@@ -122,13 +122,13 @@ proptest! {
     }
 
     #[test]
-    fn material_is_what_stands_on_the_board(play in plays(80)) {
+    fn material_is_that_of_the_board(play in plays(80)) {
         let positions = positions(&play);
         for position in &positions {
             let fen = position.canonical_fen();
-            let material = Material::of(fen.as_bytes());
+            let material = Material::from_placement(fen.as_bytes());
             for color in [Color::White, Color::Black] {
-                for kind in Kind::ALL {
+                for kind in PieceKind::ALL {
                     let expected = position.squares_of(kind, color).len();
                     prop_assert_eq!(material.count(Piece::new(kind, color)), expected, "{}", fen);
                 }
@@ -140,7 +140,7 @@ proptest! {
             }
             for other in &positions {
                 let other = other.canonical_fen();
-                let same = Material::of(other.as_bytes()) == material;
+                let same = Material::from_placement(other.as_bytes()) == material;
                 prop_assert_eq!(signature.matches(other.as_bytes()), same);
             }
         }
@@ -237,7 +237,7 @@ fn the_side_to_move_is_asked_for_if_it_is_there() {
 }
 
 #[test]
-fn what_is_no_pattern() {
+fn invalid_patterns() {
     let error = |text| Pattern::parse(text).unwrap_err().to_string();
     insta::assert_snapshot!(error(""), @"the number of ranks in the pattern is 1, not 8; '*' means any whole rank");
     insta::assert_snapshot!(error("*/*/*/*/*/*/*"), @"the number of ranks in the pattern is 7, not 8; '*' means any whole rank");
@@ -256,8 +256,8 @@ fn what_is_no_pattern() {
 fn each_sign_of_a_signature() {
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     let rook_ending = "8/5pk1/R5p1/8/6P1/8/r4PK1/8 w - -";
-    assert_eq!(Material::of(start.as_bytes()).to_string(), "KQRRBBNNPPPPPPPPvKQRRBBNNPPPPPPPP");
-    assert_eq!(Material::of(rook_ending.as_bytes()).to_string(), "KRPPvKRPP");
+    assert_eq!(Material::from_placement(start.as_bytes()).to_string(), "KQRRBBNNPPPPPPPPvKQRRBBNNPPPPPPPP");
+    assert_eq!(Material::from_placement(rook_ending.as_bytes()).to_string(), "KRPPvKRPP");
     let cases = [
         ("KRPPvKRPP", true),
         ("KRPP-KRPP", true),
@@ -294,7 +294,7 @@ fn each_sign_of_a_signature() {
 }
 
 #[test]
-fn what_is_no_signature() {
+fn invalid_signatures() {
     let error = |text| MaterialSignature::parse(text).unwrap_err().to_string();
     insta::assert_snapshot!(error("KRP"), @"material is White's pieces and Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR, not 'KRP'");
     insta::assert_snapshot!(error("KRvKvK"), @"'v' is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)");

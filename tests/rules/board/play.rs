@@ -1,7 +1,7 @@
 //! Making moves.
 
 use pgndex::board::{
-    Castling, Color, FenText, IllegalMove, Kind, MAX_CANONICAL_FEN, MoveCode, Piece, Position, Special,
+    Castling, Color, FenText, IllegalMove, MAX_CANONICAL_FEN, MoveCode, Piece, PieceKind, Position, Special,
     Square,
 };
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ fn letters(position: &Position) -> [Option<char>; 64] {
 fn can_capture_en_passant(position: &Position, victim: Square) -> bool {
     let side = position.side();
     let (rank, other) = if side == Color::White { (5, 'b') } else { (2, 'w') };
-    let pawn = Piece::new(Kind::Pawn, side);
+    let pawn = Piece::new(PieceKind::Pawn, side);
     [victim.file().wrapping_sub(1), victim.file() + 1].into_iter().filter(|&file| file < 8).any(|file| {
         let from = Square::at(file, victim.rank());
         let mut board = letters(position);
@@ -47,8 +47,8 @@ fn rights_by_looking(start: &Position, before: Castling, code: MoveCode, after: 
     for color in [Color::White, Color::Black] {
         for short in [true, false] {
             let Some(rook) = start.castling_rook(color, short) else { continue };
-            let is_home = after.piece_at(start.king(color)) == Some(Piece::new(Kind::King, color))
-                && after.piece_at(rook) == Some(Piece::new(Kind::Rook, color));
+            let is_home = after.piece_at(start.king(color)) == Some(Piece::new(PieceKind::King, color))
+                && after.piece_at(rook) == Some(Piece::new(PieceKind::Rook, color));
             let castled = matches!(code.special(), Special::CastleShort | Special::CastleLong)
                 && code.piece().unwrap().color() == color;
             if !is_home || castled {
@@ -84,7 +84,7 @@ proptest! {
 
     /// Going on from a FEN is the same as having come from the start, with all that no FEN comparison shows.
     #[test]
-    fn going_on_from_a_fen_equals_replay_from_the_start(play in plays(100), cut in 0..100_usize) {
+    fn continuing_from_a_fen_equals_replay_from_the_start(play in plays(100), cut in 0..100_usize) {
         let mut second: Option<Position> = None;
         let mut ply = 0;
         let last = play.walk(|board, code| {
@@ -121,7 +121,7 @@ proptest! {
 
     /// The en-passant square stands after a double step exactly if a capture is legal, and never else.
     #[test]
-    fn en_passant_stands_only_where_a_capture_is_legal(play in plays(150)) {
+    fn en_passant_is_set_only_where_a_capture_is_legal(play in plays(150)) {
         play.walk(|board, code| {
             let mut next = board.clone();
             next.make(code).unwrap();

@@ -1,6 +1,6 @@
 //! SAN, read and written.
 
-use pgndex::board::{Kind, MoveCode, Position, SanError, Special, Square};
+use pgndex::board::{MoveCode, PieceKind, Position, SanError, Special, Square};
 use proptest::prelude::*;
 
 use super::common::{legal, plays, position, rows};
@@ -62,7 +62,7 @@ fn castling_is_read_from_the_kings_squares_and_figurines_are_pieces() {
 }
 
 #[test]
-fn a_promotion_without_a_piece_is_told_apart() {
+fn a_promotion_without_a_piece_is_distinguished() {
     let board = position("1n2k3/P7/8/8/8/8/8/4K3 w - - 0 1");
     for text in ["a8", "axb8", "a7a8", "a7xb8", "Pa8"] {
         assert_eq!(board.resolve(text.as_bytes()), Err(SanError::PromotionMissing), "{text}");
@@ -86,7 +86,7 @@ struct Naive {
     rank: Option<u8>,
     captures: bool,
     to: Square,
-    promotion: Option<Kind>,
+    promotion: Option<PieceKind>,
 }
 
 impl Naive {
@@ -98,7 +98,7 @@ impl Naive {
         }
         let mut promotion = None;
         if let Some(&letter @ (b'N' | b'B' | b'R' | b'Q')) = rest.last() {
-            promotion = Kind::from_letter(letter);
+            promotion = PieceKind::from_letter(letter);
             rest.pop();
             if rest.last() == Some(&b'=') {
                 rest.pop();
@@ -121,7 +121,7 @@ impl Naive {
     fn fits(&self, board: &Position, code: MoveCode) -> bool {
         let kind = code.piece().unwrap().kind();
         let whole = self.file.is_some() && self.rank.is_some();
-        let (letter, pawn) = (self.letter.and_then(Kind::from_letter), kind == Kind::Pawn);
+        let (letter, pawn) = (self.letter.and_then(PieceKind::from_letter), kind == PieceKind::Pawn);
         let fits_kind =
             letter == Some(kind) || self.letter.is_none() && (pawn || whole && self.promotion.is_none());
         if !fits_kind || !self.fits_origin(code.from()) {
@@ -184,7 +184,7 @@ fn compare(board: &Position, moves: &[MoveCode], text: &[u8]) -> Result<(), Test
 fn form(board: &Position, code: MoveCode, which: usize) -> Vec<u8> {
     let (from, to) = (code.from().to_string(), code.to().to_string());
     let letter = match code.piece().unwrap().kind() {
-        Kind::Pawn => String::new(),
+        PieceKind::Pawn => String::new(),
         kind => char::from(kind.letter()).to_string(),
     };
     let promotion =

@@ -88,7 +88,7 @@ fn the_last_position_with_a_name_counts() {
 }
 
 #[test]
-fn a_database_tells_the_names_of_positions() {
+fn a_database_gives_the_names_of_positions() {
     let indexed = Indexed::new("1. e4 *\n", OpeningBook::built_in());
     let mut position = Position::start();
     let (key, fen) = (position.key(), position.canonical_fen());

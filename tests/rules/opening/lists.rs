@@ -112,7 +112,7 @@ fn the_last_name_of_a_position_counts() {
 }
 
 #[test]
-fn a_directory_stands_for_its_lists_by_name() {
+fn a_directory_expands_to_its_lists_by_name() {
     let directory = tempfile::tempdir().expect("a directory");
     let write = |name: &str, text: &str| fs::write(directory.path().join(name), text).expect("written");
     write("README.md", "no list");

@@ -1,6 +1,6 @@
 //! Writes the moves as CSV.
 
-use pgndex::query::{Explored, ExploredMove};
+use pgndex::query::{MoveStatistics, PositionStatistics};
 
 use super::table::{chosen, integer};
 use crate::cli::args::RowFormat;
@@ -30,7 +30,7 @@ pub(super) const FIELDS: [&str; 14] = [
 ];
 
 /// Writes the moves.
-pub(super) fn write(answer: &Explored) -> anyhow::Result<()> {
+pub(super) fn write(answer: &PositionStatistics) -> anyhow::Result<()> {
     let columns = columns(answer);
     let mut rows = RowWriter::stdout(RowFormat::Csv, &chosen(FIELDS, columns))?;
     for played in &answer.moves {
@@ -40,7 +40,7 @@ pub(super) fn write(answer: &Explored) -> anyhow::Result<()> {
 }
 
 /// Which fields an answer has.
-pub(super) fn columns(answer: &Explored) -> [bool; FIELDS.len()] {
+pub(super) fn columns(answer: &PositionStatistics) -> [bool; FIELDS.len()] {
     FIELDS.map(|name| match name {
         IN_VARIATIONS => answer.in_variations.is_some(),
         name => answer.score.is_some() || !OF_SIDE.contains(&name),
@@ -48,8 +48,8 @@ pub(super) fn columns(answer: &Explored) -> [bool; FIELDS.len()] {
 }
 
 /// The fields of a move.
-pub(super) fn cells(played: &ExploredMove) -> [Value<'_>; FIELDS.len()] {
-    let ExploredMove { uci, san, average_rating, results, score, in_variations, opening, .. } = played;
+pub(super) fn cells(played: &MoveStatistics) -> [Value<'_>; FIELDS.len()] {
+    let MoveStatistics { uci, san, average_rating, results, score, in_variations, opening, .. } = played;
     let opening = opening.as_ref();
     let score = score.as_ref();
     [

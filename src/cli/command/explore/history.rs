@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use pgndex::query::{Explore, HistoryYear, SideScore};
+use pgndex::query::{ExploreQuery, HistoryYear, SideScore};
 
 use super::table::{Bars, won_drawn_lost};
 use crate::cli::args::{ExploreArgs, RowFormat};
@@ -11,13 +11,13 @@ use crate::cli::render::number::percent;
 use crate::cli::render::output::{RowWriter, Value, stdout};
 
 /// The width of the table without its bars and moves, and of each move.
-const BESIDE_BAR: usize = 38;
+const WIDTH_WITHOUT_BAR: usize = 38;
 const MOVE_WIDTH: usize = 9;
 
 /// Writes the years as a table.
 pub(super) fn write_table(
     args: &ExploreArgs,
-    explore: &Explore<'_>,
+    explore: &ExploreQuery<'_>,
     years: &[HistoryYear],
 ) -> anyhow::Result<()> {
     let Some(first) = years.first() else { return Ok(()) };
@@ -26,7 +26,7 @@ pub(super) fn write_table(
     out.flush()?;
     drop(out);
     let ascii = BoardStyle::new(&args.style).is_ascii();
-    let bars = Bars::beside(ascii, BESIDE_BAR + MOVE_WIDTH * first.moves.len());
+    let bars = Bars::with_other_width(ascii, WIDTH_WITHOUT_BAR + MOVE_WIDTH * first.moves.len());
     let results = if explore.side.is_some() { "+/=/- %" } else { "w/d/b %" };
     let mut columns = vec!["year", "games", " of all", results, ""];
     let moves: Vec<_> = first.moves.iter().map(|played| format!("{:>7}", played.san)).collect();

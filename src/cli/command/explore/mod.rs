@@ -11,19 +11,21 @@ use std::io::Write as _;
 use pgndex::board::Position;
 use pgndex::opening::OpeningBook;
 use pgndex::picture::{BoardPicture, continuation_arrows};
-use pgndex::query::{Explore, Explored, ExploredAll, followed};
+use pgndex::query::{ExploreAnswer, ExploreQuery, PositionStatistics, match_line};
 use pgndex::store::{Database, GameFilter, ListLengths, Selection};
 use serde::Serialize;
 
 use crate::cli::args::read_position;
 use crate::cli::args::{ExploreArgs, ExploreFormat, WrongValue};
-use crate::cli::command::find::{no_line, tell_changes, tell_followed};
-use crate::cli::command::variants::{read_lines, tell_variants};
-use crate::cli::filter_note::{tell_instead, tell_near, tell_several, tell_unknown, tell_without_one};
+use crate::cli::command::find::{no_line, note_assumptions, note_line_match};
+use crate::cli::command::variants::{note_variants, read_lines};
+use crate::cli::filter_notes::{
+    note_alternatives, note_several, note_similar, note_unknown, note_without_one,
+};
 use crate::cli::note;
 use crate::cli::render::board::use_ascii;
 use crate::cli::render::output::{stdout, write_json};
-use crate::cli::render::picture::{PictureFile, orientation};
+use crate::cli::render::picture::{PictureOutput, orientation};
 use crate::cli::terminal::timing::Timing;
 
 /// How many games of each list a table shows by default.
@@ -47,11 +49,11 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     let book = args.openings.as_deref().map(OpeningBook::read).transpose()?;
     let (filter, versus) = (args.filter()?, args.versus()?);
     let database = Database::open_read_only(&args.database)?;
-    let picture = PictureFile::asked(&args.picture, Some(&args.database))?;
-    tell_changes(&query);
+    let picture = PictureOutput::requested(&args.picture, Some(&args.database))?;
+    note_assumptions(&query);
     let selection = select(&database, &filter, args)?;
     let lines = read_lines(&database, args.variations)?;
-    let explore = Explore {
+    let explore = ExploreQuery {
         database: &database,
         query: &query,
         lines,
@@ -66,7 +68,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     if let Some(depth) = args.depth {
         let tree = explore.tree(depth, args.least_share.into())?;
         if tree.is_empty() {
-            tell_nothing(args, &explore, &filter)?;
+            note_no_games(args, &explore, &filter)?;
         }
         tree::write(args, &explore, &tree)?;
         timing.report();
@@ -74,9 +76,9 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     }
     let answer = explore.answer()?;
     if answer.is_empty() {
-        tell_nothing(args, &explore, &filter)?;
+        note_no_games(args, &explore, &filter)?;
     }
-    tell_variants(&database, &query.position, lines)?;
+    note_variants(&database, &query.position, lines)?;
     let picture = picture.map(|file| (file, continuation_arrows(&answer, ARROWS)));
     let history = args.history.then(|| explore.history(HISTORY_MOVES)).transpose()?;
     match versus {
@@ -90,7 +92,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
                 Some(years) => history::write_csv(years)?,
                 None => csv::write(&answer)?,
             },
-            ExploreFormat::Json => print_json(&ExploredAll { explored: answer, history, versus: None })?,
+            ExploreFormat::Json => print_json(&ExploreAnswer { explored: answer, history, versus: None })?,
             ExploreFormat::Dot => return Err(no_depth()),
         },
     }
@@ -109,14 +111,14 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
 /// Prepares a filter, and prints notes on names that match several players or may be written differently.
 fn select(database: &Database, filter: &GameFilter, args: &ExploreArgs) -> anyhow::Result<Selection> {
     let selection = database.select(filter)?;
-    tell_several(database, &selection, |field| args.option(field))?;
-    tell_near(database, &selection, |field| args.option(field))?;
+    note_several(database, &selection, |field| args.option(field))?;
+    note_similar(database, &selection, |field| args.option(field))?;
     Ok(selection)
 }
 
 /// Prints why there is nothing to show.
-fn tell_nothing(args: &ExploreArgs, explore: &Explore<'_>, filter: &GameFilter) -> anyhow::Result<()> {
-    tell_unknown(&explore.unknown_names()?, |field| args.option(field));
+fn note_no_games(args: &ExploreArgs, explore: &ExploreQuery<'_>, filter: &GameFilter) -> anyhow::Result<()> {
+    note_unknown(&explore.unknown_names()?, |field| args.option(field));
     let is_all = explore.selection.is_all();
     if explore.database.last_game()?.is_none() {
         note("the database has no games");
@@ -125,16 +127,16 @@ fn tell_nothing(args: &ExploreArgs, explore: &Explore<'_>, filter: &GameFilter) 
     let which = if is_all { "game" } else { "game that passes the filters" };
     let which = no_line(which, explore.lines);
     note(&format!("{which} reached this position: {}", explore.query.position.canonical_fen()));
-    if is_all && let Some(to) = followed(explore.database, explore.query, explore.lines)? {
-        tell_followed(to, &explore.query.line);
+    if is_all && let Some(to) = match_line(explore.database, explore.query, explore.lines)? {
+        note_line_match(to, &explore.query.line);
     }
     if is_all && explore.query.position == Position::start() {
         note("all games begin from set-ups, as in Chess960; give such a position with --fen");
     }
-    if tell_instead(explore.database, filter, |field| args.option(field))? {
+    if note_alternatives(explore.database, filter, |field| args.option(field))? {
         return Ok(());
     }
-    tell_without_one(explore.database, filter, Some(&explore.query.position), |field| {
+    note_without_one(explore.database, filter, Some(&explore.query.position), |field| {
         Some(args.option(field))
     })
 }
@@ -142,15 +144,15 @@ fn tell_nothing(args: &ExploreArgs, explore: &Explore<'_>, filter: &GameFilter) 
 /// Prints the moves played in two sets of games.
 fn write_versus(
     args: &ExploreArgs,
-    explore: &Explore<'_>,
-    mut answer: Explored,
+    explore: &ExploreQuery<'_>,
+    mut answer: PositionStatistics,
     versus: &GameFilter,
 ) -> anyhow::Result<()> {
     let selection = select(explore.database, versus, args)?;
-    let other = Explore { selection: &selection, ..*explore };
+    let other = ExploreQuery { selection: &selection, ..*explore };
     let mut others = other.answer()?;
     if others.is_empty() {
-        tell_unknown(&other.unknown_names()?, |field| args.option(field));
+        note_unknown(&other.unknown_names()?, |field| args.option(field));
         note("no game that passes the filters of --versus reached this position");
     }
     match args.format {
@@ -160,7 +162,7 @@ fn write_versus(
             let limit = if args.limit == 0 { usize::MAX } else { args.limit as usize };
             answer.moves.truncate(limit);
             others.moves.truncate(limit);
-            print_json(&ExploredAll { explored: answer, history: None, versus: Some(others) })
+            print_json(&ExploreAnswer { explored: answer, history: None, versus: Some(others) })
         }
         ExploreFormat::Dot => Err(no_depth()),
     }

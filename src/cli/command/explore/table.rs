@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use pgndex::board::Color;
-use pgndex::query::{Explore, Explored, ExploredMove, ListedGame, SideScore};
+use pgndex::query::{ExploreQuery, ListedGame, MoveStatistics, PositionStatistics, SideScore};
 use pgndex::store::row::ResultCounts;
 
 use crate::cli::args::{ExploreArgs, RowFormat};
@@ -15,7 +15,7 @@ use crate::cli::render::text::printable;
 /// The width of a bar without a terminal.
 const BAR: usize = 20;
 /// The width of a table without its bars, with shortened openings.
-const BESIDE_BAR: usize = 70;
+const WIDTH_WITHOUT_BAR: usize = 70;
 /// The additional width with the columns for the view of one side.
 pub(super) const SIDE_WIDTH: usize = 22;
 /// The width of the column for variations.
@@ -38,7 +38,11 @@ const GAMES: [&str; 9] = ["game", "white", "elo", "black", "elo", "result", "dat
 const NAMES: [&str; 4] = [OPENING, "white", "black", "event"];
 
 /// Writes the answer.
-pub(super) fn write(args: &ExploreArgs, explore: &Explore<'_>, answer: &Explored) -> anyhow::Result<()> {
+pub(super) fn write(
+    args: &ExploreArgs,
+    explore: &ExploreQuery<'_>,
+    answer: &PositionStatistics,
+) -> anyhow::Result<()> {
     write_head(args, explore, answer.opening.as_ref().map(ToString::to_string))?;
     if answer.is_empty() {
         return Ok(());
@@ -52,7 +56,7 @@ pub(super) fn write(args: &ExploreArgs, explore: &Explore<'_>, answer: &Explored
 /// Writes the name of the position, and the board if requested.
 pub(super) fn write_head(
     args: &ExploreArgs,
-    explore: &Explore<'_>,
+    explore: &ExploreQuery<'_>,
     name: Option<String>,
 ) -> anyhow::Result<()> {
     let mut out = stdout();
@@ -115,7 +119,7 @@ pub(super) fn won_drawn_lost(results: &ResultCounts, score: Option<&SideScore>) 
     }
 }
 
-fn write_moves(explore: &Explore<'_>, answer: &Explored, bars: Bars) -> anyhow::Result<()> {
+fn write_moves(explore: &ExploreQuery<'_>, answer: &PositionStatistics, bars: Bars) -> anyhow::Result<()> {
     let side = explore.side;
     if answer.moves.is_empty() {
         let mut out = stdout();
@@ -133,7 +137,7 @@ fn write_moves(explore: &Explore<'_>, answer: &Explored, bars: Bars) -> anyhow::
     let mut rows = RowWriter::stdout(RowFormat::Table, &chosen(MOVES, columns))?.shortening(&NAMES);
     let all = answer.results.games();
     for played in &answer.moves {
-        let ExploredMove { san, average_rating, results, score, in_variations, opening, .. } = played;
+        let MoveStatistics { san, average_rating, results, score, in_variations, opening, .. } = played;
         let line = Line {
             name: san,
             results,
@@ -157,8 +161,16 @@ fn write_moves(explore: &Explore<'_>, answer: &Explored, bars: Bars) -> anyhow::
 }
 
 /// The totals below the moves, with an explanation of the bars.
-fn totals(answer: &Explored, side: Option<Color>, bars: Bars) -> String {
-    let Explored { results, unfinished, transposed, in_variations, ended, hidden_moves: hidden, .. } = answer;
+fn totals(answer: &PositionStatistics, side: Option<Color>, bars: Bars) -> String {
+    let PositionStatistics {
+        results,
+        unfinished,
+        transposed,
+        in_variations,
+        ended,
+        hidden_moves: hidden,
+        ..
+    } = answer;
     let games = results.games();
     let verb = |count: u64, one: &'static str, more: &'static str| if count == 1 { one } else { more };
     let remarks = [
@@ -238,12 +250,12 @@ pub(super) struct Bars {
 impl Bars {
     pub(super) fn new(ascii: bool, variations: bool, side: Option<Color>) -> Self {
         let variations = if variations { VARIATIONS_WIDTH } else { 0 };
-        let beside = BESIDE_BAR + variations + if side.is_some() { SIDE_WIDTH } else { 0 };
-        Self::beside(ascii, beside)
+        let beside = WIDTH_WITHOUT_BAR + variations + if side.is_some() { SIDE_WIDTH } else { 0 };
+        Self::with_other_width(ascii, beside)
     }
 
     /// Bars in a table whose other columns have this width.
-    pub(super) fn beside(ascii: bool, beside: usize) -> Self {
+    pub(super) fn with_other_width(ascii: bool, beside: usize) -> Self {
         let width = terminal_width().map_or(BAR, |width| width.saturating_sub(beside).clamp(6, 2 * BAR));
         let [won, drawn, lost] = if ascii { ['#', '=', '.'] } else { ['█', '▒', '░'] };
         Self { width, won, drawn, lost }

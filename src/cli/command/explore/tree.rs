@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use pgndex::query::{Explore, ExploredTree, TreeMove};
+use pgndex::query::{ExploreQuery, MoveTree, TreeMove};
 
 use super::table::{
     Bars, OF_BOTH, OF_SIDE, SIDE_WIDTH, chosen, integer, performance, won_drawn_lost, write_head,
@@ -15,11 +15,11 @@ use crate::cli::render::number::{counted, percent};
 use crate::cli::render::output::{RowWriter, Value, stdout};
 
 /// The width of the table without its bars, with shortened openings.
-const BESIDE_BAR: usize = 80;
+const WIDTH_WITHOUT_BAR: usize = 80;
 const OPENING: &str = "opening";
 
 /// Writes a tree.
-pub(super) fn write(args: &ExploreArgs, explore: &Explore<'_>, tree: &ExploredTree) -> anyhow::Result<()> {
+pub(super) fn write(args: &ExploreArgs, explore: &ExploreQuery<'_>, tree: &MoveTree) -> anyhow::Result<()> {
     if tree.is_cut {
         note(&format!(
             "the tree has more moves than can be shown: these are the most frequent ones, up to {} deep; use a higher --least-share or \
@@ -43,7 +43,7 @@ pub(super) fn write(args: &ExploreArgs, explore: &Explore<'_>, tree: &ExploredTr
 }
 
 /// Why a tree has no moves although games reached its first position.
-fn without_moves(args: &ExploreArgs, tree: &ExploredTree) -> String {
+fn without_moves(args: &ExploreArgs, tree: &MoveTree) -> String {
     let games = tree.results.games();
     match games {
         0 => format!(
@@ -88,14 +88,14 @@ fn elsewhere(told: &TreeMove) -> Option<String> {
     })
 }
 
-fn write_table(args: &ExploreArgs, explore: &Explore<'_>, tree: &ExploredTree) -> anyhow::Result<()> {
+fn write_table(args: &ExploreArgs, explore: &ExploreQuery<'_>, tree: &MoveTree) -> anyhow::Result<()> {
     write_head(args, explore, tree.opening.as_ref().map(ToString::to_string))?;
     if tree.is_empty() {
         return Ok(());
     }
     let is_side = explore.side.is_some();
-    let beside = BESIDE_BAR + if is_side { SIDE_WIDTH } else { 0 };
-    let bars = Bars::beside(BoardStyle::new(&args.style).is_ascii(), beside);
+    let beside = WIDTH_WITHOUT_BAR + if is_side { SIDE_WIDTH } else { 0 };
+    let bars = Bars::with_other_width(BoardStyle::new(&args.style).is_ascii(), beside);
     let games = tree.results.games();
     let total = || {
         let parts = won_drawn_lost(&tree.results, tree.score.as_ref());
@@ -144,7 +144,7 @@ fn write_table(args: &ExploreArgs, explore: &Explore<'_>, tree: &ExploredTree) -
     rows.finish(|_| Some(total()))
 }
 
-fn write_csv(tree: &ExploredTree) -> anyhow::Result<()> {
+fn write_csv(tree: &MoveTree) -> anyhow::Result<()> {
     let played = csv::FIELDS.map(|name| match name {
         "average_opponent_rating" | "performance" => tree.score.is_some(),
         name => name != "in_variations",
@@ -163,7 +163,7 @@ fn write_csv(tree: &ExploredTree) -> anyhow::Result<()> {
 }
 
 /// Writes a graph for Graphviz: positions are nodes, moves are edges, wide if many games played them.
-fn write_dot(out: &mut impl Write, tree: &ExploredTree) -> anyhow::Result<()> {
+fn write_dot(out: &mut impl Write, tree: &MoveTree) -> anyhow::Result<()> {
     writeln!(out, "digraph moves {{")?;
     writeln!(out, "  rankdir=LR;")?;
     writeln!(out, "  node [shape=box, style=rounded, fontname=\"sans-serif\", fontsize=11];")?;

@@ -1,6 +1,6 @@
 //! Compares two sets of games side by side.
 
-use pgndex::query::{Explore, Explored, ExploredMove};
+use pgndex::query::{ExploreQuery, MoveStatistics, PositionStatistics};
 
 use super::csv;
 use super::table::{Bars, chosen, hidden_moves, integer, won_drawn_lost, write_head};
@@ -13,18 +13,19 @@ const OPENING: &str = "opening";
 const SCORE: &str = "  score";
 
 /// A move in one set or in both.
-type Both<'a> = [Option<&'a ExploredMove>; 2];
+type Both<'a> = [Option<&'a MoveStatistics>; 2];
 
 /// The moves of both sets to show, those with the greatest shares first, and the number of further moves.
-fn moves<'a>(args: &ExploreArgs, answers: [&'a Explored; 2]) -> (Vec<Both<'a>>, usize) {
+fn moves<'a>(args: &ExploreArgs, answers: [&'a PositionStatistics; 2]) -> (Vec<Both<'a>>, usize) {
     let [first, second] = answers;
     let in_second = |uci: &str| second.moves.iter().find(|played| played.uci == uci);
-    let is_new = |played: &&ExploredMove| first.moves.iter().all(|other| other.uci != played.uci);
+    let is_new = |played: &&MoveStatistics| first.moves.iter().all(|other| other.uci != played.uci);
     let both = first.moves.iter().map(|played| [Some(played), in_second(&played.uci)]);
     let mut moves: Vec<Both<'_>> =
         both.chain(second.moves.iter().filter(is_new).map(|played| [None, Some(played)])).collect();
     let shares = |both: &Both<'_>| {
-        let share = |(played, answer): (&Option<&ExploredMove>, &Explored)| share(*played, answer);
+        let share =
+            |(played, answer): (&Option<&MoveStatistics>, &PositionStatistics)| share(*played, answer);
         both.iter().zip(answers).map(share).sum::<f64>()
     };
     moves.sort_by(|one, other| shares(other).total_cmp(&shares(one)));
@@ -34,7 +35,7 @@ fn moves<'a>(args: &ExploreArgs, answers: [&'a Explored; 2]) -> (Vec<Both<'a>>, 
 }
 
 /// The share of a move in the games of a set.
-fn share(played: Option<&ExploredMove>, answer: &Explored) -> f64 {
+fn share(played: Option<&MoveStatistics>, answer: &PositionStatistics) -> f64 {
     let games = played.map_or(0, |played| played.results.games());
     games as f64 / answer.results.games().max(1) as f64
 }
@@ -42,15 +43,15 @@ fn share(played: Option<&ExploredMove>, answer: &Explored) -> f64 {
 /// Writes the moves as a table.
 pub(super) fn write_table(
     args: &ExploreArgs,
-    explore: &Explore<'_>,
-    answers: [&Explored; 2],
+    explore: &ExploreQuery<'_>,
+    answers: [&PositionStatistics; 2],
 ) -> anyhow::Result<()> {
     write_head(args, explore, answers[0].opening.as_ref().map(ToString::to_string))?;
     let results = if explore.side.is_some() { "+/=/- %" } else { "w/d/b %" };
     let columns =
         ["move", "games", "  share", SCORE, results, "versus", "  share", SCORE, results, "change", OPENING];
     let told = columns.map(|name| name != SCORE || explore.side.is_some());
-    let bars = Bars::beside(BoardStyle::new(&args.style).is_ascii(), 0);
+    let bars = Bars::with_other_width(BoardStyle::new(&args.style).is_ascii(), 0);
     let mut rows = RowWriter::stdout(RowFormat::Table, &chosen(columns, told))?.shortening(&[OPENING]);
     let (moves, hidden) = moves(args, answers);
     for both in moves {
@@ -74,7 +75,7 @@ pub(super) fn write_table(
         ];
         rows.row(&chosen(cells, told))?;
     }
-    let total = |answer: &Explored| {
+    let total = |answer: &PositionStatistics| {
         let games = answer.results.games();
         let parts = won_drawn_lost(&answer.results, answer.score.as_ref());
         format!("{}: {}", counted(games, "game"), bars.legend(parts, games, explore.side))
@@ -84,9 +85,9 @@ pub(super) fn write_table(
 }
 
 /// Games, share, score and results of a move in a set.
-fn cells(played: Option<&ExploredMove>, answer: &Explored) -> [Value<'static>; 4] {
+fn cells(played: Option<&MoveStatistics>, answer: &PositionStatistics) -> [Value<'static>; 4] {
     let all = answer.results.games();
-    let Some(ExploredMove { results, score, .. }) = played else {
+    let Some(MoveStatistics { results, score, .. }) = played else {
         return [Value::Integer(0), format!("{:>7}", percent(0, all)).into(), Value::Null, Value::Null];
     };
     let games = results.games();
@@ -102,7 +103,7 @@ fn cells(played: Option<&ExploredMove>, answer: &Explored) -> [Value<'static>; 4
 }
 
 /// Writes the moves as CSV.
-pub(super) fn write_csv(args: &ExploreArgs, answers: [&Explored; 2]) -> anyhow::Result<()> {
+pub(super) fn write_csv(args: &ExploreArgs, answers: [&PositionStatistics; 2]) -> anyhow::Result<()> {
     /// The fields on games, not on the move.
     const OF_GAMES: std::ops::Range<usize> = 2..11;
     let told = csv::columns(answers[0]);
@@ -118,7 +119,7 @@ pub(super) fn write_csv(args: &ExploreArgs, answers: [&Explored; 2]) -> anyhow::
     let nothing = [const { Value::Null }; csv::FIELDS.len()];
     for [first, second] in moves(args, answers).0 {
         let Some(either) = first.or(second) else { continue };
-        let of_set = |played: Option<&'_ ExploredMove>| match played {
+        let of_set = |played: Option<&'_ MoveStatistics>| match played {
             Some(played) => chosen(csv::cells(played).map(owned), only(OF_GAMES)),
             None => chosen(nothing.clone(), only(OF_GAMES)),
         };

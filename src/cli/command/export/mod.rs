@@ -11,17 +11,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use anyhow::ensure;
 use pgndex::query::{
-    Choice, Course, Draw, GameFields, PositionFields, PositionFormat, PositionQuery, Positions, Sample,
-    WantedPositions, choose_games, near_names, write_normalized_pgn, write_pgn, write_positions,
+    Choice, Draw, GameFields, PositionFields, PositionFormat, PositionQuery, PositionSequence, Positions,
+    Sample, WantedPositions, choose_games, similar_names, write_normalized_pgn, write_pgn, write_positions,
 };
 use pgndex::store::row::{GameId, GameStatus, Ply};
 use pgndex::store::{Database, GameAnnotations, GameFilter, GameRecord, GameSet, Lines};
 use serde::Serialize;
 
 use crate::cli::args::{ExportArgs, ExportFormat};
-use crate::cli::command::variants::tell_variants;
+use crate::cli::command::variants::note_variants;
 use crate::cli::environment;
-use crate::cli::filter_note::{option, tell_instead, tell_players, tell_unknown_names};
+use crate::cli::filter_notes::{note_alternatives, note_players, note_unknown_names, option};
 use crate::cli::note;
 use crate::cli::render::number::counted;
 use crate::cli::render::output::{csv_cell, shown, stdout};
@@ -37,19 +37,19 @@ use crate::cli::terminal::signal::stop_on_signal;
 /// If the position or the database cannot be read, or the output cannot be written.
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let query = args.position.query()?;
-    let course = args.course()?;
+    let sequence = args.sequence()?;
     let per_game = args.sample().map_or(1, |sample| sample.per_game);
     ensure!(
-        course.is_none() || per_game == 1,
+        sequence.is_none() || per_game == 1,
         "a description finds one position of each game; leave out --per-game"
     );
-    let wanted = args.wanted(course.as_ref())?;
+    let wanted = args.wanted(sequence.as_ref())?;
     let filter = filter(args, &wanted)?;
     let database = Database::open_read_only(&args.database)?;
     for assumption in query.iter().flat_map(PositionQuery::assumptions) {
         note(&assumption);
     }
-    let chosen = Chosen { args, filter: &filter, query: query.as_ref(), course: course.as_ref() };
+    let chosen = Chosen { args, filter: &filter, query: query.as_ref(), sequence: sequence.as_ref() };
     #[cfg(feature = "parquet")]
     if let Some(directory) = &args.format.parquet {
         return parquet::run(&database, &chosen, directory);
@@ -104,15 +104,15 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         None => {}
     }
     if games == 0 && args.sql.is_none() {
-        tell_instead(&database, &filter, option)?;
+        note_alternatives(&database, &filter, option)?;
     }
     if let Some(query) = query.filter(|_| games == 0) {
-        tell_variants(&database, &query.position, Lines::Main)?;
+        note_variants(&database, &query.position, Lines::Main)?;
     }
     if let Some(sample) = args.sample().filter(|_| games > 0) {
-        tell_sample(&sample, counts.positions.load(Ordering::Relaxed));
+        note_sample(&sample, counts.positions.load(Ordering::Relaxed));
     }
-    tell_lossy(counts.lossy.load(Ordering::Relaxed));
+    note_lossy(counts.lossy.load(Ordering::Relaxed));
     Ok(())
 }
 
@@ -121,7 +121,7 @@ struct Chosen<'c> {
     args: &'c ExportArgs,
     filter: &'c GameFilter,
     query: Option<&'c PositionQuery>,
-    course: Option<&'c Course>,
+    sequence: Option<&'c PositionSequence>,
 }
 
 impl Chosen<'_> {
@@ -135,12 +135,12 @@ impl Chosen<'_> {
             return write(Choice::Sql(sql));
         }
         let selection = database.select(self.filter)?;
-        tell_unknown_names(&near_names(database, &selection)?);
-        tell_players(database, &selection)?;
+        note_unknown_names(&similar_names(database, &selection)?);
+        note_players(database, &selection)?;
         let order = self.args.sort.order();
-        write(match (self.query, self.course) {
+        write(match (self.query, self.sequence) {
             (Some(query), _) => Choice::Reached(query, &selection, order),
-            (None, Some(course)) => Choice::Passed(course, &selection, order),
+            (None, Some(sequence)) => Choice::Passed(sequence, &selection, order),
             (None, None) => Choice::Selection(&selection, order),
         })
     }
@@ -149,7 +149,7 @@ impl Chosen<'_> {
 /// Creates the output file. It replaces no file with games except an exported one.
 fn create(path: &Path, args: &ExportArgs, database: &Database) -> anyhow::Result<OutputFile> {
     const INSTEAD: &str = "name a file, or leave out --output to write to standard output";
-    let existing = Existing::of_option(args.overwrite);
+    let existing = Existing::from_overwrite(args.overwrite);
     check(path, existing, Some(&args.database), INSTEAD)?;
     refuse_source(database, path)?;
     if args.format.format != Some(ExportFormat::Pgn) {
@@ -170,7 +170,7 @@ fn filter(args: &ExportArgs, wanted: &WantedPositions<'_>) -> anyhow::Result<Gam
 }
 
 /// Prints how to draw the same positions again, and whether there were fewer than requested.
-fn tell_sample(sample: &Sample, positions: u64) {
+fn note_sample(sample: &Sample, positions: u64) {
     if positions < sample.positions {
         let (positions, most) = (counted(positions, "position"), sample.per_game);
         note(&format!("only {positions} could be chosen, at most {most} per game; --per-game N allows more"));
@@ -179,7 +179,7 @@ fn tell_sample(sample: &Sample, positions: u64) {
 }
 
 /// Prints that games are incomplete in the database.
-fn tell_lossy(games: u64) {
+fn note_lossy(games: u64) {
     match games {
         0 => {}
         1 => note("1 game has missing moves; the table `problem` says why"),
@@ -326,7 +326,7 @@ impl Exporter<'_> {
                 write_normalized_pgn(&mut self.text, &record, &annotations)?;
             }
             Format::Pgn { .. } => write_pgn(&mut self.text, &record, &annotations)?,
-            Format::Csv => self.text += &csv_lines([GameFields::of(&record)?])?,
+            Format::Csv => self.text += &csv_lines([GameFields::from_record(&record)?])?,
             Format::Positions(_) | Format::CsvPositions => {
                 let plies = self.wanted.plies(&record, &annotations);
                 self.positions(&record, &annotations, &plies)?;

@@ -76,7 +76,7 @@ fn games(
 ) -> anyhow::Result<Option<GameSet>> {
     let args = chosen.args;
     let is_all = *chosen.filter == GameFilter::default() && args.sql.is_none() && args.limit == 0;
-    if is_all && chosen.query.is_none() && chosen.course.is_none() {
+    if is_all && chosen.query.is_none() && chosen.sequence.is_none() {
         return Ok(None);
     }
     let mut games = GameSet::default();

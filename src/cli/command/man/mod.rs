@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_text_is_a_request() {
+    fn texts_contain_no_roff_requests() {
         assert_eq!(escaped(".so a\\b --x 'y'"), "\\&.so a\\eb \\-\\-x \\(aqy\\(aq");
         let told = |help| notes(&Notes::of(&clap::Command::new("x").after_long_help(help)));
         assert_eq!(

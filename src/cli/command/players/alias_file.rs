@@ -135,7 +135,7 @@ impl Columns {
     fn row(&self, record: &StringRecord) -> anyhow::Result<PlayerAlias> {
         let (fields, count) = (record.len(), self.count);
         let advice = match record.get(0) {
-            _ if record.iter().any(goes_on) => "is a double quote not closed?",
+            _ if record.iter().any(is_continued) => "is a double quote not closed?",
             Some(first) if fields == 1 && other_separator(first).is_some() => "separate fields by commas",
             _ => "put names with commas in double quotes",
         };
@@ -144,7 +144,7 @@ impl Columns {
         }
         let text = |column: usize, what: &str| match record.get(column) {
             // Most likely a quote is not closed.
-            Some(text) if goes_on(text) => {
+            Some(text) if is_continued(text) => {
                 Err(anyhow!("the {what} continues after the end of the line; is a double quote not closed?"))
             }
             Some(text) if !text.trim().is_empty() => Ok(text.to_owned()),
@@ -167,7 +167,7 @@ impl Columns {
 }
 
 /// Whether a field extends over the end of a line.
-fn goes_on(field: &str) -> bool {
+fn is_continued(field: &str) -> bool {
     field.contains(['\n', '\r', '\0'])
 }
 
@@ -186,7 +186,7 @@ fn other_separator(field: &str) -> Option<&'static str> {
 pub(super) fn write(rows: &[PlayerAlias]) -> anyhow::Result<()> {
     let mut writer = RowWriter::stdout(RowFormat::Csv, &COLUMNS)?;
     for row in rows {
-        writer.row(&said(&row.name, &row.alias, row.fide_id))?;
+        writer.row(&row_text(&row.name, &row.alias, row.fide_id))?;
     }
     writer.finish(|_| None)
 }
@@ -198,7 +198,7 @@ pub(super) fn write(rows: &[PlayerAlias]) -> anyhow::Result<()> {
 pub(super) fn write_suggested(rows: &[SuggestedAlias]) -> anyhow::Result<()> {
     let mut writer = RowWriter::stdout(RowFormat::Csv, &[&COLUMNS[..], &SUGGESTED].concat())?;
     for row in rows {
-        let mut values = said(&row.name, &row.alias, row.fide_id).to_vec();
+        let mut values = row_text(&row.name, &row.alias, row.fide_id).to_vec();
         values.push(row.reason.to_string().into());
         for SpellingGames { games, years, ratings } in [&row.name_games, &row.alias_games] {
             values.push(Value::Integer((*games).try_into().unwrap_or(i64::MAX)));
@@ -209,7 +209,7 @@ pub(super) fn write_suggested(rows: &[SuggestedAlias]) -> anyhow::Result<()> {
     writer.finish(|_| None)
 }
 
-fn said<'a>(name: &'a str, alias: &'a str, fide_id: Option<u32>) -> [Value<'a>; 3] {
+fn row_text<'a>(name: &'a str, alias: &'a str, fide_id: Option<u32>) -> [Value<'a>; 3] {
     [Value::from(name), Value::from(alias), fide_id.map_or(Value::Null, Value::from)]
 }
 

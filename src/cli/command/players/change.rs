@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pgndex::query::{AliasError, Aliases, Players, choose_name};
+use pgndex::query::{AliasError, Aliases, PlayersQuery, choose_name};
 use pgndex::store::{Database, NameFilter, WriterLock};
 
 use crate::cli::command::players::alias_file;
@@ -29,7 +29,7 @@ fn change(
     }
     drop(lock);
     for name in told {
-        tell_player(&database, &name)?;
+        report_player(&database, &name)?;
     }
     Ok(())
 }
@@ -101,10 +101,10 @@ fn has_games(database: &Database, name: &str) -> anyhow::Result<bool> {
 }
 
 /// Prints how many games a player has now.
-fn tell_player(database: &Database, name: &str) -> anyhow::Result<()> {
+fn report_player(database: &Database, name: &str) -> anyhow::Result<()> {
     let filter = NameFilter::Exactly(name.to_owned());
     let players =
-        Players { database, name: Some(&filter), order: Default::default(), limit: None, offset: 0 };
+        PlayersQuery { database, name: Some(&filter), order: Default::default(), limit: None, offset: 0 };
     let listed = players.list()?;
     let name = printable(name);
     match listed.players.first() {

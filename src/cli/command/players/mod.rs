@@ -6,12 +6,12 @@ mod change;
 use std::io::Write as _;
 
 use pgndex::query::{
-    Aliases, LeftOut, ListedPlayer, ListedPlayers, PlayerOrder, Players, near_names, suggest_aliases,
+    Aliases, LeftOut, ListedPlayer, ListedPlayers, PlayerOrder, PlayersQuery, similar_names, suggest_aliases,
 };
 use pgndex::store::{Database, GameFilter};
 
 use crate::cli::args::{PlayerSortArg, PlayersArgs, RowFormat};
-use crate::cli::filter_note::{tell_near, tell_unknown};
+use crate::cli::filter_notes::{note_similar, note_unknown};
 use crate::cli::note;
 use crate::cli::render::board::sign;
 use crate::cli::render::number::{counted, grouped};
@@ -81,14 +81,14 @@ fn list(args: &PlayersArgs, database: &Database) -> anyhow::Result<()> {
         PlayerSortArg::Name => PlayerOrder::Name,
     };
     let limit = (args.limit > 0).then_some(args.limit);
-    let players = Players { database, name: args.name.as_ref(), order, limit, offset: args.offset };
+    let players = PlayersQuery { database, name: args.name.as_ref(), order, limit, offset: args.offset };
     let listed = players.list()?;
     if let Some(asked) = &args.name {
         let filter = GameFilter { player: Some(asked.clone()), ..GameFilter::default() };
         let selection = database.select(&filter)?;
         let name = |_: &str| format!("\"{}\"", printable(asked.text()));
-        tell_unknown(&near_names(database, &selection)?, name);
-        tell_near(database, &selection, name)?;
+        note_unknown(&similar_names(database, &selection)?, name);
+        note_similar(database, &selection, name)?;
     } else if listed.total == 0 {
         note("there are no players in this database");
     }

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_stand_after_from_and_join() {
+    fn tables_are_completed_after_from_and_join() {
         check("SELECT * FROM ", "", &["game", "moves", "player"]);
         check("SELECT * FROM game JOIN p", "p", &["player"]);
         check("select * from\n  G", "G", &["game"]);

@@ -29,11 +29,11 @@ pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
     let database = Database::open_read_only(&args.database)?;
     let Some(input) = input(args)? else {
         let (database, lock) = access(args, database)?;
-        let interrupts = Interrupts::of_prompt(&database)?;
+        let interrupts = Interrupts::for_prompt(&database)?;
         return prompt::run(Session::new(args, database, lock, interrupts), args.history.as_deref());
     };
     let (database, lock) = access(args, database)?;
-    let interrupts = Interrupts::of_script(&database)?;
+    let interrupts = Interrupts::for_script(&database)?;
     let mut session = Session::new(args, database, lock, interrupts);
     session.name_source(input.name);
     run_script(&mut session, Script::new(input.reader))?;

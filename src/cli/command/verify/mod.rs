@@ -8,14 +8,14 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use pgndex::verify::{Finding, Id, Kind, Progress, Report, Sample, VerifyOptions, verify};
+use pgndex::verify::{Finding, FindingKind, Id, Progress, Report, Sample, VerifyOptions, verify};
 use serde_json::json;
 
 use crate::cli::Status;
 use crate::cli::args::VerifyArgs;
 #[cfg(feature = "parquet")]
 use crate::cli::args::WrongValue;
-use crate::cli::render::done::{Done, Found, OtherSource, Telling, Verified};
+use crate::cli::render::done::{Done, Found, OtherSource, Reporter, Verified};
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::stdout;
 use crate::cli::render::text::printable;
@@ -30,7 +30,7 @@ use crate::cli::terminal::signal::{READING, end_after, stop_on_signal};
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     #[cfg(feature = "parquet")]
     if let Some(directory) = &args.parquet {
-        if args.database.is_some() && !crate::cli::usage::is_database_of_environment() {
+        if args.database.is_some() && !crate::cli::usage::is_database_from_environment() {
             let both = "a database and --parquet were given; check one after the other";
             return Err(WrongValue(anyhow::anyhow!(both)).into());
         }
@@ -52,14 +52,14 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     let report = result?;
     if !args.report.json {
         let mut out = stdout();
-        tell_sources(&report);
+        note_sources(&report);
         write_findings(&mut out, &report)?;
         writeln!(out, "{}", last_line(&report))?;
         out.flush()?;
     }
-    tell(args, Done::Verify(Box::new(verified(database, &report))))?;
+    print_done(args, Done::Verify(Box::new(verified(database, &report))))?;
     if !report.is_sound() && !args.report.json {
-        let needs_new = [Kind::Integrity, Kind::Unreadable, Kind::Schema];
+        let needs_new = [FindingKind::Integrity, FindingKind::Unreadable, FindingKind::Schema];
         let advice = if needs_new.iter().any(|kind| report.findings.counts.contains_key(kind)) {
             "`pgndex repair` does not help here: restore a backup, or build a new database with `pgndex index --overwrite`"
         } else {
@@ -72,9 +72,9 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
 }
 
 /// Reports the result to programs; for people the answer is on standard output.
-fn tell(args: &VerifyArgs, done: Done) -> anyhow::Result<()> {
-    Telling { quiet: args.report.log.quiet || !log::is_json(), json: args.report.json }
-        .tell(done, String::new)
+fn print_done(args: &VerifyArgs, done: Done) -> anyhow::Result<()> {
+    Reporter { quiet: args.report.log.quiet || !log::is_json(), json: args.report.json }
+        .report(done, String::new)
 }
 
 fn options(args: &VerifyArgs) -> VerifyOptions {
@@ -101,7 +101,7 @@ fn snapshot(progress: &Progress, file_bytes: u64) -> Snapshot {
 }
 
 /// Prints the sources whose games could not be compared.
-fn tell_sources(report: &Report) {
+fn note_sources(report: &Report) {
     let mut told = HashSet::new();
     for note in &report.notes {
         // A file that grew was read several times.

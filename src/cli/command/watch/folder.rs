@@ -10,12 +10,12 @@ use pgndex::source::has_name_of_games;
 
 /// The data that shows whether a file is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Mark {
+struct FileStamp {
     bytes: u64,
     changed: Option<SystemTime>,
 }
 
-impl Mark {
+impl FileStamp {
     fn of(metadata: &Metadata) -> Self {
         Self { bytes: metadata.len(), changed: metadata.modified().ok() }
     }
@@ -28,8 +28,8 @@ impl Mark {
 
 /// A known file.
 #[derive(Debug)]
-struct Seen {
-    mark: Mark,
+struct KnownFile {
+    mark: FileStamp,
     since: Instant,
     is_done: bool,
 }
@@ -37,7 +37,7 @@ struct Seen {
 /// The known files of a directory.
 #[derive(Debug, Default)]
 pub(super) struct Folder {
-    seen: HashMap<PathBuf, Seen>,
+    seen: HashMap<PathBuf, KnownFile>,
     /// How many files of the last scan may still be written.
     settling: usize,
     /// Directories that could not be read in the last scan.
@@ -46,7 +46,7 @@ pub(super) struct Folder {
 
 /// The result of a scan.
 #[derive(Debug)]
-pub(super) struct Look {
+pub(super) struct Scan {
     /// Files that are ready and not yet done, by name.
     pub(super) ready: Vec<PathBuf>,
     /// Unreadable directories, except those that were unreadable in the scan before.
@@ -58,7 +58,7 @@ impl Folder {
     ///
     /// # Errors
     /// If the directory itself cannot be read.
-    pub(super) fn look(&mut self, directory: &Path, settle: Duration) -> io::Result<Look> {
+    pub(super) fn scan(&mut self, directory: &Path, settle: Duration) -> io::Result<Scan> {
         let (now, before) = (Instant::now(), std::mem::take(&mut self.seen));
         let mut directories = vec![fs::read_dir(directory)?];
         let (mut ready, mut unreadable) = (Vec::new(), Vec::new());
@@ -88,10 +88,10 @@ impl Folder {
                 if !metadata.is_file() || !has_name_of_games(&path) {
                     continue;
                 }
-                let mark = Mark::of(&metadata);
+                let mark = FileStamp::of(&metadata);
                 let seen = match before.get(&path) {
-                    Some(seen) if seen.mark == mark => Seen { mark, ..*seen },
-                    _ => Seen { mark, since: now, is_done: false },
+                    Some(seen) if seen.mark == mark => KnownFile { mark, ..*seen },
+                    _ => KnownFile { mark, since: now, is_done: false },
                 };
                 let has_stayed = now.duration_since(seen.since) >= settle || mark.is_older_than(settle);
                 if !seen.is_done && mark.bytes > 0 {
@@ -105,7 +105,7 @@ impl Folder {
             }
         }
         ready.sort();
-        Ok(Look { ready, unreadable })
+        Ok(Scan { ready, unreadable })
     }
 
     /// How many files of the last scan may still be written.
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ready_is_told_until_it_is_done_or_changes() {
+    fn ready_files_are_listed_until_done_or_changed() {
         let directory = tempfile::tempdir().unwrap();
         let place = directory.path();
         fs::create_dir(place.join("below")).unwrap();
@@ -157,16 +157,16 @@ mod tests {
         }
         fs::write(place.join("empty.pgn"), "").unwrap();
         let mut folder = Folder::default();
-        assert_eq!(names(&folder.look(place, HOUR).unwrap().ready), [""; 0], "they are new");
+        assert_eq!(names(&folder.scan(place, HOUR).unwrap().ready), [""; 0], "they are new");
         assert_eq!(folder.settling(), 2);
-        let ready = folder.look(place, Duration::ZERO).unwrap().ready;
+        let ready = folder.scan(place, Duration::ZERO).unwrap().ready;
         assert_eq!(names(&ready), ["a.pgn", "b.pgn.zst"]);
         assert_eq!(folder.settling(), 0);
         folder.done(&ready);
-        assert_eq!(names(&folder.look(place, Duration::ZERO).unwrap().ready), [""; 0]);
+        assert_eq!(names(&folder.scan(place, Duration::ZERO).unwrap().ready), [""; 0]);
         fs::write(place.join("a.pgn"), "1. e4 e5 *").unwrap();
         fs::rename(place.join("d.pgn.part"), place.join("d.pgn")).unwrap();
-        assert_eq!(names(&folder.look(place, Duration::ZERO).unwrap().ready), ["a.pgn", "d.pgn"]);
+        assert_eq!(names(&folder.scan(place, Duration::ZERO).unwrap().ready), ["a.pgn", "d.pgn"]);
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
         fs::write(&path, "1. e4 *").unwrap();
         let file = fs::File::options().write(true).open(&path).unwrap();
         file.set_modified(SystemTime::now() - HOUR).unwrap();
-        let ready = Folder::default().look(directory.path(), HOUR / 2).unwrap().ready;
+        let ready = Folder::default().scan(directory.path(), HOUR / 2).unwrap().ready;
         assert_eq!(names(&ready), ["a.pgn"]);
     }
 }

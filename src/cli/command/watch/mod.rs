@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use pgndex::index::{Error, IndexOptions, MadeWith, Plan, Progress, Summary};
+use pgndex::index::{DatabaseSettings, Error, IndexOptions, Plan, Progress, Summary};
 use pgndex::store::{self, Database, FileId};
 
 use crate::cli::args::WatchArgs;
@@ -23,7 +23,7 @@ use crate::cli::terminal::notify::{Notifier, Watchdog};
 use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 use crate::cli::{Status, complain, note};
-use folder::{Folder, Look};
+use folder::{Folder, Scan};
 
 /// Watches a directory until it is stopped.
 ///
@@ -47,27 +47,27 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Status> {
         has_waited: false,
         file: None,
     };
-    let mut ready = watch.look()?;
-    notifier.tell("READY=1\nSTATUS=watching");
+    let mut ready = watch.scan()?;
+    notifier.notify("READY=1\nSTATUS=watching");
     let interval = Duration::from_secs(args.interval);
     loop {
-        if !ready.is_empty() && !watch.stop.is_asked() {
-            notifier.tell(&format!("STATUS=adding {}", counted(ready.len() as u64, "file")));
+        if !ready.is_empty() && !watch.stop.is_requested() {
+            notifier.notify(&format!("STATUS=adding {}", counted(ready.len() as u64, "file")));
             watch.add(&ready)?;
-            notifier.tell("STATUS=watching");
+            notifier.notify("STATUS=watching");
         }
-        if watch.stop.is_asked() {
+        if watch.stop.is_requested() {
             return Ok(Status::Done);
         }
-        if args.once && !watch.waits() {
-            watch.tell_settling();
+        if args.once && !watch.repeats_scan() {
+            watch.note_settling();
             return Ok(watch.status);
         }
         watch.watchdog.wait(&woken, if args.once { Duration::from_secs(args.settle) } else { interval });
-        if watch.stop.is_asked() {
+        if watch.stop.is_requested() {
             return Ok(Status::Done);
         }
-        ready = watch.look()?;
+        ready = watch.scan()?;
     }
 }
 
@@ -92,11 +92,11 @@ struct Stop {
 }
 
 impl Stop {
-    fn is_asked(&self) -> bool {
+    fn is_requested(&self) -> bool {
         self.is_asked.load(Ordering::SeqCst)
     }
 
-    fn ask(&self) {
+    fn request(&self) {
         self.is_asked.store(true, Ordering::SeqCst);
         let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
         progress.iter().for_each(stop_run);
@@ -106,7 +106,7 @@ impl Stop {
     fn begin(&self) -> Arc<Progress> {
         let progress = Arc::new(Progress::default());
         *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&progress);
-        if self.is_asked() {
+        if self.is_requested() {
             progress.stop();
         }
         progress
@@ -120,8 +120,8 @@ fn listen(notifier: &Arc<Notifier>) -> anyhow::Result<(Arc<Stop>, Receiver<()>)>
     let (asked, notifier) = (Arc::clone(&stop), Arc::clone(notifier));
     stop_on_signal(move || {
         // The flag is set before the message is sent.
-        asked.ask();
-        notifier.tell("STOPPING=1");
+        asked.request();
+        notifier.notify("STOPPING=1");
         let _ = wake.try_send(()); // If it is full, there is a message already.
     })?;
     Ok((stop, woken))
@@ -145,16 +145,16 @@ struct Watch<'a> {
 
 impl Watch<'_> {
     /// The files that are ready.
-    fn look(&mut self) -> anyhow::Result<Vec<PathBuf>> {
+    fn scan(&mut self) -> anyhow::Result<Vec<PathBuf>> {
         // Somebody removed the database or replaced it by a copy, which may have other games.
-        if self.file.is_some() && self.file != FileId::of(&self.args.database).ok() {
+        if self.file.is_some() && self.file != FileId::from_path(&self.args.database).ok() {
             self.file = None;
             self.folder.read_again();
         }
         let directory = &self.args.directory;
-        let Look { ready, unreadable } =
+        let Scan { ready, unreadable } =
             self.folder
-                .look(directory, Duration::from_secs(self.args.settle))
+                .scan(directory, Duration::from_secs(self.args.settle))
                 .with_context(|| format!("{}: cannot read the directory to watch", directory.display()))?;
         for (path, error) in unreadable {
             complain(&format!(
@@ -172,14 +172,14 @@ impl Watch<'_> {
         let shown = Arc::clone(&progress);
         let display = Display::start(self.args.log.quiet, move || snapshot(&shown));
         let added = self.watchdog.during(&progress, || {
-            let made_with = MadeWith::of(&self.args.database)?;
+            let made_with = DatabaseSettings::read(&self.args.database)?;
             let options = self.args.made_with.or(self.options.clone(), made_with);
             Plan::new(ready, &options, &progress).and_then(|plan| plan.run(&self.args.database, &progress))
         });
         display.stop();
         match added {
             Ok(summary) => {
-                self.tell(&summary);
+                self.notify(&summary);
                 if status(&summary) == Status::Lossy {
                     self.status = Status::Lossy;
                 }
@@ -202,20 +202,20 @@ impl Watch<'_> {
             Err(error) => return Err(error.into()),
         }
         self.was_busy = false;
-        self.file = FileId::of(&self.args.database).ok();
+        self.file = FileId::from_path(&self.args.database).ok();
         self.folder.done(ready);
         Ok(())
     }
 
     /// Whether to repeat the single scan for files that have just changed.
-    fn waits(&mut self) -> bool {
+    fn repeats_scan(&mut self) -> bool {
         const LONGEST: u64 = 60;
         let is_first = !std::mem::replace(&mut self.has_waited, true);
         is_first && self.args.settle <= LONGEST && self.folder.settling() > 0
     }
 
     /// Prints what the single scan leaves for the next run.
-    fn tell_settling(&self) {
+    fn note_settling(&self) {
         let files = self.folder.settling();
         if files > 0 && !self.args.log.quiet {
             let files = counted(files as u64, "file");
@@ -224,7 +224,7 @@ impl Watch<'_> {
         }
     }
 
-    fn tell(&self, summary: &Summary) {
+    fn notify(&self, summary: &Summary) {
         for source in summary.unreadable.iter().chain(&summary.damaged).chain(&summary.gameless) {
             complain(source);
         }

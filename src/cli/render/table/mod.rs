@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stand_right_and_wide_letters_count_twice() {
+    fn numbers_are_right_aligned_and_wide_letters_count_twice() {
         let rows: [&[&str]; 3] = [&["1", "Тали", "x"], &["20", "棋聖", ""], &["", "", ""]];
         insta::assert_snapshot!(print(&["game", "white", "event"], &rows, None), @r"
         game  white  event
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_cell_pushes_no_further_than_to_the_next_room() {
+    fn a_wide_cell_pushes_only_up_to_the_next_free_space() {
         let draw = |style| {
             let mut table = TableWriter::new(Vec::new(), &["id", "name", "elo", "x"], None).styled(style);
             for number in 0..HELD_ROWS {
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn room_is_kept_for_later_rows_if_there_may_be_any() {
+    fn width_is_reserved_for_later_rows() {
         let draw = |rows: usize| {
             let mut table = TableWriter::new(Vec::new(), &["game", "x"], None);
             table.reserve("game", 7);

@@ -121,7 +121,7 @@ impl Tree {
 
     /// The maximum number of pages above the leaves if other leaves replace some of them.
     #[must_use]
-    pub fn room_above(&self) -> u32 {
+    pub fn max_interior_pages(&self) -> u32 {
         // Each level, plus one more, may end with two pages that are not full.
         u32::try_from(self.interior.len() + 2 * self.depth).unwrap_or(u32::MAX)
     }
@@ -129,7 +129,7 @@ impl Tree {
     /// The maximum number of pages (of at least 1024 bytes, without the root) for rows of `bytes` bytes in
     /// `segments` segments. No row is longer, as a cell, than `longest` bytes.
     #[must_use]
-    pub fn room_for(bytes: u64, page_size: PageSize, longest: usize, segments: usize) -> u32 {
+    pub fn max_pages_for(bytes: u64, page_size: PageSize, longest: usize, segments: usize) -> u32 {
         let (size, longest) = (page_size.bytes() as u64, (longest + POINTER) as u64);
         // A leaf is full if the next row does not fit. At the end of a segment with leaves, up to two are not
         // full. Rows of segments without leaves are packed together.

@@ -7,9 +7,9 @@ use crate::store::block_games::BlockGames;
 use crate::store::block_set::{BLOCK_GAMES, block_of, game_of, games_of};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
-use crate::store::passed::PassedQuestion;
+use crate::store::features::FeatureQuery;
+use crate::store::read::features::FeatureMatches;
 use crate::store::read::occurrence::hit::Lines;
-use crate::store::read::passed::Passing;
 
 /// A range of games; some of the numbers may have no game.
 pub(super) type GameRange = (GameId, GameId);
@@ -17,7 +17,7 @@ pub(super) type GameRange = (GameId, GameId);
 /// The games that can match, block by block, in order.
 pub(super) struct Candidates<'c> {
     database: &'c Database,
-    question: &'c PassedQuestion,
+    question: &'c FeatureQuery,
     lines: Lines,
     /// Ranges of the last block read.
     ranges: VecDeque<GameRange>,
@@ -27,7 +27,7 @@ pub(super) struct Candidates<'c> {
 }
 
 impl<'c> Candidates<'c> {
-    pub(super) fn new(database: &'c Database, question: &'c PassedQuestion, lines: Lines) -> Result<Self> {
+    pub(super) fn new(database: &'c Database, question: &'c FeatureQuery, lines: Lines) -> Result<Self> {
         let last = database.last_game()?;
         let (next, last) = (last.map(|_| GameId(1)), last.unwrap_or_default());
         Ok(Self { database, question, lines, ranges: VecDeque::new(), next, last })
@@ -72,7 +72,8 @@ impl<'c> Candidates<'c> {
     }
 
     fn of_block(&self, block: u32) -> rusqlite::Result<BlockGames> {
-        let Passing { mut told, unknown } = Passing::of(self.database.connection(), block, self.question)?;
+        let FeatureMatches { mut told, unknown } =
+            FeatureMatches::read(self.database.connection(), block, self.question)?;
         told.add(&unknown);
         if self.lines == Lines::All {
             // The sets cover main lines only.
@@ -93,7 +94,7 @@ impl Database {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub(super) fn count_told(&self, question: &PassedQuestion) -> Result<Option<u64>> {
+    pub(super) fn count_exact(&self, question: &FeatureQuery) -> Result<Option<u64>> {
         let count = || -> rusqlite::Result<Option<u64>> {
             if !question.is_exact() {
                 return Ok(None);
@@ -104,7 +105,8 @@ impl Database {
                 self.connection().query_row("SELECT max(game_id) FROM game", [], |row| row.get(0))?;
             let mut count = 0;
             for block in 0..=last.unwrap_or(0) / BLOCK_GAMES {
-                let Passing { told, unknown } = Passing::of(self.connection(), block, question)?;
+                let FeatureMatches { told, unknown } =
+                    FeatureMatches::read(self.connection(), block, question)?;
                 for run in unknown.runs() {
                     let run = [game_of(block, *run.start()).0, game_of(block, *run.end()).0];
                     if is_there.query_row(run, |row| row.get(0))? {

@@ -10,7 +10,7 @@ use crate::store::cell::{CONTINUATION, Cells, GAME, GAME_POSITION, POSITION_GAME
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::filter::bind;
-use crate::store::read::occurrence::hit::{Hit, Lines, Place, join, listed_games, shares_key};
+use crate::store::read::occurrence::hit::{Hit, HitLocation, Lines, join, listed_games, shares_key};
 use crate::store::read::occurrence::reached::ReachedGame;
 use crate::store::read::occurrence::tally::{MoveTally, Tally};
 use crate::store::read::occurrence::transposed::Games;
@@ -38,7 +38,7 @@ pub struct Continuation {
 /// A game counts once, even if it returned to the position. Games without a result are counted separately,
 /// and are not among the moves or in the lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Exploration {
+pub struct PositionCounts {
     /// The games that reached the position; the years are those of the moves. Games that ended there are not
     /// among the moves.
     pub results: ResultCounts,
@@ -78,7 +78,7 @@ impl ListLengths {
 
 /// What to compute for a position in addition to the moves.
 #[derive(Clone, Copy, Debug)]
-pub struct ExplorationParts<'a> {
+pub struct ExploreOptions<'a> {
     /// How many games to list, at most [`ListLengths::MAX`].
     pub lists: ListLengths,
     /// The side whose score is computed, if any.
@@ -87,13 +87,13 @@ pub struct ExplorationParts<'a> {
     pub before: &'a [Position],
 }
 
-impl From<ListLengths> for ExplorationParts<'_> {
+impl From<ListLengths> for ExploreOptions<'_> {
     fn from(lists: ListLengths) -> Self {
         Self { lists, side: None, before: &[] }
     }
 }
 
-impl Exploration {
+impl PositionCounts {
     fn with_years(mut self) -> Self {
         let moves = || self.continuations.iter().map(|continuation| &continuation.results);
         let first_year = moves().filter_map(|results| results.first_year).min();
@@ -117,15 +117,15 @@ impl Database {
         key: PositionKey,
         fen: &str,
         selection: &Selection,
-        parts: ExplorationParts<'_>,
-    ) -> Result<Exploration> {
+        parts: ExploreOptions<'_>,
+    ) -> Result<PositionCounts> {
         let snapshot = self.snapshot()?;
-        let ExplorationParts { lists, side, before } = parts;
+        let ExploreOptions { lists, side, before } = parts;
         let limits = ListLengths {
             top: lists.top.min(ListLengths::MAX.top),
             recent: lists.recent.min(ListLengths::MAX.recent),
         };
-        let asked = Asked { database: self, key, fen };
+        let asked = ExploreTarget { database: self, key, fen };
         let empty = || Tally::new(limits, side, !before.is_empty());
         // The tables do not contain the score of a side.
         let counted = if selection.is_all() && side.is_none() {
@@ -159,20 +159,24 @@ impl Database {
 
 /// A position to explore, in a database.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct ExploreTarget<'a> {
     pub(super) database: &'a Database,
     pub(super) key: PositionKey,
     pub(super) fen: &'a str,
 }
 
-impl Asked<'_> {
+impl ExploreTarget<'_> {
     pub(super) fn failed(&self) -> impl Fn(rusqlite::Error) -> Error {
         |source| Error::sqlite(self.database.path(), ACTION, source)
     }
 
     /// The counts in the tables of visited positions. `None` if they do not have this position, or if its row
     /// is mixed with another position of the same key, as older programs wrote.
-    fn visited(&self, lists: ListLengths, wants_games: bool) -> Result<Option<(Exploration, Option<Games>)>> {
+    fn visited(
+        &self,
+        lists: ListLengths,
+        wants_games: bool,
+    ) -> Result<Option<(PositionCounts, Option<Games>)>> {
         let sql = "SELECT key, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games,
                        NULL AS first_year, NULL AS last_year, unfinished, top_games, recent_games
                    FROM visited_position WHERE key = :key AND fen = :fen";
@@ -197,7 +201,7 @@ impl Asked<'_> {
             places.insert(game, ply);
         }
         let first = |games: &[GameId], limit: u8| {
-            let shown = games.iter().take(limit.into()).map(|game| Place::played(*game, places[game]));
+            let shown = games.iter().take(limit.into()).map(|game| HitLocation::played(*game, places[game]));
             shown.map(|place| self.database.hit(place, None)).collect::<rusqlite::Result<Option<Vec<_>>>>()
         };
         let shown = first(&top, lists.top).and_then(|top| Ok((top, first(&recent, lists.recent)?)));
@@ -206,7 +210,7 @@ impl Asked<'_> {
         let games = if wants_games { self.finished_in_sets(unfinished)? } else { None };
         let (rated, transposed) = Default::default();
         let exploration =
-            Exploration { results, rated, unfinished, transposed, continuations, top_games, recent_games };
+            PositionCounts { results, rated, unfinished, transposed, continuations, top_games, recent_games };
         Ok(Some((exploration, games)))
     }
 
@@ -269,7 +273,7 @@ impl Asked<'_> {
     }
 
     /// Counts the games of a selection one by one.
-    fn count(&self, selection: &Selection, mut tally: Tally) -> Result<(Exploration, Option<Games>)> {
+    fn count(&self, selection: &Selection, mut tally: Tally) -> Result<(PositionCounts, Option<Games>)> {
         self.for_each_game(selection, true, &mut |game| tally.add(&game)).map_err(self.failed())?;
         let exploration = self.exploration(tally)?;
         exploration.ok_or(rusqlite::Error::QueryReturnedNoRows).map_err(self.failed())
@@ -277,7 +281,7 @@ impl Asked<'_> {
 
     /// The result of counting, with the listed games; `None` if one of these does not exist or did not reach
     /// the position.
-    fn exploration(&self, tally: Tally) -> Result<Option<(Exploration, Option<Games>)>> {
+    fn exploration(&self, tally: Tally) -> Result<Option<(PositionCounts, Option<Games>)>> {
         let mut continuations = Vec::with_capacity(tally.moves.len());
         for (code, counted) in tally.moves {
             let mut only_game = None;
@@ -295,7 +299,7 @@ impl Asked<'_> {
         let Tally { results, rated, unfinished, games, .. } = tally;
         let transposed = None;
         let exploration =
-            Exploration { results, rated, unfinished, transposed, continuations, top_games, recent_games };
+            PositionCounts { results, rated, unfinished, transposed, continuations, top_games, recent_games };
         Ok(Some((exploration, games)))
     }
 
@@ -364,7 +368,7 @@ impl Asked<'_> {
     /// A game at the occurrence that counts; `None` if there is none.
     fn hit(&self, game: GameId) -> Result<Option<Hit>> {
         let find = || {
-            let place = self.counted_occurrence(game)?.map(|ply| Place::played(game, ply));
+            let place = self.counted_occurrence(game)?.map(|ply| HitLocation::played(game, ply));
             Ok(place.map(|place| self.database.hit(place, None)).transpose()?.flatten())
         };
         find().map_err(self.failed())

@@ -3,7 +3,7 @@
 use rusqlite::Row;
 
 use crate::board::{MoveCode, Position};
-use crate::store::cell::{Brief, Cells, GAME_POSITION, GAMES, VARIATION_MOVE};
+use crate::store::cell::{Cells, GAME_POSITION, GAMES, TruncatedText, VARIATION_MOVE};
 use crate::store::database::Database;
 use crate::store::read::filter::bind;
 use crate::store::read::game_record::{GameSummary, summary, summary_columns, summary_joins};
@@ -21,13 +21,13 @@ pub enum Lines {
 
 /// A place in a game. Line 0 is the main line, the others are its variations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct HitLocation {
     pub(crate) game: GameId,
     pub(crate) line: u32,
     pub(crate) ply: Ply,
 }
 
-impl Place {
+impl HitLocation {
     /// A place in a main line.
     pub(crate) const fn played(game: GameId, ply: Ply) -> Self {
         Self { game, line: 0, ply }
@@ -118,7 +118,7 @@ pub(crate) const fn join_variations(games_first: bool) -> &'static str {
 
 impl Database {
     /// A position of a game; `None` if there is no such row, or if a given FEN does not match.
-    pub(crate) fn hit(&self, place: Place, fen: Option<&str>) -> rusqlite::Result<Option<Hit>> {
+    pub(crate) fn hit(&self, place: HitLocation, fen: Option<&str>) -> rusqlite::Result<Option<Hit>> {
         let played = concat!(
             "SELECT ",
             summary_columns!(),
@@ -147,12 +147,12 @@ impl Database {
         let read = |row: &Row<'_>| {
             let position = Cells::new(row, table);
             Ok(Hit {
-                game: summary::<Brief>(row)?,
+                game: summary::<TruncatedText>(row)?,
                 line: place.line,
                 ply: place.ply,
                 fen: position.get("fen")?,
                 next: position.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored),
-                start_fen: Cells::new(row, GAMES).get::<Option<Brief>>("start_fen")?.map(Into::into),
+                start_fen: Cells::new(row, GAMES).get::<Option<TruncatedText>>("start_fen")?.map(Into::into),
                 distance: None,
             })
         };
@@ -160,8 +160,8 @@ impl Database {
     }
 
     /// Whether a position is at a place.
-    pub(crate) fn is_at(&self, place: Place, fen: &str) -> rusqlite::Result<bool> {
-        let Place { game, line, ply } = place;
+    pub(crate) fn is_at(&self, place: HitLocation, fen: &str) -> rusqlite::Result<bool> {
+        let HitLocation { game, line, ply } = place;
         if line == 0 {
             let sql = "SELECT 1 FROM game_position WHERE game_id = ?1 AND ply = ?2 AND fen = ?3";
             return self.connection().prepare_cached(sql)?.exists((game.0, ply.0, fen));
@@ -186,7 +186,7 @@ pub(crate) struct Part {
 }
 
 /// What to do with a hit.
-pub(crate) enum Taken {
+pub(crate) enum Flow {
     Skip,
     Hit { is_last: bool },
     End,
@@ -194,17 +194,17 @@ pub(crate) enum Taken {
 
 impl Part {
     /// Counts one more hit.
-    pub(crate) fn take(&mut self) -> Taken {
+    pub(crate) fn take(&mut self) -> Flow {
         if self.skip > 0 {
             self.skip -= 1;
-            return Taken::Skip;
+            return Flow::Skip;
         }
         match &mut self.left {
-            None => Taken::Hit { is_last: false },
-            Some(0) => Taken::End,
+            None => Flow::Hit { is_last: false },
+            Some(0) => Flow::End,
             Some(left) => {
                 *left -= 1;
-                Taken::Hit { is_last: *left == 0 }
+                Flow::Hit { is_last: *left == 0 }
             }
         }
     }

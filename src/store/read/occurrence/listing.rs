@@ -4,7 +4,7 @@ use crate::store::cell::{Cells, GAME};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::filter::bind;
-use crate::store::read::occurrence::hit::{Hit, HitOrder, Place, rank_sql};
+use crate::store::read::occurrence::hit::{Hit, HitLocation, HitOrder, rank_sql};
 use crate::store::read::occurrence::search::order_sql;
 use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
@@ -49,7 +49,7 @@ impl Database {
             let mut rows = statement.raw_query();
             while let Some(row) = rows.next()? {
                 let game = GameId(Cells::new(row, GAME).get(0)?);
-                let first = Place::played(game, Ply(0));
+                let first = HitLocation::played(game, Ply(0));
                 if self.hit(first, None)?.is_some_and(|hit| !visit(hit)) {
                     break;
                 }

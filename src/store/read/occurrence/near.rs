@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 
 use rusqlite::Connection;
 
-use crate::board::{Material, Resemblance};
+use crate::board::{Material, PositionDistance};
 use crate::id::{GameId, Ply};
 use crate::parallel;
 use crate::sorted::SortedMap;
@@ -16,20 +16,20 @@ use crate::store::block_set::{BLOCK_GAMES, block_of, game_of};
 use crate::store::cell::{Cells, GAME_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
-use crate::store::passed::{PassedKind, PassedQuestion, piece_square};
+use crate::store::features::{FeatureKind, FeatureQuery, piece_square};
+use crate::store::read::features::{FeatureMatches, visit_sets};
 use crate::store::read::filter::bind;
 use crate::store::read::game_column::{BlockColumns, ColumnError};
 use crate::store::read::occurrence::candidate::GameRange;
-use crate::store::read::occurrence::hit::{Hit, Lines, Place};
+use crate::store::read::occurrence::hit::{Hit, HitLocation, Lines};
 use crate::store::read::occurrence::scan::{GAMES, Readers, scan_sql};
-use crate::store::read::passed::{Passing, visit_sets};
 use crate::store::read::selection::Selection;
 
 /// The part of the nearest positions to return.
 #[derive(Clone, Copy, Debug)]
 pub struct Nearest<'a> {
     /// The target of the search.
-    pub to: &'a Resemblance,
+    pub to: &'a PositionDistance,
     /// The games to search.
     pub selection: &'a Selection,
     /// The maximum number of games; `None`: all.
@@ -66,19 +66,19 @@ impl Database {
 
     fn pass_nearest(&self, nearest: &Nearest<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<Option<u32>> {
         let failed = |source| self.failed_near(source);
-        let mut search = Looking::new(self, nearest);
+        let mut search = NearestSearch::new(self, nearest);
         if let Some(last) = self.last_game()? {
             let numbers = self.blocks_with_games()?;
             let blocks = search.blocks(&numbers, last)?;
-            if !search.look(bounded(blocks.iter().map(Block::alike)))? {
+            if !search.read_games(bounded(blocks.iter().map(Block::same_pawns_and_material)))? {
                 let others = search.others(&blocks)?;
-                search.look(bounded(others.into_iter()))?;
+                search.read_games(bounded(others.into_iter()))?;
             }
         }
         let unseen = search.unseen;
         for near in search.kept.into_sorted_vec().into_iter().skip(nearest.offset as usize) {
             let Near { distance, game, ply } = near;
-            let hit = self.hit(Place::played(game, ply), None).map_err(failed)?;
+            let hit = self.hit(HitLocation::played(game, ply), None).map_err(failed)?;
             if hit.is_some_and(|hit| !visit(Hit { distance: Some(distance), ..hit })) {
                 break;
             }
@@ -114,7 +114,7 @@ fn bounded(blocks: impl Iterator<Item = Bounded>) -> Bounded {
 }
 
 /// The state of a search.
-struct Looking<'a> {
+struct NearestSearch<'a> {
     nearest: &'a Nearest<'a>,
     readers: Readers<'a>,
     /// The number of games wanted.
@@ -126,7 +126,7 @@ struct Looking<'a> {
     unseen: Option<u32>,
 }
 
-impl<'a> Looking<'a> {
+impl<'a> NearestSearch<'a> {
     fn new(database: &'a Database, nearest: &'a Nearest<'a>) -> Self {
         let wanted = nearest.limit.map_or(usize::MAX, |limit| limit as usize + nearest.offset as usize);
         Self {
@@ -172,7 +172,7 @@ impl<'a> Looking<'a> {
     }
 
     /// Reads games in the order of their bounds. Returns whether games with a greater bound need not be read.
-    fn look(&mut self, games: Bounded) -> Result<bool> {
+    fn read_games(&mut self, games: Bounded) -> Result<bool> {
         let mut games = games
             .into_iter()
             .flat_map(|(bound, games)| games.into_iter().map(move |game| (bound, game)))
@@ -252,8 +252,8 @@ impl Block {
         (number, last): (u32, u16),
         nearest: &Nearest<'_>,
     ) -> rusqlite::Result<Self> {
-        let question = PassedQuestion::alike(nearest.to);
-        let Passing { told, unknown } = Passing::of(connection, number, &question)?;
+        let question = FeatureQuery::same_pawns_and_material(nearest.to);
+        let FeatureMatches { told, unknown } = FeatureMatches::read(connection, number, &question)?;
         let mut others = told.others();
         others.keep(&unknown.others());
         let missing = missing(connection, number, nearest.to)?;
@@ -284,7 +284,7 @@ impl Block {
     }
 
     /// The games that may have a position with the same pawns and the same material.
-    fn alike(&self) -> Bounded {
+    fn same_pawns_and_material(&self) -> Bounded {
         let mut bounded = Bounded::new();
         let mut add = |bound, number| {
             bounded.entry(bound).push(game_of(self.number, number));
@@ -297,7 +297,7 @@ impl Block {
     }
 
     /// All others.
-    fn others(&self, connection: &Connection, to: &Resemblance) -> rusqlite::Result<Bounded> {
+    fn others(&self, connection: &Connection, to: &PositionDistance) -> rusqlite::Result<Bounded> {
         let mut bounded = Bounded::new();
         if self.others.is_empty() {
             return Ok(bounded);
@@ -308,7 +308,7 @@ impl Block {
             // A game without material has no positions.
             if apart < u8::MAX {
                 let missing = u32::from(self.missing[usize::from(number)]);
-                let bound = Resemblance::OTHER + u32::from(apart).max(missing + u32::from(beside));
+                let bound = PositionDistance::OTHER + u32::from(apart).max(missing + u32::from(beside));
                 bounded.entry(bound).push(game_of(self.number, number));
             }
         }
@@ -317,7 +317,7 @@ impl Block {
 }
 
 /// The [missing](Block::missing) weight for each game of a block.
-fn missing(connection: &Connection, block: u32, to: &Resemblance) -> rusqlite::Result<Vec<u8>> {
+fn missing(connection: &Connection, block: u32, to: &PositionDistance) -> rusqlite::Result<Vec<u8>> {
     let mut weights = SortedMap::new();
     for (piece, square, weight) in to.pieces() {
         weights.insert(i64::from(piece_square(piece, square)), 2 * weight as u8);
@@ -325,7 +325,7 @@ fn missing(connection: &Connection, block: u32, to: &Resemblance) -> rusqlite::R
     let all: u8 = weights.values().sum();
     let mut missing = vec![all; BLOCK_GAMES as usize];
     for (value, weight) in weights {
-        let place = (block, PassedKind::Piece);
+        let place = (block, FeatureKind::Piece);
         visit_sets(connection, place, value..=value, &|_| true, |_, number| {
             let missing = &mut missing[usize::from(number)];
             *missing = missing.saturating_sub(weight);
@@ -334,12 +334,16 @@ fn missing(connection: &Connection, block: u32, to: &Resemblance) -> rusqlite::R
     Ok(missing)
 }
 
-/// For each game of a block, the lower bounds [apart and beside](Resemblance::bounds) that follow from its
+/// For each game of a block, the lower bounds [apart and beside](PositionDistance::bounds) that follow from its
 /// materials.
-fn by_material(connection: &Connection, block: u32, to: &Resemblance) -> rusqlite::Result<Vec<(u8, u8)>> {
+fn by_material(
+    connection: &Connection,
+    block: u32,
+    to: &PositionDistance,
+) -> rusqlite::Result<Vec<(u8, u8)>> {
     let mut least = vec![(u8::MAX, u8::MAX); BLOCK_GAMES as usize];
     let mut last = (-1, (u8::MAX, u8::MAX));
-    let place = (block, PassedKind::Material);
+    let place = (block, FeatureKind::Material);
     visit_sets(connection, place, 0..=i64::MAX, &|_| true, |value, number| {
         if value != last.0 {
             // A smaller bound is also valid.
@@ -358,7 +362,7 @@ fn by_material(connection: &Connection, block: u32, to: &Resemblance) -> rusqlit
 fn nearest_of(
     connection: &Connection,
     selection: &Selection,
-    to: &Resemblance,
+    to: &PositionDistance,
     ranges: &[GameRange],
 ) -> rusqlite::Result<Vec<Near>> {
     let mut statement = connection.prepare_cached(&scan_sql(selection, Lines::Main))?;

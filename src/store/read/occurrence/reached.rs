@@ -10,7 +10,7 @@ use crate::store::block_set::game_of;
 use crate::store::database::Database;
 use crate::store::error::Result;
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
-use crate::store::read::occurrence::explore::Asked;
+use crate::store::read::occurrence::explore::ExploreTarget;
 use crate::store::read::occurrence::visit::for_each_visit_set;
 use crate::store::read::selection::Selection;
 use crate::store::visit_set::{PlayedMove, for_each_visit_within};
@@ -64,7 +64,7 @@ impl<'d> ReachedGames<'d> {
         mut see: impl FnMut(&mut T, ReachedGame),
     ) -> Result<T> {
         let fen = position.canonical_fen();
-        let asked = Asked { database: self.database, key: position.key(), fen: &fen };
+        let asked = ExploreTarget { database: self.database, key: position.key(), fen: &fen };
         let has_sets = asked.has_sets().map_err(asked.failed())?;
         let mut made = new();
         if has_sets {

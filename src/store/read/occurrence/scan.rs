@@ -11,10 +11,10 @@ use crate::sorted::{SortedMap, sort, sort_by_key};
 use crate::store::cell::{Cells, GAME_POSITION, VARIATION_MOVE};
 use crate::store::database::{Database, SetUp, Stop};
 use crate::store::error::{Error, Result};
-use crate::store::passed::PassedQuestion;
+use crate::store::features::FeatureQuery;
 use crate::store::read::filter::bind;
 use crate::store::read::occurrence::candidate::{Candidates, GameRange};
-use crate::store::read::occurrence::hit::{Hit, HitOrder, Lines, Part, Place, Taken, rank_sql};
+use crate::store::read::occurrence::hit::{Flow, Hit, HitLocation, HitOrder, Lines, Part, rank_sql};
 use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
 
@@ -52,14 +52,14 @@ pub trait Seek: Sync {
     fn matters(&self, fen: &[u8], played: Option<MoveCode>) -> bool;
 
     /// Selects the games whose main line can match.
-    fn passed(&self) -> PassedQuestion;
+    fn feature_query(&self) -> FeatureQuery;
 
     /// Starts a line.
     fn begin(&self) -> Self::Line;
 
     /// Processes the next [relevant](Self::matters) position of a line: its ply, its canonical FEN and, if
     /// needed and in a main line, the move played. Returns the place of the match once it is found.
-    fn see(&self, line: &mut Self::Line, ply: Ply, fen: &[u8], played: Option<MoveCode>) -> Option<Ply>;
+    fn observe(&self, line: &mut Self::Line, ply: Ply, fen: &[u8], played: Option<MoveCode>) -> Option<Ply>;
 }
 
 /// Searches for the first position that matches.
@@ -74,13 +74,13 @@ impl<F: Fn(&[u8]) -> bool + Sync> Seek for F {
         self(fen)
     }
 
-    fn passed(&self) -> PassedQuestion {
-        PassedQuestion::any()
+    fn feature_query(&self) -> FeatureQuery {
+        FeatureQuery::any()
     }
 
     fn begin(&self) {}
 
-    fn see(&self, (): &mut (), ply: Ply, _: &[u8], _: Option<MoveCode>) -> Option<Ply> {
+    fn observe(&self, (): &mut (), ply: Ply, _: &[u8], _: Option<MoveCode>) -> Option<Ply> {
         Some(ply)
     }
 }
@@ -121,7 +121,8 @@ impl<'a> Readers<'a> {
 }
 
 /// Searches some games.
-type Look<'l> = dyn Fn(&Database, &[GameRange]) -> rusqlite::Result<SortedMap<GameId, Place>> + Sync + 'l;
+type Look<'l> =
+    dyn Fn(&Database, &[GameRange]) -> rusqlite::Result<SortedMap<GameId, HitLocation>> + Sync + 'l;
 
 impl Database {
     /// Searches all games of a selection with all threads, and passes the first match of each game to `visit`
@@ -139,22 +140,22 @@ impl Database {
         mut visit: impl FnMut(Hit) -> bool,
     ) -> Result<()> {
         let look = |database: &Self, ranges: &[GameRange]| database.scan_games(scan, ranges, sought);
-        self.scan_all(scan, &sought.passed(), &look, &mut visit)
+        self.scan_all(scan, &sought.feature_query(), &look, &mut visit)
     }
 
     fn scan_all(
         &self,
         scan: &Scan<'_>,
-        question: &PassedQuestion,
+        question: &FeatureQuery,
         look: &Look<'_>,
         visit: &mut dyn FnMut(Hit) -> bool,
     ) -> Result<()> {
         let failed = |source| Error::sqlite(self.path(), "look at all positions", source);
         let mut rest = Part { skip: scan.offset, left: scan.limit };
         let mut pass = |place| match rest.take() {
-            Taken::Skip => Ok(true),
-            Taken::End => Ok(false),
-            Taken::Hit { is_last } => {
+            Flow::Skip => Ok(true),
+            Flow::End => Ok(false),
+            Flow::Hit { is_last } => {
                 let hit = self.hit(place, None).map_err(failed)?;
                 Ok(hit.is_none_or(&mut *visit) && !is_last)
             }
@@ -193,7 +194,7 @@ impl Database {
 
     /// The games that can match, if these are few enough (a quarter of all) to be sorted before they are
     /// read.
-    fn few_candidates(&self, scan: &Scan<'_>, question: &PassedQuestion) -> Result<Option<Vec<GameRange>>> {
+    fn few_candidates(&self, scan: &Scan<'_>, question: &FeatureQuery) -> Result<Option<Vec<GameRange>>> {
         let most = self.last_game()?.unwrap_or_default().0 / 4;
         let few = Candidates::new(self, question, scan.lines)?.take(most + 1)?;
         Ok((games_in(&few) <= most).then_some(few))
@@ -203,9 +204,9 @@ impl Database {
     fn scan_in_order(
         &self,
         scan: &Scan<'_>,
-        question: &PassedQuestion,
+        question: &FeatureQuery,
         look: &Look<'_>,
-        pass: &mut dyn FnMut(Place) -> Result<bool>,
+        pass: &mut dyn FnMut(HitLocation) -> Result<bool>,
     ) -> Result<()> {
         let mut candidates = Candidates::new(self, question, scan.lines)?;
         self.scan_pieces(look, &mut || candidates.take(GAMES), pass)
@@ -216,7 +217,7 @@ impl Database {
         &self,
         look: &Look<'_>,
         next: &mut dyn FnMut() -> Result<Vec<GameRange>>,
-        pass: &mut dyn FnMut(Place) -> Result<bool>,
+        pass: &mut dyn FnMut(HitLocation) -> Result<bool>,
     ) -> Result<()> {
         let path = self.path();
         let failed = |source| Error::sqlite(path, "look at all positions", source);
@@ -262,7 +263,7 @@ impl Database {
         scan: &Scan<'_>,
         ranges: &[GameRange],
         sought: &impl Seek,
-    ) -> rusqlite::Result<SortedMap<GameId, Place>> {
+    ) -> rusqlite::Result<SortedMap<GameId, HitLocation>> {
         let mut found = SortedMap::new();
         for &range in ranges {
             self.scan_lines(scan.selection, Lines::Main, range, sought, &mut found)?;
@@ -279,10 +280,10 @@ impl Database {
     /// # Errors
     /// Those of [`scan`](Self::scan).
     pub fn count_scanned(&self, scan: &Scan<'_>, sought: &impl Seek) -> Result<Option<u64>> {
-        let question = sought.passed();
+        let question = sought.feature_query();
         if scan.lines == Lines::Main
             && scan.selection.is_all()
-            && let Some(count) = self.count_told(&question)?
+            && let Some(count) = self.count_exact(&question)?
         {
             return Ok(Some(count));
         }
@@ -306,7 +307,7 @@ impl Database {
         lines: Lines,
         (first, last): (GameId, GameId),
         sought: &impl Seek,
-        found: &mut SortedMap<GameId, Place>,
+        found: &mut SortedMap<GameId, HitLocation>,
     ) -> rusqlite::Result<()> {
         let table = if lines == Lines::Main { GAME_POSITION } else { VARIATION_MOVE };
         let mut statement = self.connection().prepare_cached(&scan_sql(selection, lines))?;
@@ -333,8 +334,8 @@ impl Database {
                 Some((of, seen)) if *of == (game, line) => seen,
                 state => &mut state.insert(((game, line), sought.begin())).1,
             };
-            if let Some(ply) = sought.see(seen, ply, fen, played) {
-                found.insert(game, Place { game, line, ply });
+            if let Some(ply) = sought.observe(seen, ply, fen, played) {
+                found.insert(game, HitLocation { game, line, ply });
             }
         }
         Ok(())

@@ -9,8 +9,8 @@ use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::filter::bind;
 use crate::store::read::occurrence::hit::{
-    Hit, HitOrder, Lines, OCCURRENCES, Part, Place, Taken, join, join_variations, listed_games, rank_sql,
-    shares_key,
+    Flow, Hit, HitLocation, HitOrder, Lines, OCCURRENCES, Part, join, join_variations, listed_games,
+    rank_sql, shares_key,
 };
 use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
@@ -121,9 +121,9 @@ impl Database {
             }
             let Some(hit) = self.hit(place, Some(search.fen))? else { return Ok(true) };
             Ok(match part.take() {
-                Taken::Skip => true,
-                Taken::End => false,
-                Taken::Hit { is_last } => visit(hit) && !is_last,
+                Flow::Skip => true,
+                Flow::End => false,
+                Flow::Hit { is_last } => visit(hit) && !is_last,
             })
         };
         let mut walk = || match self.plan(search)? {
@@ -318,7 +318,7 @@ impl Database {
         &self,
         key: PositionKey,
         games: &[GameId],
-        found: &mut dyn FnMut(Place) -> rusqlite::Result<bool>,
+        found: &mut dyn FnMut(HitLocation) -> rusqlite::Result<bool>,
     ) -> rusqlite::Result<()> {
         let sql = "SELECT key, game_id, ply FROM position_game WHERE key = ?1 AND game_id = ?2 ORDER BY ply";
         let mut statement = self.connection().prepare_cached(sql)?;
@@ -326,7 +326,7 @@ impl Database {
             let mut rows = statement.query((key.as_i64(), game.0))?;
             while let Some(row) = rows.next()? {
                 let ply = Ply(Cells::new(row, POSITION_GAME).get("ply")?);
-                if !found(Place::played(game, ply))? {
+                if !found(HitLocation::played(game, ply))? {
                     return Ok(());
                 }
             }
@@ -339,7 +339,7 @@ impl Database {
         &self,
         sql: &str,
         search: &Search<'_>,
-        found: &mut dyn FnMut(Place) -> rusqlite::Result<bool>,
+        found: &mut dyn FnMut(HitLocation) -> rusqlite::Result<bool>,
     ) -> rusqlite::Result<()> {
         let mut statement = self.connection().prepare_cached(sql)?;
         search.selection.bind(&mut statement)?;
@@ -348,7 +348,7 @@ impl Database {
         while let Some(row) = rows.next()? {
             let line = Cells::new(row, VARIATION_MOVE).get(1)?;
             let cells = Cells::new(row, if line == 0 { POSITION_GAME } else { VARIATION_MOVE });
-            if !found(Place { game: GameId(cells.get(0)?), line, ply: Ply(cells.get(2)?) })? {
+            if !found(HitLocation { game: GameId(cells.get(0)?), line, ply: Ply(cells.get(2)?) })? {
                 break;
             }
         }

@@ -9,7 +9,7 @@ use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::game_column::{ColumnSource as _, Condition, DATE, RESULT, Test};
 use crate::store::read::game_column::{BlockColumns, ColumnError};
-use crate::store::read::occurrence::explore::Asked;
+use crate::store::read::occurrence::explore::ExploreTarget;
 use crate::store::read::occurrence::visit::{for_each_visit_set, has_occurrences, last_block};
 use crate::store::read::selection::Selection;
 use crate::store::row::virtual_table::Cell;
@@ -47,7 +47,7 @@ impl Database {
     /// The games among `some` that had a position.
     fn those_with(&self, some: &Games, position: &Position) -> Result<Option<Games>> {
         let fen = position.canonical_fen();
-        let asked = Asked { database: self, key: position.key(), fen: &fen };
+        let asked = ExploreTarget { database: self, key: position.key(), fen: &fen };
         if asked.has_sets().map_err(asked.failed())? {
             match asked.in_sets(|block| Ok(some.get(&block).cloned())) {
                 Ok(games) => return Ok(Some(games)),
@@ -132,7 +132,7 @@ fn year(date: Cell<'_>) -> Option<u16> {
     }
 }
 
-impl Asked<'_> {
+impl ExploreTarget<'_> {
     /// The games with a result in the sets of a visited position. `unfinished` is the number of games in the
     /// sets without a result. `None` if the sets or the columns of games are missing.
     pub(super) fn finished_in_sets(&self, unfinished: u64) -> Result<Option<Games>> {

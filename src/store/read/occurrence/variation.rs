@@ -8,7 +8,7 @@ use crate::store::cell::{Cells, VARIATION, VARIATION_MOVE};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::filter::bind;
-use crate::store::read::occurrence::hit::Place;
+use crate::store::read::occurrence::hit::HitLocation;
 use crate::store::read::occurrence::search::OccurrenceCount;
 use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
@@ -115,7 +115,7 @@ impl Database {
         &self,
         position: &Position,
         selection: &Selection,
-        visit: &mut impl FnMut(Place, MoveCode) -> rusqlite::Result<()>,
+        visit: &mut impl FnMut(HitLocation, MoveCode) -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
         let tables = if selection.is_all() {
             "variation_move AS o"
@@ -134,7 +134,8 @@ impl Database {
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
             let cells = Cells::new(row, VARIATION_MOVE);
-            let place = Place { game: GameId(cells.get(0)?), line: cells.get(1)?, ply: Ply(cells.get(2)?) };
+            let place =
+                HitLocation { game: GameId(cells.get(0)?), line: cells.get(1)?, ply: Ply(cells.get(2)?) };
             visit(place, MoveCode::from_stored(cells.get(3)?))?;
         }
         Ok(())
@@ -143,7 +144,7 @@ impl Database {
     /// Whether the move that leads to a place of a variation was played from a position. A variation's first
     /// move is played from its parent line; if it replaces the first move of that line, from the parent's
     /// parent.
-    fn follows(&self, place: Place, fen: &str) -> rusqlite::Result<bool> {
+    fn follows(&self, place: HitLocation, fen: &str) -> rusqlite::Result<bool> {
         let Some(ply) = place.ply.0.checked_sub(1) else { return Ok(false) };
         let mut line = place.line;
         while line > 0 {
@@ -160,6 +161,6 @@ impl Database {
                 _ => return Ok(false),
             }
         }
-        self.is_at(Place { line, ply: Ply(ply), ..place }, fen)
+        self.is_at(HitLocation { line, ply: Ply(ply), ..place }, fen)
     }
 }

@@ -8,7 +8,7 @@ use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{decode_within, game_of};
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
-use crate::store::read::occurrence::explore::Asked;
+use crate::store::read::occurrence::explore::ExploreTarget;
 use crate::store::read::occurrence::hit::shares_key;
 use crate::store::read::occurrence::reached::ReachedGame;
 use crate::store::read::occurrence::tally::{MoveTally, Tally};
@@ -16,7 +16,7 @@ use crate::store::read::occurrence::visit::for_each_visit_set;
 use crate::store::read::selection::Selection;
 use crate::store::visit_set::{PlayedMove, take_move};
 
-impl Asked<'_> {
+impl ExploreTarget<'_> {
     /// Counts the games of a selection; `None` if the position is not a visited one, or its sets or the
     /// columns of games are missing.
     pub(super) fn tally_sets(&self, selection: &Selection, empty: Tally) -> rusqlite::Result<Option<Tally>> {

@@ -9,8 +9,8 @@ use crate::store::block_set::block_of;
 use crate::store::cell::{Cells, GAME_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
-use crate::store::passed::PassedKind;
-use crate::store::read::passed::visit_sets;
+use crate::store::features::FeatureKind;
+use crate::store::read::features::visit_sets;
 
 impl Database {
     /// The kinds of endings that each of some games reached in its main line, even if only for one position.
@@ -23,12 +23,12 @@ impl Database {
         let read = || -> rusqlite::Result<Vec<Endings>> {
             let mut endings = Vec::with_capacity(games.len());
             for games in games.chunk_by(|one, other| block_of(*one).0 == block_of(*other).0) {
-                for (&game, told) in games.iter().zip(told_of_block(connection, games)?) {
+                for (&game, told) in games.iter().zip(candidates_of_block(connection, games)?) {
                     endings.push(match told {
-                        Some(told) if can_be(told, |kind| !kind.is_told_by_material()) => {
+                        Some(told) if can_be(told, |kind| !kind.is_decided_by_material()) => {
                             let of_rows = of_rows(connection, game, |kind| told.contains(kind))?;
                             Endings::where_each(|kind| {
-                                if kind.is_told_by_material() { &told } else { &of_rows }.contains(kind)
+                                if kind.is_decided_by_material() { &told } else { &of_rows }.contains(kind)
                             })
                         }
                         Some(told) => told,
@@ -49,7 +49,7 @@ fn can_be(endings: Endings, is_asked: impl Fn(Ending) -> bool) -> bool {
 
 /// The endings that games of a block can have reached, by their materials; `None` for games whose features
 /// are unknown.
-fn told_of_block(connection: &Connection, games: &[GameId]) -> rusqlite::Result<Vec<Option<Endings>>> {
+fn candidates_of_block(connection: &Connection, games: &[GameId]) -> rusqlite::Result<Vec<Option<Endings>>> {
     let Some(&first) = games.first() else { return Ok(Vec::new()) };
     let block = block_of(first).0;
     let mut wanted = BlockGames::default();
@@ -65,9 +65,9 @@ fn told_of_block(connection: &Connection, games: &[GameId]) -> rusqlite::Result<
             }
         })
     };
-    each(PassedKind::Game, &|_| true, &mut |_, told| *told = Some(Endings::default()))?;
+    each(FeatureKind::Game, &|_| true, &mut |_, told| *told = Some(Endings::default()))?;
     let is_ending = |value| !of_material(value).is_empty();
-    each(PassedKind::Material, &is_ending, &mut |value, told| {
+    each(FeatureKind::Material, &is_ending, &mut |value, told| {
         *told = told.map(|told| told.and(of_material(value)));
     })?;
     Ok(told)

@@ -53,13 +53,15 @@ impl Wanted {
         Self { beginning: Finder::new(&words.folded).into_owned(), longest, surnames, words }
     }
 
-    /// Whether an ASCII name can match: a fast check that rejects most names. `room` is a buffer for its
+    /// Whether an ASCII name can match: a fast check that rejects most names. `buffer` is a buffer for its
     /// letters.
-    fn may_fit(&self, name: &str, room: &mut String) -> bool {
-        room.clear();
-        room.push_str(name);
-        room.make_ascii_lowercase();
-        std::iter::once(&self.longest).chain(&self.surnames).any(|word| word.find(room.as_bytes()).is_some())
+    fn may_fit(&self, name: &str, buffer: &mut String) -> bool {
+        buffer.clear();
+        buffer.push_str(name);
+        buffer.make_ascii_lowercase();
+        std::iter::once(&self.longest)
+            .chain(&self.surnames)
+            .any(|word| word.find(buffer.as_bytes()).is_some())
     }
 
     /// Whether a name with folded letters matches.

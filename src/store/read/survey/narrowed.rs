@@ -16,7 +16,7 @@ use crate::store::read::selection::Selection;
 
 /// The place of a game in an order of games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GamePlace {
+pub struct GameSortKey {
     /// Whether it has no result.
     pub is_unfinished: bool,
     /// A number that increases from the first to the last game of the order.
@@ -30,7 +30,7 @@ impl Database {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn game_place(&self, game: GameId, order: HitOrder) -> Result<Option<GamePlace>> {
+    pub fn game_sort_key(&self, game: GameId, order: HitOrder) -> Result<Option<GameSortKey>> {
         let look = || {
             let sql = format!(
                 "SELECT game_id, game.result = '*' AS is_unfinished, {} AS place FROM game WHERE game_id = ?1",
@@ -40,7 +40,7 @@ impl Database {
             let place = statement.query_row([game.0], |row| {
                 let cells = Cells::new(row, GAME);
                 let rank = row.get("place")?;
-                Ok(GamePlace { is_unfinished: cells.get::<u32>("is_unfinished")? != 0, rank, game })
+                Ok(GameSortKey { is_unfinished: cells.get::<u32>("is_unfinished")? != 0, rank, game })
             });
             place.optional()
         };
@@ -91,7 +91,7 @@ impl Selection {
     }
 
     /// Removes the games before a place of an order: the rest of a list remains.
-    pub fn begin_at(&mut self, order: HitOrder, place: GamePlace) {
+    pub fn begin_at(&mut self, order: HitOrder, place: GameSortKey) {
         let sign = if order == HitOrder::Date { "-" } else { "" };
         let sql = match order {
             HitOrder::Game => "game.game_id >= :from_game".to_owned(),

@@ -1,0 +1,168 @@
+//! The distance between positions: pieces on different squares, and pieces that only one of them has.
+
+use super::material::Material;
+use super::structure::{PawnStructure, pieces};
+use crate::board::{Color, Piece, PieceKind, Position, Square};
+
+/// The weight of a surplus piece in one of the positions, in addition to its square.
+const SURPLUS: u32 = 3;
+
+/// A position, and the distance of others from it.
+///
+/// The distance is the sum of
+///
+/// - 2 for each pawn and 1 for each other piece, of either position, that is not on the same square in the
+///   other;
+/// - 3 for each piece of a kind and colour that one of the positions has more of;
+/// - 1 if the other side is to move;
+/// - 100 if the pawns of the two are not on the same squares, or their material differs.
+///
+/// Castling rights, en-passant squares and counters are ignored.
+///
+/// ```
+/// use pgndex::board::{Position, PositionDistance};
+///
+/// let start = PositionDistance::to(&Position::start());
+/// let moved = |placement: &str| start.distance(format!("{placement} w KQkq -").as_bytes());
+/// assert_eq!(moved("rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R"), 2);
+/// assert_eq!(moved("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR"), 104);
+/// assert_eq!(moved("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/R1BQKBNR"), 104);
+/// ```
+#[derive(Clone, Debug)]
+pub struct PositionDistance {
+    /// The letter on each square in the order of a FEN, from a8 to h1; 0 for an empty one.
+    squares: [u8; 64],
+    structure: PawnStructure,
+    material: Material,
+    side: Color,
+    /// The total weight of its pieces, and in the upper half its number of pawns.
+    all: u32,
+}
+
+/// The weight of a piece that is not on the same square in the other position.
+const fn weight(kind: PieceKind) -> u32 {
+    match kind {
+        PieceKind::Pawn => 2,
+        _ => 1,
+    }
+}
+
+/// The bits in which pawns are counted.
+const PAWNS: u32 = 0xffff_0000;
+
+/// By letter: the weight of a piece, and in the upper half 1 for a pawn.
+static COUNTS: [u32; 256] = {
+    let mut counts = [0; 256];
+    let mut code = 2;
+    while let Some(piece) = Piece::from_code(code) {
+        let pawns = if matches!(piece.kind(), PieceKind::Pawn) { 1 << 16 } else { 0 };
+        counts[piece.letter() as usize] = weight(piece.kind()) + pawns;
+        code += 1;
+    }
+    counts
+};
+
+/// All kinds of pieces of both colours.
+fn all_pieces() -> impl Iterator<Item = Piece> {
+    PieceKind::ALL
+        .into_iter()
+        .flat_map(|kind| [Color::White, Color::Black].map(|color| Piece::new(kind, color)))
+}
+
+/// The index of a square in a FEN, from a8 to h1.
+fn place(square: Square) -> usize {
+    usize::from(square.ordinal() ^ 0o70)
+}
+
+impl PositionDistance {
+    /// The additional distance if pawns or material differ: more than all other terms together if they are
+    /// equal.
+    pub(crate) const OTHER: u32 = 100;
+
+    /// Prepares the distances from this position.
+    #[must_use]
+    pub fn to(position: &Position) -> Self {
+        let fen = position.canonical_fen();
+        let (mut squares, mut all) = ([0; 64], 0);
+        for (square, letter) in pieces(fen.as_bytes()) {
+            squares[place(square)] = letter;
+            all += COUNTS[usize::from(letter)];
+        }
+        let (structure, material) =
+            (PawnStructure::from_placement(fen.as_bytes()), Material::from_placement(fen.as_bytes()));
+        Self { squares, structure, material, side: position.side(), all }
+    }
+
+    /// The distance of a legal position, given as a FEN. Allocates nothing and checks nothing.
+    #[must_use]
+    pub fn distance(&self, fen: &[u8]) -> u32 {
+        let (mut all, mut same, mut material) = (0, 0, Material::default());
+        let (mut square, mut rest) = (0, fen.iter());
+        for &letter in &mut rest {
+            match letter {
+                b' ' => break,
+                b'1'..=b'8' => square += usize::from(letter - b'0'),
+                b'/' => {}
+                _ => {
+                    let Some(own) = self.squares.get(square) else { break };
+                    let count = COUNTS[usize::from(letter)];
+                    all += count;
+                    same += if *own == letter { count } else { 0 };
+                    material = material.and(letter);
+                    square += 1;
+                }
+            }
+        }
+        let surplus = self.surplus(material);
+        let is_other = surplus > 0 || same & PAWNS != all & PAWNS || same & PAWNS != self.all & PAWNS;
+        let is_other_side = rest.next().is_some_and(|&letter| letter != self.side.letter());
+        (all & !PAWNS) + (self.all & !PAWNS) - 2 * (same & !PAWNS)
+            + SURPLUS * surplus
+            + u32::from(is_other_side)
+            + if is_other { Self::OTHER } else { 0 }
+    }
+
+    /// The number of surplus pieces.
+    fn surplus(&self, other: Material) -> u32 {
+        if other == self.material {
+            return 0;
+        }
+        all_pieces().map(|piece| self.material.count(piece).abs_diff(other.count(piece))).sum()
+    }
+
+    /// The squares of its pawns.
+    #[must_use]
+    pub const fn structure(&self) -> PawnStructure {
+        self.structure
+    }
+
+    /// Its material.
+    #[must_use]
+    pub const fn material(&self) -> Material {
+        self.material
+    }
+
+    /// Its pieces, each with its weight if it is not there in another position.
+    pub fn pieces(&self) -> impl Iterator<Item = (Piece, Square, u32)> {
+        (0..64).map(Square::from_ordinal).filter_map(|square| {
+            let piece = Piece::from_letter(self.squares[place(square)])?;
+            Some((piece, square, weight(piece.kind())))
+        })
+    }
+
+    /// Lower bounds of the distance of positions with this material, without [`OTHER`](Self::OTHER). The
+    /// first holds for all of them. The second is to be added to twice the weight of the pieces of this
+    /// position that are not on the same squares there: such a piece is missing there, and the other position
+    /// has it elsewhere, unless it has fewer of them.
+    pub(crate) fn bounds(&self, material: Material) -> [u32; 2] {
+        let (mut apart, mut beside) = (0, 0);
+        for piece in all_pieces() {
+            let (weight, own, other) =
+                (weight(piece.kind()), self.material.count(piece), material.count(piece));
+            apart += (weight + SURPLUS) * own.abs_diff(other);
+            // A piece weighs less than a surplus piece, so this is never below 0.
+            beside += SURPLUS * own.abs_diff(other) + weight * other - weight * own;
+        }
+        [apart, beside]
+    }
+}

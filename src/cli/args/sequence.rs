@@ -1,0 +1,288 @@
+//! Descriptions of positions, one after the other.
+
+use anyhow::Context as _;
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use pgndex::board::{Description, Ending, MaterialSignature, MovePattern, Pattern, PawnStructure};
+use pgndex::query::{PositionSequence, Step};
+
+use crate::cli::args::{WrongValue, within};
+
+/// What positions are like, as it stands on the command line: one or more descriptions, parted by `--then`.
+#[derive(Debug, Default)]
+pub(crate) struct SequenceArgs {
+    /// The descriptions; none if nothing is described.
+    steps: Vec<StepArgs>,
+    /// Whether colours are reversed too.
+    either: bool,
+    /// Whether left and right are changed round too.
+    mirror: bool,
+}
+
+impl SequenceArgs {
+    /// What is described, if anything is.
+    ///
+    /// # Errors
+    /// When a description cannot be read.
+    pub(in crate::cli) fn sequence(&self) -> anyhow::Result<Option<PositionSequence>> {
+        if self.steps.is_empty() {
+            return Ok(None);
+        }
+        let steps = self.steps.iter().map(StepArgs::step).collect::<anyhow::Result<_>>()?;
+        Ok(Some(PositionSequence::new(steps, self.either, self.mirror)))
+    }
+}
+
+/// One description.
+#[derive(Debug, Default)]
+struct StepArgs {
+    pattern: Option<String>,
+    material: Option<String>,
+    structure: Option<String>,
+    ending: Option<Ending>,
+    played: Option<String>,
+    lasting: Option<u32>,
+    plies: Option<PlyRange>,
+}
+
+impl StepArgs {
+    /// Whether it says nothing of positions.
+    const fn is_empty(&self) -> bool {
+        self.pattern.is_none()
+            && self.material.is_none()
+            && self.structure.is_none()
+            && self.ending.is_none()
+            && self.played.is_none()
+    }
+
+    fn step(&self) -> anyhow::Result<Step> {
+        let Self { pattern, material, structure, ending, played, lasting, plies } = self;
+        let description = Description {
+            material: read("--material", material.as_deref(), MaterialSignature::parse)?,
+            ending: *ending,
+            pattern: read("--pattern", pattern.as_deref(), Pattern::parse)?,
+            structure: read("--structure", structure.as_deref(), |fen| {
+                PawnStructure::from_fen(fen.as_bytes())
+            })?,
+            played: read("--move", played.as_deref(), MovePattern::parse)?,
+        };
+        let plies = plies.as_ref().map_or(0..=u32::MAX, |plies| plies.0.clone());
+        Ok(Step { description, lasting: lasting.unwrap_or(1), plies })
+    }
+}
+
+/// Reads what an option gives.
+fn read<T, E: std::error::Error + Send + Sync + 'static>(
+    option: &str,
+    text: Option<&str>,
+    parse: impl Fn(&str) -> Result<T, E>,
+) -> anyhow::Result<Option<T>> {
+    let read = text.map(parse).transpose().with_context(|| format!("{option} cannot be read"));
+    Ok(read.map_err(WrongValue)?)
+}
+
+/// Plies, as in `20`, `20-40`, `-40` or `60-`.
+#[derive(Clone, Debug)]
+pub(crate) struct PlyRange(pub(crate) std::ops::RangeInclusive<u32>);
+
+fn read_plies(text: &str) -> Result<PlyRange, String> {
+    let number = |text: &str, open| if text.is_empty() { Ok(open) } else { within(0..=u32::MAX)(text) };
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let is_form = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
+    if !is_form || (first.is_empty() && last.is_empty()) {
+        return Err("no plies; write 20, 20-40, -40 or 60-".to_owned());
+    }
+    let (first, last) = (number(first, 0)?, number(last, u32::MAX)?);
+    if first > last {
+        Err(format!("the range is reversed; write {last}-{first}"))
+    } else {
+        Ok(PlyRange(first..=last))
+    }
+}
+
+impl ValueEnum for EndingArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [EndingArg; Ending::ALL.len()] = {
+            let mut all = [EndingArg(Ending::Pawn); Ending::ALL.len()];
+            let mut index = 0;
+            while index < all.len() {
+                all[index] = EndingArg(Ending::ALL[index]);
+                index += 1;
+            }
+            all
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.0.as_str()))
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct EndingArg(Ending);
+
+/// The options as clap knows them: each may stand once before each `--then` and after the last.
+#[derive(Args, Debug)]
+struct Options {
+    /// Pieces on squares: a FEN's placement with wildcards.
+    ///
+    /// '?' is anything, '!' any piece, 'A' a white piece, 'a' a black piece, [QR] one of these, '*' any number of
+    /// squares. The side to move can follow.
+    #[arg(long, value_name = "PLACEMENT", help_heading = DESCRIPTION)]
+    pattern: Vec<String>,
+    /// The remaining pieces, White's first: KRPvKR, KRP-KR or KRPKR
+    #[arg(long, value_name = "PIECES", help_heading = DESCRIPTION)]
+    material: Vec<String>,
+    /// The pawn structure of this FEN; its other pieces do not matter
+    #[arg(long, value_name = "FEN", help_heading = DESCRIPTION)]
+    structure: Vec<String>,
+    /// The kind of ending, such as rook or opposite-bishops
+    #[arg(long, value_name = "KIND", value_enum, help_heading = DESCRIPTION)]
+    ending: Vec<EndingArg>,
+    /// The move played from the position, such as "Qxh7#".
+    ///
+    /// Omitted parts match anything: Qx, e4, ?xR, +, =N.
+    #[arg(long = "move", value_name = "MOVE", help_heading = DESCRIPTION)]
+    played: Vec<String>,
+    /// At least this many positions in a row match.
+    ///
+    /// This ignores positions that occur only in the middle of an exchange.
+    #[arg(long = "for", value_name = "PLIES", value_parser = within(1..=u32::MAX), help_heading = DESCRIPTION)]
+    lasting: Vec<u32>,
+    /// Only positions at these plies: 20, 20-40, -40 or 60-.
+    ///
+    /// In `export` this works without a description too.
+    #[arg(long = "ply", value_name = "PLIES", value_parser = read_plies, allow_hyphen_values = true, help_heading = DESCRIPTION)]
+    plies: Vec<PlyRange>,
+    /// Separates descriptions: first this one, later that one
+    #[arg(long, num_args = 0, default_missing_value = "true", help_heading = DESCRIPTION)]
+    then: Vec<bool>,
+    /// Also with the colours reversed
+    #[arg(long, help_heading = DESCRIPTION, hide_short_help = true)]
+    either: bool,
+    /// Also with left and right exchanged
+    #[arg(long, help_heading = DESCRIPTION, hide_short_help = true)]
+    mirror: bool,
+}
+
+const DESCRIPTION: &str = "Positions by description";
+
+/// The options that describe positions.
+const DESCRIBING: [&str; 5] = ["pattern", "material", "structure", "ending", "played"];
+/// Those that only say more of a description.
+const ASIDE: [&str; 5] = ["lasting", "plies", "then", "either", "mirror"];
+/// What these are called on the command line.
+const ASIDE_OPTIONS: [&str; 5] = ["--for", "--ply", "--then", "--either", "--mirror"];
+const DESCRIBING_OPTIONS: &str = "--pattern, --material, --structure, --ending or --move";
+
+impl SequenceArgs {
+    /// Adds the options; `excludes` tells with which others each of them cannot be used.
+    pub(super) fn options(command: Command, excludes: impl Fn(&str) -> &'static [&'static str]) -> Command {
+        Options::augment_args(command).mut_args(|option| {
+            let is_own = |name: &&&str| option.get_id() == **name;
+            match DESCRIBING.iter().chain(&ASIDE).find(is_own) {
+                Some(name) => option.conflicts_with_all(excludes(name)),
+                None => option,
+            }
+        })
+    }
+
+    /// Reads them, and gives back the plies that are told without a description, if they can be.
+    pub(super) fn read(
+        matches: &ArgMatches,
+        plies_alone: bool,
+    ) -> Result<(Self, Option<PlyRange>), clap::Error> {
+        let options = Options::from_arg_matches(matches)?;
+        let parts: Vec<usize> = places(matches, "then");
+        let mut steps: Vec<StepArgs> = (0..=parts.len()).map(|_| StepArgs::default()).collect();
+        let mut fill = Fill { matches, parts: &parts, steps: &mut steps };
+        fill.with("pattern", "--pattern", options.pattern, |step| &mut step.pattern)?;
+        fill.with("material", "--material", options.material, |step| &mut step.material)?;
+        fill.with("structure", "--structure", options.structure, |step| &mut step.structure)?;
+        let endings = options.ending.into_iter().map(|EndingArg(ending)| ending).collect();
+        fill.with("ending", "--ending", endings, |step| &mut step.ending)?;
+        fill.with("played", "--move", options.played, |step| &mut step.played)?;
+        fill.with("lasting", "--for", options.lasting, |step| &mut step.lasting)?;
+        fill.with("plies", "--ply", options.plies, |step| &mut step.plies)?;
+        let is_described = steps.iter().any(|step| !step.is_empty());
+        let plies = match steps.as_mut_slice() {
+            [step] if plies_alone && !is_described => step.plies.take(),
+            _ => None,
+        };
+        let is_alone = |name: &&str| *name == "plies" && plies.is_some();
+        let is_told = |name: &&str| !places(matches, name).is_empty() && !is_alone(name);
+        let is_asked = is_described || ASIDE.iter().any(is_told);
+        if is_asked && steps.iter().any(StepArgs::is_empty) {
+            let message = match ASIDE.iter().zip(ASIDE_OPTIONS).find(|(name, _)| is_told(name)) {
+                Some((_, option)) if parts.is_empty() => {
+                    format!(
+                        "{option} only says more of what is described; give one of {DESCRIBING_OPTIONS} too"
+                    )
+                }
+                _ => format!("give one of {DESCRIBING_OPTIONS} before and after each --then"),
+            };
+            return Err(clap::Error::raw(ErrorKind::MissingRequiredArgument, message));
+        }
+        if !is_described {
+            steps.clear();
+        }
+        Ok((Self { steps, either: options.either, mirror: options.mirror }, plies))
+    }
+}
+
+impl Args for SequenceArgs {
+    fn augment_args(command: Command) -> Command {
+        Self::options(command, |_| &["fen", "moves", "play", "like"])
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for SequenceArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Self::read(matches, false).map(|(sequence, _)| sequence)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// Where the values of an option stand on the command line; none where it is not given.
+fn places(matches: &ArgMatches, name: &str) -> Vec<usize> {
+    if matches.value_source(name) != Some(clap::parser::ValueSource::CommandLine) {
+        return Vec::new();
+    }
+    matches.indices_of(name).into_iter().flatten().collect()
+}
+
+/// Puts values where they belong.
+struct Fill<'f> {
+    matches: &'f ArgMatches,
+    parts: &'f [usize],
+    steps: &'f mut [StepArgs],
+}
+
+impl Fill<'_> {
+    fn with<T>(
+        &mut self,
+        name: &str,
+        option: &str,
+        values: Vec<T>,
+        place: fn(&mut StepArgs) -> &mut Option<T>,
+    ) -> Result<(), clap::Error> {
+        for (value, at) in values.into_iter().zip(places(self.matches, name)) {
+            let step = self.parts.iter().filter(|&&part| part < at).count();
+            if place(&mut self.steps[step]).replace(value).is_some() {
+                let message =
+                    format!("{option} is given twice; put --then between them for one after the other");
+                return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
+            }
+        }
+        Ok(())
+    }
+}

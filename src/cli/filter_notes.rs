@@ -1,0 +1,217 @@
+//! Notes on filters: names that do not occur or may be written differently in most games, and the filter that
+//! excludes all games.
+
+use pgndex::board::Position;
+use pgndex::query::{
+    AlternativeValues, SeveralPlayers, SimilarNames, SimilarPlayer, WithoutFilter, alternative_values,
+    several_players, similar_players, without_one_filter,
+};
+use pgndex::store::{Database, GameFilter, NameFilter, Named, Selection};
+
+use crate::cli::note;
+use crate::cli::render::board::sign;
+use crate::cli::render::number::{counted, grouped};
+use crate::cli::render::text::printable;
+
+/// How many players are listed for a name.
+const SHOWN: usize = 5;
+
+/// Prints names that do not occur, with similar ones.
+pub(super) fn note_unknown_names(unknown: &[SimilarNames]) {
+    note_unknown(unknown, option);
+}
+
+/// The same with another form of the filter's field.
+pub(super) fn note_unknown(unknown: &[SimilarNames], option: impl Fn(&str) -> String) {
+    for SimilarNames { field, named, wanted, near, other_field } in unknown {
+        let of = match named {
+            Named::Player => "player",
+            Named::Event => "event",
+            Named::Site => "site",
+            Named::Opening => "opening",
+        };
+        let name = format!("\"{}\"", printable(wanted));
+        let other = other_field
+            .map(|other| format!("; {} matches {}", option(other.field), counted(other.games, "game")));
+        let option = option(field);
+        // A name given without an option is the option's text itself.
+        let name = if option == name { name } else { format!("{name} ({option})") };
+        let near: Vec<_> = near.iter().map(|name| format!("\"{}\"", printable(name))).collect();
+        let hint = match near.split_last() {
+            None => String::new(),
+            Some((last, [])) => format!("; did you mean {last}?"),
+            Some((last, others)) => format!("; did you mean {} or {last}?", others.join(", ")),
+        };
+        note(&format!("no {of} has a name that matches {name}{}{hint}", other.unwrap_or_default()));
+    }
+}
+
+/// Prints names that match several players, and players who may have many more games under another name.
+pub(super) fn note_players(database: &Database, selection: &Selection) -> anyhow::Result<()> {
+    note_several(database, selection, option)?;
+    note_similar(database, selection, option)
+}
+
+/// Prints names that match several players, and returns whether there are any. `option` formats a field.
+pub(super) fn note_several(
+    database: &Database,
+    selection: &Selection,
+    option: impl Fn(&str) -> String,
+) -> anyhow::Result<bool> {
+    let several = several_players(database, selection, SHOWN + 1)?;
+    for SeveralPlayers { field, players, most } in &several {
+        let most: Vec<_> = most.iter().map(|player| (player.name.as_str(), player.games)).collect();
+        note_matching(&option(field), *players, &most);
+    }
+    Ok(!several.is_empty())
+}
+
+/// Prints that a name matches several names, perhaps of several players: how many, and those with the most
+/// games.
+pub(super) fn note_matching(name: &str, players: u64, most: &[(&str, u64)]) {
+    let shown = most.iter().take(SHOWN);
+    let mut names: Vec<_> =
+        shown.map(|(name, games)| format!("\"{}\" ({})", printable(name), grouped(*games))).collect();
+    if most.len() > SHOWN {
+        names.push(sign("…", "...").to_owned());
+    }
+    let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+    let first = most.first().map_or("NAME".to_owned(), |(name, _)| printable(name));
+    note(&format!(
+        "{name} matches {}; the games of all are counted{names}; for one only: {}",
+        counted(players, "name"),
+        shell_word(&format!("={first}"))
+    ));
+}
+
+/// Prints players who may have many more games under another name. `option` formats a field.
+pub(super) fn note_similar(
+    database: &Database,
+    selection: &Selection,
+    option: impl Fn(&str) -> String,
+) -> anyhow::Result<()> {
+    for SimilarPlayer { field, found, found_games, near, near_games } in similar_players(database, selection)?
+    {
+        let merge = [near.as_str(), &found].map(shell_word).join(" ");
+        note(&format!(
+            "{} matches {} (\"{}\"), and \"{}\" has {}; if this is the same player: pgndex players {} --merge {merge}",
+            option(field),
+            counted(found_games, "game"),
+            printable(&found),
+            printable(&near),
+            counted(near_games, "game"),
+            shell_word(&database.path().to_string_lossy()),
+        ));
+    }
+    Ok(())
+}
+
+/// Prints filters without which there would be games, if no game passes all of them; with a position, only
+/// games that reached it. Fields without an option are omitted, because nobody can leave them out.
+pub(super) fn note_without_one(
+    database: &Database,
+    filter: &GameFilter,
+    position: Option<&Position>,
+    option: impl Fn(&str) -> Option<String>,
+) -> anyhow::Result<()> {
+    let found = without_one_filter(database, filter, position)?;
+    let tell = |without: &WithoutFilter| {
+        let option = option(without.field)?;
+        Some(format!("{} without {option}", counted(without.games, "game")))
+    };
+    let told: Vec<_> = found.iter().filter_map(tell).collect();
+    if let Some((last, others)) = told.split_last() {
+        let others = if others.is_empty() { String::new() } else { format!("{}, or ", others.join(", ")) };
+        note(&format!("there would be {others}{last}"));
+    }
+    // Each name alone has games.
+    let alone = |field| found.iter().any(|without| without.field == field);
+    if alone("player") && alone("opponent") {
+        let path = shell_word(&database.path().to_string_lossy());
+        note(&format!(
+            "two names mean two players who met; if both are names of one player: pgndex players {path} --merge NAME NAME"
+        ));
+    }
+    Ok(())
+}
+
+/// Prints the values that games have, if only one filter is given and no game passes it. Returns whether
+/// anything was printed.
+pub(super) fn note_alternatives(
+    database: &Database,
+    filter: &GameFilter,
+    option: impl Fn(&str) -> String,
+) -> anyhow::Result<bool> {
+    let Some((field, instead)) = alternative_values(database, filter)? else { return Ok(false) };
+    note(&match instead {
+        AlternativeValues::Dates(Some((first, last))) => format!("the games are from {first} to {last}"),
+        AlternativeValues::Dates(None) => "no game has a date".to_owned(),
+        AlternativeValues::NoRatings => "no game has the ratings of both players".to_owned(),
+        AlternativeValues::Values(values) if values.is_empty() => {
+            format!("no game has a value for {}", option(field))
+        }
+        AlternativeValues::Values(values) => {
+            let values: Vec<_> = values.iter().map(|value| format!("\"{}\"", printable(value))).collect();
+            format!("frequent values of {} in this database: {}", option(field), values.join(", "))
+        }
+    });
+    Ok(true)
+}
+
+/// A filter in words, one per condition, except for `player`, whose record it is.
+pub(super) fn filters_in_words(filter: &GameFilter) -> Vec<String> {
+    /// Several texts, one of which is enough.
+    fn either<T: ToString>(texts: &[T]) -> Option<String> {
+        let texts: Vec<_> = texts.iter().map(T::to_string).collect();
+        (!texts.is_empty()).then(|| texts.join(" or "))
+    }
+    fn shown<T: ToString>(value: Option<&T>) -> Option<String> {
+        value.map(T::to_string)
+    }
+    let name = |filter: &Option<NameFilter>| filter.as_ref().map(|name| name.text().to_owned());
+    let paths: Vec<_> = filter.sources.iter().map(|path| path.to_string_lossy()).collect();
+    let told = [
+        ("White", name(&filter.white)),
+        ("Black", name(&filter.black)),
+        ("opponent", name(&filter.opponent)),
+        ("ratings from", shown(filter.elo_min.as_ref())),
+        ("ratings up to", shown(filter.elo_max.as_ref())),
+        ("since", shown(filter.since.as_ref())),
+        ("until", shown(filter.until.as_ref())),
+        ("result", filter.result.map(|result| result.as_str().to_owned())),
+        ("event", name(&filter.event)),
+        ("site", name(&filter.site)),
+        ("opening", name(&filter.opening)),
+        ("ECO of the tag", shown(filter.eco.as_ref())),
+        ("ECO of the positions", shown(filter.opening_eco.as_ref())),
+        ("speed", either(&filter.speeds)),
+        ("time control", filter.time_control.clone()),
+        ("termination", filter.termination.clone()),
+        ("half-moves from", shown(filter.plies_min.as_ref())),
+        ("half-moves up to", shown(filter.plies_max.as_ref())),
+        ("with", filter.with_evals.then(|| "evaluations".to_owned())),
+        ("source", either(&paths)),
+        ("variant", filter.variant.clone()),
+    ];
+    told.into_iter().filter_map(|(what, value)| Some(format!("{what} {}", value?))).collect()
+}
+
+/// The option of a filter's field.
+pub(super) fn option(field: &str) -> String {
+    match field {
+        "opponent" => "--opponent (the second --player)".to_owned(),
+        "speeds" => "--speed".to_owned(),
+        "sources" => "--source".to_owned(),
+        field => format!("--{}", field.replace('_', "-")),
+    }
+}
+
+/// A word quoted for a shell.
+fn shell_word(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
+    match printable(word) {
+        word if word.chars().all(is_plain) => word,
+        word if word.contains(['"', '$', '`', '\\', '!']) => format!("'{}'", word.replace('\'', "'\\''")),
+        word => format!("\"{word}\""),
+    }
+}

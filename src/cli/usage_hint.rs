@@ -1,0 +1,351 @@
+//! Better advice than clap's on wrong arguments.
+
+use std::path::Path;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use pgndex::board::{MaterialSignature, Position};
+
+use crate::cli::args::query_text;
+use crate::cli::environment;
+use crate::cli::render::text::printable;
+use crate::cli::usage::formats;
+
+/// Adds advice to an error, if clap's own is not helpful.
+pub(super) fn add_hint(error: &mut clap::Error, command: &clap::Command, words: &[String]) {
+    let subcommand = words.get(1).and_then(|name| command.find_subcommand(name));
+    if error.kind() == ErrorKind::MissingRequiredArgument
+        && let Some(command) = subcommand
+    {
+        return add_hint_on_missing(error, command.get_name(), words);
+    }
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(name) = words.get(1)
+    {
+        let is_like = |command: &clap::Command| is_like(name, command.get_name());
+        let tip = match (command_of(name), hint_on(name)) {
+            (Some(instead), _) => format!("did you mean 'pgndex {instead}'?"),
+            (None, Some(advice)) => advice.to_owned(),
+            (None, None) if command.get_subcommands().any(is_like) => return,
+            (None, None) => "'pgndex --help' lists the commands".to_owned(),
+        };
+        error.remove(ContextKind::SuggestedSubcommand);
+        return add_tip(error, tip);
+    }
+    if let Some(option) = subcommand.and_then(|command| option_as_query(error, command, words)) {
+        error.insert(ContextKind::InvalidArg, ContextValue::String(option));
+    }
+    let tip = match (probable_meaning(error.kind(), words), unknown(error)) {
+        (Some(tip), _) => tip.to_owned(),
+        (None, Some(given)) => match subcommand.map(|command| (command, instead_of(given, command, words))) {
+            Some((_, Some(instead))) => instead,
+            // A very similar option: clap suggests it.
+            _ if suggested(error).is_some_and(|option| is_like(given, option)) => return,
+            Some((command, None)) => format!("'pgndex {} --help' lists the options", command.get_name()),
+            None => return,
+        },
+        (None, None) => return,
+    };
+    add_tip(error, tip);
+}
+
+fn add_tip(error: &mut clap::Error, tip: String) {
+    // The option that clap suggests was not meant; it is also in the usage.
+    if error.remove(ContextKind::SuggestedArg).is_some() {
+        error.remove(ContextKind::Usage);
+    }
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+}
+
+/// The unknown option, if that is the error.
+fn unknown(error: &clap::Error) -> Option<&str> {
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(option)) if error.kind() == ErrorKind::UnknownArgument => Some(option),
+        _ => None,
+    }
+}
+
+/// The option that clap suggests.
+fn suggested(error: &clap::Error) -> Option<&str> {
+    match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(option)) => Some(option),
+        Some(ContextValue::Strings(options)) => options.first().map(String::as_str),
+        _ => None,
+    }
+}
+
+/// Whether one word may be a mistyped form of the other; clap accepts much less similar words.
+fn is_like(given: &str, known: &str) -> bool {
+    let [given, known] = [given, known].map(|word| word.trim_start_matches('-'));
+    let most = given.chars().count().div_ceil(3);
+    known.starts_with(given) || given.starts_with(known) || strsim::osa_distance(given, known) <= most.min(3)
+}
+
+/// Adds advice if arguments are missing.
+fn add_hint_on_missing(error: &mut clap::Error, command: &str, words: &[String]) {
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return };
+    let mut missing = missing.clone();
+    let all = missing.len();
+    missing.retain(|arg| command != "remove" || !arg.contains("--"));
+    let lacks_database = missing.iter().any(|arg| arg == "<DB>");
+    if command == "remove" {
+        error.remove(ContextKind::Usage);
+    }
+    if missing.len() < all {
+        // clap lists all filters twice.
+        missing.push("a filter, such as --player NAME, --event NAME or --since DATE".to_owned());
+        error.insert(ContextKind::InvalidArg, ContextValue::Strings(missing));
+        return add_tip(error, "'pgndex remove --help' lists all filters".to_owned());
+    }
+    if lacks_database && environment::value(environment::DATABASE).is_some() {
+        let variable = environment::DATABASE;
+        return add_tip(
+            error,
+            format!("'{command}' needs the database on the command line; it does not use {variable}"),
+        );
+    }
+    // clap takes a single value for the database.
+    let given = words.get(2).filter(|word| !word.starts_with('-'));
+    if let Some(given) = given.filter(|word| !lacks_database && cannot_be_database(command, word)) {
+        let quote = if given.contains(' ') { "\"" } else { "" };
+        let given = printable(given);
+        add_tip(
+            error,
+            format!("the database comes first: 'pgndex {command} games.db {quote}{given}{quote}'"),
+        );
+    }
+}
+
+/// Whether the first argument of a command that reads a database cannot be a database.
+fn cannot_be_database(command: &str, word: &str) -> bool {
+    if Path::new(word).exists() {
+        return word.to_lowercase().ends_with(".pgn");
+    }
+    !word.ends_with(".db") && matches!(command, "game" | "player" | "repertoire")
+}
+
+/// The unknown option that was taken for the statement of `sql`, because a statement may begin with a
+/// comment.
+fn option_as_query(error: &clap::Error, command: &clap::Command, words: &[String]) -> Option<String> {
+    let is_after_query = unknown(error).is_some_and(|given| !given.starts_with('-'));
+    let is_known = |option: &str| match option.strip_prefix("--") {
+        Some(name) => {
+            let name = name.split('=').next();
+            command.get_arguments().any(|arg| arg.get_long() == name)
+        }
+        None => command.get_arguments().any(|arg| arg.get_short() == option.chars().nth(1)),
+    };
+    let is_option = |word: &&String| query_text(word).is_err() && !is_known(word);
+    let found = words.iter().skip(2).find(is_option);
+    found.filter(|_| command.get_name() == "sql" && is_after_query).cloned()
+}
+
+/// The command for a name that other programs use.
+fn command_of(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "add" | "build" | "create" | "import" | "load" => "index",
+        "filter" | "position" | "query" | "search" => "find",
+        "book" | "explorer" | "openings" | "tree" => "explore",
+        "show" | "view" => "game",
+        "stat" | "stats" | "status" => "info",
+        "check" | "validate" => "verify",
+        "convert" | "dump" => "export",
+        "delete" | "drop" | "rm" => "remove",
+        "list" => "find",
+        "compact" | "vacuum" => "optimize",
+        "copy" => "backup",
+        "fix" => "repair",
+        "server" | "web" => "serve",
+        _ => return None,
+    })
+}
+
+/// How to do what other programs have a command for.
+fn hint_on(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "combine" | "concat" | "join" | "merge" => {
+            "to combine two databases, index the files of both into one, or run 'pgndex export B --format pgn --output b.pgn' and \
+             'pgndex index A b.pgn'. To merge names of one player, run 'pgndex players DB --merge'"
+        }
+        "recover" | "restore" => {
+            "a backup is a database; restore it with 'pgndex backup COPY DB --overwrite'"
+        }
+        "migrate" | "update" | "upgrade" => {
+            "'pgndex index DB FILES' adds games and brings an older database up to date"
+        }
+        "version" => "'pgndex --version' prints the version",
+        _ => return None,
+    })
+}
+
+/// Options of other programs: their names, an option of the commands that the tip applies to, and the tip.
+/// VALUE in a tip is the given value.
+const OPTIONS: [(&[&str], &str, &str); 15] = [
+    (&["--date", "--year"], "since", "use '--since VALUE --until VALUE'"),
+    (&["--from", "--after"], "since", "use '--since VALUE'"),
+    (&["--to", "--before"], "until", "use '--until VALUE'"),
+    (
+        &["--game", "--games", "--id"],
+        "normalize",
+        "print one game with 'pgndex game DB N --format pgn'; choose several with --sql",
+    ),
+    (&["--game", "--id"], "shrink", "use '--sql \"SELECT VALUE\"'"),
+    (
+        &[
+            "--won", "--win", "--wins", "--winner", "--lost", "--loss", "--losses", "--drawn", "--draw",
+            "--draws",
+        ],
+        "result",
+        "use '--result 1-0', '--result 0-1' or '--result draw', for a player's games with '--white NAME' or '--black NAME'",
+    ),
+    (&["--color", "--colour"], "white", "use '--white NAME' or '--black NAME'"),
+    (
+        &["--eval", "--evals", "--eval-min", "--eval-max", "--clock", "--clock-min", "--clock-max", "--time"],
+        "",
+        "query evaluations and clocks with SQL: 'pgndex sql DB \"SELECT * FROM move_eval WHERE eval_cp > 300\"'",
+    ),
+    (&["--name"], "player", "use '--player NAME'"),
+    (&["--count"], "since", "the number of games is on the last line of 'pgndex find' with the same filters"),
+    (&["-W"], "format", "use '--format FORMAT'"),
+    (&["--port", "-p"], "listen", "use '--listen 127.0.0.1:VALUE'"),
+    (&["--host", "--bind", "--address"], "listen", "use '--listen VALUE:9002'"),
+    (
+        &["--db", "--database", "-D"],
+        "database",
+        "the database needs no option; it comes first: 'pgndex COMMAND VALUE'",
+    ),
+    (&["--output", "-o"], "param", "write '> VALUE' at the end, or '.output VALUE' before the statement"),
+];
+
+/// What to write instead of an unknown word.
+fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<String> {
+    let has = |name: &str| command.get_arguments().any(|arg| arg.get_long() == Some(name));
+    if given.starts_with('-') {
+        return instead_of_option(given, command, words);
+    }
+    if words.windows(2).any(|pair| pair[0] == "--then" && pair[1] == given) {
+        return Some(format!(
+            "--then takes no value and comes before the next description: '--then --move \"{given}\"'"
+        ));
+    }
+    let at = words.iter().position(|word| word == given)?;
+    let option = at.checked_sub(2).and_then(|at| words.get(at)).map_or("", String::as_str);
+    // Joins what the shell split, together with the value of the option before.
+    let typed = |option_is: &[&str]| {
+        let first = if option_is.contains(&option) { at - 1 } else { at };
+        let typed = words[first..].iter().take_while(|word| *word == "-" || !word.starts_with('-'));
+        typed.map(|word| printable(word)).collect::<Vec<_>>().join(" ")
+    };
+    const FENS: [&str; 3] = ["--fen", "--like", "--position"];
+    let extension = given.rsplit_once('.').map(|(_, extension)| extension);
+    if command.get_name() == "sql" {
+        Some("a statement with blanks is one text in quotes: \"SELECT 1\" or \".schema games\"".to_owned())
+    } else if FENS.contains(&option) && matches!(given, "w" | "b") {
+        Some(format!("a FEN with blanks is one text in quotes: '{option} \"{}\"'", typed(&FENS)))
+    } else if has("fen") && given.matches('/').count() >= 7 {
+        Some(format!("a FEN needs an option, and quotes: '--fen \"{}\"'", typed(&FENS)))
+    } else if has("moves") && are_moves(&typed(&[])) {
+        Some(format!("moves are given in quotes: '--moves \"{}\"'", typed(&["--moves"])))
+    } else if has("output")
+        && matches!(extension, Some("pgn" | "csv" | "fen" | "epd" | "json" | "html" | "md"))
+    {
+        Some(format!("use '--output {given}'"))
+    } else if has("player") && given.chars().next().is_some_and(char::is_alphabetic) {
+        Some(format!("for games of a player, use '--player \"{given}\"'"))
+    } else {
+        None
+    }
+}
+
+/// What to write instead of an unknown option.
+fn instead_of_option(given: &str, command: &clap::Command, words: &[String]) -> Option<String> {
+    let name = command.get_name();
+    let has = |name: &str| {
+        let is_it =
+            |arg: &clap::Arg| arg.get_long() == Some(name) || name == "database" && arg.get_id() == name;
+        command.get_arguments().any(is_it)
+    };
+    let value = words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix(given)? {
+        "" => words.get(at + 1).map(String::as_str).filter(|value| !value.starts_with('-')),
+        value if value.starts_with('=') || !given.starts_with("--") => Some(value.trim_start_matches('=')),
+        _ => None,
+    });
+    let value = value.map(printable);
+    let fits = |(names, needs, _): &&(&[&str], &str, &str)| {
+        names.contains(&given) && (needs.is_empty() || has(needs))
+    };
+    if let Some((.., tip)) = OPTIONS.iter().find(fits) {
+        return Some(tip.replace("VALUE", value.as_deref().unwrap_or("VALUE")).replace("COMMAND", name));
+    }
+    let plain = given.trim_start_matches('-').to_lowercase().replace('_', "-");
+    if has("elo-min") && plain.split('-').any(|word| matches!(word, "elo" | "rating" | "ratings")) {
+        return Some("use '--elo-min N', '--elo-max N' or both".to_owned());
+    }
+    if matches!(given, "--output" | "-o") {
+        let file = value.as_deref().unwrap_or("FILE");
+        return Some(match has("format") {
+            true => format!("write '> {file}' at the end"),
+            false => format!("the database needs no option; it comes first: 'pgndex {name} {file}'"),
+        });
+    }
+    let format = if matches!(plain.as_str(), "jsonl" | "ndjson") { "json" } else { &plain };
+    if formats(command).iter().any(|known| known == format) {
+        return Some(format!("use '--format {format}'"));
+    }
+    (given.len() > 2 && has(&plain) && format!("--{plain}") != given).then(|| format!("use '--{plain}'"))
+}
+
+/// Whether a text begins with a first move, or an answer to one.
+fn are_moves(text: &str) -> bool {
+    let mut words =
+        text.split(|letter: char| letter == '.' || letter.is_whitespace()).filter(|word| !word.is_empty());
+    let first = words.find(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
+    first.is_some_and(|word| {
+        [Position::start(), after_a_move()]
+            .iter_mut()
+            .any(|position| position.play_san(word.as_bytes()).is_ok())
+    })
+}
+
+/// A position with Black to move.
+fn after_a_move() -> Position {
+    let mut position = Position::start();
+    // A move that is always possible and blocks nothing.
+    let _ = position.play_san(b"a3");
+    position
+}
+
+/// The probable meaning of arguments that are often confused.
+fn probable_meaning(kind: ErrorKind, words: &[String]) -> Option<&'static str> {
+    use ErrorKind::{ArgumentConflict, InvalidValue, UnknownArgument};
+    let command = words.get(1).map(String::as_str);
+    let after = |option: &str| {
+        let at = words.iter().position(|word| word == option)?;
+        words.get(at + 1).map(String::as_str)
+    };
+    let is_given =
+        |option: &str| words.iter().any(|word| word == option || word.starts_with(&format!("{option}=")));
+    match command.filter(|_| matches!(kind, ArgumentConflict | UnknownArgument)) {
+        Some("index") if is_given("--eco") => Some("give names of openings with --openings FILE"),
+        Some("player") if is_given("--side") => {
+            Some("for the games with White add '--white NAME', for those with Black '--black NAME'")
+        }
+        Some("explore")
+            if after("--versus").is_some_and(|word| word.starts_with("--") && !word.contains(' ')) =>
+        {
+            Some("the filters of --versus are one text in quotes, as in --versus \"--since 2020\"")
+        }
+        _ if command == Some("export")
+            && kind == InvalidValue
+            && is_given("--fen")
+            && after("--fen").is_none_or(|word| word.starts_with('-')) =>
+        {
+            Some("--fen takes a position; to write positions as FEN, use --format fen")
+        }
+        _ if kind == InvalidValue
+            && after("--ending").is_some_and(|text| MaterialSignature::parse(text).is_ok()) =>
+        {
+            Some("give pieces with --material, as in --material KRPvKR")
+        }
+        _ => None,
+    }
+}

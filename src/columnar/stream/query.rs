@@ -1,0 +1,270 @@
+//! A query for rows of games.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+use super::super::schema::{
+    COMMAND, COMMENT, ColumnType, GAME, GAME_POSITION, MOVE_EVAL, NAG, PROBLEM, TAG, Table, VARIATION,
+    VARIATION_MOVE,
+};
+use super::choice::PositionChoice;
+use super::column::Column;
+use crate::store::sink::GameMoves;
+use crate::store::{FilterError, GameFilter};
+
+/// A query for rows of games: the table, its columns, the games.
+#[derive(Clone, Debug)]
+pub struct StreamQuery {
+    pub(super) rows: RowKind,
+    pub(super) schema: SchemaRef,
+    pub(super) filter: GameFilter,
+    pub(super) shard: u32,
+    pub(super) choice: PositionChoice,
+    /// For a sample, the rank of its last position.
+    pub(super) last_rank: u64,
+}
+
+/// The type of rows.
+#[derive(Clone, Debug)]
+pub(super) enum RowKind {
+    /// Rows of a table, with the indexes of the columns.
+    Table(&'static Table, Vec<usize>),
+    /// Positions.
+    Positions(Vec<Column>),
+    /// Moves.
+    Moves(Vec<Column>),
+}
+
+/// Why a query is invalid.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// There is no such table.
+    #[error("there is no table {name:?}; the tables are {}", StreamQuery::TABLES.join(", "))]
+    NoTable {
+        /// Its name.
+        name: String,
+    },
+    /// The table has no such column.
+    #[error("there is no column {name:?}; the columns are {}", columns.join(", "))]
+    NoColumn {
+        /// Its name.
+        name: String,
+        /// The existing columns.
+        columns: Vec<&'static str>,
+    },
+    /// No columns are given.
+    #[error("no columns are given; leave out the argument for the default ones")]
+    NoColumns,
+    /// No game can match.
+    #[error(transparent)]
+    Filter(#[from] FilterError),
+    /// Positions can be chosen only in a table of positions or moves.
+    #[error("positions are chosen in the tables game_position and moves only")]
+    NotOfPositions,
+    /// The sample is too large.
+    #[error("at most {most} positions can be drawn; leave `sample` out for all")]
+    TooManyDrawn {
+        /// The maximum size.
+        most: u64,
+    },
+    /// Sources cannot be given in the filter.
+    #[error("games cannot be chosen by their source here; name the files to read")]
+    Sources,
+}
+
+static TABLES: [&Table; 9] =
+    [&GAME, &MOVE_EVAL, &TAG, &COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE, &PROBLEM];
+
+impl StreamQuery {
+    /// The names of the tables.
+    pub const TABLES: [&'static str; 11] = [
+        "game",
+        "game_position",
+        "moves",
+        "move_eval",
+        "tag",
+        "comment",
+        "nag",
+        "command",
+        "variation",
+        "variation_move",
+        "problem",
+    ];
+
+    /// All rows of a table, with these columns or, if none are given, the default ones.
+    ///
+    /// # Errors
+    /// If there is no such table, or it has no such column.
+    pub fn new(table: &str, columns: Option<&[String]>) -> Result<Self, StreamError> {
+        let rows = match table {
+            _ if table == GAME_POSITION.name => RowKind::Positions(position_columns(false, columns)?),
+            "moves" => RowKind::Moves(position_columns(true, columns)?),
+            _ => {
+                let found = TABLES.into_iter().find(|found| found.name == table);
+                let table = found.ok_or_else(|| StreamError::NoTable { name: table.to_owned() })?;
+                RowKind::Table(table, table_columns(table, columns)?)
+            }
+        };
+        let schema = schema(&rows, columns);
+        let (filter, choice) = (GameFilter::default(), PositionChoice::default());
+        Ok(Self { rows, schema, filter, shard: 0, choice, last_rank: u64::MAX })
+    }
+
+    /// Restricts the query to games that match.
+    ///
+    /// # Errors
+    /// If no game can match.
+    pub fn with_filter(self, filter: GameFilter) -> Result<Self, StreamError> {
+        filter.check()?;
+        if !filter.sources.is_empty() {
+            return Err(StreamError::Sources);
+        }
+        Ok(Self { filter, ..self })
+    }
+
+    /// Restricts the query to these positions.
+    ///
+    /// # Errors
+    /// If the table is not one of positions or moves, or the sample is too large.
+    pub fn with_positions(self, choice: PositionChoice) -> Result<Self, StreamError> {
+        if matches!(self.rows, RowKind::Table(..)) && !choice.is_all() {
+            return Err(StreamError::NotOfPositions);
+        }
+        if let Some(sample) = choice.sample
+            && sample.positions != u64::MAX
+            && sample.positions > Self::MOST_DRAWN
+        {
+            return Err(StreamError::TooManyDrawn { most: Self::MOST_DRAWN });
+        }
+        Ok(Self { choice, ..self })
+    }
+
+    /// The maximum size of a sample: about 10 bytes are kept per position.
+    pub const MOST_DRAWN: u64 = 100_000_000;
+
+    /// The size of the sample, if not all positions are returned.
+    pub(crate) fn drawn(&self) -> Option<usize> {
+        let sample = self.choice.sample.filter(|sample| sample.positions != u64::MAX)?;
+        usize::try_from(sample.positions).ok()
+    }
+
+    /// Sets the rank of the last position of the sample.
+    pub(crate) fn up_to(self, last_rank: u64) -> Self {
+        Self { last_rank, ..self }
+    }
+
+    /// Sets the upper half of each `game_id`.
+    #[must_use]
+    pub fn in_shard(self, shard: u32) -> Self {
+        Self { shard, ..self }
+    }
+
+    /// The number of rows of a game before any are chosen.
+    pub(super) fn positions_of(&self, moves: &GameMoves<'_>) -> u32 {
+        let moves = u32::try_from(moves.codes.len()).unwrap_or(u32::MAX);
+        if matches!(self.rows, RowKind::Moves(_)) { moves } else { moves.saturating_add(1) }
+    }
+
+    /// The columns of the batches.
+    #[must_use]
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// Whether names of openings are needed.
+    pub(crate) fn needs_openings(&self) -> bool {
+        let filter = &self.filter;
+        let in_columns = match &self.rows {
+            RowKind::Table(table, columns) => {
+                columns.iter().any(|&column| table.columns[column].name.starts_with("opening"))
+            }
+            RowKind::Positions(columns) | RowKind::Moves(columns) => {
+                columns.iter().any(|column| column.is_opening())
+            }
+        };
+        in_columns || filter.opening.is_some() || filter.opening_eco.is_some()
+    }
+
+    /// Whether clocks and evaluations are needed.
+    pub(crate) fn needs_numbers(&self) -> bool {
+        let in_columns = match &self.rows {
+            RowKind::Table(table, columns) => columns
+                .iter()
+                .any(|&column| ["eval_count", "clock_count"].contains(&table.columns[column].name)),
+            RowKind::Positions(columns) | RowKind::Moves(columns) => {
+                columns.iter().any(|column| column.is_annotation())
+            }
+        };
+        in_columns || self.filter.with_evals || self.choice.evaluated || self.is_of(&[&MOVE_EVAL])
+    }
+
+    /// Whether all annotations are needed.
+    pub(crate) fn needs_annotations(&self) -> bool {
+        self.is_of(&[&COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE])
+    }
+
+    fn is_of(&self, tables: &[&Table]) -> bool {
+        let RowKind::Table(table, _) = &self.rows else { return false };
+        tables.iter().any(|other| other.name == table.name)
+    }
+}
+
+fn position_columns(of_moves: bool, columns: Option<&[String]>) -> Result<Vec<Column>, StreamError> {
+    let named = |name: &str| {
+        let missing = || StreamError::NoColumn { name: name.to_owned(), columns: Column::names(of_moves) };
+        Column::named(of_moves, name).ok_or_else(missing)
+    };
+    match columns {
+        None => Column::usual(of_moves).into_iter().map(named).collect(),
+        Some([]) => Err(StreamError::NoColumns),
+        Some(columns) => columns.iter().map(|name| named(name)).collect(),
+    }
+}
+
+fn table_columns(table: &Table, columns: Option<&[String]>) -> Result<Vec<usize>, StreamError> {
+    let named = |name: &String| {
+        let names = || table.columns.iter().map(|column| column.name);
+        let missing = || StreamError::NoColumn { name: name.clone(), columns: names().collect() };
+        names().position(|column| column == name).ok_or_else(missing)
+    };
+    match columns {
+        None => Ok((0..table.columns.len()).collect()),
+        Some([]) => Err(StreamError::NoColumns),
+        Some(columns) => columns.iter().map(named).collect(),
+    }
+}
+
+fn schema(rows: &RowKind, columns: Option<&[String]>) -> SchemaRef {
+    let field = |name: &str, kind: ColumnType, nullable: bool| {
+        let kind = match kind {
+            ColumnType::Int64 => DataType::Int64,
+            ColumnType::Int32 => DataType::Int32,
+            ColumnType::Text => DataType::Utf8,
+        };
+        Field::new(name, kind, nullable)
+    };
+    let of_positions = |kinds: &[Column], of_moves: bool| -> Vec<Field> {
+        let names = match columns {
+            Some(columns) => columns.iter().map(String::as_str).collect(),
+            None => Column::usual(of_moves),
+        };
+        let columns = names.into_iter().zip(kinds);
+        columns
+            .map(|(name, column)| {
+                let (kind, nullable) = column.kind(of_moves);
+                field(name, kind, nullable)
+            })
+            .collect()
+    };
+    let fields: Vec<Field> = match rows {
+        RowKind::Table(table, columns) => {
+            let columns = columns.iter().map(|&column| table.columns[column]);
+            columns.map(|column| field(column.name, column.kind, column.nullable)).collect()
+        }
+        RowKind::Positions(columns) => of_positions(columns, false),
+        RowKind::Moves(columns) => of_positions(columns, true),
+    };
+    Arc::new(Schema::new(fields))
+}

@@ -1,0 +1,127 @@
+//! Reads a game's text again, to compare it with the database.
+
+use std::sync::Arc;
+
+use crate::board::{MoveCode, Position};
+use crate::index::game::batch::GameBatch;
+use crate::index::game::parse::ChunkParser;
+use crate::index::options::Annotations;
+use crate::opening::OpeningBook;
+use crate::store::row::virtual_table::{Cell, Rows as _};
+use crate::store::row::{GameRow, Ply, Severity, SideTable, SourceId, Text};
+
+/// Columns of `game` that do not follow from the text alone: numbers assigned by a run, the text's place, and
+/// columns that follow from moves, which are compared with the positions.
+const SKIPPED_KINDS: [&str; 8] = [
+    "game_id",
+    "source_id",
+    "byte_offset",
+    "byte_length",
+    "opening_id",
+    "ply_count",
+    "moves_hash",
+    "prefix_hash",
+];
+
+/// Parses the texts of single games as a run does.
+#[derive(Debug)]
+pub(crate) struct SingleGameParser {
+    batch: GameBatch,
+    start: Position,
+    openings: Arc<OpeningBook>,
+}
+
+impl Default for SingleGameParser {
+    fn default() -> Self {
+        Self { batch: GameBatch::default(), start: Position::start(), openings: OpeningBook::built_in() }
+    }
+}
+
+impl SingleGameParser {
+    /// Parses the first game of a text, if there is one, with these annotations.
+    pub(crate) fn read(&mut self, text: &[u8], annotations: Annotations) -> Option<GameText<'_>> {
+        ChunkParser::new(text, text.len(), SourceId(1), 0, &self.start, &self.openings)
+            .annotating(annotations)
+            .parse_batch(&mut self.batch);
+        (!self.batch.games.is_empty()).then_some(GameText { batch: &self.batch })
+    }
+}
+
+/// A problem with a game.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GameProblem<'r> {
+    pub(crate) byte_offset: u64,
+    pub(crate) line: u64,
+    pub(crate) column: u64,
+    pub(crate) ply: Option<Ply>,
+    pub(crate) token: Option<&'r str>,
+    pub(crate) kind: &'static str,
+    pub(crate) severity: Severity,
+    pub(crate) message: &'r str,
+}
+
+/// The data in a game's text.
+#[derive(Debug)]
+pub(crate) struct GameText<'r> {
+    batch: &'r GameBatch,
+}
+
+impl<'r> GameText<'r> {
+    /// The offset and the length of the game in the text, in bytes.
+    pub(crate) fn span(&self) -> (u64, u64) {
+        let row = &self.batch.headers.games[0];
+        (row.byte_offset, row.byte_length)
+    }
+
+    /// The legal moves.
+    pub(crate) fn codes(&self) -> &'r [MoveCode] {
+        &self.batch.codes[..self.batch.games[0].moves]
+    }
+
+    /// The columns of `game` that follow from the text alone, with their indexes; names instead of the
+    /// numbers of names.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (usize, Cell<'r>)> {
+        let columns = GameRow::COLUMNS.iter().enumerate();
+        let told = columns.filter(|(_, column)| !SKIPPED_KINDS.contains(column));
+        told.filter_map(|(index, column)| Some((index, self.cell(index, column)?)))
+    }
+
+    fn cell(&self, index: usize, column: &str) -> Option<Cell<'r>> {
+        let (headers, names) = (&self.batch.headers, &self.batch.games[0].names);
+        let name = match column {
+            "event_id" => names.event,
+            "site_id" => names.site,
+            "white_id" => names.white,
+            "black_id" => names.black,
+            _ => return GameRow::cell(headers, 0, index),
+        };
+        Some(name.map_or(Cell::Null, |name| Cell::Text(name.of(&headers.text))))
+    }
+
+    /// The game's rows in a side table, without the game's number.
+    pub(crate) fn side_rows(&self, table: &SideTable) -> impl Iterator<Item = Vec<Cell<'r>>> {
+        let SideTable { columns, cell, len, .. } = *table;
+        let headers = &self.batch.headers;
+        let game = Cell::Integer(headers.games[0].game.0.into());
+        let rows = (0..len(headers)).filter(move |&row| cell(headers, row, 0) == Some(game));
+        rows.map(move |row| (1..columns.len()).filter_map(|column| cell(headers, row, column)).collect())
+    }
+
+    /// The problems with the game, in the order in which they were found. Places are relative to the start of
+    /// the text, with lines from 0.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = GameProblem<'r>> {
+        let headers = &self.batch.headers;
+        let game = headers.games[0].game;
+        let text = |text: Text| text.of(&headers.text);
+        headers.problems.iter().filter(move |row| row.game == Some(game)).map(move |row| GameProblem {
+            byte_offset: row.byte_offset,
+            line: row.line,
+            column: row.column,
+            ply: row.ply,
+            token: row.token.map(text),
+            kind: row.kind,
+            severity: row.severity,
+            message: text(row.message),
+        })
+    }
+}

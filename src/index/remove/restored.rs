@@ -1,0 +1,215 @@
+//! Restores games that were skipped as duplicates when the games that they repeat are removed.
+
+use serde_json::Value;
+
+use crate::id::{ImportId, SourceId};
+use crate::index::error::{Error, Result};
+use crate::index::number::sequence::SourceStart;
+use crate::index::options::{Annotations, Duplicates, IndexOptions, OnProblem};
+use crate::index::progress::Progress;
+use crate::index::remove::LostDuplicates;
+use crate::source::{self, DecodeOptions, Decoded, Finder, Opened, SourceFile, TextEncoding};
+use crate::store::{SkippedDuplicate, SkippedSource};
+
+/// The options with which a run read its games.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadOptions {
+    pub(crate) duplicates: Duplicates,
+    pub(crate) annotations: Annotations,
+    /// The encoding of the text.
+    encoding: Option<TextEncoding>,
+    /// Whether games with errors were omitted.
+    pub(crate) leaves_out: bool,
+}
+
+impl ReadOptions {
+    /// Parses the options of a run, a JSON object.
+    fn of(options: &str) -> Self {
+        let options: Value = serde_json::from_str(options).unwrap_or_default();
+        let word = |name: &str| options.get(name).and_then(Value::as_str).unwrap_or_default();
+        Self {
+            duplicates: Duplicates::parse(word("duplicates")).unwrap_or_default(),
+            annotations: Annotations::parse(word("annotations")).unwrap_or_default(),
+            encoding: TextEncoding::parse(word("encoding")),
+            leaves_out: word("on_problem") == OnProblem::Skip.as_str(),
+        }
+    }
+}
+
+/// The games to restore, file by file, and those that cannot be restored.
+#[derive(Debug, Default)]
+pub(crate) struct RestoredGames {
+    /// The unchanged files.
+    files: Vec<RestoredFile>,
+    pub(crate) lost: Vec<LostDuplicates>,
+}
+
+#[derive(Debug)]
+struct RestoredFile {
+    file: SourceFile,
+    source: SkippedSource,
+    rules: ReadOptions,
+}
+
+/// A game to restore, and how to parse it.
+pub(crate) struct RestoredGame<'t> {
+    pub(crate) text: &'t [u8],
+    pub(crate) source: SourceId,
+    pub(crate) import: ImportId,
+    pub(crate) byte_offset: u64,
+    pub(crate) rules: ReadOptions,
+}
+
+impl RestoredGames {
+    /// Separates games whose files exist, which are counted, from others.
+    pub(crate) fn find_files(sources: Vec<SkippedSource>, finder: &Finder) -> (u64, Vec<LostDuplicates>) {
+        let (mut there, mut lost) = (0, Vec::new());
+        for source in sources {
+            match finder.find(&source.path) {
+                Ok(_) => there += source.games.len() as u64,
+                Err(error) => lost.push(lost_duplicates(&source, error.full_message())),
+            }
+        }
+        (there, lost)
+    }
+
+    /// Finds the unchanged files, by reading all that earlier runs read of them.
+    pub(crate) fn open(
+        sources: Vec<SkippedSource>,
+        options: &IndexOptions,
+        progress: &Progress,
+    ) -> Result<Self> {
+        let mut returning = Self::default();
+        let finder = Finder::default();
+        for source in sources {
+            let same = same_file(&source, &finder, options, progress);
+            progress.check()?;
+            match same {
+                Ok(file) => {
+                    let rules = ReadOptions::of(&source.options);
+                    returning.files.push(RestoredFile { file, source, rules });
+                }
+                Err(reason) => returning.lost.push(lost_duplicates(&source, reason)),
+            }
+        }
+        Ok(returning)
+    }
+
+    fn games(&self) -> impl Iterator<Item = (SourceId, &SkippedDuplicate)> {
+        self.files.iter().flat_map(|file| file.source.games.iter().map(|game| (file.source.id, game)))
+    }
+
+    /// The start of each game in its source.
+    pub(crate) fn starts(&self) -> Vec<SourceStart> {
+        let start = |(_, game): (_, &SkippedDuplicate)| SourceStart {
+            games: game.game_number.saturating_sub(1),
+            lines: game.line.saturating_sub(1),
+            columns: 0,
+        };
+        self.games().map(start).collect()
+    }
+
+    /// Source, offset and number in the source of each game.
+    pub(crate) fn places(&self) -> Vec<(SourceId, u64, u32)> {
+        self.games().map(|(source, game)| (source, game.byte_offset, game.game_number)).collect()
+    }
+
+    /// Calls `see` with each game.
+    pub(crate) fn for_each(
+        &self,
+        options: &IndexOptions,
+        mut see: impl FnMut(&RestoredGame<'_>) -> Result<()>,
+    ) -> Result<()> {
+        for RestoredFile { file, source, rules } in &self.files {
+            let changed = |message| Error::NoSource(format!("{}: {message}", file.path.display()));
+            let mut text = Text::open(file, options).map_err(changed)?;
+            for &SkippedDuplicate { byte_offset, byte_length, .. } in &source.games {
+                let text = text.piece(byte_offset, byte_length).map_err(changed)?;
+                let (source, import) = (source.id, source.import);
+                see(&RestoredGame { text, source, import, byte_offset, rules: *rules })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn lost_duplicates(source: &SkippedSource, reason: String) -> LostDuplicates {
+    LostDuplicates { path: source.path.clone(), games: source.games.len() as u64, reason }
+}
+
+/// The file of a source, if it begins with all that was read of it; otherwise the reason.
+fn same_file(
+    source: &SkippedSource,
+    finder: &Finder,
+    options: &IndexOptions,
+    progress: &Progress,
+) -> std::result::Result<SourceFile, String> {
+    const BLOCK: u64 = 1 << 20;
+    let changed = || "it has changed since it was indexed".to_owned();
+    let Some((bytes, digest)) = &source.text else {
+        return Err("it could not be read to its end when it was indexed".to_owned());
+    };
+    let file = finder.find(&source.path).map_err(|error| error.full_message())?;
+    let file = file.in_encoding(ReadOptions::of(&source.options).encoding);
+    let mut text = Text::open(&file, options)?;
+    let mut hasher = blake3::Hasher::new();
+    let mut offset = 0;
+    while offset < *bytes && !progress.is_stopped() {
+        let length = BLOCK.min(*bytes - offset);
+        hasher.update(text.piece(offset, length).map_err(|_| changed())?);
+        offset += length;
+    }
+    if hasher.finalize().to_hex().as_str() == digest { Ok(file) } else { Err(changed()) }
+}
+
+/// The text of a file, from which parts are read in order.
+enum Text {
+    Mapped(source::Mapped),
+    Decoded {
+        decoded: Box<Decoded>,
+        /// Decoded text that has not been skipped yet, and its offset.
+        window: Vec<u8>,
+        start: u64,
+    },
+}
+
+impl Text {
+    fn open(file: &SourceFile, options: &IndexOptions) -> std::result::Result<Self, String> {
+        let decode = DecodeOptions { threads: 1, memory: options.memory };
+        let opened = source::open(file).map_err(|error| error.full_message())?;
+        Ok(match opened {
+            Opened::Mapped(map) => Self::Mapped(map),
+            Opened::Packed(packed) => {
+                let decoded = packed.decode(decode).map_err(|error| error.full_message())?;
+                Self::Decoded { decoded: Box::new(decoded), window: Vec::new(), start: 0 }
+            }
+        })
+    }
+
+    /// Reads a part that does not begin before the previous one.
+    fn piece(&mut self, offset: u64, length: u64) -> std::result::Result<&[u8], String> {
+        const BLOCK: usize = 1 << 20;
+        let too_short = || "it is shorter than it was".to_owned();
+        match self {
+            Self::Mapped(map) => {
+                let place = usize::try_from(offset).ok().zip(usize::try_from(length).ok());
+                let range = place.and_then(|(offset, length)| Some(offset..offset.checked_add(length)?));
+                range.and_then(|range| map.bytes().get(range)).ok_or_else(too_short)
+            }
+            Self::Decoded { decoded, window, start } => loop {
+                let begin = offset - *start;
+                if begin + length <= window.len() as u64 {
+                    return Ok(&window[begin as usize..(begin + length) as usize]);
+                }
+                let passed = usize::try_from(begin).unwrap_or(usize::MAX).min(window.len());
+                window.drain(..passed);
+                *start += passed as u64;
+                match decoded.read(window, BLOCK) {
+                    Ok(0) => return Err(too_short()),
+                    Ok(_) => {}
+                    Err(error) => return Err(decoded.describe(&error, *start)),
+                }
+            },
+        }
+    }
+}

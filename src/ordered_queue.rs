@@ -1,0 +1,51 @@
+//! An ordered queue for results of parallel work.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Admits pieces of work one at a time, in the order of their numbers.
+///
+/// A worker takes pieces in order and ends each turn before it takes the next piece. So some worker always
+/// has the piece whose turn it is, and there is no deadlock.
+#[derive(Debug, Default)]
+pub(crate) struct OrderedQueue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    next: u64,
+    stopped: bool,
+}
+
+impl OrderedQueue {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the turn of a number. Returns whether its turn has come; after a stop, it never comes.
+    pub(crate) fn wait(&self, number: u64) -> bool {
+        let mut state = self.lock();
+        while state.next != number && !state.stopped {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        !state.stopped
+    }
+
+    /// Ends the current turn.
+    pub(crate) fn pass(&self) {
+        self.lock().next += 1;
+        self.changed.notify_all();
+    }
+
+    /// Whether it was stopped.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.lock().stopped
+    }
+
+    /// Stops: no more turns come.
+    pub(crate) fn stop(&self) {
+        self.lock().stopped = true;
+        self.changed.notify_all();
+    }
+}

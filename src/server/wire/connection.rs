@@ -1,0 +1,295 @@
+//! The open connections, and the choice of one to close if there are too many.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::http::Method;
+use tokio::sync::Notify;
+
+/// The minimum time that idle connections with the same origin as a new one are kept.
+const MIN_IDLE: Duration = Duration::from_secs(1);
+/// An origin with more than one in this many of the places, all idle, gets no such time.
+const MAX_IDLE_SHARE: usize = 8;
+/// The maximum number of bytes of unread answers, for all connections together.
+const MAX_UNREAD: u64 = 256 << 20;
+
+/// The origin of connections: an address, or for IPv6 the network of one customer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Origin(IpAddr);
+
+impl Origin {
+    pub(super) fn from_address(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V6(address) => Self(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into()),
+            address => Self(address),
+        }
+    }
+}
+
+/// A connection and its state.
+pub(super) struct Connection {
+    address: IpAddr,
+    state: Mutex<State>,
+    leave: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    /// Since when the server waits for the client: for a request, for its body, or for reading the answer.
+    waits: Option<Instant>,
+    /// Whether the whole answer has been passed to the connection.
+    is_handed_over: bool,
+    /// The last request, for the log.
+    asked: String,
+    kept: Option<UnreadBytes>,
+}
+
+/// Bytes of an answer that the client has not completely read.
+struct UnreadBytes {
+    all: Arc<AtomicU64>,
+    bytes: u64,
+}
+
+impl Drop for UnreadBytes {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+impl Connection {
+    fn new(address: IpAddr) -> Self {
+        let state = State { waits: Some(Instant::now()), ..State::default() };
+        Self { address, state: Mutex::new(state), leave: Notify::new() }
+    }
+
+    /// The address of the client.
+    pub(super) const fn from(&self) -> IpAddr {
+        self.address
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A request has arrived.
+    pub(super) fn begin(&self, method: &Method, target: &str) {
+        let mut state = self.state();
+        state.asked.clear();
+        state.asked.extend([method.as_str(), " ", target]);
+        (state.waits, state.is_handed_over, state.kept) = (None, false, None);
+    }
+
+    /// The last request, with its method; empty if there was none.
+    pub(super) fn last_request(&self) -> String {
+        self.state().asked.clone()
+    }
+
+    /// The server now waits for the client.
+    pub(super) fn wait(&self) {
+        self.state().waits.get_or_insert_with(Instant::now);
+    }
+
+    /// The client has done something.
+    pub(super) fn record_activity(&self) {
+        self.state().waits = None;
+    }
+
+    /// The whole answer has been passed to the connection.
+    pub(super) fn set_sent(&self) {
+        self.state().is_handed_over = true;
+    }
+
+    /// All data passed to the connection has been written. Returns whether this completes an answer.
+    pub(super) fn written(&self) -> bool {
+        let mut state = self.state();
+        let is_whole = std::mem::take(&mut state.is_handed_over);
+        if is_whole {
+            (state.waits, state.kept) = (Some(Instant::now()), None);
+        }
+        is_whole
+    }
+
+    /// Counts the bytes of an answer as unread, until they are written or the connection ends. Returns
+    /// whether they are within the limit.
+    pub(super) fn keep(&self, all: &Arc<AtomicU64>, bytes: u64) -> bool {
+        let before = all.fetch_add(bytes, Ordering::Relaxed);
+        let kept = UnreadBytes { all: Arc::clone(all), bytes };
+        let has_room = before + bytes <= MAX_UNREAD;
+        self.state().kept = has_room.then_some(kept);
+        has_room
+    }
+
+    /// Completes when the connection must be closed for another one.
+    pub(super) async fn must_close(&self) {
+        self.leave.notified().await;
+    }
+}
+
+/// All connections.
+pub(super) struct Connections {
+    most: usize,
+    places: Mutex<SlotTable>,
+}
+
+#[derive(Default)]
+struct SlotTable {
+    taken: HashMap<u64, Arc<Connection>>,
+    next: u64,
+}
+
+/// A slot among the connections, released when dropped.
+pub(super) struct Slot {
+    clients: Arc<Connections>,
+    number: u64,
+    pub(super) client: Arc<Connection>,
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.clients.places().taken.remove(&self.number);
+    }
+}
+
+/// Whether a connection is admitted.
+pub(super) enum Admission {
+    /// It is admitted; another connection may have been closed for it.
+    Granted { place: Slot, in_place_of_another: bool },
+    /// All connections are busy.
+    Full,
+}
+
+impl Connections {
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, places: Mutex::default() }
+    }
+
+    fn places(&self) -> MutexGuard<'_, SlotTable> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of connections.
+    pub(super) fn count(&self) -> usize {
+        self.places().taken.len()
+    }
+
+    /// Finds a slot for a connection from an address. If all are in use, one idle connection is closed, of
+    /// the origin that has most of them. Busy connections are never closed.
+    pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Admission {
+        let from = Origin::from_address(address);
+        let mut places = self.places();
+        let is_full = places.taken.len() >= self.most;
+        if is_full {
+            let Some(number) = places.to_close(from, self.most / MAX_IDLE_SHARE) else {
+                return Admission::Full;
+            };
+            if let Some(client) = places.taken.remove(&number) {
+                client.leave.notify_one();
+            }
+        }
+        let number = places.next;
+        places.next += 1;
+        let client = Arc::new(Connection::new(address));
+        places.taken.insert(number, Arc::clone(&client));
+        drop(places);
+        let place = Slot { clients: Arc::clone(self), number, client };
+        Admission::Granted { place, in_place_of_another: is_full }
+    }
+}
+
+impl SlotTable {
+    /// The connection to close for a new one from an address.
+    fn to_close(&self, newcomer: Origin, crowd: usize) -> Option<u64> {
+        /// The idle connections of one origin: how many, and which one has been idle longest.
+        struct Waiting {
+            count: usize,
+            since: Instant,
+            number: u64,
+        }
+        let mut waiting: HashMap<Origin, Waiting> = HashMap::new();
+        for (&number, client) in &self.taken {
+            let Some(since) = client.state().waits else { continue };
+            let of_origin = waiting.entry(Origin::from_address(client.address)).or_insert(Waiting {
+                count: 0,
+                since,
+                number,
+            });
+            of_origin.count += 1;
+            if since < of_origin.since {
+                (of_origin.since, of_origin.number) = (since, number);
+            }
+        }
+        let most = waiting.into_iter().max_by_key(|(_, waiting)| waiting.count);
+        let (from, Waiting { count, since, number }) = most?;
+        let is_crowd_of_another = from != newcomer && count > crowd;
+        (is_crowd_of_another || since.elapsed() >= MIN_IDLE).then_some(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
+    const OTHER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 2));
+
+    fn admit(clients: &Arc<Connections>, address: IpAddr) -> Option<Slot> {
+        match clients.admit(address) {
+            Admission::Granted { place, .. } => Some(place),
+            Admission::Full => None,
+        }
+    }
+
+    fn is_there(clients: &Connections, place: &Slot) -> bool {
+        clients.places().taken.contains_key(&place.number)
+    }
+
+    #[test]
+    fn an_address_with_all_slots_yields_one_to_another_address() {
+        let clients = Arc::new(Connections::new(16));
+        let places: Vec<_> = (0..16).map(|_| admit(&clients, ONE).expect("a place")).collect();
+        assert!(admit(&clients, ONE).is_none(), "its own are waited for");
+        let other = admit(&clients, OTHER).expect("a place");
+        assert!(!is_there(&clients, &places[0]), "the one that came first is closed");
+        assert!(places[1..].iter().chain([&other]).all(|place| is_there(&clients, place)));
+        assert_eq!(clients.count(), 16);
+        drop((places, other));
+        assert_eq!(clients.count(), 0);
+    }
+
+    #[test]
+    fn busy_connections_are_kept() {
+        let clients = Arc::new(Connections::new(4));
+        let places: Vec<_> = (0..4).map(|_| admit(&clients, ONE).expect("a place")).collect();
+        places.iter().for_each(|place| place.client.begin(&Method::GET, "/"));
+        assert!(admit(&clients, OTHER).is_none());
+        // After an answer has been passed on and written, the server waits for the next request.
+        places[2].client.set_sent();
+        assert!(places[2].client.written() && !places[2].client.written());
+        assert!(admit(&clients, OTHER).is_some());
+        assert!(!is_there(&clients, &places[2]));
+    }
+
+    #[test]
+    fn one_customer_has_one_network() {
+        let origin = |text: &str| Origin::from_address(text.parse().expect("an address"));
+        assert_eq!(origin("2001:db8::1"), origin("2001:db8::ffff:1"));
+        assert_ne!(origin("2001:db8::1"), origin("2001:db8:0:1::1"));
+        assert_eq!(origin("::ffff:192.0.2.1"), origin("192.0.2.1"));
+    }
+
+    #[test]
+    fn unread_answers_are_kept_up_to_a_limit() {
+        let (all, client) = (Arc::default(), Connection::new(ONE));
+        assert!(client.keep(&all, MAX_UNREAD - 1));
+        let other = Connection::new(OTHER);
+        assert!(!other.keep(&all, 2));
+        client.set_sent();
+        client.written();
+        assert!(other.keep(&all, 2));
+        drop(other);
+        assert_eq!(all.load(Ordering::Relaxed), 0);
+    }
+}

@@ -1,0 +1,109 @@
+//! Distributes the files that the process may open.
+
+use crate::server::error::Error;
+use crate::server::options::Options;
+
+/// The number of threads that search and of threads that run SQL; the number of threads that export.
+pub(super) const SEARCH: usize = 2;
+pub(super) const EXPORT: usize = 8;
+
+/// Files of the process itself: standard streams, listening and waking sockets, temporary files of sorts.
+const OWN: usize = 20;
+/// Files of an open database: three with a write-ahead log.
+const DATABASE: usize = 3;
+/// The maximum number of databases that a thread keeps open. Each has a page cache.
+const OPEN: usize = 8;
+/// The minimum number of connections.
+const LEAST: usize = 4;
+/// The maximum number of files requested from the system.
+const MOST: u64 = 65_536;
+
+/// The distribution of the files that may be open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileLimits {
+    /// The number of databases that a thread keeps open.
+    pub(super) open: usize,
+    /// The maximum number of client connections.
+    pub(super) connections: usize,
+    /// The number of threads wanted, and the number for which there are enough files.
+    wanted: usize,
+    affordable: usize,
+}
+
+impl FileLimits {
+    /// Raises the system's limit of files, and distributes them.
+    pub(super) fn shared_by(options: &Options) -> Result<Self, Error> {
+        Self::share(allowed(), options)
+    }
+
+    fn share(files: usize, options: &Options) -> Result<Self, Error> {
+        let databases = options.databases.len();
+        let pools = [options.threads, SEARCH, SEARCH, EXPORT];
+        let wanted = pools.iter().sum::<usize>();
+        // There is a watching connection for each database.
+        let own = OWN + DATABASE * databases;
+        let left = files.saturating_sub(own);
+        let affordable = left / 2 / DATABASE;
+        let open = (affordable / wanted).clamp(1, OPEN.min(databases.max(1)));
+        let mut files_of = Self { open, connections: 0, wanted, affordable };
+        let threads: usize = pools.iter().map(|&pool| files_of.threads(pool)).sum();
+        let used = threads * open * DATABASE;
+        files_of.connections = options.connections.min(left.saturating_sub(used));
+        if files_of.connections < LEAST {
+            return Err(Error::FewFiles { allowed: files, least: own + pools.len() * DATABASE + LEAST });
+        }
+        Ok(files_of)
+    }
+
+    /// The number of threads of a pool that wants `wanted`.
+    pub(super) fn threads(self, wanted: usize) -> usize {
+        (wanted * self.affordable / self.wanted).clamp(1, wanted.max(1))
+    }
+}
+
+/// The number of files that may be open, after raising the limit.
+#[cfg(unix)]
+fn allowed() -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let most = limit.maximum.unwrap_or(MOST).min(MOST);
+    if limit.current.is_some_and(|current| current < most) {
+        // If this fails, the limit stays as it is.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum: limit.maximum });
+    }
+    let now = getrlimit(Resource::Nofile).current.unwrap_or(MOST);
+    usize::try_from(now).unwrap_or(usize::MAX)
+}
+
+#[cfg(not(unix))]
+const fn allowed() -> usize {
+    MOST as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn no_more_files_are_used_than_there_are() {
+        for threads in [1, 2, 16, 64] {
+            for databases in [1, 2, 60] {
+                let options = Options { threads, ..Options::new(vec![PathBuf::new(); databases]) };
+                for files in [40, 100, 256, 1024, 65_536] {
+                    let Ok(shared) = FileLimits::share(files, &options) else {
+                        assert!(files < OWN + DATABASE * databases + 16, "{files} {databases}");
+                        continue;
+                    };
+                    let pools = [threads, SEARCH, SEARCH, EXPORT].map(|pool| shared.threads(pool));
+                    let used = pools.iter().sum::<usize>() * shared.open * DATABASE;
+                    assert!(OWN + DATABASE * databases + used + shared.connections <= files, "{shared:?}");
+                    assert!(pools.iter().all(|&pool| pool > 0) && shared.connections >= LEAST);
+                }
+            }
+        }
+        let many = FileLimits::share(20_000, &Options::new(vec![PathBuf::new(); 60])).unwrap();
+        assert_eq!((many.open, many.connections), (OPEN, 512));
+    }
+}

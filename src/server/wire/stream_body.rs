@@ -1,0 +1,187 @@
+//! Answers that are sent while they are written.
+
+use std::io::{self, Write};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, Bytes, HttpBody};
+use hyper::body::{Frame, SizeHint};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+use crate::server::answer::WriteChunks;
+use crate::server::pool::CancelToken;
+use crate::store::Database;
+
+/// The size of a piece, and the maximum number of pieces waiting for the client.
+const PIECE: usize = 64 << 10;
+const PIECES: usize = 4;
+/// How long the first piece is collected. Errors until then are reported; later ones cut the answer off.
+const FIRST: Duration = Duration::from_secs(1);
+
+/// A piece, or the end of the answer.
+enum Message {
+    Piece(Bytes),
+    End,
+}
+
+/// Writes an answer.
+pub(super) struct StreamBody<'d> {
+    database: &'d Database,
+    sender: mpsc::Sender<Message>,
+    write: WriteChunks,
+}
+
+impl<'d> StreamBody<'d> {
+    /// A writer, and the body that it writes to.
+    pub(super) fn new(database: &'d Database, write: WriteChunks) -> (Body, Self) {
+        let (sender, receiver) = mpsc::channel(PIECES);
+        (
+            Body::new(ReceivedBody { receiver, is_whole: false, is_broken: false }),
+            Self { database, sender, write },
+        )
+    }
+
+    /// Writes until the answer is complete, the client disconnects, or the timeout passes. An answer is
+    /// complete only if it was written to its end. `begin` is called before the first piece is sent: if
+    /// writing fails before that, another answer can be sent.
+    ///
+    /// # Errors
+    /// The error that stopped it.
+    pub(super) fn write(
+        self,
+        cancel: &CancelToken,
+        runtime: &Handle,
+        begin: &mut dyn FnMut(),
+    ) -> io::Result<()> {
+        let Self { database, sender, write } = self;
+        let (piece, began) = (Vec::with_capacity(PIECE), Instant::now());
+        let mut writer = ChunkWriter { sender, piece, runtime, cancel, begin, began: Some(began) };
+        write(database, &mut writer)?;
+        writer.flush()?;
+        writer.send(Message::End)
+    }
+}
+
+/// The reason why an answer was cut off, in words.
+pub(super) fn reason(cancel: &CancelToken, error: &io::Error) -> String {
+    if cancel.is_late() {
+        "the export took too long".to_owned()
+    } else if cancel.is_over() {
+        "the client disconnected, or read too slowly".to_owned()
+    } else {
+        error.to_string()
+    }
+}
+
+/// Sends pieces no faster than the client reads.
+struct ChunkWriter<'a> {
+    sender: mpsc::Sender<Message>,
+    piece: Vec<u8>,
+    runtime: &'a Handle,
+    cancel: &'a CancelToken,
+    begin: &'a mut dyn FnMut(),
+    /// The start of writing, until the first piece is sent.
+    began: Option<Instant>,
+}
+
+impl ChunkWriter<'_> {
+    fn send(&mut self, message: Message) -> io::Result<()> {
+        if self.began.take().is_some() {
+            (self.begin)();
+        }
+        // The connection checks how fast the client reads.
+        let end = self.cancel.deadline.into();
+        let sent = async { tokio::time::timeout_at(end, self.sender.send(message)).await };
+        match self.runtime.block_on(sent) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(io::ErrorKind::BrokenPipe.into()),
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        }
+    }
+}
+
+impl Write for ChunkWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.piece.extend_from_slice(bytes);
+        if self.piece.len() >= PIECE || self.began.is_some_and(|began| began.elapsed() > FIRST) {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.cancel.is_over() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let piece = std::mem::replace(&mut self.piece, Vec::with_capacity(PIECE));
+        if piece.is_empty() { Ok(()) } else { self.send(Message::Piece(piece.into())) }
+    }
+}
+
+/// The pieces as a body for hyper.
+struct ReceivedBody {
+    receiver: mpsc::Receiver<Message>,
+    is_whole: bool,
+    is_broken: bool,
+}
+
+impl HttpBody for ReceivedBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if self.is_whole {
+            return Poll::Ready(None);
+        }
+        match ready!(self.receiver.poll_recv(context)) {
+            Some(Message::Piece(piece)) => Poll::Ready(Some(Ok(Frame::data(piece)))),
+            Some(Message::End) => {
+                self.is_whole = true;
+                Poll::Ready(None)
+            }
+            // The writer failed, so the answer must end with an error, or it would look complete. On an
+            // error, hyper closes the connection and drops unsent data, even the head. If the body is pending
+            // first, hyper sends that data.
+            None if !std::mem::replace(&mut self.is_broken, true) => {
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+            None => Poll::Ready(Some(Err(io::ErrorKind::UnexpectedEof.into()))),
+        }
+    }
+}
+
+/// A body that keeps a value alive as long as it exists.
+pub(super) fn with_guard(body: Body, guard: impl Send + Unpin + 'static) -> Body {
+    Body::new(Guarded { body, _guard: guard })
+}
+
+struct Guarded<G> {
+    body: Body,
+    _guard: G,
+}
+
+impl<G: Unpin> HttpBody for Guarded<G> {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

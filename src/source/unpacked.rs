@@ -1,0 +1,105 @@
+//! Compares a compressed file with the plain file beside it.
+
+use std::io;
+use std::ops::ControlFlow;
+
+use super::decode::{DecodeOptions, Opened, open};
+use super::file::SourceFile;
+use super::watch::SearchObserver;
+
+/// How two such files are related.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UnpackedState {
+    /// The plain file begins with the whole text of the compressed one.
+    Unpacked,
+    /// The compressed file continues where the plain one ends: decompression was interrupted, or is still
+    /// running.
+    Cut,
+    /// Neither, or one of them cannot be completely read.
+    Other,
+}
+
+/// The amount of text compared at once, in bytes.
+const BLOCK: usize = 1 << 20;
+
+/// Compares the texts of two files, byte by byte, up to the first difference or the end of one of them.
+pub(super) fn compare(
+    plain: &SourceFile,
+    packed: &SourceFile,
+    options: DecodeOptions,
+    watch: &dyn SearchObserver,
+) -> ControlFlow<(), UnpackedState> {
+    let (Some(mut plain), Some(mut packed)) = (Text::open(plain, options), Text::open(packed, options))
+    else {
+        return ControlFlow::Continue(UnpackedState::Other);
+    };
+    loop {
+        let (Ok(()), Ok(())) = (plain.fill(), packed.fill()) else {
+            return ControlFlow::Continue(UnpackedState::Other);
+        };
+        let common = plain.left().len().min(packed.left().len());
+        if common == 0 {
+            // A compressed file that ends here may have the same length.
+            let is_unpacked = packed.left().is_empty();
+            return ControlFlow::Continue(if is_unpacked {
+                UnpackedState::Unpacked
+            } else {
+                UnpackedState::Cut
+            });
+        }
+        if plain.left()[..common] != packed.left()[..common] {
+            return ControlFlow::Continue(UnpackedState::Other);
+        }
+        plain.given += common;
+        packed.given += common;
+        watch.looked_at(0, common as u64)?;
+    }
+}
+
+/// Appends more of a text, and returns how much.
+type Next = Box<dyn FnMut(&mut Vec<u8>) -> io::Result<usize>>;
+
+/// A text that is read in pieces.
+struct Text {
+    next: Next,
+    text: Vec<u8>,
+    given: usize,
+}
+
+impl Text {
+    fn open(file: &SourceFile, options: DecodeOptions) -> Option<Self> {
+        let next: Next = match open(file).ok()? {
+            Opened::Mapped(map) => {
+                let mut at = 0;
+                Box::new(move |text| {
+                    let end = map.bytes().len().min(at + BLOCK);
+                    text.extend_from_slice(&map.bytes()[at..end]);
+                    map.release(at..end);
+                    let read = end - at;
+                    at = end;
+                    Ok(read)
+                })
+            }
+            Opened::Packed(packed) => {
+                let mut decoded = packed.decode(options).ok()?;
+                Box::new(move |text| decoded.read(text, BLOCK))
+            }
+        };
+        Some(Self { next, text: Vec::new(), given: 0 })
+    }
+
+    /// Text that was read but not yet compared.
+    fn left(&self) -> &[u8] {
+        &self.text[self.given..]
+    }
+
+    /// Reads more if nothing is left.
+    fn fill(&mut self) -> io::Result<()> {
+        if self.left().is_empty() {
+            self.text.clear();
+            self.given = 0;
+            (self.next)(&mut self.text)?;
+        }
+        Ok(())
+    }
+}

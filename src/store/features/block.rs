@@ -1,0 +1,218 @@
+//! Builds the sets of a block of games, game by game.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::sorted::SortedMap;
+use crate::store::block_set::BLOCK_GAMES;
+use crate::store::features::feature::{Feature, PIECE_SQUARES};
+use crate::store::features::games::{FeaturesOfGame, PieceSquares};
+use crate::store::features::kind::FeatureKind;
+
+/// All non-empty sets of a block, with their numbers in ascending order.
+pub(crate) type BlockSets = SortedMap<(FeatureKind, i64), Vec<u16>>;
+
+/// The features of the games of a block. About 40 MB for a block of long games.
+///
+/// Features are only recorded per game, and sorted when the block is complete. Otherwise 40,000 lists would
+/// have to grow all the time.
+#[derive(Debug, Default)]
+pub(crate) struct FeatureBlock {
+    /// Numbers within the block, in ascending order.
+    games: Vec<u16>,
+    pieces: Vec<PieceSquares>,
+    /// Features, each with a game that has it.
+    features: Vec<(u16, u16)>,
+    /// Material numbers, each with a game that has the material.
+    materials: Vec<(u32, u16)>,
+    /// The number of each material, in order of first appearance.
+    material_numbers: HashMap<u64, u32, BuildHasherDefault<MaterialHasher>>,
+}
+
+impl FeatureBlock {
+    /// Whether the block has no games.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.games.is_empty()
+    }
+
+    /// Adds a game, with a number greater than those before.
+    pub(crate) fn push(&mut self, number: u16, game: FeaturesOfGame<'_>) {
+        debug_assert!(self.games.last().is_none_or(|&last| last < number), "in order");
+        self.games.push(number);
+        self.pieces.push(*game.pieces);
+        self.features.extend(game.features.iter().map(|feature| (feature.index(), number)));
+        for &material in game.materials {
+            let next = self.material_numbers.len() as u32;
+            self.materials.push((*self.material_numbers.entry(material).or_insert(next), number));
+        }
+    }
+
+    /// Passes all non-empty sets to the caller, in the order of the table, and clears them.
+    pub(crate) fn take<E>(
+        &mut self,
+        mut see: impl FnMut(FeatureKind, i64, &[u16]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut give = |kind, value, numbers: &[u16]| {
+            if numbers.is_empty() { Ok(()) } else { see(kind, value, numbers) }
+        };
+        let features = self.features.iter().map(|&(feature, number)| (usize::from(feature), number));
+        let features = Lists::of(features, Feature::COUNT);
+        let give_features = |kind, give: &mut dyn FnMut(_, _, &[u16]) -> Result<(), E>| {
+            Feature::all_of(kind).try_for_each(|feature| {
+                let (kind, value) = feature.place();
+                give(kind, value, features.list(usize::from(feature.index())))
+            })
+        };
+        give_features(FeatureKind::Capture, &mut give)?;
+        give_features(FeatureKind::Castling, &mut give)?;
+        give_features(FeatureKind::Check, &mut give)?;
+        give(FeatureKind::Game, 0, &self.games)?;
+        give_features(FeatureKind::Mate, &mut give)?;
+        self.take_materials(&mut give)?;
+        give_features(FeatureKind::Pawns, &mut give)?;
+        self.take_pieces(&mut give)?;
+        give_features(FeatureKind::Promotion, &mut give)?;
+        self.games.clear();
+        self.pieces.clear();
+        self.features.clear();
+        self.materials.clear();
+        Ok(())
+    }
+
+    fn take_materials<E>(
+        &mut self,
+        give: &mut impl FnMut(FeatureKind, i64, &[u16]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let materials = self.materials.iter().map(|&(material, number)| (material as usize, number));
+        let lists = Lists::of(materials, self.material_numbers.len());
+        let mut materials: Vec<(u64, u32)> = self.material_numbers.drain().collect();
+        materials.sort_unstable();
+        materials.into_iter().try_for_each(|(material, number)| {
+            give(FeatureKind::Material, material.cast_signed(), lists.list(number as usize))
+        })
+    }
+
+    /// Transposes the bits of each game into the games of each bit.
+    fn take_pieces<E>(
+        &self,
+        give: &mut impl FnMut(FeatureKind, i64, &[u16]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut numbers = Vec::with_capacity(BLOCK_GAMES as usize);
+        let groups = self.pieces.len().div_ceil(64);
+        let mut columns = vec![0; 64 * groups];
+        for piece in 0..usize::from(PIECE_SQUARES / 64) {
+            for (group, games) in self.pieces.chunks(64).enumerate() {
+                let mut bits = [0; 64];
+                for (bits, pieces) in bits.iter_mut().zip(games) {
+                    *bits = pieces[piece];
+                }
+                transpose(&mut bits);
+                for (square, bits) in bits.into_iter().enumerate() {
+                    columns[square * groups + group] = bits;
+                }
+            }
+            for square in 0..64 {
+                numbers.clear();
+                for (group, &bits) in columns[square * groups..(square + 1) * groups].iter().enumerate() {
+                    let mut bits: u64 = bits;
+                    while bits != 0 {
+                        numbers.push(self.games[64 * group + bits.trailing_zeros() as usize]);
+                        bits &= bits - 1;
+                    }
+                }
+                give(FeatureKind::Piece, (64 * piece + square) as i64, &numbers)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Games by feature.
+struct Lists {
+    starts: Vec<u32>,
+    ends: Vec<u32>,
+    numbers: Vec<u16>,
+}
+
+impl Lists {
+    /// Sorts games, given in order, into `lists` lists, each without repetitions.
+    fn of(games: impl Iterator<Item = (usize, u16)> + Clone, lists: usize) -> Self {
+        let mut starts = vec![0; lists];
+        games.clone().for_each(|(list, _)| starts[list] += 1);
+        let mut all = 0;
+        for start in &mut starts {
+            (*start, all) = (all, all + *start);
+        }
+        let mut ends = starts.clone();
+        let mut numbers = vec![0; all as usize];
+        for (list, number) in games {
+            let end = ends[list] as usize;
+            if ends[list] == starts[list] || numbers[end - 1] != number {
+                numbers[end] = number;
+                ends[list] += 1;
+            }
+        }
+        Self { starts, ends, numbers }
+    }
+
+    fn list(&self, list: usize) -> &[u16] {
+        &self.numbers[self.starts[list] as usize..self.ends[list] as usize]
+    }
+}
+
+/// Transposes a 64 x 64 bit matrix (Warren, "Hacker's Delight", 7-3).
+fn transpose(rows: &mut [u64; 64]) {
+    let (mut width, mut mask) = (32, 0x0000_0000_ffff_ffff_u64);
+    while width != 0 {
+        let mut row = 0;
+        while row < 64 {
+            let changed = (rows[row] >> width ^ rows[row + width]) & mask;
+            rows[row] ^= changed << width;
+            rows[row + width] ^= changed;
+            row = (row + width + 1) & !width;
+        }
+        width >>= 1;
+        mask ^= mask << width;
+    }
+}
+
+/// Hashes packed materials. They come from game collections, so nobody chooses them to collide.
+#[derive(Clone, Copy, Debug, Default)]
+struct MaterialHasher(u64);
+
+impl Hasher for MaterialHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(self.0 ^ u64::from(byte)));
+    }
+
+    fn write_u64(&mut self, material: u64) {
+        // The hash table uses the lowest and the highest bits.
+        let spread = u128::from(material) * 0x9e37_79b9_7f4a_7c15;
+        self.0 = (spread >> 64) as u64 ^ spread as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_become_columns() {
+        let mut seed = 1_u64;
+        let rows: [u64; 64] = std::array::from_fn(|_| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed ^ seed >> 29
+        });
+        let mut turned = rows;
+        transpose(&mut turned);
+        for (row, bits) in rows.iter().enumerate() {
+            for (column, turned) in turned.iter().enumerate() {
+                assert_eq!(bits >> column & 1, turned >> row & 1, "{row}, {column}");
+            }
+        }
+    }
+}

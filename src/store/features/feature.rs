@@ -1,0 +1,142 @@
+//! Features that few games have often, in one numbering.
+
+use crate::board::{Color, PawnStructure, Piece, Square};
+use crate::store::features::kind::FeatureKind;
+
+/// Pieces on squares: 64 squares each of pieces with codes 2 to 13.
+pub(super) const PIECE_SQUARES: u16 = 12 * 64;
+const CASTLINGS: u16 = 4;
+/// Bits of the numbers of pawn structures. Several structures share a number.
+const PAWN_BITS: u32 = 12;
+
+/// A feature of a game other than material and pieces on squares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Feature(u16);
+
+/// The kinds in order, and the number of features of each.
+const PARTS: [(FeatureKind, u16); 6] = [
+    (FeatureKind::Capture, PIECE_SQUARES),
+    (FeatureKind::Castling, CASTLINGS),
+    (FeatureKind::Check, PIECE_SQUARES),
+    (FeatureKind::Mate, PIECE_SQUARES),
+    (FeatureKind::Pawns, 1 << PAWN_BITS),
+    (FeatureKind::Promotion, PIECE_SQUARES),
+];
+
+/// The first feature of a kind.
+const fn first_of(kind: FeatureKind) -> u16 {
+    let (mut first, mut part) = (0, 0);
+    while part < PARTS.len() && PARTS[part].0 as u8 != kind as u8 {
+        first += PARTS[part].1;
+        part += 1;
+    }
+    first
+}
+
+const CAPTURE: u16 = first_of(FeatureKind::Capture);
+const CASTLING: u16 = first_of(FeatureKind::Castling);
+const CHECK: u16 = first_of(FeatureKind::Check);
+const MATE: u16 = first_of(FeatureKind::Mate);
+const PAWNS: u16 = first_of(FeatureKind::Pawns);
+const PROMOTION: u16 = first_of(FeatureKind::Promotion);
+
+/// The number of a piece on a square: the column `value` of most kinds.
+#[inline]
+pub(crate) const fn piece_square(piece: Piece, square: Square) -> u16 {
+    (piece.code() as u16 - 2) * 64 + square.ordinal() as u16
+}
+
+impl Feature {
+    /// The number of features.
+    pub(super) const COUNT: usize = PROMOTION as usize + PIECE_SQUARES as usize;
+
+    /// A piece captures on a square.
+    #[inline]
+    pub(crate) const fn capture(piece: Piece, square: Square) -> Self {
+        Self(CAPTURE + piece_square(piece, square))
+    }
+
+    /// A side castles.
+    #[inline]
+    pub(crate) const fn castling(color: Color, short: bool) -> Self {
+        Self(CASTLING + 2 * color as u16 + !short as u16)
+    }
+
+    /// A piece that moves to a square gives check or mate.
+    #[inline]
+    pub(crate) const fn check(piece: Piece, square: Square) -> Self {
+        Self(CHECK + piece_square(piece, square))
+    }
+
+    /// A piece that moves to a square gives mate.
+    #[inline]
+    pub(crate) const fn mate(piece: Piece, square: Square) -> Self {
+        Self(MATE + piece_square(piece, square))
+    }
+
+    /// The pawns have a structure with this [key](PawnStructure::key).
+    #[inline]
+    pub(crate) const fn pawns(key: u64) -> Self {
+        Self(PAWNS + (key >> (u64::BITS - PAWN_BITS)) as u16)
+    }
+
+    /// The pawns have this structure, or another one with the same number.
+    pub(crate) fn structure(structure: PawnStructure) -> Self {
+        Self::pawns(structure.key())
+    }
+
+    /// A pawn promotes to a piece on a square.
+    #[inline]
+    pub(crate) const fn promotion(piece: Piece, square: Square) -> Self {
+        Self(PROMOTION + piece_square(piece, square))
+    }
+
+    /// The number of the feature, from 0.
+    #[inline]
+    pub(super) const fn index(self) -> u16 {
+        self.0
+    }
+
+    /// All features of a kind.
+    pub(super) fn all_of(kind: FeatureKind) -> impl Iterator<Item = Self> {
+        let count = PARTS.iter().find(|part| part.0 == kind).map_or(0, |part| part.1);
+        (first_of(kind)..first_of(kind) + count).map(Self)
+    }
+
+    /// The kind, and the value in the table.
+    pub(crate) fn place(self) -> (FeatureKind, i64) {
+        let mut value = self.0;
+        for (kind, count) in PARTS {
+            if value < count {
+                return (kind, value.into());
+            }
+            value -= count;
+        }
+        unreachable!("no feature has the number {}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_feature_has_its_own_index_in_the_order_of_the_table() {
+        let all = || (0..Feature::COUNT as u16).map(Feature);
+        assert!(all().is_sorted_by_key(|feature| (feature.place().0.as_str(), feature.place().1)));
+        let of_kinds = PARTS.iter().flat_map(|part| Feature::all_of(part.0));
+        assert!(of_kinds.eq(all()));
+    }
+
+    #[test]
+    fn values_are_those_of_the_schema() {
+        let (rook, h8) = (Piece::from_code(11).unwrap(), Square::at(7, 7));
+        assert_eq!(Feature::capture(rook, h8).place(), (FeatureKind::Capture, 9 * 64 + 63));
+        assert_eq!(Feature::check(rook, h8).place(), (FeatureKind::Check, 9 * 64 + 63));
+        assert_eq!(Feature::mate(rook, h8).place(), (FeatureKind::Mate, 9 * 64 + 63));
+        assert_eq!(Feature::promotion(rook, h8).place(), (FeatureKind::Promotion, 9 * 64 + 63));
+        assert_eq!(Feature::castling(Color::White, true).place(), (FeatureKind::Castling, 0));
+        assert_eq!(Feature::castling(Color::Black, false).place(), (FeatureKind::Castling, 3));
+        assert_eq!(Feature::pawns(u64::MAX).place(), (FeatureKind::Pawns, 4095));
+    }
+}

@@ -1,0 +1,24 @@
+//! Features that games have at some point of the main line, as sets of games: the table `game_set`.
+//!
+//! Features are material, pieces on squares, captures and so on. They change little from ply to ply, and few
+//! games have the rare ones. So a search for a described position first finds the games that can contain it,
+//! and reads only their rows.
+
+mod block;
+mod feature;
+mod games;
+mod kind;
+mod query;
+mod set_row;
+
+pub(crate) use block::{BlockSets, FeatureBlock};
+#[cfg(feature = "index")]
+pub(crate) use feature::Feature;
+pub(crate) use feature::piece_square;
+pub(crate) use games::FeatureRows;
+pub use games::GameFeatures;
+#[cfg(feature = "index")]
+pub(crate) use games::{PieceSquares, features_of, set};
+pub(crate) use kind::FeatureKind;
+pub use query::FeatureQuery;
+pub(crate) use set_row::{SetRows, each_set};

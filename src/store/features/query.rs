@@ -1,0 +1,227 @@
+//! Queries on the sets of games, evaluated before positions are read.
+
+use std::ops::RangeInclusive;
+
+use crate::board::{
+    Color, Description, Ending, Material, MaterialSignature, MoveConditions, Pattern, PatternPart, Piece,
+    PieceKind, PositionDistance, SquareSet,
+};
+use crate::store::block_games::BlockGames;
+use crate::store::features::feature::{Feature, piece_square};
+use crate::store::features::kind::FeatureKind;
+
+const COLORS: [Color; 2] = [Color::White, Color::Black];
+
+/// Selects the games that can contain what is searched for, by sets of games. Games that are not in the
+/// answer do not contain it.
+#[derive(Clone, Debug)]
+pub struct FeatureQuery {
+    asked: Clauses,
+    is_exact: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Clauses {
+    /// Matches all games.
+    Any,
+    Material(MaterialSignature),
+    Ending(Ending),
+    /// One of these values, given as ranges.
+    Values(FeatureKind, Vec<RangeInclusive<i64>>),
+    All(Vec<FeatureQuery>),
+    Either(Vec<FeatureQuery>),
+}
+
+impl FeatureQuery {
+    /// A query that matches all games.
+    #[must_use]
+    pub const fn any() -> Self {
+        Self { asked: Clauses::Any, is_exact: false }
+    }
+
+    const fn exactly(asked: Clauses) -> Self {
+        Self { asked, is_exact: true }
+    }
+
+    /// The games that can have a position matching a description.
+    #[must_use]
+    pub fn from_description(description: &Description) -> Self {
+        let Description { material, ending, pattern, structure, played } = description;
+        let mut parts = Vec::new();
+        parts.extend(material.map(|asked| Self::exactly(Clauses::Material(asked))));
+        parts.extend(
+            ending.map(|asked| Self {
+                asked: Clauses::Ending(asked),
+                is_exact: asked.is_decided_by_material(),
+            }),
+        );
+        parts.extend(pattern.as_ref().map(Self::of_pattern));
+        parts.extend(structure.map(|asked| Self {
+            is_exact: false,
+            ..Self::values(FeatureKind::Pawns, [Feature::structure(asked).place().1])
+        }));
+        parts.extend(played.map(|asked| Self::of_move(&asked.conditions())));
+        Self::all(parts)
+    }
+
+    /// The games that can have a position with the same pawns and the same material.
+    pub(crate) fn same_pawns_and_material(to: &PositionDistance) -> Self {
+        let structure = Feature::structure(to.structure()).place().1;
+        let material = to.material().packed().cast_signed();
+        Self::all(vec![
+            Self::values(FeatureKind::Pawns, [structure]),
+            Self::values(FeatureKind::Material, [material]),
+        ])
+    }
+
+    fn of_pattern(pattern: &Pattern) -> Self {
+        let parts = pattern.parts().into_iter().map(|PatternPart { squares, pieces }| {
+            Self::values(FeatureKind::Piece, places(&pieces, squares))
+        });
+        let all = Self::all(parts.collect());
+        Self { is_exact: pattern.is_one_part(), ..all }
+    }
+
+    fn of_move(asked: &MoveConditions) -> Self {
+        if let Some(short) = asked.castling {
+            let sides = COLORS.map(|color| Feature::castling(color, short).place().1);
+            let king = gives(asked, &pieces_of(&[PieceKind::King]), SquareSet(u64::MAX));
+            return Self::all([vec![Self::values(FeatureKind::Castling, sides)], king].concat());
+        }
+        let kinds = asked.kind.map_or_else(|| PieceKind::ALL.to_vec(), |kind| vec![kind]);
+        let pieces = pieces_of(&kinds);
+        let mut parts = gives(asked, &pieces, asked.to);
+        let given = parts.len();
+        if asked.captures {
+            parts.push(Self::values(FeatureKind::Capture, places(&pieces, asked.to)));
+        }
+        if let Some(becomes) = &asked.promotions {
+            parts.push(Self::values(FeatureKind::Promotion, places(&pieces_of(becomes), asked.to)));
+        }
+        // A set is exact only for a single condition. Checks by castling are among those of the king.
+        let castles = given > 0 && asked.is_other && kinds.contains(&PieceKind::King);
+        let is_exact = parts.len() == 1 && asked.from.0 == u64::MAX && asked.captured.is_none() && !castles;
+        if parts.is_empty() && asked.to.0 != u64::MAX {
+            parts.push(Self::arriving(&kinds, &pieces, asked.to));
+        }
+        if asked.from.0 != u64::MAX {
+            parts.push(Self::values(FeatureKind::Piece, places(&pieces, asked.from)));
+        }
+        // A pawn captured en passant is not on the square of the capture.
+        if let Some(kind) = asked.captured.filter(|&kind| kind != PieceKind::Pawn) {
+            parts.push(Self::values(FeatureKind::Piece, places(&pieces_of(&[kind]), asked.to)));
+        }
+        Self { is_exact, ..Self::all(parts) }
+    }
+
+    /// One of these pieces arrives at one of these squares; a pawn may promote there.
+    fn arriving(kinds: &[PieceKind], pieces: &[Piece], squares: SquareSet) -> Self {
+        let stands = Self::values(FeatureKind::Piece, places(pieces, squares));
+        if !kinds.contains(&PieceKind::Pawn) {
+            return stands;
+        }
+        let officers = pieces_of(&[PieceKind::Queen, PieceKind::Rook, PieceKind::Bishop, PieceKind::Knight]);
+        Self::either(vec![stands, Self::values(FeatureKind::Promotion, places(&officers, squares))])
+    }
+
+    fn values(kind: FeatureKind, values: impl IntoIterator<Item = i64>) -> Self {
+        let mut values: Vec<i64> = values.into_iter().collect();
+        values.sort_unstable();
+        let ranges = values.chunk_by(|a, b| b - a <= 1).map(|run| run[0]..=run[run.len() - 1]);
+        Self::exactly(Clauses::Values(kind, ranges.collect()))
+    }
+
+    /// All of these, not necessarily at the same time.
+    #[must_use]
+    pub fn all(mut parts: Vec<Self>) -> Self {
+        match parts.len() {
+            0 => Self::any(),
+            1 => parts.remove(0),
+            _ => Self { asked: Clauses::All(parts), is_exact: false },
+        }
+    }
+
+    /// At least one of these.
+    #[must_use]
+    pub fn either(parts: Vec<Self>) -> Self {
+        let is_exact = parts.iter().all(|part| part.is_exact);
+        Self { asked: Clauses::Either(parts), is_exact }
+    }
+
+    /// The same query, marked as inexact: games in the answer need not contain what is searched for.
+    #[must_use]
+    pub fn at_most(self) -> Self {
+        Self { is_exact: false, ..self }
+    }
+
+    /// Whether all games in the answer contain what is searched for.
+    #[must_use]
+    pub const fn is_exact(&self) -> bool {
+        self.is_exact
+    }
+
+    /// The games of a block that match. `read` adds the games of the wanted sets of a kind within a range of
+    /// values.
+    pub(crate) fn answer<E>(
+        &self,
+        read: &mut impl FnMut(
+            FeatureKind,
+            RangeInclusive<i64>,
+            &dyn Fn(i64) -> bool,
+            &mut BlockGames,
+        ) -> Result<(), E>,
+    ) -> Result<BlockGames, E> {
+        let mut games = BlockGames::default();
+        match &self.asked {
+            Clauses::Any => games.fill(),
+            Clauses::Material(asked) => {
+                let (first, last) = asked.packed_range().into_inner();
+                let fits = |value: i64| asked.includes(Material::from_packed(value.cast_unsigned()));
+                read(FeatureKind::Material, first.cast_signed()..=last.cast_signed(), &fits, &mut games)?;
+            }
+            Clauses::Ending(asked) => {
+                let fits = |value: i64| asked.includes(Material::from_packed(value.cast_unsigned()));
+                read(FeatureKind::Material, 0..=i64::MAX, &fits, &mut games)?;
+            }
+            Clauses::Values(kind, ranges) => {
+                for range in ranges {
+                    read(*kind, range.clone(), &|_| true, &mut games)?;
+                }
+            }
+            Clauses::All(parts) => {
+                games.fill();
+                for part in parts {
+                    if !games.is_empty() {
+                        games.keep(&part.answer(read)?);
+                    }
+                }
+            }
+            Clauses::Either(parts) => {
+                for part in parts {
+                    games.add(&part.answer(read)?);
+                }
+            }
+        }
+        Ok(games)
+    }
+}
+
+/// The conditions of a move that gives check or mate.
+fn gives(asked: &MoveConditions, pieces: &[Piece], to: SquareSet) -> Vec<FeatureQuery> {
+    let kind = match (asked.gives_mate, asked.gives_check) {
+        (true, _) => FeatureKind::Mate,
+        (_, true) => FeatureKind::Check,
+        _ => return Vec::new(),
+    };
+    vec![FeatureQuery::values(kind, places(pieces, to))]
+}
+
+/// The values of some pieces on some squares.
+fn places(pieces: &[Piece], squares: SquareSet) -> impl Iterator<Item = i64> + use<> {
+    let place = |&piece: &Piece| squares.map(move |square| piece_square(piece, square).into());
+    pieces.iter().flat_map(place).collect::<Vec<i64>>().into_iter()
+}
+
+fn pieces_of(kinds: &[PieceKind]) -> Vec<Piece> {
+    kinds.iter().flat_map(|&kind| COLORS.map(|color| Piece::new(kind, color))).collect()
+}

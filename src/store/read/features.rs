@@ -1,0 +1,176 @@
+//! Sets of games by feature, block by block.
+
+use std::ops::RangeInclusive;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, params};
+
+use crate::board::MoveCode;
+use crate::id::GameId;
+use crate::store::block_games::BlockGames;
+use crate::store::block_set::{block_of, decode_whole, games_of};
+use crate::store::cell::{Cells, GAME_POSITION, GAME_SET, read_rows};
+use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, FeatureQuery, FeatureRows, each_set};
+
+/// The expected contents of a column of sets.
+const EXPECTED: &str = "sets of games, each value once";
+
+/// The games of a block that can match: games in the sets, and games whose features are unknown.
+pub(crate) struct FeatureMatches {
+    /// Games that match according to the sets.
+    pub(crate) told: BlockGames,
+    /// Games whose features are unknown. Some of these numbers may have no game.
+    pub(crate) unknown: BlockGames,
+}
+
+impl FeatureMatches {
+    /// Evaluates a query on the sets of a block.
+    ///
+    /// # Errors
+    /// Errors of SQLite; a wrong cell.
+    pub(crate) fn read(connection: &Connection, block: u32, query: &FeatureQuery) -> rusqlite::Result<Self> {
+        let mut known = BlockGames::default();
+        let mut read =
+            |kind: FeatureKind,
+             values: RangeInclusive<i64>,
+             is_wanted: &dyn Fn(i64) -> bool,
+             games: &mut _| { add_sets(connection, (block, kind), values, is_wanted, games) };
+        read(FeatureKind::Game, 0..=0, &|_| true, &mut known)?;
+        let mut told = known.clone();
+        if !known.is_empty() {
+            told.keep(&query.answer(&mut read)?);
+        }
+        Ok(Self { told, unknown: known.others() })
+    }
+}
+
+/// Adds the games of the wanted sets of a kind.
+fn add_sets(
+    connection: &Connection,
+    place: (u32, FeatureKind),
+    values: RangeInclusive<i64>,
+    is_wanted: &dyn Fn(i64) -> bool,
+    games: &mut BlockGames,
+) -> rusqlite::Result<()> {
+    visit_sets(connection, place, values, is_wanted, |_, number| games.insert(number))
+}
+
+/// Visits each game of the wanted sets of a kind, with the set's value.
+pub(crate) fn visit_sets(
+    connection: &Connection,
+    (block, kind): (u32, FeatureKind),
+    values: RangeInclusive<i64>,
+    is_wanted: &dyn Fn(i64) -> bool,
+    mut see: impl FnMut(i64, u16),
+) -> rusqlite::Result<()> {
+    // The first wanted set can be in the middle of a row.
+    let sql = "SELECT block, kind, value, sets FROM game_set WHERE block = ?1 AND kind = ?2 AND value <= ?4 AND value >= ifnull(
+                   (SELECT max(value) FROM game_set WHERE block = ?1 AND kind = ?2 AND value <= ?3), ?3)";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![block, kind.as_str(), values.start(), values.end()])?;
+    while let Some(row) = rows.next()? {
+        each_set_of(Cells::new(row, GAME_SET), |value, set| {
+            if !values.contains(&value) || !is_wanted(value) {
+                return Some(());
+            }
+            decode_whole(set, |number| see(value, number))
+        })?;
+    }
+    Ok(())
+}
+
+/// Visits each value of a row with its set.
+fn each_set_of<'r>(cells: Cells<'r>, see: impl FnMut(i64, &'r [u8]) -> Option<()>) -> rusqlite::Result<()> {
+    let first = cells.get("value")?;
+    cells.read("sets", EXPECTED, |value| match value {
+        ValueRef::Blob(bytes) => each_set(first, bytes, see),
+        _ => None,
+    })
+}
+
+/// All sets of a block.
+pub(crate) fn block_sets(connection: &Connection, schema: &str, block: u32) -> rusqlite::Result<BlockSets> {
+    let mut sets = BlockSets::new();
+    each_block_set(connection, schema, block, |kind, value, set| {
+        let mut numbers = Vec::new();
+        decode_whole(set, |number| numbers.push(number))?;
+        // Each value has only one set.
+        sets.insert((kind, value), numbers).is_none().then_some(())
+    })?;
+    Ok(sets)
+}
+
+/// Visits each set of a block in stored form, until one is invalid.
+pub(crate) fn each_block_set(
+    connection: &Connection,
+    schema: &str,
+    block: u32,
+    mut see: impl FnMut(FeatureKind, i64, &[u8]) -> Option<()>,
+) -> rusqlite::Result<()> {
+    let sql = format!(
+        "SELECT block, kind, value, sets FROM {schema}.game_set WHERE block = ?1 ORDER BY block, kind, value"
+    );
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([block])?;
+    while let Some(row) = rows.next()? {
+        let cells = Cells::new(row, GAME_SET);
+        let kind = cells.read("kind", "a kind of sets", |value| match value {
+            ValueRef::Text(name) => FeatureKind::from_name(std::str::from_utf8(name).ok()?),
+            _ => None,
+        })?;
+        each_set_of(cells, |value, set| see(kind, value, set))?;
+    }
+    Ok(())
+}
+
+/// Adds features of the wanted games of a block from their rows. Games with an unreadable row are not added.
+pub(crate) fn fill_block(
+    connection: &Connection,
+    number: u32,
+    is_wanted: impl Fn(u16) -> bool,
+    block: &mut FeatureBlock,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "SELECT game.game_id, ply, fen, move_code FROM game LEFT JOIN game_position USING (game_id)
+         WHERE game.game_id BETWEEN ?1 AND ?2 ORDER BY game.game_id, ply",
+    )?;
+    let mut rows = statement.query(games_of(number))?;
+    let mut passed = FeatureRows::default();
+    let mut push = |passed: &mut FeatureRows, (number, is_readable): (u16, bool)| {
+        passed.finish(|seen| {
+            if is_readable && is_wanted(number) {
+                block.push(number, seen);
+            }
+        });
+    };
+    let mut current: Option<(u16, bool)> = None;
+    while let Some(row) = rows.next()? {
+        let number = block_of(GameId(row.get(0)?)).1;
+        if current.is_none_or(|(last, _)| last != number)
+            && let Some(last) = current.replace((number, true))
+        {
+            push(&mut passed, last);
+        }
+        // A game can have no positions.
+        if matches!(row.get_ref(1)?, ValueRef::Null) {
+            continue;
+        }
+        let cells = Cells::new(row, GAME_POSITION);
+        match (cells.get::<&str>(2), cells.get::<Option<u32>>(3)) {
+            (Ok(fen), Ok(code)) => passed.observe(fen.as_bytes(), code.map(MoveCode::from_stored)),
+            _ => current = Some((number, false)),
+        }
+    }
+    if let Some(last) = current {
+        push(&mut passed, last);
+    }
+    Ok(())
+}
+
+/// The blocks that have sets.
+#[cfg(feature = "index")]
+pub(crate) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<u32>> {
+    let last = block_of(GameId(u32::MAX)).0;
+    let sql = "SELECT DISTINCT block FROM game_set WHERE typeof(block) = 'integer' AND block BETWEEN 0 AND ?1 ORDER BY 1";
+    read_rows(&mut connection.prepare(sql)?, [last], |row| row.get(0))
+}

@@ -1,0 +1,527 @@
+//! Queries on a database while another connection adds games to it.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
+
+use crate::board::{KeySet, MoveCode, PositionKey};
+use crate::id::ImportId;
+use crate::store::cell::{
+    Cells, EVENT, GAME, GAME_POSITION, IMPORT, PLAYER, SETTING, SITE, SOURCE, Table, VISITED_POSITION,
+    read_rows,
+};
+use crate::store::database::open_file;
+use crate::store::error::{Error, Result};
+use crate::store::game_indexes::HASH_BLOCKS;
+use crate::store::read::compared::ComparedGame;
+use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
+use crate::store::read::game_outcome::GameOutcome;
+use crate::store::read::known_sources::{KnownSource, KnownSources, READINGS, Tail};
+use crate::store::read::occurrence::visit::{
+    VisitedCounts, VisitedPositionLists, VisitedRows, for_each_in_sets, for_each_occurrence, has_occurrences,
+    played_at, visited_counts, visited_lists, visits,
+};
+use crate::store::row::{GameId, NameId, Ply, SourceId};
+use crate::store::schema::schema_of;
+use crate::store::schema_version::SchemaVersion;
+use crate::store::visit_set::PlayedMove;
+
+/// A table of names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameTable {
+    /// `player`
+    Player,
+    /// `event`
+    Event,
+    /// `site`
+    Site,
+}
+
+impl NameTable {
+    const fn table(self) -> Table {
+        match self {
+            Self::Player => PLAYER,
+            Self::Event => EVENT,
+            Self::Site => SITE,
+        }
+    }
+
+    const fn find(self) -> &'static str {
+        match self {
+            Self::Player => "SELECT player_id FROM player WHERE name = ?1",
+            Self::Event => "SELECT event_id FROM event WHERE name = ?1",
+            Self::Site => "SELECT site_id FROM site WHERE name = ?1",
+        }
+    }
+}
+
+/// A read-only connection to a database to which another connection adds games. It sees the state before.
+#[derive(Debug)]
+pub struct Snapshot {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Snapshot {
+    /// Opens the pgndex database at `path`.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn open(path: &Path) -> Result<Self> {
+        let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        // A larger cache would be filled once, with pages from everywhere, and never reused.
+        connection
+            .pragma_update(None, "cache_size", -8 * 1024) // KiB
+            .map_err(|source| Error::sqlite(path, "configure the database", source))?;
+        Ok(Self { connection, path: path.to_owned() })
+    }
+
+    /// Opens the pgndex database at `path` and reads a snapshot of it from now on. Then many small queries do
+    /// not need a lock each.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn open_snapshot(path: &Path) -> Result<Self> {
+        let known = Self::open(path)?;
+        // SQLite maps as much of the file as it supports, so that pages need not be copied.
+        let mapped = known.connection.pragma_update_and_check(None, "mmap_size", isize::MAX, |_| Ok(()));
+        mapped
+            .and_then(|()| known.connection.execute_batch("BEGIN"))
+            .map_err(|source| known.failed(source))?;
+        Ok(known)
+    }
+
+    /// The results of the games of a block; `None` if the columns are not usable.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub(crate) fn outcomes(&self, block: u32) -> Result<Option<Outcomes>> {
+        match BlockColumns::new(&self.connection, block).outcomes() {
+            Ok(outcomes) => Ok(Some(outcomes)),
+            Err(ColumnError::Missing) => Ok(None),
+            Err(ColumnError::Sql(source)) => Err(self.failed(source)),
+        }
+    }
+
+    /// The outcome of a game; `None` if there is no such game.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn game_outcome(&self, game: GameId) -> Result<Option<GameOutcome>> {
+        GameOutcome::read(&self.connection, game).map_err(|source| self.failed(source))
+    }
+
+    /// The greatest id of a table of names; 0 if it is empty.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn last_name(&self, table: NameTable) -> Result<NameId> {
+        self.last(table.table()).map(NameId)
+    }
+
+    /// The greatest id that a game has or had; 0 if there was no game.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn last_game(&self) -> Result<GameId> {
+        let sql = "SELECT name, value FROM setting WHERE name = 'last_game'";
+        let had = self.row(sql, [], |row| Cells::new(row, SETTING).get::<u32>("value"))?;
+        Ok(GameId(self.last(GAME)?.max(had.unwrap_or(0))))
+    }
+
+    /// Whether tables have rows of missing games: somebody deleted games through SQL.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn has_orphans(&self) -> Result<bool> {
+        let last: u32 = self.last(GAME_POSITION)?;
+        Ok(last > self.last_game()?.0)
+    }
+
+    /// The greatest id of a source; 0 if there is no source.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn last_source(&self) -> Result<SourceId> {
+        self.last(SOURCE).map(SourceId)
+    }
+
+    /// The greatest id of a run; 0 if there is no run.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn last_import(&self) -> Result<ImportId> {
+        self.last(IMPORT).map(ImportId)
+    }
+
+    /// The number of rows of `position_game`, according to the runs.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn positions(&self) -> Result<u64> {
+        let mut sum: u64 = 0;
+        self.each("SELECT import_id, positions FROM import", [], |row| {
+            sum = sum.saturating_add(Cells::new(row, IMPORT).get("positions")?);
+            Ok(true)
+        })?;
+        Ok(sum)
+    }
+
+    /// The keys of all rows of `visited_position`.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn visited_keys(&self) -> Result<KeySet> {
+        let mut keys = KeySet::default();
+        self.each("SELECT key FROM visited_position", [], |row| {
+            keys.insert(PositionKey::from_i64(Cells::new(row, VISITED_POSITION).get("key")?));
+            Ok(true)
+        })?;
+        Ok(keys)
+    }
+
+    /// Calls `see` with the key of each position of a game and the move played from it, in order.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn for_each_position_of(
+        &self,
+        game: GameId,
+        mut see: impl FnMut(PositionKey, Option<MoveCode>),
+    ) -> Result<()> {
+        let sql = "SELECT key, move_code, game_id, ply FROM game_position WHERE game_id = ?1 ORDER BY ply";
+        self.each(sql, [game.0], |row| {
+            let cells = Cells::new(row, GAME_POSITION);
+            let code = cells.get::<Option<u32>>(1)?.map(MoveCode::from_stored);
+            see(PositionKey::from_i64(cells.get(0)?), code);
+            Ok(true)
+        })
+    }
+
+    /// The data of a visited position; `None` if it has no row.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn visited_counts(&self, key: PositionKey) -> Result<Option<VisitedCounts>> {
+        visited_counts(&self.connection, key).map_err(|source| self.failed(source))
+    }
+
+    /// Calls `see` with each game in the sets of a visited position and the last move it played there.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub(crate) fn for_each_visit(&self, key: PositionKey, see: impl FnMut(GameId, PlayedMove)) -> Result<()> {
+        for_each_in_sets(&self.connection, key, see).map_err(|source| self.failed(source))
+    }
+
+    /// Whether `position_game` has at least `count` rows of a key. `count` is at least 1.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn has_occurrences(&self, key: PositionKey, count: u32) -> Result<bool> {
+        has_occurrences(&self.connection, key, count).map_err(|source| self.failed(source))
+    }
+
+    /// Calls `see` with each game and ply in which a key occurs, in order.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn for_each_occurrence(&self, key: PositionKey, see: impl FnMut(GameId, Ply)) -> Result<()> {
+        for_each_occurrence(&self.connection, key, see).map_err(|source| self.failed(source))
+    }
+
+    /// Calls `see` with the FEN of a position of a game and the move played there. Returns `None` if there is
+    /// no row.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn played_at<T>(
+        &self,
+        game: GameId,
+        ply: Ply,
+        see: impl FnOnce(&str, Option<MoveCode>) -> T,
+    ) -> Result<Option<T>> {
+        played_at(&self.connection, game, ply, see).map_err(|source| self.failed(source))
+    }
+
+    /// The greatest number in the first key column of a table; 0 if the table is empty.
+    fn last(&self, table: Table) -> Result<u32> {
+        let (name, column) = (table.name, table.key[0]);
+        let sql = format!("SELECT max({column}) AS {column} FROM {name}");
+        let last = self.row(&sql, [], |row| Cells::new(row, table).get::<Option<u32>>(0))?;
+        Ok(last.flatten().unwrap_or(0))
+    }
+
+    /// Fails if a view has the name of a table that the program needs. Such a view may take forever to read,
+    /// and cannot be written.
+    ///
+    /// # Errors
+    /// [`Error::ViewForTable`]; errors of SQLite.
+    pub fn check_tables(&self) -> Result<()> {
+        let tables = "SELECT json_group_array(name) FROM sqlite_schema WHERE type = 'table'";
+        let tables: String = schema_of(SchemaVersion::LATEST)
+            .and_then(|schema| schema.query_row(tables, [], |row| row.get(0)))
+            .map_err(|source| self.failed(source))?;
+        let sql = "SELECT name FROM sqlite_schema
+             WHERE type = 'view' AND lower(name) IN (SELECT value FROM json_each(?1)) LIMIT 1";
+        match self.connection.query_row(sql, [tables], |row| row.get(0)).optional() {
+            Ok(None) => Ok(()),
+            Ok(Some(name)) => Err(Error::ViewForTable { path: self.path.clone(), name }),
+            Err(source) => Err(self.failed(source)),
+        }
+    }
+
+    /// Checks that each table with numbered rows has an unused number left.
+    ///
+    /// # Errors
+    /// [`Error::NumbersUsedUp`]; errors of SQLite.
+    pub fn check_numbers(&self) -> Result<()> {
+        for table in [IMPORT, SOURCE, GAME, PLAYER, EVENT, SITE] {
+            let last = self.last(table)?;
+            if last == u32::MAX {
+                return Err(Error::NumbersUsedUp { path: self.path.clone(), table: table.name, last });
+            }
+        }
+        Ok(())
+    }
+
+    fn each(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        mut see: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
+    ) -> Result<()> {
+        let seen = self.connection.prepare_cached(sql).and_then(|mut query| {
+            let mut rows = query.query(params)?;
+            while let Some(row) = rows.next()? {
+                if !see(row)? {
+                    break;
+                }
+            }
+            Ok(())
+        });
+        seen.map_err(|source| self.failed(source))
+    }
+
+    pub(crate) const fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    pub(in crate::store) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn failed(&self, source: rusqlite::Error) -> Error {
+        Error::sqlite(&self.path, "look up what is there", source)
+    }
+
+    /// The id of a name, if it exists.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn name(&self, table: NameTable, name: &str) -> Result<Option<NameId>> {
+        Ok(self.row(table.find(), [name], |row| Cells::new(row, table.table()).get(0))?.map(NameId))
+    }
+
+    /// All sources whose digest is known.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn sources(&self) -> Result<KnownSources> {
+        let sql = "WITH left_out AS (
+                SELECT source_id, count(*) AS left_out FROM (
+                    SELECT source_id, game_number FROM problem WHERE game_id IS NULL AND game_number IS NOT NULL
+                    EXCEPT SELECT source_id, game_number FROM duplicate WHERE game_id IS NULL)
+                GROUP BY source_id),
+            removed AS (SELECT source_id, count(*) AS removed FROM removed_game GROUP BY source_id)
+            SELECT source_id, path, first_byte, bytes, digest,
+                games + duplicates + ifnull(left_out, 0) + ifnull(removed, 0), ifnull(last_game, 0)
+            FROM source LEFT JOIN left_out USING (source_id) LEFT JOIN removed USING (source_id)
+            WHERE digest IS NOT NULL ORDER BY source_id";
+        let read = |row: &Row<'_>| {
+            let cells = Cells::new(row, SOURCE);
+            let path: PathBuf = cells.get(1)?;
+            let reading = KnownSource {
+                id: SourceId(cells.get(0)?),
+                bytes: cells.get(3)?,
+                digest: cells.get(4)?,
+                games: cells.get(5)?,
+                last_game: cells.get(6)?,
+                before: None,
+            };
+            Ok((path, cells.get::<u64>(2)?, reading))
+        };
+        let mut sources = KnownSources::default();
+        let failed = |source| Error::sqlite(&self.path, "read table source", source);
+        let mut query = self.connection.prepare(sql).map_err(failed)?;
+        for (path, first_byte, reading) in read_rows(&mut query, [], read).map_err(failed)? {
+            sources.add(path, first_byte, reading);
+        }
+        Ok(sources)
+    }
+
+    /// The tail of a file's text. `source` is the latest reading of the file.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn tail(&self, sources: &KnownSources, source: &KnownSource) -> Result<Tail> {
+        let readings: Vec<u32> = sources.readings(source).map(|reading| reading.0).collect();
+        let readings = serde_json::json!(readings).to_string();
+        let games = source.games;
+        let last_game = "SELECT last_game FROM source WHERE source_id IN reading AND last_game IS NOT NULL
+             ORDER BY source_id DESC LIMIT 1";
+        let read_offset = |row: &Row<'_>| Cells::new(row, SOURCE).get::<i64>(0);
+        let Some(byte_offset) = self.of_readings(last_game, [&readings], read_offset)? else {
+            return Ok(Tail { readings, byte_offset: 0, games: 0, game: None });
+        };
+        let kept =
+            "SELECT game_id, byte_offset FROM game WHERE source_id IN reading ORDER BY game_id DESC LIMIT 1";
+        let kept = self.of_readings(kept, [&readings], |row| {
+            let cells = Cells::new(row, GAME);
+            Ok((GameId(cells.get(0)?), cells.get::<i64>(1)?))
+        })?;
+        let game = kept.filter(|(_, offset)| *offset == byte_offset).map(|(game, _)| game);
+        // A text that has been continued may show that what was read as a game is not one.
+        let other = "SELECT 1 FROM duplicate
+             WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL
+             UNION ALL SELECT 1 FROM removed_game WHERE source_id IN reading AND byte_offset >= ?2
+             UNION ALL SELECT 1 FROM problem
+             WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL AND game_number = ?3 LIMIT 1";
+        let params = params![readings, byte_offset, games.cast_signed()];
+        let is_game = game.is_some() || self.of_readings(other, params, |_| Ok(()))?.is_some();
+        let games = games - u64::from(is_game && games > 0);
+        Ok(Tail { readings, byte_offset: byte_offset.cast_unsigned(), games, game })
+    }
+
+    /// The first row of a query about the `reading`s of a file, which are the JSON array `?1`.
+    fn of_readings<T>(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        self.row(&format!("WITH reading AS ({READINGS}) {sql}"), params, read)
+    }
+
+    /// Calls `see` with each game that has a `moves_hash` and, if given, this White, in order. The moves may
+    /// still differ.
+    ///
+    /// # Errors
+    /// Errors of SQLite and of `see`.
+    pub fn for_each_alike<E: From<Error>>(
+        &self,
+        moves_hash: u64,
+        white: Option<NameId>,
+        mut see: impl FnMut(&ComparedGame) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let failed = |source| Error::sqlite(&self.path, "look for duplicates", source);
+        let (columns, hash) = (ComparedGame::COLUMNS, moves_hash.cast_signed());
+        let and_white = if white.is_some() { "AND white_id = ?2" } else { "" };
+        let sql = format!(
+            "WITH RECURSIVE {HASH_BLOCKS} SELECT {columns} FROM hash_block CROSS JOIN game
+             WHERE game_id >> 18 = number AND moves_hash = ?1 {and_white} ORDER BY game_id"
+        );
+        let mut query = self.connection.prepare_cached(&sql).map_err(failed)?;
+        let rows = match white {
+            Some(white) => query.query(params![hash, white.0]),
+            None => query.query([hash]),
+        };
+        let mut rows = rows.map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let game = ComparedGame::read(row, &self.connection).map_err(failed)?;
+            see(&game)?;
+        }
+        Ok(())
+    }
+
+    fn row<T>(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut query| query.query_row(params, read).optional())
+            .map_err(|source| self.failed(source))
+    }
+}
+
+impl VisitedRows for Snapshot {
+    fn lists(&self, key: PositionKey) -> Result<Option<VisitedPositionLists>> {
+        visited_lists(&self.connection, key).map_err(|source| self.failed(source))
+    }
+
+    fn visits(&self, key: PositionKey, block: u32) -> Result<Option<Vec<u8>>> {
+        visits(&self.connection, key, block).map_err(|source| self.failed(source))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Build, BuildOptions, BulkLoader, NewImport, SourceTotals};
+    use std::time::{Duration, Instant};
+
+    fn totals(bytes: u64, digest: u8, last_game: u64) -> SourceTotals {
+        let digest = Some(crate::store::SourceDigest([digest; 32]));
+        SourceTotals {
+            bytes: Some(bytes),
+            digest,
+            games: 2,
+            last_game: Some(last_game),
+            ..SourceTotals::default()
+        }
+    }
+
+    /// A database with these sources: path, first byte, length, digest.
+    fn known(directory: &Path, sources: impl Iterator<Item = (String, u64, u64, u8)>) -> Snapshot {
+        let target = directory.join("a.db");
+        let build = Build::create(&target, BuildOptions { overwrite: true, cache_bytes: 1 << 20 }).unwrap();
+        let mut loader = BulkLoader::begin(build.connection(), build.path()).unwrap();
+        loader.add_import(&NewImport { id: ImportId(1), program_version: "1", options: "{}" }).unwrap();
+        for (id, (path, first_byte, bytes, digest)) in (1..).map(SourceId).zip(sources) {
+            loader.add_source(id, path, first_byte).unwrap();
+            loader.finish_source(id, &totals(bytes, digest, bytes - 1)).unwrap();
+        }
+        loader.finish().unwrap();
+        build.finish().unwrap();
+        Snapshot::open(&target).unwrap()
+    }
+
+    #[test]
+    fn readings_of_a_file_go_on_with_each_other() {
+        let directory = tempfile::tempdir().unwrap();
+        let rows = [("a", 0, 10, 1), ("b", 0, 10, 2), ("a", 10, 20, 3), ("a", 20, 30, 4), ("b", 0, 5, 5)];
+        let known =
+            known(directory.path(), rows.into_iter().map(|(path, a, b, c)| (path.to_owned(), a, b, c)));
+        let sources = known.sources().unwrap();
+        let [a, b] = ["a", "b"].map(|path| sources.latest(Path::new(path)).unwrap());
+        assert_eq!((a.id, a.bytes, a.games, a.last_game), (SourceId(4), 30, 6, 29));
+        // The file was rewritten.
+        assert_eq!((b.id, b.bytes, b.games, b.last_game), (SourceId(5), 5, 2, 4));
+        assert_eq!(known.tail(&sources, a).unwrap().readings, "[4,3,1]");
+        assert_eq!(known.tail(&sources, b).unwrap().readings, "[5]");
+        assert_eq!(sources.latest(Path::new("c")), None);
+        assert!(sources.has_length(20) && !sources.has_length(21) && sources.longest() == Some(30));
+        assert!(
+            sources.has_text(10, b.digest.replace("05", "02")) && !sources.has_text(11, b.digest.clone())
+        );
+    }
+
+    #[test]
+    fn many_sources_are_looked_up_as_quickly_as_few() {
+        const COUNT: u32 = 100_000;
+        let directory = tempfile::tempdir().unwrap();
+        let path = |number: u32| format!("{}/{number}.pgn", "d".repeat(40));
+        let known = known(directory.path(), (0..COUNT).map(|number| (path(number), 0, 100, 1)));
+        let sources = known.sources().unwrap();
+        let started = Instant::now();
+        for number in 0..COUNT {
+            assert_eq!(sources.latest(Path::new(&path(number))).unwrap().id, SourceId(number + 1));
+            assert!(!sources.has_length(99) && !sources.has_text(100, number.to_string()));
+        }
+        // Queried one by one, they would take minutes.
+        assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    }
+}

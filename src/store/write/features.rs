@@ -1,0 +1,224 @@
+//! Writes the table `game_set`, the sets of games by feature, block by block.
+
+use std::convert::Infallible;
+
+use rusqlite::{Connection, params};
+
+use crate::store::block_games::BlockGames;
+use crate::store::block_set::{block_of, decode_whole, encode, encode_with};
+use crate::store::error::Result;
+use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, SetRows};
+use crate::store::game_set::GameSet;
+use crate::store::read::features::{block_sets, each_block_set, fill_block};
+use crate::store::row::HeaderBatch;
+use crate::store::write::bulk::BulkLoader;
+use crate::store::write::fill::blocks_with_games;
+
+/// The games since the last full block.
+#[derive(Debug, Default)]
+pub(super) struct FeatureSetWriter {
+    number: u32,
+    block: FeatureBlock,
+}
+
+impl FeatureSetWriter {
+    /// Adds the games of a batch, and writes blocks that are full.
+    pub(super) fn append(&mut self, connection: &Connection, batch: &HeaderBatch) -> rusqlite::Result<()> {
+        for (game, passed) in batch.games.iter().zip(batch.passed.iter()) {
+            let (block, number) = block_of(game.game);
+            if block != self.number {
+                self.write(connection)?;
+                self.number = block;
+            }
+            self.block.push(number, passed);
+        }
+        Ok(())
+    }
+
+    /// Writes the sets of the games that are not yet written.
+    pub(super) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        if self.block.is_empty() {
+            return Ok(());
+        }
+        if has_block(connection, self.number)? {
+            let mut more = BlockSets::new();
+            let Ok(()) = self.block.take(|kind, value, numbers| {
+                more.insert((kind, value), numbers.to_vec());
+                Ok::<_, Infallible>(())
+            });
+            return add_to_block(connection, self.number, more);
+        }
+        let mut rows = RowWriter::new(connection, self.number)?;
+        self.block.take(|kind, value, numbers| rows.push(kind, value, numbers))?;
+        rows.finish()
+    }
+}
+
+/// Writes the rows of a block.
+struct RowWriter<'c> {
+    insert: rusqlite::CachedStatement<'c>,
+    block: u32,
+    rows: SetRows,
+    set: Vec<u8>,
+}
+
+impl<'c> RowWriter<'c> {
+    fn new(connection: &'c Connection, block: u32) -> rusqlite::Result<Self> {
+        let sql = "INSERT INTO main.game_set (block, kind, value, sets) VALUES (?1, ?2, ?3, ?4)";
+        let insert = connection.prepare_cached(sql)?;
+        Ok(Self { insert, block, rows: SetRows::default(), set: Vec::new() })
+    }
+
+    /// Adds the next set.
+    fn push(&mut self, kind: FeatureKind, value: i64, numbers: &[u16]) -> rusqlite::Result<()> {
+        let mut set = std::mem::take(&mut self.set);
+        set.clear();
+        encode(numbers, &mut set);
+        let pushed = self.push_encoded(kind, value, &set);
+        self.set = set;
+        pushed
+    }
+
+    /// Adds the next set, in stored form.
+    fn push_encoded(&mut self, kind: FeatureKind, value: i64, set: &[u8]) -> rusqlite::Result<()> {
+        let Self { insert, block, rows, .. } = self;
+        rows.push(kind, value, set, &mut |kind, first, sets| {
+            insert.execute(params![*block, kind.as_str(), first, sets]).map(drop)
+        })
+    }
+
+    fn finish(mut self) -> rusqlite::Result<()> {
+        let Self { insert, block, rows, .. } = &mut self;
+        rows.finish(&mut |kind, first, sets| {
+            insert.execute(params![*block, kind.as_str(), first, sets]).map(drop)
+        })
+    }
+}
+
+/// Whether a block has sets.
+fn has_block(connection: &Connection, block: u32) -> rusqlite::Result<bool> {
+    connection.prepare_cached("SELECT 1 FROM main.game_set WHERE block = ?1")?.exists([block])
+}
+
+/// A writer that replaces the existing sets of a block.
+fn replacement(connection: &Connection, block: u32) -> rusqlite::Result<RowWriter<'_>> {
+    connection.prepare_cached("DELETE FROM main.game_set WHERE block = ?1")?.execute([block])?;
+    RowWriter::new(connection, block)
+}
+
+/// Sets of a block in stored form, concatenated. Buffered because nothing can be written while others are
+/// read.
+#[derive(Default)]
+struct EncodedSets {
+    bytes: Vec<u8>,
+    /// The end of each set.
+    ends: Vec<(FeatureKind, i64, usize)>,
+}
+
+impl EncodedSets {
+    /// The bytes appended since the last call are the next set.
+    fn end(&mut self, kind: FeatureKind, value: i64) {
+        self.ends.push((kind, value, self.bytes.len()));
+    }
+
+    /// Replaces the existing sets of a block by these.
+    fn write(&self, connection: &Connection, block: u32) -> rusqlite::Result<()> {
+        let mut rows = replacement(connection, block)?;
+        let mut start = 0;
+        for &(kind, value, end) in &self.ends {
+            rows.push_encoded(kind, value, &self.bytes[start..end])?;
+            start = end;
+        }
+        rows.finish()
+    }
+}
+
+/// Adds games to the sets of a block. Sets without new games are copied in stored form.
+fn add_to_block(connection: &Connection, block: u32, more: BlockSets) -> rusqlite::Result<()> {
+    let mut sets = EncodedSets::default();
+    let mut more = more.into_iter().peekable();
+    each_block_set(connection, "main", block, |kind, value, set| {
+        while let Some(((kind, value), numbers)) = more.next_if(|new| new.0 < (kind, value)) {
+            encode(&numbers, &mut sets.bytes);
+            sets.end(kind, value);
+        }
+        match more.next_if(|new| new.0 == (kind, value)) {
+            Some((_, numbers)) => encode_with(set, &numbers, &mut sets.bytes)?.is_empty().then_some(())?,
+            None => sets.bytes.extend_from_slice(set),
+        }
+        sets.end(kind, value);
+        Some(())
+    })?;
+    for ((kind, value), numbers) in more {
+        encode(&numbers, &mut sets.bytes);
+        sets.end(kind, value);
+    }
+    sets.write(connection, block)
+}
+
+/// Copies the sets of the attached side database. Sets of a block that already has sets are merged.
+pub(super) fn copy_sets(main: &Connection) -> rusqlite::Result<()> {
+    let mut statement = main.prepare("SELECT DISTINCT block FROM side.game_set ORDER BY 1")?;
+    let blocks = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<u32>>>()?;
+    for block in blocks {
+        if has_block(main, block)? {
+            add_to_block(main, block, block_sets(main, "side", block)?)?;
+        } else {
+            main.execute("INSERT INTO main.game_set SELECT * FROM side.game_set WHERE block = ?1", [block])?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes games from the sets of a block. Unchanged sets are copied in stored form.
+fn remove_from_block(connection: &Connection, block: u32, games: &BlockGames) -> rusqlite::Result<()> {
+    let mut left = EncodedSets::default();
+    let mut numbers = Vec::new();
+    each_block_set(connection, "main", block, |kind, value, set| {
+        numbers.clear();
+        let mut loses = false;
+        decode_whole(set, |number| if games.contains(number) { loses = true } else { numbers.push(number) })?;
+        if numbers.is_empty() {
+            return Some(());
+        }
+        if loses {
+            encode(&numbers, &mut left.bytes);
+        } else {
+            left.bytes.extend_from_slice(set);
+        }
+        left.end(kind, value);
+        Some(())
+    })?;
+    left.write(connection, block)
+}
+
+impl BulkLoader<'_> {
+    /// Removes games from all sets.
+    pub(super) fn remove_from_sets(&self, games: &GameSet) -> Result<()> {
+        let take_out = || -> rusqlite::Result<()> {
+            let mut games = games.iter().map(block_of).peekable();
+            while let Some((block, number)) = games.next() {
+                let mut gone = BlockGames::default();
+                gone.insert(number);
+                while let Some((_, number)) = games.next_if(|game| game.0 == block) {
+                    gone.insert(number);
+                }
+                remove_from_block(self.connection(), block, &gone)?;
+            }
+            Ok(())
+        };
+        take_out().map_err(|source| self.failed("remove games from sets", source))
+    }
+}
+
+/// Rebuilds all sets from the rows of the games. A game with unreadable rows is in no set.
+pub(super) fn rebuild_sets(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("DELETE FROM game_set")?;
+    let mut writer = FeatureSetWriter::default();
+    for block in blocks_with_games(connection)? {
+        writer.number = block;
+        fill_block(connection, block, |_| true, &mut writer.block)?;
+        writer.write(connection)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! Asked to stop while a certain change to a file waits, so that nothing depends on how quick anybody is.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use super::disk::Library;
+use super::scenario::text;
+use crate::support::{GAMES, OPENINGS, directory, names, number, open, synthetic};
+
+/// So many other games than [`GAMES`] are added, each of them once.
+const OTHERS: usize = 300;
+const LONG: Duration = Duration::from_secs(60);
+
+/// A change of a process that waits until it is let go on.
+struct PausedChange {
+    library: Library,
+    fifo: PathBuf,
+}
+
+impl PausedChange {
+    fn new(place: &Path) -> Option<Self> {
+        let gate = Self { library: Library::new()?, fifo: place.join("gate") };
+        assert!(Command::new("mkfifo").arg(&gate.fifo).status().expect("mkfifo runs").success());
+        Some(gate)
+    }
+
+    /// How many changes below a place a command makes that nobody disturbs.
+    fn changes(&self, mut command: Command, place: &Path) -> u64 {
+        self.library.preload(&mut command, place, "gate", 0);
+        let output = command.output().expect("run");
+        assert!(output.status.success(), "{}", text(&output));
+        self.library.counted()
+    }
+
+    /// Begins a command, and waits until it is about to make a change. It goes on when what is given back is dropped.
+    fn hold(&self, mut command: Command, place: &Path, at: u64) -> (Child, File) {
+        self.library.preload(&mut command, place, "gate", at);
+        command.env("FAULT_GATE", &self.fifo).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("a process");
+        let began = Instant::now();
+        loop {
+            // Without anybody who reads it, it cannot be opened so.
+            let opened = File::options().write(true).custom_flags(libc::O_NONBLOCK).open(&self.fifo);
+            if let Ok(opened) = opened {
+                return (child, opened);
+            }
+            assert!(child.try_wait().expect("its state").is_none(), "it has ended before change {at}");
+            assert!(began.elapsed() < LONG, "it does not come to change {at}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+fn command(place: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
+    command.current_dir(place).args(arguments).stdin(Stdio::null()).env_remove("NOTIFY_SOCKET");
+    command
+}
+
+#[track_caller]
+fn done(place: &Path, arguments: &[&str]) -> Output {
+    let output = command(place, arguments).output().expect("run");
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output));
+    output
+}
+
+fn send(signal: &str, process: &Child) {
+    let sent = Command::new("kill").args([signal, &process.id().to_string()]).status();
+    assert!(sent.expect("the command kill").success());
+}
+
+#[test]
+fn a_stopped_copy_leaves_nothing() {
+    let beside = directory();
+    let Some(gate) = PausedChange::new(beside.path()) else { return };
+    let place = directory();
+    let place = place.path();
+    fs::write(place.join("games.pgn"), GAMES).expect("written");
+    done(place, &["index", "--quiet", "x.db", "games.pgn"]);
+    // Of many pieces, as a copy takes them.
+    let padding = "CREATE TABLE padding (x); INSERT INTO padding VALUES (zeroblob(40 << 20))";
+    done(place, &["sql", "x.db", "--write", padding]);
+    let before = names(place);
+    let backup = || command(place, &["backup", "--quiet", "x.db", "copy.db"]);
+    let changes = gate.changes(backup(), place);
+    assert!(place.join("copy.db").exists());
+    fs::remove_file(place.join("copy.db")).expect("removed");
+    for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
+        let (mut child, held) = gate.hold(backup(), place, changes / 2);
+        let half = fs::metadata(place.join(".copy.db.pgndex-tmp")).expect("half a copy").len();
+        assert!(half > 0 && half < fs::metadata(place.join("x.db")).expect("a database").len(), "{half}");
+        send(signal, &child);
+        let mut said = BufReader::new(child.stderr.take().expect("what it says"));
+        let mut line = String::new();
+        said.read_line(&mut line).expect("a line");
+        assert!(line.starts_with("pgndex: note: stopping"), "{line}");
+        drop(held);
+        let mut rest = String::new();
+        said.read_line(&mut rest).expect("a line");
+        assert_eq!(child.wait().expect("its end").code(), Some(status), "{rest}");
+        assert_eq!(rest, "pgndex: error: stopped before the end\n");
+        assert_eq!(names(place), before, "{signal}");
+    }
+    done(place, &["backup", "x.db", "copy.db"]);
+    done(place, &["verify", "--all", "copy.db"]);
+}
+
+#[test]
+fn watch_stopped_during_an_addition_neither_loses_nor_repeats_games() {
+    const WATCH: [&str; 9] = ["watch", "x.db", "in", "--settle", "0", "--threads", "2", "--memory", "16MiB"];
+    let beside = directory();
+    let Some(gate) = PausedChange::new(beside.path()) else { return };
+    let notify = beside.path().join("notify");
+    let manager = UnixDatagram::bind(&notify).expect("a socket");
+    manager.set_read_timeout(Some(LONG)).expect("a time limit");
+    let start = || {
+        let place = directory();
+        fs::write(place.path().join("old.pgn"), GAMES).expect("written");
+        done(place.path(), &["index", "--quiet", "--openings", OPENINGS, "x.db", "old.pgn"]);
+        fs::create_dir(place.path().join("in")).expect("made");
+        fs::write(place.path().join("in/a.pgn"), synthetic(OTHERS)).expect("written");
+        place
+    };
+    let games = |place: &Path| number(&open(&place.join("x.db")), "SELECT count(*) FROM game");
+    let place = start();
+    let before = games(place.path());
+    let changes = gate.changes(command(place.path(), &[&WATCH[..], &["--once"]].concat()), place.path());
+    let after = games(place.path());
+    assert_eq!(after, before + OTHERS as u64, "{before}, {after}");
+    let mut stopped = 0;
+    for share in [1, 3, 5, 7] {
+        let what = format!("at {share} eighths of {changes} changes");
+        let place = start();
+        let mut watch = command(place.path(), &WATCH);
+        watch.env("NOTIFY_SOCKET", &notify);
+        let (child, held) = gate.hold(watch, place.path(), changes * share / 8);
+        send("-TERM", &child);
+        let mut word = [0; 100];
+        while manager.recv(&mut word).map(|length| &word[..length]).expect("a word") != b"STOPPING=1" {}
+        drop(held);
+        let output = child.wait_with_output().expect("its end");
+        assert_eq!(output.status.code(), Some(0), "{what}: {}", text(&output));
+        done(place.path(), &["verify", "--all", "--quiet", "x.db"]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        if games(place.path()) == before {
+            stopped += 1;
+            assert!(
+                said.ends_with("stopped; the games that were being added will be added at the next start\n"),
+                "{what}: {said}"
+            );
+        } else {
+            // It was asked when all was done but the end.
+            assert_eq!(games(place.path()), after, "{what}");
+        }
+        for again in ["the next start", "the one after it"] {
+            done(place.path(), &[&WATCH[..], &["--once"]].concat());
+            assert_eq!(games(place.path()), after, "{what}, {again}");
+        }
+        done(place.path(), &["verify", "--all", "--quiet", "x.db"]);
+        assert_eq!(names(place.path()), ["in", "old.pgn", "x.db"], "{what}");
+    }
+    println!("{stopped} of 4 additions were stopped");
+    assert!(stopped > 0);
+}

@@ -1,0 +1,297 @@
+//! One run, done again and again from the same start.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use pgndex::store::Database;
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::support::{
+    GAMES, OPENINGS, annotated, assert_same, assert_same_tables, directory_in_memory as directory, lines,
+    names, number, open,
+};
+
+/// The database in each place, and the file that is indexed.
+pub(crate) const DATABASE: &str = "x.db";
+const SOURCE: &str = "new.pgn";
+/// So many games make a level that stays when others are added. Short ones: of the rest there are enough.
+const LEVEL: usize = 1000;
+const OPTIONS: [&str; 6] = ["--duplicates", "keep", "--continuation-threshold", "3", "--openings", OPENINGS];
+
+/// What the run does to what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// Nothing is there.
+    Fresh,
+    /// A database is replaced.
+    Overwriting,
+    /// Games are added to a database.
+    Adding,
+    /// Games are added to a database of two levels: the first one stays, the second one is written anew.
+    AddingToLevels,
+    /// The two levels of a database are made one.
+    Optimizing,
+    /// A third of the games are taken out of a database.
+    Removing,
+}
+
+impl Operation {
+    /// Whether it begins with two levels.
+    const fn has_levels(self) -> bool {
+        matches!(self, Self::AddingToLevels | Self::Optimizing)
+    }
+
+    /// Whether it goes on in the database that is there, with a write-ahead log.
+    pub(crate) const fn has_log(self) -> bool {
+        matches!(self, Self::Adding | Self::AddingToLevels | Self::Optimizing)
+    }
+}
+
+/// Which of the two states that there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Before,
+    After,
+}
+
+/// A run, what it begins with, and what comes of it when nothing disturbs it.
+pub(crate) struct Scenario {
+    pub(crate) way: Operation,
+    start: TempDir,
+    end: TempDir,
+}
+
+impl Scenario {
+    /// A run over so many times 53 games.
+    pub(crate) fn new(way: Operation, times: usize) -> Self {
+        let (start, end) = (directory(), directory());
+        fs::write(start.path().join(SOURCE), GAMES.repeat(times) + &annotated(times)).expect("written");
+        if way != Operation::Fresh {
+            let index = |files: &[&str]| {
+                let index = ["index", "--quiet"];
+                assert_done(&run(start.path(), &[&index[..], &OPTIONS, &[DATABASE], files].concat()));
+            };
+            // Half as much, of other players.
+            let write = |name: &str, times, short| {
+                let games = GAMES.replace("[White \"", "[White \"Old ").repeat(times);
+                let short =
+                    "[White \"Old short\"]\n[Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n".repeat(short);
+                fs::write(start.path().join(name), games + &short).expect("written");
+            };
+            write("old.pgn", times / 2 + 1, if way.has_levels() { LEVEL } else { 0 });
+            index(if way == Operation::Removing { &["old.pgn", SOURCE] } else { &["old.pgn"] });
+            fs::remove_file(start.path().join("old.pgn")).expect("removed");
+            if way.has_levels() {
+                write("later.pgn", 2, 0);
+                index(&["later.pgn"]);
+                fs::remove_file(start.path().join("later.pgn")).expect("removed");
+            }
+        }
+        copy(start.path(), end.path());
+        let scenario = Self { way, start, end };
+        assert_done(&scenario.command(scenario.end.path()).output().expect("run"));
+        for place in [&scenario.start, &scenario.end] {
+            if place.path().join(DATABASE).exists() {
+                assert_done(&run(place.path(), &["verify", "--all", "--quiet", DATABASE]));
+            }
+        }
+        assert_eq!(scenario.examine(scenario.end.path(), "undisturbed"), State::After);
+        if way.has_levels() {
+            let counts = [scenario.counts_before().expect("it was there"), scenario.counts_after()];
+            let levels = counts.map(|counts| counts.last().copied());
+            assert_eq!(levels, [Some(2), Some(if way == Operation::Optimizing { 1 } else { 2 })]);
+        }
+        scenario
+    }
+
+    /// How long it takes.
+    pub(crate) fn duration(&self) -> Duration {
+        let measure = |_| {
+            let (place, began) = (self.place(), Instant::now());
+            assert_done(&self.command(place.path()).output().expect("run"));
+            began.elapsed()
+        };
+        (0..3).map(measure).min().expect("some")
+    }
+
+    /// A place where nothing has happened yet.
+    pub(crate) fn place(&self) -> TempDir {
+        let place = directory();
+        copy(self.start.path(), place.path());
+        place
+    }
+
+    /// The run at a place.
+    pub(crate) fn command(&self, place: &Path) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
+        command.current_dir(place).stdin(Stdio::null());
+        if self.way == Operation::Optimizing {
+            command.args(["optimize", "--quiet", "--threads", "2", "--memory", "16MiB", DATABASE]);
+            return command;
+        }
+        if self.way == Operation::Removing {
+            let games = "SELECT game_id FROM game WHERE game_id % 3 = 0";
+            command.args([
+                "remove",
+                "--quiet",
+                "--threads",
+                "2",
+                "--memory",
+                "16MiB",
+                DATABASE,
+                "--sql",
+                games,
+            ]);
+            return command;
+        }
+        command.args(["index", "--quiet", "--threads", "2", "--memory", "16MiB"]).args(OPTIONS);
+        if self.way == Operation::Overwriting {
+            command.arg("--overwrite");
+        }
+        command.args([DATABASE, SOURCE]);
+        command
+    }
+
+    /// Looks at a copy of what is there now; holds it to be one of the two states, with all its rows. Both have been verified.
+    pub(crate) fn check(&self, place: &Path, what: &str) -> State {
+        let seen = directory();
+        copy(place, seen.path());
+        self.examine(seen.path(), what)
+    }
+
+    fn examine(&self, place: &Path, what: &str) -> State {
+        let path = place.join(DATABASE);
+        if self.way == Operation::Fresh && !path.exists() {
+            return State::Before;
+        }
+        let database = Database::open_read_only(&path).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let state = self.state(database.connection(), what);
+        let is_sound = |query: &str, expected: &[&str]| {
+            assert_eq!(lines(database.connection(), query), expected, "{what}: {query}");
+        };
+        is_sound("PRAGMA integrity_check", &["ok"]);
+        is_sound("PRAGMA foreign_key_check", &[]);
+        let known = if state == State::Before { &self.start } else { &self.end };
+        assert_same_tables(database.connection(), &open(&known.path().join(DATABASE)), what);
+        state
+    }
+
+    /// Which of the two states a connection sees; their tables must agree with each other.
+    pub(crate) fn state(&self, seen: &Connection, what: &str) -> State {
+        seen.execute_batch("BEGIN").expect("a transaction");
+        let counts = counts(seen);
+        seen.execute_batch("COMMIT").expect("its end");
+        if counts == self.counts_after() {
+            State::After
+        } else {
+            assert_eq!(Some(counts), self.counts_before(), "{what}: neither before nor after");
+            State::Before
+        }
+    }
+
+    fn counts_before(&self) -> Option<Vec<u64>> {
+        (self.way != Operation::Fresh).then(|| counts(&open(&self.start.path().join(DATABASE))))
+    }
+
+    fn counts_after(&self) -> Vec<u64> {
+        counts(&open(&self.end.path().join(DATABASE)))
+    }
+
+    /// Runs undisturbed to the end, after whatever was before, and holds what there is now to be what it must be.
+    pub(crate) fn complete(&self, place: &Path, what: &str) {
+        let output = self.command(place).output().expect("run");
+        assert!(output.status.success(), "{what}: {}", text(&output));
+        self.assert_complete(place, what);
+    }
+
+    /// Holds a place to be as an undisturbed run leaves it.
+    pub(crate) fn assert_complete(&self, place: &Path, what: &str) {
+        assert_eq!(names(place), names(self.end.path()), "{what}");
+        assert_same(&place.join(DATABASE), &self.end.path().join(DATABASE), what);
+    }
+
+    /// Holds a place to have the files that it had before the run.
+    pub(crate) fn assert_same_files(&self, place: &Path, what: &str) {
+        assert_eq!(names(place), names(self.start.path()), "{what}");
+    }
+
+    /// Puts what is there before the run into a directory.
+    pub(crate) fn set(&self, place: &Path) {
+        copy(self.start.path(), place);
+    }
+
+    /// How many bytes the database has before the run, and after it.
+    pub(crate) fn sizes(&self) -> [u64; 2] {
+        [&self.start, &self.end]
+            .map(|place| fs::metadata(place.path().join(DATABASE)).map_or(0, |database| database.len()))
+    }
+
+    /// Holds a place to be as it was before the run.
+    pub(crate) fn assert_untouched(&self, place: &Path, what: &str) {
+        self.assert_same_files(place, what);
+        if self.way != Operation::Fresh {
+            assert_same(&place.join(DATABASE), &self.start.path().join(DATABASE), what);
+        }
+    }
+}
+
+/// Numbers that tell the states apart, and that must agree within one.
+fn counts(database: &Connection) -> Vec<u64> {
+    let of = |query: &str| number(database, query);
+    let (games, positions) = (of("SELECT count(*) FROM game"), of("SELECT count(*) FROM game_position"));
+    assert_eq!(positions, of("SELECT count(*) FROM position_game"));
+    assert_eq!(positions, of("SELECT sum(ply_count + 1) FROM game WHERE status <> 'skipped'"));
+    assert_eq!([games, games], [of("SELECT sum(games) FROM source"), of("SELECT sum(games) FROM import")]);
+    let levels = of("SELECT count(*) FROM occurrence_level");
+    let white = "SELECT count(*) FROM game JOIN player ON player_id = white_id WHERE name LIKE 'Old %'";
+    vec![
+        games,
+        positions,
+        of(white),
+        of("SELECT count(*) FROM import"),
+        of("SELECT sum(games) FROM visited_position"),
+        levels,
+    ]
+}
+
+/// Runs the program.
+fn run(place: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_pgndex")).args(arguments).current_dir(place).output().expect("run")
+}
+
+fn assert_done(output: &Output) {
+    assert!(output.status.success(), "{}", text(output));
+}
+
+/// What a process said.
+pub(crate) fn text(output: &Output) -> String {
+    format!(
+        "{}: {}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+fn copy(from: &Path, to: &Path) {
+    for name in names(from) {
+        fs::copy(from.join(&name), to.join(&name)).expect("copied");
+    }
+}
+
+/// So many numbers in 0..1, spread evenly and in no order.
+pub(crate) fn spread(count: u32) -> impl Iterator<Item = f64> {
+    (1..=count).map(|index| (f64::from(index) * 0.618_033_988_749_895).fract())
+}
+
+/// Waits for a file.
+pub(crate) fn wait_for(path: &Path) {
+    let began = Instant::now();
+    while !path.exists() {
+        assert!(began.elapsed() < Duration::from_secs(20), "no {}", path.display());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

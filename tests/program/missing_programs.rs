@@ -1,0 +1,48 @@
+//! A test that misses a program is skipped, but not in CI.
+
+#![cfg(target_os = "linux")]
+
+use std::process::{Command, Output};
+
+use crate::needs::{is_ci, skip};
+
+/// Tests that need other programs.
+const TESTS: [&str; 2] = [
+    "program::hostile::names_from_files_cannot_steer_a_terminal",
+    "program::sql::formats::as_the_sqlite3_shell_prints_them",
+];
+
+/// Runs a test of this program where no other program is found.
+fn run(test: &str, ci: Option<&str>) -> (bool, String) {
+    let workspace = tempfile::tempdir().expect("a directory");
+    let mut command = Command::new(std::env::current_exe().expect("the test program"));
+    command.args(["--exact", "--nocapture", test]).env("PATH", workspace.path()).env_remove("CI");
+    let Output { status, stdout, stderr } =
+        command.envs(ci.map(|ci| ("CI", ci))).output().expect("the test runs");
+    (status.success(), String::from_utf8_lossy(&[stdout, stderr].concat()).into_owned())
+}
+
+#[test]
+fn a_test_that_misses_a_program_fails_in_ci_alone() {
+    for test in TESTS {
+        let (is_passed, told) = run(test, None);
+        assert!(is_passed && told.contains("1 passed"), "{test}: {told}");
+        assert!(told.contains("skipped: there is no program "), "{test}: {told}");
+        let (is_passed, told) = run(test, Some("true"));
+        assert!(!is_passed, "{test}: {told}");
+        assert!(told.contains("CI is set, and a test cannot be run: there is no program "), "{test}: {told}");
+    }
+}
+
+#[test]
+fn ci_is_what_says_so() {
+    for (value, expected) in [(None, false), (Some(""), false), (Some("false"), false), (Some("0"), false)]
+        .into_iter()
+        .chain([(Some("true"), true), (Some("1"), true)])
+    {
+        assert_eq!(is_ci(value), expected, "{value:?}");
+    }
+    if !is_ci(std::env::var("CI").ok().as_deref()) {
+        skip("this is only said");
+    }
+}
