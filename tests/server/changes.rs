@@ -99,7 +99,7 @@ fn a_replaced_database_is_reopened_and_a_missing_one_is_reported() {
     std::fs::rename(server.path("games.db"), server.path("away.db")).unwrap();
     let answer = server.get("/lichess");
     assert_eq!(answer.status, 503);
-    assert!(answer.body.contains("gone") && answer.header("retry-after").is_some(), "{}", answer.body);
+    assert!(answer.body.contains("missing") && answer.header("retry-after").is_some(), "{}", answer.body);
     assert_eq!(server.get("/health").status, 200);
     std::fs::rename(server.path("away.db"), server.path("games.db")).unwrap();
     assert_eq!(server.json("/lichess?play=a2a3")["white"], 1);
