@@ -1,6 +1,6 @@
 //! Queues between threads, for values that are few and large.
 //!
-//! The waiting is compiled once for all types of values, unlike in a lock-free queue.
+//! Unlike in a lock-free queue, the code that waits is compiled only once for all types of values.
 
 use std::collections::VecDeque;
 use std::fmt;

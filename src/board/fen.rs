@@ -366,8 +366,8 @@ pub const MAX_CANONICAL_FEN: usize = 96;
 pub struct FenText {
     /// The FEN letters of each rank, the a-file in the lowest byte, 0 for an empty square.
     ///
-    /// A copy of the board in words. It is written and read in words, because reading bytes as a word right
-    /// after one of them was written stalls the processor until all pending writes are done.
+    /// A copy of the board in 64-bit words, each written and read as a whole: reading a word right after one
+    /// of its bytes was written stalls the processor until all pending writes are done.
     rows: [u64; 8],
     /// The text of each rank, at the end of its eight bytes.
     ranks: [[u8; 8]; 8],

@@ -77,7 +77,7 @@ impl San {
         }
     }
 
-    /// Castling with Unicode dashes, U+2010 to U+2015, after the first of them.
+    /// Parses castling with Unicode dashes (U+2010 to U+2015); `rest` is the text after the first dash.
     #[cold]
     fn parse_wide_castling(king: u8, rest: &[u8]) -> Result<Self, SanError> {
         match rest {

@@ -402,8 +402,8 @@ impl Check<'_> {
     }
 }
 
-/// Finds files that no manifest lists, in a directory of `root` and those below it. Ignores names that
-/// engines ignore, and the tables of all shards that a job wrote.
+/// Finds files that no manifest lists, in a directory of `root` and those below it. Skips files with names
+/// that engines ignore, and tables that a job wrote for all shards together.
 fn unlisted(root: &Path, directory: &Path, manifests: &[Manifest], findings: &Findings) -> Result<()> {
     let failed = |source| store::Error::io(directory, "read", source);
     for entry in fs::read_dir(directory).map_err(failed)? {

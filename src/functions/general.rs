@@ -251,7 +251,7 @@ mod tests {
         assert!(!value::<bool>("'Carlsen,M' REGEXP '((a?){100}){50}b'").unwrap());
     }
 
-    /// Compares with the built-in functions with one argument and SQLite's own rules for converting to text.
+    /// Compares our functions with the built-in ones, also where SQLite converts arguments to text.
     #[test]
     fn characters_are_trimmed_as_by_sqlite() {
         let own = Connection::open_in_memory().unwrap();

@@ -63,7 +63,7 @@ impl MoveNumbers {
         let is_numbers = items.all(|item| number(item.as_bytes()).is_some());
         let fits = rest.is_empty() || elapsed.is_some() && is_numbers || rest.starts_with(", ");
         let repeats = elapsed.is_some() && self.elapsed.is_some();
-        // `1.5/2 and a half` is not such a comment, nor is `0.5/1, which won the match`.
+        // `1.5/2 and a half` is not a score with a depth, nor is `0.5/1, which won the match`.
         let is_signed = score.starts_with(['+', '-', 'M']) || score == "0.00" || elapsed.is_some();
         if !fits || repeats || (words.is_some() || !first.is_empty()) && !is_signed {
             return None;

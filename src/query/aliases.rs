@@ -299,7 +299,7 @@ impl Aliases {
         self.only(text, fits, Vec::new)
     }
 
-    /// The only one of some names, or the player that they all belong to.
+    /// The name in `fits` if there is only one, or the player to whom all of these names belong.
     fn only(&self, text: &str, mut fits: Vec<String>, near: impl FnOnce() -> Vec<String>) -> Result<String> {
         let players = distinct(fits.iter().map(|name| self.name_of(name)).collect());
         match (fits.len(), players.first()) {

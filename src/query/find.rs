@@ -14,7 +14,7 @@ use crate::store::{
     self, Database, Hit, HitCount, HitOrder, Lines, Listing, Nearest, Scan, Search, Selection,
 };
 
-/// The number of games read in a search for the nearest positions, if only some are wanted.
+/// The maximum number of games read in a search for the nearest positions, if the number of hits is limited.
 const LOOKED_AT: u32 = 2_500;
 
 const NONE: HitCount = HitCount::Exact { occurrences: 0, games: 0 };

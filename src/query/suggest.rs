@@ -355,8 +355,8 @@ impl Groups {
         near
     }
 
-    /// Whether two units can be one player because two of their names match. A short name matches too many:
-    /// its matches must match each other too.
+    /// Whether two units can be one player because two of their names match. As a short name matches too many
+    /// names, the names that it matches must match each other too.
     fn fits(&self, units: [usize; 2], [one, other]: [usize; 2]) -> bool {
         let [one_unit, other_unit] = units.map(|unit| &self.units[unit]);
         let differs =

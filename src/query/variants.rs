@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::board::Position;
 use crate::store::{self, Database, HitCount, HitOrder, Lines, Search, Selection};
 
-/// A position was reached many more times if at least this many times as many games reached it.
+/// A position counts as reached by many more games than another if the ratio of the numbers exceeds this.
 const MANY: u64 = 10;
 
 /// A position with the same pieces on the same squares.

@@ -209,8 +209,8 @@ fn local(bytes: &[u8], header: usize) -> Option<(Entry, usize)> {
     Some((entry, end))
 }
 
-/// Finds the descriptor after the compressed data of a file, which begins at `start`. It is recognised
-/// because it contains the length of that data.
+/// Finds the descriptor after the compressed data that begins at `start`. A descriptor is recognised by the
+/// length of that data, which it contains.
 fn descriptor(bytes: &[u8], start: usize) -> Option<((u64, u32), usize, usize)> {
     let data = bytes.get(start..)?;
     // Compressed size and original size, of 4 or of 8 bytes each.

@@ -98,7 +98,7 @@ fn migrate_with(connection: &mut Connection, path: &Path, migrations: &[&str]) -
         .map_err(|source| Error::sqlite(path, "migrate the schema; the database is unchanged", source))
 }
 
-/// Applies migrations in one transaction, after which the database has a version.
+/// Applies migrations and sets the version of the schema, in one transaction.
 fn apply(connection: &mut Connection, migrations: &[&str], version: SchemaVersion) -> rusqlite::Result<()> {
     provide_exp(connection)?;
     // Users' views and triggers refer to our tables by name, and may refer to tables that no longer exist.

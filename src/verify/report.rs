@@ -82,7 +82,7 @@ impl SourceState {
         }
     }
 
-    /// Whether the games' texts are at the same places.
+    /// Whether the games' texts are still where they were when the source was indexed.
     #[must_use]
     pub const fn has_games(self) -> bool {
         matches!(self, Self::Same | Self::Grown)

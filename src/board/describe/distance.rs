@@ -50,7 +50,7 @@ const fn weight(kind: PieceKind) -> u32 {
 /// The bits in which pawns are counted.
 const PAWNS: u32 = 0xffff_0000;
 
-/// By letter: the weight of a piece, and in the upper half 1 for a pawn.
+/// For each piece letter, the weight of the piece and, in the upper half, 1 for a pawn.
 static COUNTS: [u32; 256] = {
     let mut counts = [0; 256];
     let mut code = 2;

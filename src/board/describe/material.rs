@@ -60,7 +60,7 @@ const PACKED: [u8; 10] = [
     PieceKind::Pawn as u8 + 1,
 ];
 
-/// By piece code: the number to add to a packed number per piece.
+/// For each piece code, the number that one such piece adds to a [packed](Material::packed) number.
 static PACKED_PIECES: [u64; 16] = {
     let mut table = [0; 16];
     let mut place = 0;
@@ -140,7 +140,7 @@ impl Material {
         Self(counts.fold(kings, |all, (&code, shift)| all + (packed >> shift & MAX) * one(code)))
     }
 
-    /// The number to add to a [packed](Self::packed) number per piece; 0 for a king.
+    /// The number that one such piece adds to a [packed](Self::packed) number; 0 for a king.
     #[must_use]
     #[inline]
     pub fn packed_piece(piece: Piece) -> u64 {

@@ -236,7 +236,8 @@ impl Shape {
                 (from, to, true, captured)
             }
             None => {
-                // The target comes last: a square if there is one. The part before it is the origin.
+                // The target comes last: a square if the text ends in one, else a file or a rank. The part
+                // before it is the origin.
                 let at = |count: usize| rest.is_char_boundary(count).then(|| rest.split_at(count));
                 let of_square = rest.len().checked_sub(2).and_then(at).filter(|(_, to)| squares(to).is_ok());
                 let of_line = || rest.len().checked_sub(1).and_then(at);

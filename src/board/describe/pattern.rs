@@ -96,7 +96,7 @@ const ANYTHING: Contents = EMPTY | PIECES;
 /// backtracking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Rank {
-    /// By the contents' code: the signs that match it.
+    /// For each code of a square's contents, the signs that match it.
     fits: [u16; 16],
     /// The states in which a star matches.
     stars: u16,

@@ -91,7 +91,7 @@ pub(crate) enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// The printed form, without the syntax of a format.
+    /// The value as plain text, without the syntax of an output format.
     pub(crate) fn to_text(&self) -> Cow<'_, str> {
         match self {
             Self::Null => "".into(),

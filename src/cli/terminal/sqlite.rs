@@ -83,8 +83,8 @@ pub(crate) fn versions() -> rusqlite::Result<String> {
     Ok(format!("pgndex {}\nSQLite {}\n{described}", env!("CARGO_PKG_VERSION"), rusqlite::version()))
 }
 
-/// A note before games are added to a database if settings are missing: one line, because it may be repeated
-/// every day.
+/// The note printed before games are added to a database, if SQLite lacks recommended settings. One line,
+/// because it may be repeated every day.
 pub(crate) fn note() -> Option<&'static str> {
     note_on(&lacking().unwrap_or_default())
 }

@@ -35,9 +35,9 @@ pub(crate) struct SourceCount {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Numbering {
     All,
-    /// Lines and games, by the stored numbers; a batch counts its games from 0.
+    /// Lines and games. The rows of a batch refer to its games by their numbers in the batch, from 0.
     Games,
-    /// Lines and the games of each source, if nothing is stored.
+    /// Lines and the games of each source. As nothing is stored, no row refers to a game.
     Places,
 }
 

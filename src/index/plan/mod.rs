@@ -67,7 +67,7 @@ impl<'o> Plan<'o> {
         &self.sources.notes
     }
 
-    /// Adds the space that the run needs to an error, if it is that of a full disk.
+    /// If the error is that of a full disk, adds to it the space that the run needs.
     pub(crate) fn needing(&self, error: Error, estimate: &Estimate) -> Error {
         error.needing(estimate, self.sources.bytes().is_some())
     }

@@ -2,7 +2,8 @@
 
 /// The number of line ends in a part of a text: `\n`, `\r\n`, or `\r` alone.
 pub(crate) fn count_lines(text: &[u8], range: std::ops::Range<usize>) -> u64 {
-    /// The maximum count of a byte, so that the processor can count many parts of the text in parallel.
+    /// The greatest number that fits in a byte. The line ends of a block are counted in one byte, so that the
+    /// processor can count at many places in parallel.
     const BLOCK: usize = 255;
     let text = &text[range.start..];
     let length = range.end - range.start;

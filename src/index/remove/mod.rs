@@ -187,10 +187,10 @@ impl RemovalSummary {
 const WRITING_BACK: &str = "writing the write-ahead log back into the database";
 const NEXT_RUN: &str = "nothing is lost, and the next run does it";
 
-/// Merges the levels of the lock's target into one. Returns the number of levels before.
+/// Merges the levels of the lock's target into one. Returns how many levels there were.
 ///
 /// # Errors
-/// Errors of [`remove`].
+/// The same as for [`remove`].
 pub(crate) fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: &Progress) -> Result<u64> {
     let database = Database::open(lock.target())?;
     progress.watch(database.connection());
@@ -217,7 +217,7 @@ pub(crate) fn merged(levels: u64) -> String {
 /// exist; only reading these would show whether they are unchanged.
 ///
 /// # Errors
-/// Errors of [`remove`].
+/// The same as for [`remove`].
 pub fn removable(target: &Path, removal: &Removal) -> Result<RemovalSummary> {
     let started = Instant::now();
     let database = Database::open_read_only(target)?;

@@ -50,7 +50,7 @@ pub(crate) struct Shared<'s> {
     pub(crate) comparison: Comparison,
     /// The keys of positions whose FENs must be kept.
     pub(crate) visited: Option<&'s KeySet>,
-    /// These FENs, from workers that have finished.
+    /// The FENs kept by workers that have finished.
     pub(crate) reached: Mutex<ReachedPositions>,
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct SpillMap {
 }
 
 impl SpillMap {
-    /// The share of one map in the memory of a run, in bytes.
+    /// The part of a run's memory that one map may use, in bytes.
     pub(crate) fn share_of(memory: u64) -> u64 {
         // With less, nearly each new key would be searched for in a file.
         const LEAST: u64 = 16 << 20;

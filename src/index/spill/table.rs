@@ -124,8 +124,9 @@ impl Table {
         Ok(())
     }
 
-    /// How many slots of a file are read at once: for a look-up, and for reading many.
+    /// The number of slots of a file read at once to find one slot.
     const FEW: usize = 16;
+    /// The number of slots of a file read at once if many are needed.
     const MANY: usize = 4096;
 
     /// Calls `see` with the slots from one on, wrapping around at the end, until it returns a result.

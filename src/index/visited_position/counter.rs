@@ -239,7 +239,7 @@ impl<'o> Counter<'o> {
             if latest.game() != occurrence.game() {
                 visited.count(*latest, self.counted_games.of(latest.game()));
             } else if occurrence.played() == Played::Nothing {
-                // The game ended by returning: it counts with the move it had played there before.
+                // The game returned and ended here: it counts with the move that was last played from here.
                 continue;
             }
             *latest = occurrence;

@@ -241,7 +241,7 @@ impl Piece {
         piece.is_sandclock = has(&Token::Star);
         piece.is_sudden_death = has(&Token::SuddenDeath);
         piece.is_delay = has(&Token::Delay);
-        // Numbers with their units: of moves, and of time.
+        // Numbers with a unit of time, and numbers without a unit.
         let mut times: Vec<(f64, Option<Unit>)> = Vec::new();
         let mut bare: Vec<f64> = Vec::new();
         for (at, token) in tokens.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Game ids for Lichess clients: eight letters and digits.
+//! Game ids for Lichess clients: eight letters or digits.
 
 use crate::id::GameId;
 use crate::store::{self, Database, GameMarks};

@@ -32,7 +32,7 @@ fn pack(packer: &mut Compress, bytes: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     packer.reset();
-    // Data that does not become shorter does not fit.
+    // If compression does not shorten the data, the result does not fit into this buffer.
     let mut packed = Vec::with_capacity(bytes.len());
     let status = packer.compress_vec(bytes, &mut packed, FlushCompress::Finish);
     matches!(status, Ok(Status::StreamEnd)).then_some(packed)

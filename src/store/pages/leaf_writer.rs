@@ -140,7 +140,7 @@ impl LeafWriter {
         if self.fill.count() == 1 {
             self.give_last_page_a_second_row();
         }
-        // A page without cells: the row before it is a divider and the last row, as a segment must end.
+        // A segment must end with a divider. If the current page has no cells, the last row already is one.
         if self.fill.count() > 0 {
             let page = self.current();
             self.add_divider_from_page(page.clone());

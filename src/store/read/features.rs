@@ -19,7 +19,7 @@ const EXPECTED: &str = "sets of games, each value once";
 pub(crate) struct FeatureMatches {
     /// Games that match according to the sets.
     pub(crate) told: BlockGames,
-    /// Games whose features are unknown. Some of these numbers may have no game.
+    /// Games whose features are unknown. May contain numbers without a game.
     pub(crate) unknown: BlockGames,
 }
 

@@ -72,7 +72,7 @@ impl<'c> BlockColumns<'c> {
         Ok(is_there.then_some(columns))
     }
 
-    /// The games that match. Some of these numbers may have no game.
+    /// The games that match. May contain numbers without a game.
     pub(crate) fn selected(&self, selection: &Selection) -> Result<BlockGames, ColumnError> {
         let mut selected = BlockGames::default();
         selected.fill();

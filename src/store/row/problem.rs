@@ -94,7 +94,7 @@ pub enum DuplicateKind {
     Same,
     /// Moves.
     Moves,
-    /// All its moves are the first moves of a longer game by the same players on the same date.
+    /// All moves of the game are the first moves of a longer one by the same players on the same date.
     Prefix,
 }
 

@@ -93,7 +93,7 @@ impl GameList {
     #[inline]
     pub(crate) fn insert(&mut self, rank: u32, game: GameId) {
         let is_before = |&other: &(u32, GameId)| self.is_before(other, (rank, game));
-        // Most games do not: avoid searching a long list for them.
+        // Most games do not rank high enough: avoid searching a long list for them.
         if self.games.len() < self.length || !self.games.last().is_none_or(is_before) {
             self.put(rank, game);
         }

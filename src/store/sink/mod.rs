@@ -205,9 +205,9 @@ pub(crate) trait OccurrenceRows {
     /// Appends the next rows.
     fn append(&mut self, rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()>;
 
-    /// Whether a key has at least `count` rows, and [enough](crate::store::visited_threshold::rows_in_level) of
-    /// them in the level being written. The key is that of the last row. `appended` of its rows were
-    /// appended; existing rows count as well.
+    /// Whether `key`, which must be that of the last row, has at least `count` rows, and
+    /// [enough](crate::store::visited_threshold::rows_in_level) of them in the level being written.
+    /// `appended` is the number of its appended rows; existing rows count as well.
     fn has(&mut self, key: PositionKey, count: u32, appended: u32) -> Result<bool>;
 }
 

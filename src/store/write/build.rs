@@ -235,8 +235,9 @@ pub(super) fn rename_to_target(path: &Path, target: &Path, overwrite: bool) -> R
     sync_directory(directory).map_err(|source| Error::io(directory, "write the directory to disk", source))
 }
 
-/// Writes the pages of a finished database into one that others read with a write-ahead log. They keep the
-/// log open, so their file cannot be replaced. They read the old pages until all new ones are written.
+/// Writes the pages of a finished database into one that others are reading in WAL mode. They keep the
+/// write-ahead log open, so the file cannot be replaced. They read the old pages until all new ones are
+/// written.
 fn copy_into(path: &Path, target: &Path) -> Result<()> {
     let failed =
         |source| Error::sqlite(target, "write the finished database into the one that is read", source);
@@ -247,7 +248,7 @@ fn copy_into(path: &Path, target: &Path) -> Result<()> {
     if copied != StepResult::Done {
         return Err(Error::Busy { path: target.to_owned(), holder: None });
     }
-    // If somebody still reads the old pages, the next writer does it.
+    // If others still read the old pages, the log stays, and the next writer writes it back.
     let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     Ok(())
 }
@@ -257,7 +258,7 @@ fn copy_into(path: &Path, target: &Path) -> Result<()> {
 pub(super) enum Target {
     /// Nothing, or a file that can be replaced.
     Free,
-    /// A database that others read with a write-ahead log.
+    /// A database that others are reading in WAL mode.
     Read,
 }
 

@@ -96,7 +96,7 @@ impl<'c> Skipped<'c> {
     /// Reads more rows of a source.
     fn read(&mut self, source: StoredId<SourceId>, from: i64, mut number: u64) -> rusqlite::Result<()> {
         const AT_ONCE: usize = 1024;
-        // Problems of the rows alone are reported by the scan of all rows.
+        // What is wrong with the rows themselves is reported by the scan of all rows.
         let unheard = Collector::new(0);
         let columns = stored::columns::<StoredDuplicate>();
         let sql = format!(

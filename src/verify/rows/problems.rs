@@ -127,7 +127,7 @@ impl Problems {
         let told: Vec<_> = told.collect();
         let sql = format!("SELECT {} FROM problem WHERE problem_id = ?1", columns::<StoredProblem>());
         let mut statement = connection.prepare_cached(&sql)?;
-        // Problems of the rows alone are reported elsewhere.
+        // What is wrong with the rows themselves is reported elsewhere.
         let unheard = Collector::new(0);
         let (mut stored, mut is_before) = (Vec::new(), false);
         for (_, id) in self.of(game.game) {

@@ -134,7 +134,7 @@ impl<'c> Games<'c> {
         range: RangeInclusive<StoredId<GameId>>,
     ) -> rusqlite::Result<()> {
         const AT_ONCE: usize = 64;
-        // Problems of the rows alone are reported elsewhere.
+        // What is wrong with the rows themselves is reported elsewhere.
         let unheard = Collector::new(0);
         let mut statement = self.connection.prepare_cached(&GAMES)?;
         let mut rows = statement.query([*range.start(), *range.end()])?;

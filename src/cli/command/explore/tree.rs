@@ -65,7 +65,8 @@ fn depth(moves: &[TreeMove]) -> u64 {
     moves.iter().map(|told| 1 + depth(&told.moves)).max().unwrap_or(0)
 }
 
-/// Calls `see` with each move, the number of moves in the tree before it, and these moves in UCI, in order.
+/// Calls `see` with each move of the tree, and with the moves that lead to it, in UCI; parents come before
+/// their children.
 fn for_each(
     moves: &[TreeMove],
     line: &mut Vec<String>,

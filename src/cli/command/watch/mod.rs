@@ -137,7 +137,7 @@ struct Watch<'a> {
     was_busy: bool,
     /// The status so far, as for `index`.
     status: Status,
-    /// Whether the single scan was repeated for files that had just changed.
+    /// With `--once`: whether the scan was repeated for files that had just changed.
     has_waited: bool,
     /// The database to which games were last added.
     file: Option<FileId>,
@@ -207,14 +207,14 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// Whether to repeat the single scan for files that have just changed.
+    /// With `--once`: whether to repeat the scan for files that have just changed.
     fn repeats_scan(&mut self) -> bool {
         const LONGEST: u64 = 60;
         let is_first = !std::mem::replace(&mut self.has_waited, true);
         is_first && self.args.settle <= LONGEST && self.folder.settling() > 0
     }
 
-    /// Prints what the single scan leaves for the next run.
+    /// With `--once`: prints what the scan leaves for the next run.
     fn note_settling(&self) {
         let files = self.folder.settling();
         if files > 0 && !self.args.log.quiet {

@@ -31,7 +31,7 @@ pub(crate) struct Sections<'r> {
 /// A table under a title.
 struct Section<'r> {
     title: String,
-    /// The contents of the table, and its order.
+    /// Says what the table contains, and in which order.
     caption: &'static str,
     table: Table<'r>,
 }

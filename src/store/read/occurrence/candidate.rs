@@ -11,7 +11,7 @@ use crate::store::features::FeatureQuery;
 use crate::store::read::features::FeatureMatches;
 use crate::store::read::occurrence::hit::Lines;
 
-/// A range of games; some of the numbers may have no game.
+/// A range of games. May contain numbers without a game.
 pub(super) type GameRange = (GameId, GameId);
 
 /// The games that can match, block by block, in order.

@@ -336,7 +336,7 @@ impl ExploreTarget<'_> {
             let occurrence = read_occurrence(row)?;
             match latest {
                 Some(last) if last.game != occurrence.game => see(last),
-                // The game ended by returning: it counts with the move it had played there before.
+                // The game returned and ended here: it counts with the move that was last played from here.
                 Some(_) if occurrence.played.is_none() => continue,
                 _ => {}
             }

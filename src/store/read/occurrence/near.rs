@@ -236,7 +236,7 @@ struct Block {
     number: u32,
     /// Games with the same pawns and the same material at some point.
     alike: BlockGames,
-    /// Games whose features are unknown. Some of these numbers may have no game.
+    /// Games whose features are unknown. May contain numbers without a game.
     unknown: BlockGames,
     /// All others.
     others: BlockGames,

@@ -185,7 +185,7 @@ impl Database {
     /// The number of games of the whole database that reached a position in their main lines.
     fn count_played(&self, search: &Search<'_>) -> Result<HitCount> {
         let failed = |source| Error::sqlite(self.path(), "count the games of a position", source);
-        // Most positions that somebody asks for were never reached in other games.
+        // Often no game has the position: beyond the opening, most positions of a game occur in no other.
         if !self.has_key(search.key).map_err(failed)? {
             return Ok(HitCount::Exact { occurrences: 0, games: 0 });
         }
@@ -388,7 +388,7 @@ fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
     }
 }
 
-/// The order of the games of these rows, as in the lists of `visited_position`.
+/// The first terms of `ORDER BY` for rows of games: the order of the lists in `visited_position`.
 pub(super) const fn order_sql(order: HitOrder) -> &'static str {
     match order {
         HitOrder::Game => "game_id, ",

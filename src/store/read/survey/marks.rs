@@ -10,7 +10,7 @@ use crate::store::error::{Error, Result};
 /// Lichess data of a game, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameMarks {
-    /// Its id on Lichess: eight letters and digits.
+    /// Its id on Lichess: eight letters or digits.
     pub lichess_id: Option<String>,
     /// The speed class, as on Lichess.
     pub speed: Option<String>,
