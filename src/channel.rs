@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::parallel::lock;
 
-/// A queue with space for some values. If it is full, senders wait.
+/// A queue with space for `space` values. If the queue is full, senders wait.
 pub(crate) fn bounded<T>(space: usize) -> (Sender<T>, Receiver<T>) {
     let queue = Arc::new(Queue {
         values: Mutex::new(Some(VecDeque::new())),
@@ -27,7 +27,7 @@ pub(crate) fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
     bounded(usize::MAX)
 }
 
-/// A value was not sent or received.
+/// Why a value was not sent or received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Error {
     /// There are no receivers, or no senders and no values.
@@ -38,7 +38,7 @@ pub(crate) enum Error {
     Timeout,
 }
 
-/// A count of things to take. Threads wait for them.
+/// A number of tokens. A thread that takes one waits until there is one.
 struct Tokens {
     state: Mutex<TokenState>,
     changed: Condvar,
@@ -60,7 +60,7 @@ impl Tokens {
         self.changed.notify_one();
     }
 
-    /// Waits for one until a time; without a time, as long as it takes.
+    /// Takes one token. Waits for it until the given time; without a time, without limit.
     fn take(&self, until: Option<Instant>) -> Result<(), Error> {
         let mut state = lock(&self.state);
         loop {
@@ -81,7 +81,7 @@ impl Tokens {
         }
     }
 
-    /// No more will be given.
+    /// Closes the counter: no more tokens will be given.
     fn close(&self) {
         lock(&self.state).is_closed = true;
         self.changed.notify_all();
@@ -134,7 +134,7 @@ impl<T> Receiver<T> {
         self.receive_until(None)
     }
 
-    /// The next value, if one comes in time.
+    /// The next value, if one arrives in time.
     pub(crate) fn recv_timeout(&self, time: Duration) -> Result<T, Error> {
         self.receive_until(Some(Instant::now() + time))
     }
@@ -151,7 +151,7 @@ impl<T> Receiver<T> {
         value.ok_or(Error::Closed)
     }
 
-    /// All values until there are no senders.
+    /// All values, until the queue is empty and has no senders.
     pub(crate) fn iter(&self) -> impl Iterator<Item = T> {
         std::iter::from_fn(|| self.recv().ok())
     }

@@ -15,7 +15,7 @@ pub(crate) fn error_advice(error: &io::Error) -> Option<&'static str> {
     }
 }
 
-/// Whether the error is a limit of open files, of this process or of the system.
+/// Whether the error says that the limit of open files is reached, of this process or of the system.
 #[cfg(unix)]
 fn is_open_files(error: &io::Error) -> bool {
     const ENFILE: i32 = 23;
@@ -23,7 +23,7 @@ fn is_open_files(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
 }
 
-/// Whether the error is this process's limit of open files.
+/// Whether the error says that this process's limit of open files is reached.
 #[cfg(not(unix))]
 fn is_open_files(error: &io::Error) -> bool {
     const ERROR_TOO_MANY_OPEN_FILES: i32 = 4;

@@ -34,11 +34,11 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("functions", &["board", "pgn", "query", "store"]),
 ];
 
-/// Its messages mention options of another program: how to decompress data that needs more memory than is
-/// allowed.
+/// The messages of this file mention options of another program, which can decompress data that needs more
+/// memory than is allowed here.
 const MENTIONS_OPTIONS: &str = "source/frames.rs";
 
-/// The code of all Rust files below a directory, without comments and tests, each with its path.
+/// The lines of all Rust files below a directory, without comments and tests, each with the path of its file.
 fn code(directory: &Path) -> Vec<(PathBuf, String)> {
     let mut lines = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {

@@ -27,7 +27,7 @@
 //! The database schema has [its own version](store::SchemaVersion). The program reads databases of all
 //! released versions up to its own.
 
-// Code that only `index` calls is not dead.
+// Without the feature `index`, some code has no caller.
 #![cfg_attr(not(feature = "index"), allow(dead_code))]
 
 pub mod board;

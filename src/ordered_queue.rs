@@ -23,7 +23,7 @@ impl OrderedQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the turn of a number. Returns whether its turn has come; after a stop, it never comes.
+    /// Waits for the turn of a number. Returns `false` if the queue was stopped.
     pub(crate) fn wait(&self, number: u64) -> bool {
         let mut state = self.lock();
         while state.next != number && !state.stopped {
@@ -38,12 +38,12 @@ impl OrderedQueue {
         self.changed.notify_all();
     }
 
-    /// Whether it was stopped.
+    /// Whether the queue was stopped.
     pub(crate) fn is_stopped(&self) -> bool {
         self.lock().stopped
     }
 
-    /// Stops: no more turns come.
+    /// Stops the queue: all calls of [`wait`](Self::wait) return `false`.
     pub(crate) fn stop(&self) {
         self.lock().stopped = true;
         self.changed.notify_all();

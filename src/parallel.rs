@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rayon::ThreadPool;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, ParallelIterator as _};
 
-/// The results of `work` for each number below `count`, in order, or one of its errors. Without a pool, the
-/// calling thread does the work.
+/// The results of `work` for each number below `count`, in order, or one of the errors. Without a pool, the
+/// work runs in the current pool of rayon, or in its global pool.
 pub(crate) fn map<T: Send, E: Send>(
     pool: Option<&ThreadPool>,
     count: usize,
@@ -16,7 +16,7 @@ pub(crate) fn map<T: Send, E: Send>(
     map_with(pool, count, || (), |(), index| work(index))
 }
 
-/// The same, with a state that only one thread uses at a time. There are about as many states as threads.
+/// Like [`map`], with a state that only one thread uses at a time. There are about as many states as threads.
 pub(crate) fn map_with<S: Send, T: Send, E: Send>(
     pool: Option<&ThreadPool>,
     count: usize,
@@ -44,7 +44,7 @@ pub(crate) fn map_with<S: Send, T: Send, E: Send>(
     Ok(results.into_iter().flatten().collect())
 }
 
-/// The same for values that are consumed.
+/// Like [`map_with`], for values that `work` consumes.
 pub(crate) fn consume<S: Send, V: Send, T: Send, E: Send>(
     pool: Option<&ThreadPool>,
     values: Vec<V>,
@@ -73,7 +73,7 @@ fn run_on_each(pool: &ThreadPool, work: &(dyn Fn() + Sync)) {
     pool.broadcast(|_| work());
 }
 
-/// Stops early if `work` returns `false`.
+/// Calls `work` for each number below `count`. Stops early if `work` returns `false`.
 fn for_each(pool: Option<&ThreadPool>, count: usize, work: &(dyn Fn(usize) -> bool + Sync)) {
     let all = || (0..count).into_par_iter().with_max_len(1).try_for_each(|index| work(index).then_some(()));
     // The results contain the errors.
@@ -83,7 +83,7 @@ fn for_each(pool: Option<&ThreadPool>, count: usize, work: &(dyn Fn(usize) -> bo
     };
 }
 
-/// Locks, even if another thread panicked while holding the lock: the panic ends the whole work.
+/// Locks, even if another thread panicked while holding the lock: that panic ends all of the work anyway.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,13 +9,13 @@ pub(crate) fn path_of_bytes(bytes: &[u8]) -> PathBuf {
     std::ffi::OsStr::from_bytes(bytes).into()
 }
 
-/// The path of these bytes, which must be UTF-8 on this system.
+/// The path of these bytes. On this system, bytes that are not UTF-8 are replaced.
 #[cfg(not(unix))]
 pub(crate) fn path_of_bytes(bytes: &[u8]) -> PathBuf {
     String::from_utf8_lossy(bytes).into_owned().into()
 }
 
-/// Whether a path ends with a separator, as shells complete directories.
+/// Whether a path ends with a separator. Shells add one when they complete the name of a directory.
 pub(crate) fn ends_in_separator(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().last().is_some_and(|&byte| is_separator(byte.into()))
 }

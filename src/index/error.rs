@@ -15,7 +15,7 @@ use crate::store::pages::BtreeError;
 use crate::store::space::{Need, Size, is_disk_full};
 use crate::store::{self, SourceContent};
 
-/// The result of a run or a part of one.
+/// The result of a run, or of a part of a run.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why a run failed. The target is then unchanged, unless the error is [`Partial`](Error::Partial).
@@ -35,7 +35,7 @@ pub enum Error {
     /// No source was given, or the given directories and lists contain none.
     #[error("nothing to index: {}", if .0.is_empty() { NO_FILE.to_owned() } else { .0.join("; ") })]
     NoFile(
-        /// The ignored files, with reasons: a sentence each.
+        /// The ignored files and the reasons, one sentence for each file.
         Vec<String>,
     ),
     /// A temporary file could not be written or read.
@@ -56,9 +56,9 @@ pub enum Error {
     Space {
         /// The directory.
         directory: PathBuf,
-        /// Estimate of the bytes needed.
+        /// The estimated number of bytes needed.
         needed: u64,
-        /// Bytes free.
+        /// The number of free bytes.
         free: u64,
     },
     /// The database uses another list of openings.
@@ -89,7 +89,7 @@ pub enum Error {
     /// A thread that decodes a source could not be started.
     #[error("cannot start another thread; try fewer")]
     Thread(#[source] io::Error),
-    /// A worker panicked.
+    /// A worker thread panicked.
     #[error("a worker thread failed; this is a bug in pgndex, please report it with the PGN that shows it")]
     Panicked,
     /// There are more games than the database can number.
@@ -132,10 +132,10 @@ pub enum Error {
         if *most == 0 { "no error is allowed".to_owned() } else { format!("no more than {most} errors are allowed") }
     )]
     TooManyErrors {
-        /// The maximum number.
+        /// The maximum number of errors.
         most: u64,
-        /// The place of the first error beyond it; `None` if it concerns a whole source, which the message
-        /// names.
+        /// The location of the first error beyond the maximum; `None` if this error concerns a whole source,
+        /// which the message names.
         place: Option<Box<ProblemLocation>>,
         /// The message of this error.
         message: String,
@@ -196,14 +196,14 @@ pub enum Error {
         done: String,
         /// The missing part.
         rest: &'static str,
-        /// How to complete it.
+        /// How to complete the missing part.
         advice: &'static str,
         /// The reason; `None` if the run was stopped by the caller.
         source: Option<Box<Error>>,
     },
 }
 
-/// The message if there is no other information.
+/// The message of [`Error::NoFile`] if no file was ignored.
 const NO_FILE: &str = "no PGN file was found (directories are searched for files ending in .pgn)";
 
 /// The number of problems, and the first of them, as text.
@@ -219,15 +219,15 @@ fn problem_summary(errors: u64, warnings: u64, first: &str) -> String {
 }
 
 impl Error {
-    /// The same error, after a part was committed.
+    /// The error [`Partial`](Self::Partial), with this error as the reason, unless the run was stopped.
     #[must_use]
     pub fn after(self, done: String, rest: &'static str, advice: &'static str) -> Self {
         let source = if matches!(self, Self::Stopped) { None } else { Some(Box::new(self)) };
         Self::Partial { done, rest, advice, source }
     }
 
-    /// Adds the space that the run needs to the error, if it is that of a full disk. If some input was
-    /// unknown beforehand, the estimate covers only a part.
+    /// If the disk is full, adds the space that the run needs to the error. If the size of some input was
+    /// unknown beforehand, the estimate is a lower bound.
     pub(crate) fn needing(self, estimate: &Estimate, is_all_known: bool) -> Self {
         let need = |bytes| match (bytes, is_all_known) {
             (0, _) => None,
@@ -248,7 +248,7 @@ impl Error {
         }
     }
 
-    /// Adds the space that work on a whole database needs to the error, if it is that of a full disk.
+    /// If the disk is full, adds the space that work on a whole database needs to the error.
     pub(crate) fn with_needed_space(self, need: Need) -> Self {
         match self {
             Self::Store(error) => Self::Store(error.needing(Some(need))),
@@ -286,7 +286,7 @@ impl fmt::Display for ProblemLocation {
 impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
         match error {
-            // A statement of a run is interrupted only if the run is stopped.
+            // SQL statements of a run are interrupted only if the run is stopped.
             store::Error::Interrupted => Self::Stopped,
             other => Self::Store(other),
         }

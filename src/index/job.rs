@@ -1,4 +1,4 @@
-//! Runs a plan: chooses the sink.
+//! Runs a plan with the sink for its target.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use crate::opening::OpeningBook;
 use crate::store::sink::{FreshPages, NullSink, Sink};
 use crate::store::{self, Build, BuildOptions, keep_temporary_files_in};
 
-/// Indexes PGN files, and directories of them, into a new database: creates a [`Plan`] and runs it.
+/// Indexes PGN files, and directories of PGN files, into a new or existing database: creates a [`Plan`] and
+/// runs it.
 ///
-/// # Errors
-/// Those of [`Plan::new`] and [`Plan::run`].
+/// # Errors The errors of [`Plan::new`] and [`Plan::run`].
 pub fn index<P: AsRef<Path>>(
     target: &Path,
     paths: &[P],
@@ -39,8 +39,8 @@ impl Plan<'_> {
     /// `target` is unchanged. The same sources in the same order give the same tables, whatever the number of
     /// threads, the memory and the chunk size.
     ///
-    /// If the database exists, games of sources that it does not have are added in one transaction. Readers
-    /// see the old state until the transaction is committed.
+    /// If the database exists, the games that it does not have yet are added in one transaction. Readers see
+    /// the old state until the transaction is committed.
     ///
     /// # Errors
     /// If the database cannot be written, there is clearly not enough space for it, or the run is
@@ -66,7 +66,7 @@ impl Plan<'_> {
                 self.check_target(target)?;
                 self.build(build, progress, started)
             }
-            // Another run has created it since the check.
+            // Another run has created the database since the check.
             Err(store::Error::TargetExists { .. }) => add::run(self, target, progress),
             Err(error) => Err(error.into()),
         }

@@ -12,21 +12,21 @@ use crate::store::{Database, Need, WriterLock};
 /// The result of [`optimize`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OptimizeSummary {
-    /// The number of levels before. One is left.
+    /// The number of levels before the run. Only one is left after it.
     pub levels: u64,
-    /// Size of the database before, in bytes.
+    /// Size of the database before the run, in bytes.
     pub bytes_before: u64,
-    /// Size of the database, in bytes.
+    /// Size of the database after the run, in bytes.
     pub file_bytes: u64,
-    /// Unused bytes that will be reused.
+    /// Free bytes in the database, which additions will reuse.
     pub free_bytes: u64,
     /// Wall time.
     pub elapsed: Duration,
 }
 
-/// Merges the levels of the database at `target` into one, in one transaction, so that look-ups are as fast
-/// as after a single run. If more than a tenth of the file is free then, the file is rewritten without its
-/// free pages. Meanwhile that needs the same space again. Only the options for threads, memory and
+/// Merges the levels of the database at `target` into one, in one transaction, so that look-ups are as fast as
+/// after a single run. If more than a tenth of the file is free after that, the file is rewritten without its
+/// free pages, which temporarily needs as much space again. Only the options for threads, memory and the
 /// directory of temporary files are used.
 ///
 /// # Errors

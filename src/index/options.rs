@@ -10,8 +10,8 @@ use crate::store::{Database, PlayerAlias, SourceContent};
 /// Options of a run.
 #[derive(Clone, Debug)]
 pub struct IndexOptions {
-    /// The number of worker threads, 1 to [`MAX_THREADS`](Self::MAX_THREADS); other values are clamped to
-    /// this range. No more are started than there are chunks.
+    /// The number of worker threads, 1 to [`MAX_THREADS`](Self::MAX_THREADS); other values are clamped to this
+    /// range. At most one thread per chunk is started.
     pub threads: usize,
     /// The memory limit of the run, in bytes. Data beyond it is written to temporary files.
     pub memory: u64,
@@ -19,7 +19,7 @@ pub struct IndexOptions {
     pub temp_dir: Option<PathBuf>,
     /// Whether an existing database may be replaced.
     pub overwrite: bool,
-    /// Whether an existing database is kept, and the run fails, if no game is found.
+    /// Whether the run fails, and an existing database is kept, if no game is found.
     pub must_have_games: bool,
     /// Whether any problem, even a warning, makes the run fail.
     pub strict: bool,
@@ -29,14 +29,15 @@ pub struct IndexOptions {
     pub most_errors: Option<u64>,
     /// A file to which all problems are written as they are found: JSON, one object per line.
     pub problems: Option<PathBuf>,
-    /// A file for the text of all games with an error, as in their source.
+    /// A file for the text of all games with an error, exactly as in the source.
     pub rejects: Option<PathBuf>,
     /// What to do with games that repeat an earlier one.
     pub duplicates: Duplicates,
     /// The minimum number of games that reached a position for it to get rows in `visited_position` and
-    /// `continuation`. An existing database keeps its own number.
+    /// `continuation`. An existing database keeps its own minimum.
     pub continuation_threshold: u32,
-    /// Whether the number of an existing database may differ; otherwise that is an error.
+    /// Whether the minimum of an existing database may differ from `continuation_threshold`. If not, a
+    /// different minimum is an error.
     pub any_threshold: bool,
     /// The maximum number of games of a level of `occurrence` that is always rewritten when games are added.
     /// Query results do not depend on it.
@@ -46,30 +47,31 @@ pub struct IndexOptions {
     pub openings: Arc<OpeningBook>,
     /// The size of the chunks of PGN text, in bytes. The result does not depend on it.
     pub chunk_size: usize,
-    /// The encoding of all sources without a byte order mark; `None`: UTF-8, or Windows-1252 for bytes that
-    /// are not.
+    /// The encoding of all sources without a byte order mark; `None`: UTF-8, or Windows-1252 for bytes that are
+    /// not valid UTF-8.
     pub encoding: Option<TextEncoding>,
     /// Which annotations to store.
     pub annotations: Annotations,
     /// The aliases of players for a new database.
     pub player_aliases: Vec<PlayerAlias>,
-    /// The minimum contents of files. If a file has fewer games or bytes, the run fails and writes nothing.
+    /// The minimum contents of files. If a file has fewer games or bytes than its minimum, the run fails and
+    /// writes nothing.
     pub at_least: Vec<SourceContent>,
 }
 
-/// What to do with a game that repeats an earlier one, of the same run or of the existing database.
+/// What to do with a game that repeats an earlier game of the same run or of the existing database.
 ///
-/// A game without moves repeats no other. Two games are compared only if both or neither can be replayed to
+/// A game without moves is never a duplicate. Two games are compared only if both or neither can be replayed to
 /// the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
-    /// Keep it like any other game; duplicates are not searched for.
+    /// Keep the game like any other; duplicates are not searched for.
     Keep,
-    /// Skip it, with a row in `duplicate`, if moves, date, result and both players are the same. The players
-    /// must be known.
+    /// Skip the game, and add a row to `duplicate`, if moves, date, result and both players are the same. The
+    /// players must be known.
     #[default]
     Skip,
-    /// Also skip it if it has at least 20 plies and the same moves, whoever played.
+    /// Also skip the game if it has at least 20 plies and its moves are the same, whoever the players are.
     Moves,
 }
 
@@ -141,8 +143,8 @@ pub struct DatabaseSettings {
 }
 
 impl DatabaseSettings {
-    /// The settings of the database at this path. The defaults if there is none, or if it cannot be read;
-    /// adding to it fails then.
+    /// The settings of the database at this path, or the defaults if there is no database or it cannot be read.
+    /// Adding to an unreadable database fails later.
     ///
     /// # Errors
     /// [`Busy`](crate::store::Error::Busy) if another program has locked it.
@@ -167,7 +169,7 @@ pub enum OnProblem {
     /// Keep the moves before the error, or only the tags if there are no such moves.
     #[default]
     Keep,
-    /// Leave it out of the database, but store its problems.
+    /// Leave the game out of the database, but store its problems.
     Skip,
 }
 
@@ -183,8 +185,8 @@ impl OnProblem {
 }
 
 impl Default for IndexOptions {
-    /// One thread per core, a quarter of the machine's memory (at most 4 GiB), continuations from 64 games
-    /// on, the built-in openings, duplicates skipped, chunks of 1 MiB.
+    /// One thread per core, a quarter of the machine's memory (at most 4 GiB), continuations of positions that
+    /// at least 64 games reached, the built-in openings, duplicates skipped, chunks of 1 MiB.
     fn default() -> Self {
         Self {
             threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -212,7 +214,7 @@ impl Default for IndexOptions {
 }
 
 impl IndexOptions {
-    /// The maximum number of worker threads: each has its own buffers.
+    /// The maximum number of worker threads. Each thread has its own buffers.
     pub const MAX_THREADS: usize = 256;
 
     /// The number of worker threads to start for `bytes` bytes of input.
@@ -225,7 +227,7 @@ impl IndexOptions {
 
 const GIB: u64 = 1 << 30;
 
-/// A quarter of the machine's memory, at most 4 GiB; 1 GiB if the size is unknown.
+/// A quarter of the machine's memory, at most 4 GiB; 1 GiB if the size of the memory is unknown.
 fn default_memory() -> u64 {
     let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;

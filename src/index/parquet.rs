@@ -19,7 +19,7 @@ use crate::index::run::{Intake, Run};
 pub struct ParquetOptions {
     /// The directory.
     pub directory: PathBuf,
-    /// The number of this run among those whose files are used together: the upper half of each `game_id`.
+    /// The number of this run among the runs whose files are used together. It is the upper half of each `game_id`.
     pub shard: u32,
     /// The part of the date by which games are partitioned into directories.
     pub partition_by: PartitionBy,

@@ -5,7 +5,7 @@ use crate::store::row::Severity;
 /// Generates the kinds, their list and their words from one table, so that none can be forgotten.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $kind:ident => $word:literal,)+) => {
-        /// A kind of problem; a word in the database.
+        /// A kind of problem, stored as a word in the database.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum ProblemKind {
@@ -46,7 +46,7 @@ kinds! {
     InvalidFen => "invalid-fen",
     /// A variant with unknown rules. Its games are skipped on purpose, so this is not counted as a loss.
     UnsupportedVariant => "unsupported-variant",
-    /// Tags that are stored only in part, because they are very long or very many.
+    /// Tags that are stored only in part, because they are very long or there are very many.
     LongTags => "long-tags",
     /// Annotations that are stored only in part, because they are very long or very deeply nested.
     LongAnnotations => "long-annotations",
@@ -54,7 +54,7 @@ kinds! {
     LongGame => "long-game",
     /// An illegal move of a variation: the variation ends before it. The game itself continues.
     VariationMove => "variation-move",
-    /// A `(` before the first move that is not closed.
+    /// An unclosed `(` before the first move.
     StrayOpening => "stray-opening",
     /// A `)` or `}` without an opening bracket.
     StrayClosing => "stray-closing",
@@ -72,7 +72,7 @@ kinds! {
     InvalidTag => "invalid-tag",
     /// A tag that occurs twice in a game.
     DuplicateTag => "duplicate-tag",
-    /// Text in an unknown encoding, or with some bytes of another one.
+    /// Text in an unknown encoding, or with some bytes in another encoding.
     InvalidText => "invalid-text",
     /// A start position with more than 16 pieces of one side.
     ManyPieces => "many-pieces",
@@ -89,7 +89,7 @@ impl ProblemKind {
         Self::ALL.iter().copied().find(|kind| kind.as_str() == word)
     }
 
-    /// Whether this kind is an error or a warning.
+    /// The severity of problems of this kind.
     #[must_use]
     pub const fn severity(self) -> Severity {
         match self {
@@ -129,8 +129,8 @@ mod tests {
         assert_eq!(ProblemKind::parse("no-kind"), None);
     }
 
-    /// The documentation lists each kind in a table, the errors before the warnings; each name is parsed as a
-    /// kind of that severity.
+    /// The documentation lists each kind in a table, the errors before the warnings. Each name in the tables is
+    /// the word of a kind with that severity.
     #[test]
     fn all_kinds_are_documented_and_read() {
         let document = include_str!("../../docs/indexing.md");

@@ -22,12 +22,12 @@ pub enum Phase {
     Reading,
     /// Sorting positions by key and writing them.
     Sorting,
-    /// Indexes, sync, rename.
+    /// Creating indexes, syncing and renaming files.
     Finishing,
 }
 
 impl Phase {
-    /// A short text for people.
+    /// A short description for users.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -106,37 +106,38 @@ impl Progress {
         }
     }
 
-    /// Bytes of all sources, archives compressed; 0 until known, and if a stream is among them.
+    /// The size of all sources in bytes, of archives as compressed. It is 0 until it is known, and if one of
+    /// the sources is a stream.
     #[must_use]
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes.load(Ordering::Relaxed)
     }
 
-    /// Bytes of the sources that have been read, archives compressed.
+    /// The number of bytes read from the sources, of archives as compressed.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Games replayed.
+    /// The number of games replayed.
     #[must_use]
     pub fn games(&self) -> u64 {
         self.games.load(Ordering::Relaxed)
     }
 
-    /// Plies replayed.
+    /// The number of plies replayed.
     #[must_use]
     pub fn plies(&self) -> u64 {
         self.plies.load(Ordering::Relaxed)
     }
 
-    /// Files and directories examined during the search for sources.
+    /// The number of files and directories examined during the search for sources.
     #[must_use]
     pub fn entries(&self) -> u64 {
         self.entries.load(Ordering::Relaxed)
     }
 
-    /// Bytes of text examined to find out what must be read.
+    /// The number of bytes of text examined to find out what must be read.
     #[must_use]
     pub fn bytes_looked_at(&self) -> u64 {
         self.bytes_looked_at.load(Ordering::Relaxed)
@@ -159,8 +160,8 @@ impl Progress {
         self.signs.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a thread of the run has noticed the stop request. It is not noticed during a call of an SQL
-    /// function, however long that takes.
+    /// Whether a thread of the run has noticed the stop request. No thread notices it during a call of an SQL
+    /// function, however long the call takes.
     pub fn is_stop_seen(&self) -> bool {
         self.signs.is_stop_seen.load(Ordering::Relaxed)
     }
@@ -169,8 +170,8 @@ impl Progress {
         self.signs.is_stopped()
     }
 
-    /// Whether the run has made progress since the last call. There may be none while the system writes a
-    /// large file to disk.
+    /// Whether the run has made progress since the last call. There may be no progress while the system writes
+    /// a large file to disk.
     pub fn has_moved(&self) -> bool {
         self.signs.has_moved.swap(false, Ordering::Relaxed)
     }
@@ -180,9 +181,9 @@ impl Progress {
         if self.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
     }
 
-    /// Makes a stop interrupt the statements of a connection too.
+    /// Makes a stop request interrupt the statements of a connection too.
     pub(crate) fn watch(&self, connection: &Connection) {
-        // In instructions of SQLite's virtual machine: some milliseconds.
+        // The number of instructions of SQLite's virtual machine between two checks. They take some milliseconds.
         const INTERVAL: i32 = 100_000;
         let signs = Arc::clone(&self.signs);
         connection

@@ -1,4 +1,4 @@
-//! Rebuilds the data that follows from games and their positions.
+//! Rebuilds the data that is derived from games and their positions.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -26,11 +26,11 @@ use crate::store::{
 /// The result of a repair.
 #[derive(Clone, Debug, Default)]
 pub struct RepairSummary {
-    /// Removed rows, names and sources.
+    /// The numbers of removed rows, names and sources.
     pub mended: RepairCounts,
-    /// Games whose hash of players, date and first moves was recomputed.
+    /// The number of games whose hash of players, date and first moves was recomputed.
     pub hashes: u64,
-    /// Positions whose counts were rebuilt.
+    /// The number of positions whose counts were rebuilt.
     pub visited_positions: u64,
     /// The first games with missing positions, which cannot be restored.
     pub broken: Vec<GameId>,
@@ -43,9 +43,9 @@ pub struct RepairSummary {
 /// The maximum number of broken games reported.
 const MOST_BROKEN: u32 = 1000;
 
-/// Makes the tables of the database at `target` consistent after changes by other programs. Rebuilds what
-/// follows from `game`, `game_position` and the tables of annotations, and removes rows of missing games.
-/// Works on a copy, which replaces the target at the end; readers see the old state until then.
+/// Makes the tables of the database at `target` consistent after changes by other programs. Rebuilds the data
+/// that is derived from `game`, `game_position` and the tables of annotations, and removes rows of missing
+/// games. Works on a copy, which replaces the target at the end; readers see the old state until then.
 ///
 /// # Errors
 /// If the database cannot be read or written, or the run is [stopped](Progress::stop).
@@ -74,7 +74,7 @@ fn repair_rows(target: &Path, options: &IndexOptions, progress: &Progress) -> Re
     progress.enter(Phase::Sorting);
     let threshold = build.continuation_threshold()?;
     let keys = build.keys_with(threshold)?;
-    // Other connections read it meanwhile.
+    // Other connections read the file until it is reopened.
     build.close()?;
     let options = IndexOptions { continuation_threshold: threshold, ..options.clone() };
     let counted = {

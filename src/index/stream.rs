@@ -16,7 +16,7 @@ use crate::index::report::summary::Summary;
 use crate::opening::OpeningBook;
 
 impl Plan<'_> {
-    /// Reads the sources and passes the requested rows to `take`, in the order of the games, until it breaks.
+    /// Reads the sources and passes the requested rows to `take`, in the order of the games, until `take` breaks.
     ///
     /// Rows and batches do not depend on the number of threads. Duplicate games are included. To sample
     /// positions, the sources are read twice.
@@ -54,7 +54,7 @@ impl Plan<'_> {
     }
 }
 
-/// Reads only what the rows need.
+/// The options with which a run reads only what the requested rows need.
 fn options_for(question: &StreamQuery, options: &IndexOptions) -> IndexOptions {
     let openings = if question.needs_openings() {
         Arc::clone(&options.openings)

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::index::{Error, IndexOptions, Progress, index};
 
-/// In tests, a game that begins with this makes its worker panic.
+/// In tests, a game that begins with this tag makes its worker panic.
 pub(super) const PANIC: &str = "[Event \"please panic\"]";
 
 #[test]

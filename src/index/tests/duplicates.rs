@@ -60,7 +60,7 @@ fn game() -> impl Strategy<Value = Game> {
     let date = prop_oneof![3 => Just(None), 1 => Just(Some("2001.01.01"))];
     let result = prop_oneof![3 => Just("1-0"), 1 => Just("*")];
     let fen = prop_oneof![4 => Just(None), 1 => Just(Some(FEN))];
-    // Three lines, which are the same up to the twelfth or the sixteenth ply.
+    // Three lines of moves, which are the same up to the twelfth or the sixteenth ply.
     let plies = prop_oneof![0..3_usize, 13..26_usize];
     let moves = (plies, prop_oneof![Just(12), Just(16), Just(usize::MAX)]).prop_map(|(plies, parting)| {
         let (one, two) = (["Nf3", "Nf6", "Ng1", "Ng8"], ["Nc3", "Nc6", "Nb1", "Nb8"]);
@@ -83,7 +83,8 @@ fn game() -> impl Strategy<Value = Game> {
 #[derive(Default)]
 struct Expected {
     kept: Vec<Game>,
-    /// By run, and byte of its file: kind, game, and the game that it repeats.
+    /// The expected rows of `duplicate`, by run and byte offset in its file: the kind, a game, and the game
+    /// that repeats it or that it repeats.
     rows: BTreeMap<(usize, usize), (&'static str, Option<usize>, usize)>,
     places: Vec<(usize, usize)>,
 }
@@ -180,7 +181,7 @@ proptest! {
         let target = directory.path().join("out.db");
         let mut expected = Expected::default();
         for (number, (games, rule)) in runs.into_iter().enumerate() {
-            // A known text is not read again.
+            // A text that is already in the database is not read again, so each text must be different.
             let end = format!("% {number}\n");
             let text: String = games.iter().map(Game::text).chain([end]).collect();
             let file = directory.path().join(format!("{number}.pgn"));

@@ -1,4 +1,4 @@
-//! The parts of a file together have each of its games once, wherever it is cut.
+//! Tests that the parts of a file together contain each game once, wherever the file is cut.
 
 use std::fs;
 use std::ops::Range;
@@ -13,11 +13,11 @@ use crate::properties::cases;
 use crate::source::{DecodeOptions, list, parts};
 use crate::store::row::SourceId;
 
-/// How frames and skippable frames begin.
+/// The first bytes of frames and of skippable frames.
 const FRAME: &[u8] = b"\x28\xb5\x2f\xfd";
 const SKIPPABLE: &[u8] = b"\x50\x2a\x4d\x18\x04\0\0\0";
 
-/// The text of the games of a part, and the reported problems.
+/// The text of the games in a part of a file, and the reported problems.
 fn text_of(path: &Path, part: Range<u64>, chunk_size: usize) -> (Vec<u8>, Vec<String>) {
     let decode = DecodeOptions { threads: 2, memory: 64 << 20 };
     let mut sources = list(&[path], decode, &()).unwrap();
@@ -36,7 +36,7 @@ fn text_of(path: &Path, part: Range<u64>, chunk_size: usize) -> (Vec<u8>, Vec<St
     (text, told)
 }
 
-/// Cuts into `pieces` pieces of equal size.
+/// Cuts a range of this length into `pieces` ranges of equal size.
 fn cut(length: u64, pieces: u64) -> Vec<Range<u64>> {
     (0..pieces).map(|piece| length * piece / pieces..length * (piece + 1) / pieces).collect()
 }
@@ -226,7 +226,7 @@ fn a_damaged_frame_is_reported_once_and_the_others_are_read() {
     let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
     let mut bytes = archive(&texts, true);
     let start = archive(&texts[..3], true).len();
-    // The header of its first block.
+    // Overwrites the header of the first block.
     bytes[start + 12 + 6..start + 12 + 10].copy_from_slice(b"\xff\xff\xff\xff");
     let (_directory, path) = kept(&bytes);
     for pieces in [1, 2, 7, 64] {
