@@ -15,9 +15,9 @@ use crate::store::row::OccurrenceRow;
 
 /// Builds the B-tree with the root page `root` from `segments`.
 ///
-/// The segments must come in key order, and each key of a segment must be greater than all keys of the one
-/// before (this is not checked). Segments may be empty. `root` is the root page of an empty `WITHOUT ROWID`
-/// table or index, from `sqlite_schema`. Trees of different tables may be assembled concurrently.
+/// The segments must come in key order, and each key of a segment must be greater than all keys of the
+/// segment before (this is not checked). Segments may be empty. `root` is the root page of an empty `WITHOUT
+/// ROWID` table or index, from `sqlite_schema`. Trees of different tables may be assembled concurrently.
 ///
 /// # Errors
 /// If `root` is not the root of an empty tree, or a page cannot be written or read back.
@@ -52,14 +52,14 @@ pub fn assemble_replacement(
 /// The result of changing a tree.
 #[derive(Clone, Debug, Default)]
 pub struct RebuiltTree {
-    /// The new contents of its root page.
+    /// The new contents of the tree's root page.
     pub root: Vec<u8>,
-    /// Pages that it no longer needs.
+    /// Pages that the tree no longer needs.
     pub freed: Vec<PageNumber>,
 }
 
-/// Appends segments to the tree with the root page `root`. All their keys are greater than the existing keys.
-/// Does not write to pages of the tree.
+/// Appends segments to the tree with the root page `root`. All keys of the segments must be greater than the
+/// existing keys. Does not write to pages of the tree.
 ///
 /// # Errors
 /// [`BtreeError::Damaged`] if the tree is invalid; if a page cannot be written or read.
@@ -82,8 +82,8 @@ pub fn extend(
     Ok(RebuiltTree { root: assembly.run(segments)?, freed: numbers[1..].to_vec() })
 }
 
-/// Keeps the leaves of a tree whose rows all come before `row`, and replaces all its other rows by segments.
-/// Does not write to pages of the tree.
+/// Keeps the rows of a tree that come before `row`, and replaces all other rows by segments. Most leaves with
+/// kept rows stay as they are. Does not write to pages of the tree.
 ///
 /// # Errors
 /// As [`extend`].
@@ -121,8 +121,8 @@ pub fn replace_end(
     Ok(RebuiltTree { root, freed: tree.pages_without(kept).collect() })
 }
 
-/// Keeps the first `stay` leaves of a tree and replaces all its other rows (at least those of one leaf) by
-/// segments. Does not write to pages of the tree.
+/// Keeps the first `stay` leaves of a tree, each with the row after it, and replaces all other rows (at least
+/// those of one leaf) by segments. Does not write to pages of the tree.
 ///
 /// # Errors
 /// As [`extend`].
@@ -138,9 +138,10 @@ pub(super) fn assemble_after(
     Ok(RebuiltTree { root, freed: tree.pages_without(stay).collect() })
 }
 
-/// Copies a tree, whose rows begin with the number of a game, without the rows of some games, and appends
-/// segments. All their keys are greater than the existing keys. Leaves without such rows are kept. Does not
-/// write to pages of the tree. Calls `see` with the game of each removed row, in order.
+/// Copies a tree without the rows of some games, and appends segments. The first column of the tree's rows
+/// must be the number of a game. All keys of the segments must be greater than the existing keys. Most leaves
+/// without removed rows are kept. Does not write to pages of the tree. Calls `see` with the game of each
+/// removed row, in order.
 ///
 /// # Errors
 /// As [`extend`].
@@ -156,7 +157,7 @@ pub fn copy_without_games(
         let number = first_number(cell).and_then(|number| u32::try_from(number).ok());
         Ok::<_, BtreeError>(GameId(number.ok_or_else(|| damaged(leaf))?))
     };
-    // Finds the leaves that have such rows, each with the divider after it.
+    // Finds the leaves that may have rows of these games, or are followed by such a row.
     let (mut first, mut changes) = (GameId(0), Vec::with_capacity(tree.leaves().len()));
     for leaf in 0..tree.divider_count() {
         let last = game(tree.divider(leaf).ok_or_else(|| damaged(leaf))?, leaf)?;
@@ -193,12 +194,12 @@ pub fn copy_without_games(
         }
         freed.push(number);
     }
-    // The root page is reused.
+    // The root page is not freed, because it is also the root of the new tree.
     freed.retain(|&page| page != tree.root());
     Ok(RebuiltTree { root: assembly.run(segments)?, freed })
 }
 
-/// A tree built from segments one by one.
+/// Builds a tree from segments, one after another.
 struct Assembly<'f> {
     file: &'f PageFile,
     interior: Interior<'f>,
@@ -209,7 +210,7 @@ struct Assembly<'f> {
 }
 
 impl<'f> Assembly<'f> {
-    /// Pages that `loose` buffers.
+    /// The number of pages that `loose` buffers.
     const LOOSE_PAGES: NonZeroUsize = NonZeroUsize::new(8).expect("eight is not zero");
 
     fn new(file: &'f Arc<PageFile>) -> Self {
@@ -217,7 +218,7 @@ impl<'f> Assembly<'f> {
         Self { file, interior: Interior::new(file), tail: None, loose }
     }
 
-    /// Starts the tree with leaves of another one.
+    /// Starts the tree with the first `count` leaves of another tree.
     fn push_first_leaves(&mut self, tree: &Tree, count: usize) -> Result<(), BtreeError> {
         (0..count).try_for_each(|leaf| {
             let number = tree.leaves()[leaf];
@@ -242,8 +243,8 @@ impl<'f> Assembly<'f> {
         self.push_leaves(segment)
     }
 
-    /// Writes the loose rows before the leaf `next`, which is not changed. Returns whether that is possible:
-    /// a single row cannot be placed.
+    /// Writes the loose rows before the leaf `next`, which is not changed. Returns `false` if this is not
+    /// possible: a single row cannot be placed without a change of `next`.
     fn flush_rows_before(&mut self, next: PageNumber) -> Result<bool, BtreeError> {
         let loose = self.loose.finish_segment()?;
         if loose.leaves.is_empty() {
@@ -316,14 +317,15 @@ impl<'f> Assembly<'f> {
         let (page, fill) = self.read_leaf(next)?;
         let mut rows = fill.cells(&page);
         let divider = rows.next().ok_or(BtreeError::Damaged { page: next })?;
-        // Never empty: a segment's first leaf was full and lost at most one row.
+        // The leaf does not become empty: the first leaf of a segment was full, and has lost at most one row
+        // before.
         self.file.write_pages(next, &self.leaf(&rows.collect::<Vec<_>>()))?;
         let leaf = self.file.append_page(&self.leaf(&[row]))?;
         self.push_leaf(leaf, divider)
     }
 
-    /// Ends the tree after `leaf` and the row after it. The row is put back on its leaf if it fits. Otherwise
-    /// it gets a leaf of its own, and the last row of `leaf` becomes the divider.
+    /// Ends the tree after `leaf` and the row after it. The row is put back on this leaf if it fits.
+    /// Otherwise it gets a leaf of its own, and the last row of `leaf` becomes the divider.
     fn finish_after(mut self, leaf: PageNumber, row: Vec<u8>) -> Result<Vec<u8>, BtreeError> {
         let (mut page, mut fill) = self.read_leaf(leaf)?;
         if fill.fits(row.len()) {

@@ -1,4 +1,4 @@
-//! A buffer of pages before they are written.
+//! A buffer for pages to be written.
 
 use std::ops::{Deref, DerefMut};
 

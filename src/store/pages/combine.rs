@@ -9,16 +9,17 @@ use super::tree::leaves::Leaves;
 use super::{BtreeError, LeafWriter, PageFile, PageRun, RebuiltTree, Tree};
 use crate::store::partition_point::{near_partition_point, partition_point};
 
-/// The length in bytes of the longest row that can be merged, as a cell, including one byte for its length.
+/// The maximum length, in bytes, of the cell of a row that can be merged. This includes one byte for the
+/// row's length.
 pub const LONGEST_COMBINED: usize = 128;
 
 /// The result of merging two trees of an index.
 #[derive(Debug)]
 pub enum Combined {
-    /// A tree with the rows of both.
+    /// A tree with the rows of both trees.
     Tree(RebuiltTree),
-    /// Nothing, because a row is too long or has columns of an unknown type. These pages were written and can
-    /// be reused.
+    /// No tree, because a row is too long, has columns of an unknown type, or is in both trees. These pages
+    /// were written and can be reused.
     Nothing(Vec<PageRun>),
 }
 
@@ -32,7 +33,7 @@ pub fn count_unchanged_leaves(old: &Tree, (new_file, new): (&PageFile, &Tree)) -
     let Next::Row(first) = rows.next()? else { return Ok(0) };
     let end = partition_point(0..old.divider_count(), |leaf| {
         let order = old.divider(leaf).and_then(|divider| compare(divider, first));
-        // Rows that cannot be compared are reported when the tree is read.
+        // Rows that cannot be compared are detected when the trees are merged.
         Ok::<_, BtreeError>(order == Some(Ordering::Less))
     })?;
     // The last leaf must be a new one that can be changed, so the leaf before the first change is written
@@ -86,12 +87,12 @@ struct Rows<'t> {
     tree: &'t Tree,
     leaves: Leaves<'t>,
     leaf: usize,
-    /// After the last cell of a leaf comes its divider.
+    /// The index of a cell on the leaf. The index after the last cell refers to the leaf's divider.
     cell: usize,
 }
 
 impl<'t> Rows<'t> {
-    /// The rows from a leaf on.
+    /// The rows of the tree, from the first row of this leaf on.
     fn starting(file: &'t PageFile, tree: &'t Tree, leaf: usize) -> Result<Self, BtreeError> {
         let mut leaves = Leaves::new(file, tree);
         leaves.load(leaf)?;

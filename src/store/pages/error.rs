@@ -1,11 +1,12 @@
-//! Errors of building B-trees.
+//! Errors in reading and building B-trees.
 
 use std::io;
 use std::path::PathBuf;
 
 use super::number::PageNumber;
 
-/// Why a B-tree could not be built. The file is then not a valid database and must be discarded.
+/// Why a B-tree could not be read or built. If a new database was being built, its file is not a valid
+/// database and must be discarded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BtreeError {
@@ -16,11 +17,11 @@ pub enum BtreeError {
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// The system's reason.
+        /// The error of the operating system.
         source: io::Error,
     },
 
-    /// Rows cannot be built into this file.
+    /// Tables cannot be built in this file.
     #[error("cannot build tables in {}: {reason}", path.display())]
     Unsuitable {
         /// The file.
@@ -36,7 +37,7 @@ pub enum BtreeError {
         root: PageNumber,
     },
 
-    /// A row does not fit on a page of this size without an overflow page.
+    /// A row is too short, or does not fit on a page of this size without an overflow page.
     #[error(
         "a row of {length} bytes: rows must have 3 to {max} bytes; a larger page size allows longer rows"
     )]
@@ -54,7 +55,7 @@ pub enum BtreeError {
         page: PageNumber,
     },
 
-    /// More pages are needed than were reserved: a bug of the program.
+    /// More pages are needed than were reserved: a bug in the program.
     #[error(
         "a table needs more pages than were reserved for it; nothing was changed; this is a bug in pgndex, please report it"
     )]

@@ -32,7 +32,7 @@ pub struct PageFile {
 type Header = [u8; 100];
 
 impl PageFile {
-    /// Opens the database at `path`. SQLite has created its tables and closed it.
+    /// Opens the database at `path`. SQLite must have created its tables and closed the file.
     ///
     /// # Errors
     /// If the file cannot be opened or read, or pages cannot be appended to it.
@@ -72,14 +72,15 @@ impl PageFile {
         Ok(Self { file, direct, path: path.to_owned(), page_size, pages })
     }
 
-    /// Adds pages whose contents are not needed. They are allocated before new pages at the end.
+    /// Makes pages whose contents are no longer needed available for reuse. They are allocated before new
+    /// pages at the end of the file.
     pub fn reuse(&self, pages: impl IntoIterator<Item = PageRun>) {
         self.pages.free().extend(pages);
     }
 
-    /// Reserves `count` pages: pages for [reuse](Self::reuse) first, then pages at the end. From then on no
-    /// more are allocated, because others may append pages. Returns the last page of the file, which is not
-    /// one of the reserved pages and is not written to.
+    /// Reserves `count` pages: pages for [reuse](Self::reuse) first, then pages at the end of the file. After
+    /// this call only reserved pages are allocated, because others may append pages. Returns the new last
+    /// page of the file, which is not one of the reserved pages and is not written.
     ///
     /// # Errors
     /// If no page numbers are left.
@@ -87,7 +88,7 @@ impl PageFile {
         self.pages.reserve(count)
     }
 
-    /// Returns the pages for reuse and the reserved pages that were not allocated.
+    /// Removes and returns the pages for reuse and the reserved pages that were not allocated.
     #[must_use]
     pub fn unused(&self) -> Vec<PageRun> {
         std::mem::take(&mut self.pages.free())
@@ -147,9 +148,8 @@ impl PageFile {
         self.pages.count()
     }
 
-    /// Allocates adjacent pages: pages for [reuse](Self::reuse) first, then pages at the end. Returns
-    /// `wanted` pages, or fewer if a page in between is not usable, such as the page that SQLite never uses,
-    /// but at least one.
+    /// Allocates adjacent pages: pages for [reuse](Self::reuse) first, then pages at the end of the file.
+    /// Returns `wanted` pages, or fewer (at least one) if fewer usable pages are adjacent.
     ///
     /// Each allocated page must be written and must become part of a table.
     ///
@@ -175,8 +175,8 @@ impl PageFile {
         let failed = |error| self.io_error("write pages of", error);
         if let Some(direct) = self.direct.as_ref().filter(|_| is_direct_write(pages, offset)) {
             match write_at(direct, pages, offset) {
-                // The file system requires another alignment, or wrote only part of the pages, up to some
-                // limit. The write below reports errors.
+                // The file system requires another alignment, or wrote only part of the pages, and the rest
+                // is not aligned. The write below reports errors.
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
                 result => return result.map_err(failed),
             }
@@ -184,7 +184,7 @@ impl PageFile {
         write_at(&self.file, pages, offset).map_err(failed)
     }
 
-    /// Writes whole pages to newly allocated places and calls `place` with them.
+    /// Writes whole pages to newly allocated places, and calls `place` with each allocated run of pages.
     pub(super) fn append_pages(
         &self,
         mut pages: &[u8],
@@ -251,7 +251,7 @@ impl PageFile {
 }
 
 /// Opens a file for writes that bypass the page cache. A build writes gigabytes that it does not read again.
-/// Without the cache this takes a quarter of the CPU time and does not evict other data.
+/// Without the page cache, writing takes a quarter of the CPU time and does not evict other data.
 #[cfg(target_os = "linux")]
 fn open_direct(path: &Path) -> Option<File> {
     use std::os::unix::fs::OpenOptionsExt;
@@ -272,7 +272,7 @@ fn is_direct_write(bytes: &[u8], offset: u64) -> bool {
         && bytes.as_ptr().align_offset(ALIGNMENT) == 0
 }
 
-/// Page size and page count of a database file, or the reason why rows cannot be built into it.
+/// Page size and page count of a database file, or the reason why tables cannot be built in it.
 fn examine_header(header: &Header) -> Result<(PageSize, u32), &'static str> {
     let word = |at: usize| u32::from_be_bytes(*header[at..].first_chunk().expect("inside the header"));
     if header[..16] != *b"SQLite format 3\0" {
@@ -309,7 +309,7 @@ struct Allocator {
     count: AtomicU32,
     /// Runs to allocate first, from the last one backwards.
     free: Mutex<Vec<PageRun>>,
-    /// Whether no pages may be allocated beyond these.
+    /// Whether only pages in `free` may be allocated.
     is_closed: AtomicBool,
 }
 
@@ -379,7 +379,7 @@ impl Allocator {
         }
     }
 
-    /// The run of at most `wanted` pages after the first `count`.
+    /// The run of at most `wanted` pages after the first `count` pages.
     fn after(&self, count: u32, wanted: u32) -> Option<PageRun> {
         let first = if count + 1 == self.lock_page { count + 2 } else { count + 1 };
         let end = if first < self.lock_page { self.lock_page } else { Self::MAX + 1 };
@@ -433,7 +433,7 @@ mod tests {
     fn reserved_pages_are_all_that_are_left() {
         let pages = Allocator::new(PageNumber(110), 100);
         pages.free().extend([run(20, 3), run(7, 2)]);
-        // Without the page that SQLite never uses.
+        // Page 110, which SQLite never uses, is not one of the reserved pages.
         assert_eq!(pages.reserve(25).unwrap(), PageNumber(122));
         assert_eq!(pages.count(), 122);
         let taken: Vec<PageRun> = std::iter::from_fn(|| pages.allocate(8).ok()).collect();

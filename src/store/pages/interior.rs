@@ -7,15 +7,16 @@ use super::{BtreeError, PageFile, PageNumber};
 #[derive(Debug)]
 pub(super) struct Interior<'f> {
     file: &'f PageFile,
-    /// From the level above the leaves upwards. Every level but the topmost holds one page back.
+    /// The levels, from the level above the leaves upwards.
     levels: Vec<Level>,
 }
 
-/// One level: the page being filled, and the one before it.
+/// One level: the page being filled, and the page before it.
 #[derive(Debug)]
 struct Level {
     page: InteriorPage,
-    /// Held back because the end of the level may take a child from it.
+    /// The complete page before `page`, if there is one, and the row between the two. This page is not
+    /// written yet, because the last page of the level may take a child from it.
     before: Option<(InteriorPage, Divider)>,
 }
 
@@ -34,7 +35,8 @@ impl<'f> Interior<'f> {
     }
 
     /// The levels of a tree to be continued. `pages` are the pages on the path to its last leaf, from the
-    /// level above the leaves upwards, without their right-most children. `None` if one of them is invalid.
+    /// level above the leaves upwards. Their right-most children are ignored. `None` if one of the pages is
+    /// invalid.
     pub(super) fn resume(file: &'f PageFile, pages: &[Vec<u8>]) -> Option<Self> {
         let level = |bytes: &Vec<u8>| {
             let view = PageView::new(bytes).filter(|view| !view.is_leaf() && view.count() > 0)?;
@@ -82,8 +84,8 @@ impl<'f> Interior<'f> {
         }
     }
 
-    /// Ends the tree with its last leaf and returns the contents of its root page. At least one leaf was
-    /// pushed, or the tree is continued.
+    /// Ends the tree with its last leaf and returns the contents of its root page. At least one leaf must
+    /// have been pushed, unless the tree is continued.
     pub(super) fn finish(mut self, last_leaf: PageNumber) -> Result<Vec<u8>, BtreeError> {
         let mut child = last_leaf;
         let mut level = 0;

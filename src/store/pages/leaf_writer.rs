@@ -20,16 +20,16 @@ use super::{BtreeError, PageFile, PageRun, Record, Segment};
 pub struct LeafWriter {
     file: Arc<PageFile>,
     max_payload: usize,
-    /// Adjacent pages: `complete` ones, then the current one.
+    /// Adjacent pages: first the complete pages (`complete` is their number), then the current page.
     buffer: AlignedBuffer,
     complete: usize,
     fill: PageBuilder,
     leaves: Vec<PageRun>,
-    /// The cells between the leaves so far.
+    /// The cells of the rows between the leaves so far.
     dividers: Vec<u8>,
-    /// Where the last divider begins.
+    /// The start of the last divider in `dividers`.
     last_divider: usize,
-    /// For rows that do not fit on the current page.
+    /// A buffer for rows that may not fit on the current page.
     scratch: Vec<u8>,
 }
 
@@ -38,11 +38,11 @@ pub struct LeafWriter {
 const CELL_OVERHEAD: usize = 5;
 /// The maximum length, in bytes, of a record's length prefix.
 const LENGTH_PREFIX: usize = 3;
-/// The length of the shortest row: SQLite assumes that a cell has at least four bytes.
+/// The minimum length of a row, in bytes: SQLite assumes that a cell has at least four bytes.
 const MIN_PAYLOAD: usize = 3;
 
 impl LeafWriter {
-    /// Bytes of pages written together.
+    /// The number of bytes that are written together.
     const BUFFER: usize = 512 << 10;
 
     /// A writer that buffers half a megabyte of pages.
@@ -58,8 +58,8 @@ impl LeafWriter {
         let size = file.page_size();
         Self {
             max_payload: size.max_payload(),
-            // One more: the last full page is held back, because the end of the segment may take a row from
-            // it.
+            // One page more: the last full page is held back, because the end of the segment may take a row
+            // from it.
             buffer: AlignedBuffer::new((pages.get() + 1) * size.bytes()),
             complete: 0,
             fill: PageBuilder::leaf(size),
@@ -93,7 +93,7 @@ impl LeafWriter {
         self.push_at_page_end(row)
     }
 
-    /// Adds a row as an encoded record.
+    /// Adds a row given as an encoded record.
     ///
     /// # Errors
     /// As [`push`](Self::push); also if the row has fewer than 3 bytes.
@@ -105,12 +105,12 @@ impl LeafWriter {
         self.push_parts(&prefix[start..], payload)
     }
 
-    /// Adds a row as a leaf cell of a page of this size.
+    /// Adds a row given as a leaf cell of a page of the same size.
     pub(super) fn push_cell(&mut self, cell: &[u8]) -> Result<(), BtreeError> {
         self.push_parts(cell, &[])
     }
 
-    /// Adds rows of a [packed](PageView::is_packed) leaf of a page of this size.
+    /// Adds rows of a [packed](PageView::is_packed) leaf of the same page size.
     pub(super) fn push_packed(
         &mut self,
         leaf: PageView<'_>,
@@ -119,7 +119,7 @@ impl LeafWriter {
         while !rows.is_empty() {
             let page = self.current();
             rows.start += self.fill.push_packed(&mut self.buffer[page], leaf, rows.clone());
-            // The next row is at the page's end.
+            // The next row does not fit on the page, and becomes a divider.
             if let Some(index) = rows.next() {
                 self.push_cell(leaf.row(index).expect("a packed leaf has its rows whole"))?;
             }
@@ -140,7 +140,8 @@ impl LeafWriter {
         if self.fill.count() == 1 {
             self.give_last_page_a_second_row();
         }
-        // A segment must end with a divider. If the current page has no cells, the last row already is one.
+        // A segment must end with a divider. If the current page has no cells, the last row is already a
+        // divider.
         if self.fill.count() > 0 {
             let page = self.current();
             self.add_divider_from_page(page.clone());
@@ -227,8 +228,9 @@ impl LeafWriter {
         self.dividers.extend_from_slice(cell);
     }
 
-    /// The page has only one row, which the next segment needs as its divider. So the last divider moves to
-    /// this page, and the last row of the page before becomes the divider.
+    /// Called if the current page has only one row, which must become the divider at the end of the segment.
+    /// The last divider moves to this page, and the last row of the page before becomes the divider between
+    /// the two pages.
     fn give_last_page_a_second_row(&mut self) {
         let page = self.current();
         let row = self.fill.pop(&self.buffer[page.clone()]).to_vec();

@@ -11,19 +11,20 @@ use crate::store::game_set::GameSet;
 use crate::store::partition_point::near_partition_point;
 use crate::store::row::{Occurrence, OccurrenceRow};
 
-/// A range of rows of a level: from a first row up to, but not including, another.
+/// A range of rows of a level, from `start` up to, but not including, `end`.
 #[derive(Clone, Copy, Debug)]
 pub struct LevelRange {
     /// The level.
     pub level: Level,
     /// The lower bound of the rows.
     pub start: OccurrenceRow,
-    /// The exclusive upper bound; `None`: the range extends to the end of the table.
+    /// The exclusive upper bound; `None` if the range extends to the end of the table.
     pub end: Option<OccurrenceRow>,
 }
 
 impl LevelRange {
-    /// The part of a level within a range of occurrences. The level `next` follows it in the table.
+    /// The part of a level within a range of occurrences. `next` is the level after it in the table, if there
+    /// is one.
     #[must_use]
     pub fn new(level: Level, next: Option<Level>, (start, end): (Occurrence, Option<Occurrence>)) -> Self {
         let end = end.map(|occurrence| OccurrenceRow { level, occurrence });
@@ -44,8 +45,9 @@ pub struct OldRows<'t> {
     /// The end of the range.
     end: Option<OccurrenceRow>,
     leaves: Leaves<'t>,
-    /// The place of the next row. After the last cell of a leaf comes its divider.
+    /// The leaf of the next row.
     leaf: usize,
+    /// The index of the next row on its leaf. The index after the last cell refers to the leaf's divider.
     cell: usize,
     /// The key of the last copied row, and the number of rows with this key.
     run: Option<(PositionKey, u32)>,
@@ -54,11 +56,12 @@ pub struct OldRows<'t> {
     removed: &'t GameSet,
     /// Whether to record the keys of all rows that are not copied.
     notes_all: bool,
-    /// Keys of rows that were not copied, which may have, or have had, `most_counted` rows.
+    /// Keys of removed rows: those that may have had at least `most_counted` rows, or all of them if
+    /// `notes_all`.
     thinned: Vec<PositionKey>,
     /// The key of the last row that was not copied.
     left_out: Option<PositionKey>,
-    /// The same, if no row with this key has been copied so far.
+    /// The key of the row removed last, if no row with this key has been copied so far.
     going: Option<PositionKey>,
     /// The number of keys whose rows were all removed.
     gone: u64,
@@ -67,8 +70,9 @@ pub struct OldRows<'t> {
 /// Keys of removed rows.
 #[derive(Clone, Debug, Default)]
 pub struct RemovedKeys {
-    /// In ascending order: all keys that had as many rows as are counted, and some with fewer, because rows
-    /// of a key can be on several pages.
+    /// In ascending order: the keys that had as many rows as are counted, and some keys with fewer rows,
+    /// because the rows of a key can be on several pages. If [all keys](OldRows::noting_all) are recorded,
+    /// all keys of removed rows.
     pub thinned: Vec<PositionKey>,
     /// The number of keys without remaining rows in this level.
     pub gone: u64,
@@ -143,7 +147,8 @@ impl<'t> OldRows<'t> {
         Ok(RemovedKeys { thinned: self.thinned, gone: self.gone })
     }
 
-    /// The number of last copied rows with this key, if it is the key of the last row.
+    /// If the row copied last has this key, the number of copied rows with this key, as far as they are
+    /// counted; otherwise 0.
     #[must_use]
     pub fn rows_of(&self, key: PositionKey) -> u32 {
         self.run.filter(|(last, _)| *last == key).map_or(0, |(_, count)| count)
@@ -164,7 +169,7 @@ impl<'t> OldRows<'t> {
                 self.copy_next(to, writer, keys)?;
             }
             if to < self.page()?.count() {
-                // A new row exists already: the table does not match its games.
+                // If a new row exists already, the table does not match its games.
                 let Some(end) = end else { return Ok(()) };
                 let is_there = self.page()?.row(to).and_then(|cell| is_row(cell, end));
                 return if is_there == Some(false) { Ok(()) } else { Err(self.damaged()) };
@@ -196,7 +201,7 @@ impl<'t> OldRows<'t> {
         Ok(())
     }
 
-    /// Copies the leaf's rows up to number `to`, or to the first of a removed game, which is skipped.
+    /// Copies the leaf's rows before index `to`, or before the first row of a removed game, which is skipped.
     fn copy_next(
         &mut self,
         to: usize,
@@ -226,8 +231,8 @@ impl<'t> OldRows<'t> {
         Ok(())
     }
 
-    /// Records the key of a removed row, unless all rows of the key are on this page and too few. Examines
-    /// the rows of a key once per page.
+    /// Records the key of a removed row, unless all rows with this key are on this page and are fewer than
+    /// `most_counted`. Examines the rows of a key once per page.
     fn record_removed(&mut self, index: usize) -> Result<(), BtreeError> {
         let page = self.page()?;
         let key = self.key(page, index)?;
@@ -265,14 +270,15 @@ impl<'t> OldRows<'t> {
         }
     }
 
-    /// Records that a row with this key is copied, or that no rows are left.
+    /// Ends a series of removed rows with the same key. `copied` is the key of the row that is copied next;
+    /// `None` if a row with another key is removed next, or no rows are left.
     fn end_removed(&mut self, copied: Option<PositionKey>) {
         if let Some(key) = self.going.take() {
             self.gone += u64::from(copied != Some(key));
         }
     }
 
-    /// Copies the leaf's rows up to number `to`.
+    /// Copies the leaf's rows before index `to`.
     fn copy_cells(
         &mut self,
         to: usize,
@@ -308,7 +314,7 @@ impl<'t> OldRows<'t> {
         Ok(())
     }
 
-    /// The number of the leaf's first row, from the current row on, that is not before `end`.
+    /// The index of the leaf's first row, from the current row on, that is not before `end`.
     fn first_from(&self, end: OccurrenceRow) -> Result<usize, BtreeError> {
         let page = self.page()?;
         near_partition_point(self.cell..page.count(), |index| {

@@ -2,22 +2,22 @@
 //!
 //! SQLite appends to one table on one thread. The [file format] is documented and stable, and allows more: a
 //! page does not contain its own number, and leaves have no sibling pointers. So any number of threads can
-//! build finished leaf pages, each for its own range of keys. One thread builds only the interior pages,
+//! build finished leaf pages, each for its own range of keys. A single thread builds the interior pages,
 //! about one page in a hundred.
 //!
 //! 1. SQLite creates the empty schema and closes the file; [`PageFile`] opens it.
-//! 2. Each worker owns a [`LeafWriter`], pushes the rows of one key range in strictly ascending order
-//!    ([`OccurrenceRow`] or [`PositionRecord`]) and gets a [`Segment`] for it.
+//! 2. Each worker owns a [`LeafWriter`], pushes the rows of one key range in strictly ascending order (for
+//!    example [`OccurrenceRow`]s or [`PositionRecord`]s) and gets a [`Segment`] for it.
 //! 3. [`assemble()`] takes the segments in key order and writes the interior pages, the topmost onto the table's root page.
 //! 4. [`PageFile::finish`] makes the new pages part of the database.
 //!
 //! Until the last step has succeeded, the file is not a valid database: build in a temporary file.
 //!
-//! A tree that already has rows grows in the same way. If all new keys are greater than the old ones,
+//! Rows can be added to a non-empty tree in the same way. If all new keys are greater than the old ones,
 //! [`extend`] appends the new leaves. Otherwise old and new rows are merged into new leaves ([`OldRows`], for
 //! indexes [`combine()`]). Then [`assemble_replacement`] builds the tree that replaces the old one, or
 //! [`replace_end`] a tree that keeps the leaves before the merged ones. [`copy_without_games`] builds a tree
-//! without the rows of some games. An [`OccurrenceCursor`] reads rows.
+//! without the rows of some games. An [`OccurrenceCursor`] reads rows of `occurrence`.
 //!
 //! A table with rowids is a tree of another kind: all its rows are on leaves, and a row may continue on
 //! overflow pages. A [`TableWriter`] builds it on one thread.

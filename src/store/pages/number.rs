@@ -61,8 +61,8 @@ impl PageSize {
         self.bytes() - 35
     }
 
-    /// The number of bytes of a row that are on its leaf, in a table with rowids. The rest is on overflow
-    /// pages.
+    /// The number of bytes of a row of `length` bytes that are stored on its leaf, in a table with rowids.
+    /// The other bytes are stored on overflow pages.
     pub(super) const fn table_payload_on_leaf(self, length: usize) -> usize {
         if length <= self.max_table_payload() {
             return length;
@@ -72,7 +72,7 @@ impl PageSize {
         if with_full_pages <= self.max_table_payload() { with_full_pages } else { least }
     }
 
-    /// The number of bytes of a row on an overflow page, after the number of the next one.
+    /// The number of bytes of a row that fit on an overflow page, after the number of the next overflow page.
     pub(super) const fn overflow_bytes(self) -> usize {
         self.bytes() - 4
     }

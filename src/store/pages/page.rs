@@ -12,22 +12,22 @@ const LEAF: u8 = 10;
 const TABLE_INTERIOR: u8 = 5;
 /// The first byte of a leaf page of a table B-tree.
 const TABLE_LEAF: u8 = 13;
-/// Bytes of a leaf's page header.
+/// The length of a leaf's page header, in bytes.
 pub(super) const LEAF_HEADER: usize = 8;
-/// Bytes of an interior page's header, which ends with the right-most child.
+/// The length of an interior page's header, in bytes. It ends with the number of the right-most child.
 pub(super) const INTERIOR_HEADER: usize = 12;
-/// Bytes of a cell pointer.
+/// The length of a cell pointer, in bytes.
 pub(super) const POINTER: usize = 2;
-/// Bytes of an interior cell's child pointer, which precedes the row.
+/// The length, in bytes, of the child pointer that precedes the row in an interior cell.
 pub(super) const CHILD: usize = 4;
 
 /// The fill state of a page ([page format](https://www.sqlite.org/fileformat2.html#b_tree_pages)). The caller
 /// owns the page's bytes, so that adjacent leaves can be built in one buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageBuilder {
-    /// Where the next cell pointer goes.
+    /// The offset of the next cell pointer.
     pointers_end: usize,
-    /// Where the lowest cell begins.
+    /// The offset of the last added cell, which is the lowest one.
     cells_start: usize,
     header: usize,
 }
@@ -43,8 +43,8 @@ impl PageBuilder {
         Self { pointers_end: INTERIOR_HEADER, cells_start: size.bytes(), header: INTERIOR_HEADER }
     }
 
-    /// The fill state of the finished leaf in `page`, so that more rows can be added; `None` if it is not a
-    /// leaf as built here.
+    /// The fill state of the finished leaf in `page`, so that more rows can be added; `None` if the page is
+    /// not a leaf of an index as built here.
     pub(super) fn from_leaf(page: &[u8]) -> Option<Self> {
         let count = word(page, 3);
         let cells_start = if count == 0 { page.len() } else { word(page, 5) };
@@ -62,13 +62,13 @@ impl PageBuilder {
         length + POINTER <= self.cells_start - self.pointers_end
     }
 
-    /// The space for the next cell, which must end where the space ends.
+    /// The free space for the next cell. The cell must end at the end of this space.
     #[inline]
     pub(super) fn free_space<'p>(&self, page: &'p mut [u8]) -> &'p mut [u8] {
         &mut page[self.pointers_end + POINTER..self.cells_start]
     }
 
-    /// Accepts the last `length` bytes of the space as the next cell.
+    /// Accepts the last `length` bytes of the free space as the next cell.
     #[inline]
     pub(super) fn accept(&mut self, page: &mut [u8], length: usize) {
         self.cells_start -= length;
@@ -78,7 +78,7 @@ impl PageBuilder {
         self.pointers_end += POINTER;
     }
 
-    /// Adds a cell given as consecutive `parts`. It must fit.
+    /// Adds a cell given as consecutive `parts`. The cell must fit on the page.
     #[inline]
     pub(super) fn push<const N: usize>(&mut self, page: &mut [u8], parts: [&[u8]; N]) {
         let mut length = 0;
@@ -90,7 +90,8 @@ impl PageBuilder {
         self.accept(page, length);
     }
 
-    /// Adds as many rows of a [packed](PageView::is_packed) leaf as fit, and returns their number.
+    /// Adds as many of the given `rows` of a [packed](PageView::is_packed) leaf as fit, and returns the
+    /// number of added rows.
     pub(super) fn push_packed(&mut self, page: &mut [u8], from: PageView<'_>, rows: Range<usize>) -> usize {
         let end = if rows.start == 0 { from.page.len() } else { from.start(rows.start - 1) };
         let room = self.cells_start - self.pointers_end;
@@ -223,7 +224,7 @@ impl<'p> PageView<'p> {
         (header + count * POINTER <= page.len()).then_some(Self { page, is_leaf, count })
     }
 
-    /// Whether it is a leaf.
+    /// Whether the page is a leaf.
     pub(super) const fn is_leaf(self) -> bool {
         self.is_leaf
     }
@@ -233,7 +234,7 @@ impl<'p> PageView<'p> {
         self.count
     }
 
-    /// A row, as a leaf cell; `None` if it is not completely on the page.
+    /// The row with this index, as a leaf cell; `None` if the row is not completely on the page.
     #[inline]
     pub(super) fn row(self, index: usize) -> Option<&'p [u8]> {
         let (header, child) = if self.is_leaf { (LEAF_HEADER, 0) } else { (INTERIOR_HEADER, CHILD) };
@@ -256,13 +257,14 @@ impl<'p> PageView<'p> {
         if fits { cell.get(..at + payload) } else { None }
     }
 
-    /// Whether the rows are stored without gaps, from the end of the page backwards, as they are built here.
+    /// Whether the page is a leaf whose rows are stored without gaps, from the end of the page backwards, as
+    /// leaves are built here, and no row is longer than 127 bytes.
     pub(super) fn is_packed(self) -> bool {
         let mut end = self.page.len();
         self.is_leaf
             && (0..self.count).all(|index| {
                 let start = self.start(index);
-                // A row longer than 127 bytes has a length of more than one byte.
+                // The length prefix of a row longer than 127 bytes takes more than one byte.
                 let is_next = start < end
                     && matches!(self.page[start], 3..0x80)
                     && usize::from(self.page[start]) == end - start - 1;
@@ -271,17 +273,18 @@ impl<'p> PageView<'p> {
             })
     }
 
-    /// The start of a row of a leaf.
+    /// The offset of a row of a leaf.
     fn start(self, index: usize) -> usize {
         word(self.page, LEAF_HEADER + index * POINTER)
     }
 
-    /// All rows in key order. Ends early at a row that is not completely on the page.
+    /// All rows in key order. The iterator ends before a row that is not completely on the page.
     pub(super) fn rows(self) -> impl Iterator<Item = &'p [u8]> {
         (0..self.count).map_while(move |index| self.row(index))
     }
 
-    /// The child before a row of an interior page; after the last row, the right-most child.
+    /// The child before the row with this index on an interior page; the right-most child if `index` is the
+    /// number of rows.
     pub(super) fn child(self, index: usize) -> Option<PageNumber> {
         let at = if index < self.count { word(self.page, INTERIOR_HEADER + index * POINTER) } else { 8 };
         self.page.get(at..).and_then(<[u8]>::first_chunk).map(|bytes| PageNumber(u32::from_be_bytes(*bytes)))

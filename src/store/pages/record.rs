@@ -3,15 +3,16 @@
 //! A record is a header (its own length and each column's serial type, as varints) and the columns' bytes.
 //! Cells grow downwards in a page, so a record is written from its last byte to its first, straight into the
 //! page. Each integer is written as eight big-endian bytes that end where the integer ends. The excess bytes
-//! are overwritten by the column to the left. So no length must be known before, and there are no branches on
-//! it.
+//! are overwritten by the column to the left. So the length of an integer need not be known in advance, and
+//! the code does not branch on it.
 
 use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
 use crate::store::row::{EvalRow, GameId, OccurrenceRow, Ply};
 
 /// A row that can be written as a record.
 pub trait Record {
-    /// Bytes that [`write_at_end`](Self::write_at_end) may overwrite: at least the record's length.
+    /// The number of bytes that [`write_at_end`](Self::write_at_end) may overwrite: at least the record's
+    /// length.
     fn max_length(&self) -> usize;
 
     /// Writes the record to the end of `space`, and returns its length. Bytes before the record may be
@@ -23,14 +24,15 @@ pub trait Record {
 }
 
 impl OccurrenceRow {
-    /// Bytes of the longest row in a leaf: its length (1), the header (5), key (8), level, game and ply (6
-    /// each).
+    /// The length of the longest leaf cell, in bytes: the length prefix (1), the header (5), the key (8), and
+    /// level, game and ply (6 each).
     pub const LONGEST_CELL: usize = 32;
 
     /// The maximum number of bytes of a row on a leaf, including its cell pointer.
     pub const MOST_BYTES: u64 = Self::LONGEST_CELL as u64 + 2;
 
-    /// The record without its length, and the excess bytes of the left-most integer (8).
+    /// The length of the longest record, without its length prefix, plus the excess bytes of the left-most
+    /// integer (8).
     const MAX_LENGTH: usize = Self::LONGEST_CELL - 1 + 8;
 }
 
@@ -58,7 +60,8 @@ impl Record for OccurrenceRow {
 
 /// A canonical FEN that can be written to a record.
 pub trait Fen {
-    /// Bytes that [`write_at_end`](Self::write_at_end) may overwrite: at least the FEN's length.
+    /// The number of bytes that [`write_at_end`](Self::write_at_end) may overwrite: at least the FEN's
+    /// length.
     fn max_length(&self) -> usize;
 
     /// Writes the FEN to the end of `space`, and returns its length. Bytes before it may be overwritten too,
@@ -88,7 +91,7 @@ impl Fen for &[u8] {
 pub struct BoardFen<'p> {
     /// The position.
     pub position: &'p Position,
-    /// Its placement.
+    /// The piece placement of the position.
     pub placement: &'p FenText,
 }
 
@@ -121,8 +124,9 @@ pub struct PositionRecord<F> {
     pub fen: F,
 }
 
-/// Header without the FEN's type (6), that type (at most 9), key (8), four integers (at most 6 each), and the
-/// excess bytes of the left-most integer (8): 55 bytes.
+/// The maximum number of bytes before the FEN: the header without the FEN's type (6), the FEN's type (at most
+/// 9), the key (8), four integers (at most 6 each), and the excess bytes of the left-most integer (8). The
+/// sum of 55 is rounded up.
 const MAX_LENGTH_WITHOUT_FEN: usize = 56;
 
 impl<F: Fen> Record for PositionRecord<F> {
@@ -162,7 +166,8 @@ impl<F: Fen> Record for PositionRecord<F> {
     }
 }
 
-/// The header (8), seven integers (at most 6 each), and the excess bytes of the left-most integer (8).
+/// The maximum length of a record of `move_eval`: the header (8), seven integers (at most 6 each), and the
+/// excess bytes of the left-most integer (8).
 const EVAL_MAX_LENGTH: usize = 58;
 
 impl Record for EvalRow {
@@ -216,7 +221,7 @@ const SERIAL_TYPES: [(u8, u8); 65] = {
     table
 };
 
-/// The same for non-negative integers: 0 and 1 have serial types of their own.
+/// The same table for non-negative integers: 0 and 1 have serial types of their own.
 const UNSIGNED_SERIAL_TYPES: [(u8, u8); 65] = {
     let mut table = SERIAL_TYPES;
     table[0] = (8, 0);
@@ -224,7 +229,8 @@ const UNSIGNED_SERIAL_TYPES: [(u8, u8); 65] = {
     table
 };
 
-/// Writes `value` to end at `end`, moves `end` to its first byte and returns its serial type.
+/// Writes `value` so that it ends at `end`, moves `end` to the value's first byte and returns its serial
+/// type.
 #[inline]
 fn write_unsigned(space: &mut [u8], end: &mut usize, value: u32) -> u8 {
     let (serial_type, length) = UNSIGNED_SERIAL_TYPES[(32 - value.leading_zeros()) as usize];
@@ -233,7 +239,8 @@ fn write_unsigned(space: &mut [u8], end: &mut usize, value: u32) -> u8 {
     serial_type
 }
 
-/// Writes `value` to end at `end`, moves `end` to its first byte and returns its serial type.
+/// Writes `value` so that it ends at `end`, moves `end` to the value's first byte and returns its serial
+/// type.
 #[inline]
 pub(super) fn write_signed(space: &mut [u8], end: &mut usize, value: i64) -> u8 {
     let table = if value == 0 || value == 1 { &UNSIGNED_SERIAL_TYPES } else { &SERIAL_TYPES };
@@ -244,15 +251,15 @@ pub(super) fn write_signed(space: &mut [u8], end: &mut usize, value: i64) -> u8 
     serial_type
 }
 
-/// Writes `value` as a varint that ends at `end`, and moves `end` to its first byte. The byte before may be
-/// overwritten.
+/// Writes `value` as a varint that ends at `end`, and moves `end` to the varint's first byte. The byte before
+/// the varint may be overwritten.
 #[inline]
 pub(super) fn write_varint(space: &mut [u8], end: &mut usize, value: u64) {
     if value >= 1 << 14 {
         return write_long_varint(space, end, value);
     }
-    // The type's length changes at 57 bytes. About half of all FENs are shorter, so a branch would be
-    // mispredicted often.
+    // The serial type of a FEN takes two bytes if the FEN has at least 58 bytes. About half of all FENs are
+    // shorter, so a branch would be mispredicted often.
     let two_bytes = usize::from(value >= 0x80);
     space[*end - 2..*end].copy_from_slice(&[(value >> 7) as u8 | 0x80, (value & 0x7f) as u8]);
     *end -= 1 + two_bytes;
@@ -282,7 +289,7 @@ mod tests {
     use crate::store::pages::record_reader::{game_of, is_before, key_of, occurrence_of};
     use crate::store::row::{Level, Occurrence};
 
-    /// The record's bytes, written into space with other contents.
+    /// The record's bytes, written into a buffer that already has other contents.
     fn bytes(record: &impl Record) -> Vec<u8> {
         let mut space = vec![0xAA; record.max_length() + 5];
         let length = record.write_at_end(&mut space);

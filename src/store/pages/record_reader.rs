@@ -42,7 +42,7 @@ pub(super) fn key_of(cell: &[u8]) -> Option<PositionKey> {
 /// The game of the row of `occurrence` in a leaf cell; `None` if the cell has another format.
 #[inline]
 pub(super) fn game_of(cell: &[u8]) -> Option<GameId> {
-    // As above, for game numbers of two or three bytes.
+    // The usual formats: level 1, a key of eight bytes, and a game number of two or three bytes.
     match *cell {
         [_, 5, 9, 6, 2, _, _, _, _, _, _, _, _, _, a @ ..0x80, b, ..] => {
             Some(GameId(u32::from_be_bytes([0, 0, a, b])))
@@ -74,7 +74,7 @@ pub(super) fn is_row(cell: &[u8], row: OccurrenceRow) -> Option<bool> {
 }
 
 /// Compares two rows of an index. The columns of their cells are NULL, integers, texts or blobs, and are
-/// compared as bytes. `None` if they have other columns, or different numbers of columns.
+/// compared as bytes. `None` if a cell has columns of other types, or the numbers of columns differ.
 pub(super) fn compare(cell: &[u8], other: &[u8]) -> Option<Ordering> {
     let (mut columns, mut others) = (Columns::of(cell)?, Columns::of(other)?);
     loop {
@@ -109,7 +109,7 @@ pub(super) fn position_place(cell: &[u8]) -> Option<(i64, i64)> {
 
 /// The FEN and the move of the row of `game_position` in a cell; `None` if the cell has another format.
 pub(super) fn played_in(cell: &[u8]) -> Option<(&str, Option<MoveCode>)> {
-    // After game, ply, key and half-move clock.
+    // Skips game, ply, key and half-move clock.
     let mut columns = Columns::of(cell)?.skip(4);
     let code = match columns.next()?? {
         Value::Integer(code) => Some(MoveCode::from_stored(u32::try_from(code).ok()?)),
@@ -166,7 +166,7 @@ impl<'c> Columns<'c> {
 }
 
 impl<'c> Iterator for Columns<'c> {
-    /// `None` if its type is not supported here.
+    /// The value of a column; `None` if its type is not supported here.
     type Item = Option<Value<'c>>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -1,12 +1,12 @@
-//! Encodes rows of any columns as records.
+//! Encodes rows with any columns as records.
 
 use super::record::{write_signed, write_varint};
 use crate::store::row::virtual_table::Cell;
 
-/// Bytes of the longest varint written here.
+/// The maximum length of a varint, in bytes.
 const VARINT: usize = 9;
 
-/// Builds records value by value. Reused for many rows.
+/// Builds records value by value. One builder is reused for many rows.
 #[derive(Debug, Default)]
 pub(crate) struct RowRecord {
     types: Vec<u8>,
@@ -15,7 +15,7 @@ pub(crate) struct RowRecord {
 }
 
 impl RowRecord {
-    /// The record of some values, without its length.
+    /// Encodes values as a record, without its length prefix.
     #[inline]
     pub(crate) fn of<'c>(&mut self, values: impl IntoIterator<Item = Cell<'c>>) -> &[u8] {
         self.types.clear();

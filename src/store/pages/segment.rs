@@ -5,8 +5,9 @@ use super::{PageNumber, PageRun};
 
 /// The rows of one contiguous key range: leaf pages in the file, and the rows between them.
 ///
-/// In key order: a leaf, its divider, a leaf, its divider and so on to the last divider, which the first leaf
-/// of the next segment must follow. A segment whose rows all fit on one page has no leaves, only rows.
+/// Leaves and rows alternate in key order: each leaf is followed by its divider, so that the segment ends
+/// with a divider. The first leaf of the next segment must follow. A segment whose rows all fit on one page
+/// has no leaves, only rows.
 #[derive(Clone, Debug, Default)]
 #[must_use = "a segment that is not assembled leaves its pages out of the tree"]
 pub struct Segment {
@@ -22,19 +23,19 @@ impl Segment {
         self.rows.bytes.is_empty()
     }
 
-    /// Bytes of memory that the segment uses.
+    /// The memory that the segment uses, in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.rows.bytes.len() + self.leaves.len() * size_of::<PageRun>()
     }
 
-    /// The pages of its leaves.
+    /// The pages of the segment's leaves.
     #[must_use]
     pub fn runs(&self) -> &[PageRun] {
         &self.leaves
     }
 
-    /// The leaves, each with its divider's cell.
+    /// The leaves, each with the cell of its divider.
     pub(super) fn leaves(&self) -> impl Iterator<Item = (PageNumber, &[u8])> {
         self.leaves.iter().flat_map(|run| run.pages()).zip(self.rows.iter())
     }

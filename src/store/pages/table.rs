@@ -16,16 +16,16 @@ use super::{BtreeError, PageFile, PageNumber, PageRun};
 #[derive(Debug)]
 pub struct TableWriter {
     file: Arc<PageFile>,
-    /// Adjacent pages: `complete` ones, then the current one.
+    /// Adjacent pages: first the complete pages (`complete` is their number), then the current page.
     buffer: AlignedBuffer,
     complete: usize,
     fill: PageBuilder,
-    /// Pages written.
+    /// The leaves written so far.
     leaves: Vec<PageRun>,
-    /// The last rowid of each complete page.
+    /// The last rowid of each complete leaf, including those written.
     last_rowids: Vec<u32>,
     last_rowid: u32,
-    /// For the bytes before and after the row on its leaf.
+    /// A buffer for the bytes before a row on its leaf: the row's length and its rowid.
     prefix: Vec<u8>,
 }
 
@@ -33,9 +33,11 @@ pub struct TableWriter {
 type Child = (PageNumber, u32);
 
 impl TableWriter {
-    /// Pages written together: too few to bypass the page cache.
+    /// The number of pages written together. With pages of up to 8 KiB, these are too few to bypass the page
+    /// cache.
     const PAGES: usize = 7;
-    /// Bytes of the longest cell of an interior page, with its pointer: a 32-bit rowid takes at most five.
+    /// Bytes of the longest cell of an interior page, with its pointer: a 32-bit rowid takes at most five
+    /// bytes.
     const LONGEST_INTERIOR: usize = CHILD + 5 + POINTER;
 
     /// A writer of one table.
@@ -99,7 +101,7 @@ impl TableWriter {
             self.fill.seal_table_leaf(&mut self.buffer[current.clone()]);
             return self.file.write_pages(root, &self.buffer[current]);
         }
-        // The page has a row: it was started for one.
+        // The current page has a row, because it was started for one.
         self.complete_page()?;
         self.write_complete()?;
         let leaves = self.leaves.iter().flat_map(|run| run.pages()).zip(self.last_rowids).collect();
@@ -137,7 +139,7 @@ impl TableWriter {
         let size = self.file.page_size();
         let mut page = vec![0; size.bytes()];
         let mut next = PageNumber(0);
-        // From the last page to the first, because each contains the number of the next.
+        // Writes from the last page to the first, because each page contains the number of the next.
         for part in bytes.chunks(size.overflow_bytes()).rev() {
             page.fill(0);
             page[..CHILD].copy_from_slice(&next.0.to_be_bytes());
@@ -148,8 +150,8 @@ impl TableWriter {
     }
 }
 
-/// Writes the levels above, and returns the topmost page, which is not written. `level` has at least one
-/// page.
+/// Writes the levels above `level`, which must have at least one page. Returns the contents of the topmost
+/// page, which is not written.
 fn write_interior(file: &PageFile, mut level: Vec<Child>) -> Result<Vec<u8>, BtreeError> {
     let size = file.page_size();
     // The last child has no cell.
@@ -159,7 +161,7 @@ fn write_interior(file: &PageFile, mut level: Vec<Child>) -> Result<Vec<u8>, Btr
         let mut above = Vec::with_capacity(pages);
         let mut bytes = vec![0; size.bytes()];
         for number in 0..pages {
-            // Distributes the children evenly, so that no page has only one.
+            // Distributes the children evenly, so that no page has only one child.
             let children = &level[level.len() * number / pages..level.len() * (number + 1) / pages];
             let (&(right, last_rowid), others) = children.split_last().expect("fewer pages than children");
             let mut fill = PageBuilder::interior(size);

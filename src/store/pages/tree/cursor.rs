@@ -17,7 +17,7 @@ pub struct OccurrenceCursor<'t> {
     range: LevelRange,
     leaves: Leaves<'t>,
     leaf: usize,
-    /// After the last cell of a leaf comes its divider.
+    /// The index of a cell on the leaf. The index after the last cell refers to the leaf's divider.
     cell: usize,
     /// The row at this place.
     row: Option<Occurrence>,

@@ -41,8 +41,8 @@ impl<'t> Leaves<'t> {
     }
 
     fn read(&mut self, leaf: usize) -> Result<(), BtreeError> {
-        // Callers that read most leaves get many at once. Callers that look for few rows, far apart, get only
-        // one.
+        // For callers that read most leaves, many leaves are read at once. For callers that look for few
+        // rows, far apart, only one leaf is read.
         let goes_on = (self.loaded.end..self.loaded.end + Self::NEAR).contains(&leaf);
         self.at_once = if goes_on { Self::READ.min(2 * self.at_once) } else { 1 };
         let leaves = &self.tree.leaves()[leaf..];
@@ -55,7 +55,7 @@ impl<'t> Leaves<'t> {
         Ok(())
     }
 
-    /// Whether the rows of a leaf are packed. It must be the last loaded leaf.
+    /// Whether the rows of a leaf are packed. This leaf must be the last loaded one.
     pub(in crate::store::pages) fn is_packed(&self, leaf: usize) -> Result<bool, BtreeError> {
         let page = self.get(leaf)?;
         Ok(*self.is_packed.get_or_init(|| page.is_packed()))

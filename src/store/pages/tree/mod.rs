@@ -10,7 +10,7 @@ use super::{BtreeError, PageFile, PageNumber, PageSize};
 use crate::store::partition_point::partition_point;
 use crate::store::row::OccurrenceRow;
 
-/// SQLite does not open deeper trees either.
+/// The maximum number of levels of a tree. SQLite does not read deeper trees either.
 const MOST_LEVELS: usize = 20;
 
 /// The pages on the path from a tree's root to its last leaf.
@@ -45,11 +45,11 @@ pub struct Tree {
     root: PageNumber,
     /// Interior pages, including the root unless it is a leaf.
     interior: Vec<PageNumber>,
-    /// In key order, at least one.
+    /// The leaves in key order; there is at least one.
     leaves: Vec<PageNumber>,
     /// The rows between the leaves, as concatenated cells.
     dividers: Vec<u8>,
-    /// The end of each divider.
+    /// The end of each divider in `dividers`.
     ends: Vec<u32>,
     /// The number of levels, including that of the leaves.
     depth: usize,
@@ -96,14 +96,16 @@ impl Tree {
         Ok(())
     }
 
-    /// The maximum number of bytes that the rows from a leaf on take on pages of this size.
+    /// The maximum number of bytes that the rows of leaf number `leaf` and all later rows take on pages of
+    /// this size.
     #[must_use]
     pub fn bytes(&self, leaf: usize, page_size: PageSize) -> u64 {
         let leaves = self.leaves.len().saturating_sub(leaf);
         (leaves * page_size.bytes() + self.dividers.len() + self.ends.len() * POINTER) as u64
     }
 
-    /// The same for the rows from `row` of `occurrence` on, and the rows before it on the same leaves.
+    /// The maximum number of bytes that the rows of `occurrence` from `row` on, and the rows before `row` on
+    /// the same leaves, take on pages of this size.
     #[must_use]
     pub fn bytes_from(&self, row: OccurrenceRow, page_size: PageSize) -> u64 {
         let before = self.leaves_before(row).unwrap_or(0);
@@ -111,7 +113,7 @@ impl Tree {
         (leaves * (page_size.bytes() + OccurrenceRow::LONGEST_CELL + POINTER)) as u64
     }
 
-    /// The number of leaves whose rows all come before `row`. The tree is that of `occurrence`.
+    /// The number of leaves whose rows all come before `row`. The tree must be that of `occurrence`.
     pub(super) fn leaves_before(&self, row: OccurrenceRow) -> Result<usize, BtreeError> {
         partition_point(0..self.divider_count(), |leaf| {
             let is_before = self.divider(leaf).and_then(|cell| is_before(cell, row));
@@ -119,7 +121,7 @@ impl Tree {
         })
     }
 
-    /// The maximum number of pages above the leaves if other leaves replace some of them.
+    /// The maximum number of pages above the leaves if other leaves replace some leaves of the tree.
     #[must_use]
     pub fn max_interior_pages(&self) -> u32 {
         // Each level, plus one more, may end with two pages that are not full.
@@ -127,15 +129,16 @@ impl Tree {
     }
 
     /// The maximum number of pages (of at least 1024 bytes, without the root) for rows of `bytes` bytes in
-    /// `segments` segments. No row is longer, as a cell, than `longest` bytes.
+    /// `segments` segments. As a cell, no row is longer than `longest` bytes.
     #[must_use]
     pub fn max_pages_for(bytes: u64, page_size: PageSize, longest: usize, segments: usize) -> u32 {
         let (size, longest) = (page_size.bytes() as u64, (longest + POINTER) as u64);
-        // A leaf is full if the next row does not fit. At the end of a segment with leaves, up to two are not
-        // full. Rows of segments without leaves are packed together.
+        // A leaf is full if the next row does not fit. At the end of a segment with leaves, up to two leaves
+        // are not full. Rows of segments without leaves are packed together.
         let full = bytes / (size - LEAF_HEADER as u64 - longest);
         let leaves = full + 2 * full.min(segments as u64) + 3;
-        // An interior page gives away at most one child, and the last page of each level may have only two.
+        // An interior page gives away at most one child, and the last page of each level may have only two
+        // children.
         let children = ((size - INTERIOR_HEADER as u64) / (CHILD as u64 + longest) - 1).max(4);
         let (mut pages, mut level) = (leaves + 2, leaves);
         while level > children {
@@ -150,7 +153,7 @@ impl Tree {
         self.pages_without(0)
     }
 
-    /// The same without the first `leaves` leaves.
+    /// All pages except the root and the first `leaves` leaves.
     pub(super) fn pages_without(&self, leaves: usize) -> impl Iterator<Item = PageNumber> {
         let pages = self.interior.iter().chain(&self.leaves[leaves..]).copied();
         pages.filter(|&page| page != self.root)

@@ -11,10 +11,11 @@ use crate::store::pages::{BtreeError, PageFile, PageNumber, Tree};
 use crate::store::partition_point::partition_point;
 use crate::store::row::Occurrence;
 
-/// The trees of positions. The values are valid until somebody writes to pages of either tree.
+/// The trees of `game_position` and `occurrence`. The values are valid until pages of either tree are
+/// written.
 #[derive(Clone, Copy, Debug)]
 pub struct PositionTrees<'f> {
-    /// The file.
+    /// The database file.
     pub file: &'f PageFile,
     /// The root page of `game_position`.
     pub positions: PageNumber,
@@ -25,14 +26,14 @@ pub struct PositionTrees<'f> {
 }
 
 /// Looks up rows. Rows of `game_position` are found fastest in ascending order, because the pages on the path
-/// to the last one are cached.
+/// to the last row found are cached.
 ///
-/// Reading scattered rows page by page is far faster than through a memory map. There, the first access to
-/// each page is a page fault, which also reads many of the following pages.
+/// Reading scattered rows page by page is far faster than through a memory map. With a memory map, the first
+/// access to each page is a page fault, which also reads many of the following pages.
 #[derive(Debug)]
 pub struct PositionReader<'f> {
     trees: PositionTrees<'f>,
-    /// The pages from the root downwards.
+    /// The pages on the path from the root to the row looked up last, with their numbers.
     way: Vec<(PageNumber, Vec<u8>)>,
 }
 
@@ -66,8 +67,8 @@ impl<'f> PositionReader<'f> {
         Ok(())
     }
 
-    /// Calls `see` with the FEN of a position of a game and the move played there. Returns `None` if there is
-    /// no row.
+    /// Calls `see` with the FEN of a position of a game and the move played there. Returns `None` if the
+    /// position has no row.
     ///
     /// # Errors
     /// If a page cannot be read or is invalid: a row may be too long for its page, or contain wrong values.
@@ -97,7 +98,7 @@ impl<'f> PositionReader<'f> {
         Err(BtreeError::Damaged { page: self.trees.positions })
     }
 
-    /// Loads the page `level` levels below the root.
+    /// Loads page `number`, which is `level` levels below the root, unless it is cached.
     fn load(&mut self, level: usize, number: PageNumber) -> Result<&[u8], BtreeError> {
         let file = self.trees.file;
         if number.0 == 0 || number.0 > file.page_count() {
@@ -108,7 +109,7 @@ impl<'f> PositionReader<'f> {
         }
         let (loaded, page) = &mut self.way[level];
         if *loaded != number {
-            // Until the page is read, the buffer contains neither page.
+            // If reading fails, the buffer contains neither the old page nor the new one.
             *loaded = PageNumber(0);
             file.read_page(number, page)?;
             *loaded = number;
