@@ -7,8 +7,8 @@
 //! 2. then either the first number, and for each further number the difference from the one before, minus 1;
 //! 3. or the length of the bitmap in bytes, and the bitmap: bit 0 of the first byte is the number 0.
 //!
-//! The shorter of the two is used. Numbers are varints: seven bits per byte, lowest bits first; all bytes but
-//! the last have the top bit set.
+//! The bitmap is used only if it is clearly shorter than the list. Numbers are varints: seven bits per byte,
+//! lowest bits first; all bytes but the last have the top bit set.
 
 use crate::id::GameId;
 
@@ -104,7 +104,7 @@ fn append_to_map<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Option
     let (map, rest) = behind.split_at_checked(length as usize)?;
     let end = 8 * map.len() - map.last()?.leading_zeros() as usize;
     let numbers = count as usize / 2 + more.len();
-    // A list has at least one byte per number, and one for their count.
+    // A list needs at least one byte per number, and one byte for the count.
     let stays = count % 2 == 1 && is_shorter_as_map(numbers + 1, map.len().max(map_bytes(more)));
     if !stays || more.first().is_some_and(|&first| usize::from(first) < end) {
         return None;
@@ -119,13 +119,13 @@ fn map_bytes(numbers: &[u16]) -> usize {
     numbers.last().map_or(0, |&last| usize::from(last) / 8 + 1)
 }
 
-/// Whether a bitmap is used instead of a list; both lengths are in bytes, and the list's includes the count.
-/// Two more bytes are for the length of the bitmap.
+/// Whether a bitmap is used instead of a list. Both lengths are in bytes. `list_bytes` includes the count;
+/// `map_bytes` includes neither the count nor the length of the bitmap, for which about four bytes are added.
 const fn is_shorter_as_map(list_bytes: usize, map_bytes: usize) -> bool {
     list_bytes > map_bytes + 4
 }
 
-/// Writes an existing bitmap with further numbers, its length first.
+/// Appends the length of a bitmap, and the bitmap: an existing one (`map`) with further numbers.
 fn push_map(map: &[u8], numbers: &[u16], bytes: &mut Vec<u8>) {
     let length = map.len().max(map_bytes(numbers));
     push_number(length as u64, bytes);
@@ -144,8 +144,8 @@ pub fn decode(bytes: &[u8], see: impl FnMut(u16)) -> Option<&[u8]> {
     decode_within(bytes, |_| u64::MAX, see)
 }
 
-/// Like [`decode`], but only for numbers in `wanted`: called with `n`, it returns the bits of the 64 numbers
-/// from `64 * n` on.
+/// Like [`decode`], but only for the wanted numbers: `wanted(n)` returns the bits of the 64 numbers from
+/// `64 * n` on.
 #[inline]
 pub(crate) fn decode_within(
     bytes: &[u8],
@@ -192,7 +192,7 @@ pub fn decode_whole(bytes: &[u8], see: impl FnMut(u16)) -> Option<()> {
     decode(bytes, see)?.is_empty().then_some(())
 }
 
-/// Writes a number.
+/// Appends a number to `bytes` as a varint.
 pub(crate) fn push_number(mut number: u64, bytes: &mut Vec<u8>) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -201,7 +201,8 @@ pub(crate) fn push_number(mut number: u64, bytes: &mut Vec<u8>) {
     bytes.push(number as u8);
 }
 
-/// Reads a number. Returns it with the remaining bytes.
+/// Reads the varint at the beginning of `bytes`, of at most 28 bits. Returns the number and the remaining
+/// bytes.
 #[inline]
 pub(super) fn take_number(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let (&first, mut rest) = bytes.split_first()?;
@@ -309,7 +310,8 @@ mod tests {
             round_trip(&numbers.into_iter().collect::<Vec<_>>());
         }
 
-        /// Mostly numbers close to each other, so that there are bitmaps; in any order.
+        /// Most numbers are close to each other, so that bitmaps occur. The added numbers may be smaller than
+        /// the others.
         #[test]
         fn a_set_with_more_is_as_if_encoded_at_once(
             numbers in proptest::collection::btree_set(0..900_u16, 0..400),

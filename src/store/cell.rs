@@ -1,4 +1,4 @@
-//! Checked reading of cells: a cell need not contain what the schema requires.
+//! Checked reading of cells: a cell may contain a value that the schema does not allow.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -83,7 +83,7 @@ impl WrongCell {
         rusqlite::Error::FromSqlConversionFailure(0, Type::Null, Box::new(self))
     }
 
-    /// The wrong cell that caused a read error, if one did.
+    /// The wrong cell that caused `error`; `None` if the error has another cause.
     pub(crate) fn from_error(error: &rusqlite::Error) -> Option<&Self> {
         match error {
             rusqlite::Error::FromSqlConversionFailure(_, _, cause) => cause.downcast_ref(),
@@ -92,7 +92,7 @@ impl WrongCell {
     }
 }
 
-/// All rows of a query.
+/// Reads all rows of a query.
 pub(crate) fn read_rows<T>(
     query: &mut Statement<'_>,
     params: impl Params,
@@ -114,7 +114,7 @@ pub(crate) trait Stored<'r>: Sized {
     fn read(value: ValueRef<'r>) -> Option<Self>;
 }
 
-/// A row of a table while it is read.
+/// A row of a table that is being read.
 #[derive(Clone, Copy)]
 pub(crate) struct Cells<'r> {
     row: &'r Row<'r>,
@@ -137,7 +137,7 @@ impl<'r> Cells<'r> {
     /// Converts a column with `read`.
     ///
     /// # Errors
-    /// A [`WrongCell`] as an error of SQLite, if `read` returns nothing.
+    /// A [`WrongCell`] as an error of SQLite, if `read` returns `None`.
     pub(crate) fn read<T>(
         self,
         column: impl RowIndex,
@@ -242,8 +242,7 @@ impl<'r> Stored<'r> for String {
     }
 }
 
-/// A text in a list, of which only the first characters are printed: a name can have many MiB, and a list has
-/// many rows.
+/// A text for a list, cut after its first characters: a name can have many MiB, and a list has many rows.
 pub(crate) struct TruncatedText(pub(crate) String);
 
 impl TruncatedText {

@@ -24,7 +24,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// functions.
 pub(crate) type SetUp = fn(&Connection) -> rusqlite::Result<()>;
 
-/// Decides whether the running query should stop. Any thread may ask it at any time.
+/// Decides whether the running query should stop. Any thread may call it at any time.
 #[derive(Clone)]
 pub struct Stop(Arc<dyn Fn() -> bool + Send + Sync>);
 
@@ -134,7 +134,8 @@ impl Database {
         self.setting("openings")
     }
 
-    /// Unused bytes of the file that can be reused, including those that a crashed run left after its end.
+    /// Unused bytes of the file that can be reused, including bytes that a crashed run left after the last
+    /// page.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -174,7 +175,7 @@ impl Database {
         self.connection
             .pragma_update(None, "synchronous", "FULL")
             .and_then(|()| self.connection.pragma_update(None, "cache_size", -kib))
-            // Written rows refer to existing rows, as in a new database.
+            // The program writes only rows whose references are valid, so SQLite need not check them.
             .and_then(|()| self.connection.pragma_update(None, "foreign_keys", "OFF"))
             .map_err(failed)
     }
@@ -232,12 +233,12 @@ impl Database {
         self.kept_open.borrow_mut().push(file);
     }
 
-    /// Registers the SQL functions on another connection to this database.
+    /// The function that registers the SQL functions on another connection to this database.
     pub(crate) const fn set_up(&self) -> SetUp {
         self.set_up
     }
 
-    /// Where the database is.
+    /// The path of the database file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -285,12 +286,12 @@ impl Database {
             .map_err(|source| Error::sqlite(&self.path, "watch what runs", source))
     }
 
-    /// Decides whether queries should stop, if set.
+    /// The check that decides whether queries should stop, if one is set.
     pub(crate) fn stop(&self) -> Option<Stop> {
         self.stop.borrow().clone()
     }
 
-    /// Fails if queries should stop. For work between queries.
+    /// Fails if queries should stop. Long work between queries calls this.
     pub(crate) fn check_stop(&self) -> Result<()> {
         let is_over = self.stop.borrow().as_ref().is_some_and(|stop| (stop.0)());
         if is_over { Err(Error::Interrupted) } else { Ok(()) }
@@ -315,7 +316,7 @@ pub(super) fn continuation_threshold(connection: &Connection, path: &Path) -> Re
     setting(connection, path, "continuation_threshold")
 }
 
-/// Whether reading fails because a crashed writer's journal must be rolled back first.
+/// Whether reading failed because a crashed writer's journal or log must be recovered first.
 fn needs_recovery(error: &Error) -> bool {
     let Error::Sqlite { source: rusqlite::Error::SqliteFailure(error, _), .. } = error else { return false };
     [ffi::SQLITE_READONLY_ROLLBACK, ffi::SQLITE_READONLY_RECOVERY, ffi::SQLITE_READONLY_CANTINIT]

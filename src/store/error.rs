@@ -17,7 +17,7 @@ use crate::store::schema_version::SchemaVersion;
 use crate::store::space::{Need, Size, is_disk_full};
 use crate::store::sql_location::SqlLocation;
 
-/// An error of a database; each message says what to do next.
+/// An error of a database. Most messages say what to do next.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -91,7 +91,7 @@ pub enum Error {
         /// The target.
         path: PathBuf,
     },
-    /// The name of the target is too long: names of files beside it are longer.
+    /// The name of the target is too long: temporary files beside it need even longer names.
     #[error("{}: the name is too long for a database; the most is {most} bytes", path.display())]
     LongName {
         /// The target.
@@ -228,7 +228,7 @@ pub enum Error {
         /// The name of the view and the table.
         name: String,
     },
-    /// Counts differ from the number of rows.
+    /// The numbers of games in `source` or `import` differ from the number of rows in `game`.
     #[error(
         "{}: there are {games} games, but its sources and runs say {told}; another program changed its rows; nothing was \
          written. `pgndex verify` shows more, and `pgndex repair` makes the tables consistent again",
@@ -239,10 +239,10 @@ pub enum Error {
         path: PathBuf,
         /// The number of games.
         games: i64,
-        /// The number of games that the counts say.
+        /// The number of games according to `source` or `import`.
         told: i64,
     },
-    /// A table has no unused numbers left.
+    /// All row numbers of a table are used up.
     #[error(
         "{}: {table} has a row numbered {last}, so no number is left for another; `pgndex verify` shows \
          whether pgndex wrote it; nothing was added",
@@ -309,7 +309,7 @@ pub enum Error {
         /// Rows written.
         written: usize,
     },
-    /// Games that were to be removed still exist.
+    /// Games that were to be removed still exist because of a trigger.
     #[error(
         "{}: games cannot be removed, as a trigger of the table game keeps them; nothing was changed; drop the trigger first",
         path.display()
@@ -403,7 +403,7 @@ impl Error {
         }
     }
 
-    /// Converts an error of SQLite into one that the user can act on.
+    /// Converts an error of SQLite into an error that the user can act on.
     pub(crate) fn sqlite(path: &Path, action: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         if let Some(cell) = WrongCell::from_error(&source) {
@@ -423,7 +423,7 @@ impl Error {
             {
                 Self::DiskFull { path, need: None, source: source.into() }
             }
-            // Other errors with this code ask for recovery after a crash.
+            // Other extended codes mean that recovery after a crash is necessary.
             ErrorCode::ReadOnly if extended == ffi::SQLITE_READONLY => Self::ReadOnly { path, source },
             ErrorCode::NotADatabase => Self::NotADatabase { path },
             ErrorCode::DatabaseCorrupt => Self::Corrupt { path, source },
@@ -447,7 +447,7 @@ impl Error {
         }
     }
 
-    /// Converts an error of the system into one that the user can act on.
+    /// Converts an error of the system into an error that the user can act on.
     pub(crate) fn io(path: &Path, action: &'static str, source: io::Error) -> Self {
         let path = path.to_owned();
         if is_disk_full(source.kind()) {
@@ -467,7 +467,7 @@ impl Error {
         }
     }
 
-    /// Adds the space that the work needs to the error, if it is that of a full disk.
+    /// Adds the space that the work needs, if the error is [`Error::DiskFull`].
     pub(crate) fn needing(self, need: Option<Need>) -> Self {
         match self {
             Self::DiskFull { path, need: None, source } => Self::DiskFull { path, need, source },
@@ -494,7 +494,7 @@ fn is_about_values(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// What exists instead of a database, and what to do.
+/// Describes what the path is instead of a database, and suggests what to do.
 fn what_instead(path: &Path) -> &'static str {
     let mut head = Vec::new();
     match fs::metadata(path) {

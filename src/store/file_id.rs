@@ -23,8 +23,8 @@ impl FileId {
         Ok(Self { device: metadata.dev(), number: metadata.ino() })
     }
 
-    /// Identifies the file at a path. Without file numbers, the creation time is used: a file that replaces
-    /// another one was created later. (On Windows that cannot happen while the other one is open.)
+    /// Identifies the file at a path. On systems without file numbers, the creation time is used: a file that
+    /// replaces another one was created later. (On Windows, a file cannot be replaced while it is open.)
     ///
     /// # Errors
     /// If there is no file, or its metadata cannot be read.

@@ -1,5 +1,5 @@
-//! The keys that many rows of a level of `occurrence` share, in few bytes. With this list, the number of rows
-//! of a key is known without reading the level.
+//! A compact list of the keys that many rows of a level of `occurrence` share. It gives an upper bound of the
+//! number of rows of any key without reading the level.
 //!
 //! A list is stored as
 //!
@@ -38,7 +38,7 @@ impl Default for FrequentKeys {
 }
 
 impl FrequentKeys {
-    /// Concatenates lists. Each has greater keys than the one before.
+    /// Concatenates lists. The keys of each list must be greater than those of the list before.
     #[must_use]
     pub fn join(lists: impl IntoIterator<Item = Self>) -> Self {
         let mut joined = Self::default();
@@ -51,7 +51,7 @@ impl FrequentKeys {
         joined
     }
 
-    /// An upper bound of the number of rows of a key, which is a number as SQLite stores it.
+    /// An upper bound of the number of rows of `key`, which is the integer that SQLite stores.
     #[must_use]
     pub fn most_rows(&self, key: i64) -> u32 {
         match self.keys.binary_search_by_key(&key, |&(listed, _)| listed) {
@@ -60,8 +60,8 @@ impl FrequentKeys {
         }
     }
 
-    /// The keys with enough rows that their positions get a row of `visited_position`, if `threshold` games
-    /// in all reached them. Empty if positions are never delayed.
+    /// The keys with enough rows in this level for a row of `visited_position`, provided that `threshold`
+    /// games in total reached the position. Empty if positions are never delayed.
     #[must_use]
     pub fn with_rows(&self, threshold: u32) -> Vec<PositionKey> {
         if !may_be_delayed(threshold) {
@@ -122,7 +122,7 @@ impl FrequentKeys {
         }
     }
 
-    /// Removes the keys that have fewer rows.
+    /// Raises the minimum number of rows, and removes the keys with fewer rows.
     fn raise(&mut self, fewest: u32) {
         if fewest > self.fewest {
             self.fewest = fewest;
@@ -165,7 +165,7 @@ impl FrequentKeyCounter {
             && rows >= self.found.fewest
         {
             if self.found.keys.is_empty() {
-                // Growing step by step is slower.
+                // Letting the list grow step by step would be slower.
                 self.found.keys.reserve(1 << 8);
             }
             self.found.keys.push((key.as_i64(), rows));
@@ -174,7 +174,7 @@ impl FrequentKeyCounter {
     }
 }
 
-/// Looks up the number of rows of keys in ascending order.
+/// Looks up upper bounds of numbers of rows. The keys must be given in ascending order.
 #[derive(Clone, Debug)]
 pub(crate) struct FrequentKeyCursor<'k> {
     list: &'k FrequentKeys,

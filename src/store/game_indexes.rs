@@ -6,14 +6,15 @@ use rusqlite::Connection;
 /// A common table expression (after `WITH RECURSIVE`) of all first values of the indexes of hashes:
 /// `game_id >> 18`.
 ///
-/// With it SQLite looks a hash up in each block, even without statistics of the indexes.
+/// With this expression, SQLite looks up a hash in each block, even without statistics of the indexes.
 pub(crate) const HASH_BLOCKS: &str = "hash_block (number) AS (
      SELECT 0 UNION ALL SELECT number + 1 FROM hash_block
      WHERE number < (SELECT game_id >> 18 FROM game ORDER BY game_id DESC LIMIT 1))";
 
 /// Writes statistics which say that each index of `game` begins with few distinct values, so that SQLite
-/// looks a second value up in each of them (["Skip-scan"](https://www.sqlite.org/optoverview.html#skipscan)).
-/// The numbers are the games per block, and roughly the games per value: only the order of magnitude matters.
+/// looks up the second column for each of these values
+/// (["Skip-scan"](https://www.sqlite.org/optoverview.html#skipscan)). The statistics contain the number of
+/// games per block, and roughly the number of games per value: only the order of magnitude matters.
 const GAME_STATISTICS: &str =
     "WITH known (name, of_block, of_value) AS (VALUES ('game_white', 1 << 16, '10'), ('game_black', 1 << 16, '10'),
          ('game_event', 1 << 16, '20'), ('game_date', 1 << 16, '10'), ('game_eco', 1 << 16, '100'),
@@ -23,8 +24,9 @@ const GAME_STATISTICS: &str =
      FROM (SELECT game_id AS games FROM main.game ORDER BY game_id DESC LIMIT 1) CROSS JOIN known
      WHERE games > 0 AND name IN (SELECT name FROM main.sqlite_schema WHERE type = 'index' AND tbl_name = 'game')";
 
-/// Statistics of the two largest tables. Without them SQLite assumes that these tables are small, and scans
-/// one where it should look up a key. Two rows per key: only the order of magnitude matters.
+/// Statistics of the two largest tables. Without them SQLite assumes that these tables are small, and scans a
+/// table instead of looking up a key. The statistics assume two rows per key: only the order of magnitude
+/// matters.
 const POSITION_STATISTICS: &str = "WITH counted (positions, games, levels) AS (
          SELECT (SELECT sum(positions) FROM main.import), (SELECT max(game_id) FROM main.game),
              (SELECT count(*) FROM main.occurrence_level))
@@ -37,7 +39,7 @@ const POSITION_STATISTICS: &str = "WITH counted (positions, games, levels) AS (
 /// Updates the numbers of games and positions that SQLite's query planner uses.
 pub(crate) fn update_statistics(connection: &Connection) -> rusqlite::Result<()> {
     if !connection.table_exists(Some("main"), "sqlite_stat1")? {
-        // The only way to create that table.
+        // `ANALYZE` is the only way to create `sqlite_stat1`.
         connection.execute_batch("ANALYZE main.setting")?;
         connection.execute_batch("DELETE FROM main.sqlite_stat1")?;
     }

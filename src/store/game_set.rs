@@ -6,10 +6,11 @@ use crate::id::GameId;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, game_of};
 
-/// A set of games: a bitmap for each block that has one. So gaps in the numbers take no memory.
+/// A set of games: a bitmap for each block in which the set has a game. So large gaps in the numbers take
+/// hardly any memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameSet {
-    /// The blocks up to the last with a game.
+    /// All blocks up to the last one with a game; `None` for a block without games.
     blocks: Vec<Option<BlockGames>>,
     count: u64,
 }

@@ -14,8 +14,8 @@ use crate::store::lock_owner::LockOwner;
 const MARK: &str = ".pgndex-tmp";
 const LOCK: &str = ".lock";
 
-/// The maximum length of a database's name in bytes: 255, the limit of common file systems, minus what the
-/// longest name beside it adds.
+/// The maximum length of a database's name in bytes: 255, the limit of common file systems, minus the number
+/// of bytes that the longest name of a file beside it adds.
 const MOST_NAME: usize = 255 - (1 + MARK.len() + "-headers-journal".len());
 
 /// The right to write a database: a lock file beside it, locked with the operating system. If the process
@@ -34,13 +34,13 @@ impl WriterLock {
     /// # Errors
     /// [`Error::Busy`] if another process holds the lock (this never waits), [`Error::Directory`] if the
     /// directory is missing or not writable, [`Error::NotAFile`] if `target` is a directory,
-    /// [`Error::LongName`].
+    /// [`Error::LongName`] if its name is too long.
     pub fn acquire(target: &Path) -> Result<Self> {
-        // The lock is beside the file that a link points to: a rename must not cross file systems or replace
-        // the link.
+        // If `target` is a link, the lock file is beside the file that the link points to: a rename must not
+        // cross file systems or replace the link.
         let is_open_end = ends_in_separator(target);
         let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
-        // A path that is still a link has no target.
+        // A path that is still a link points to a missing file.
         let is_no_file = is_open_end || target.is_dir() || target.is_symlink();
         let Some(name) = target.file_name().filter(|_| !is_no_file) else {
             return Err(Error::NotAFile { path: target });
@@ -70,7 +70,8 @@ impl WriterLock {
     }
 }
 
-/// Removes the temporary files of earlier writers of a database. This process holds its lock.
+/// Removes the temporary files of earlier writers of a database. This process must hold the lock of the
+/// database.
 fn clear_remains(target: &Path) -> Result<()> {
     let prefix = side_name(target.file_name().unwrap_or_default(), "");
     let directory = directory_of(target);
@@ -79,7 +80,7 @@ fn clear_remains(target: &Path) -> Result<()> {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();
         if is_left_by_sqlite(&name) {
-            // The file of another user may have to stay.
+            // Removing a file of another user may fail.
             let _ = fs::remove_file(entry.path());
             continue;
         }
@@ -118,8 +119,8 @@ pub fn remove_temporary_files() {
 impl Drop for WriterLock {
     fn drop(&mut self) {
         held().retain(|target| *target != self.target);
-        // Still under the lock: a process that opened the file meanwhile notices that it was removed and
-        // creates a new one.
+        // The file is removed before it is unlocked: a process that opened it meanwhile notices that it was
+        // removed, and creates a new one.
         if cfg!(unix) {
             let _ = fs::remove_file(&self.lock_path);
         }
@@ -165,9 +166,9 @@ fn side_name(name: &OsStr, suffix: &str) -> OsString {
     side
 }
 
-/// Whether a file is a temporary file of an SQLite sort. SQLite unlinks such files right after creating them,
-/// so the process that created it was killed in between. SQLite uses the file by its handle alone, so
-/// removing one that was just created is harmless.
+/// Whether a file has the name of a temporary file of SQLite, as used by large sorts. SQLite unlinks such a
+/// file right after creating it, so an existing file is normally from a process that was killed in between.
+/// SQLite accesses it only by its open handle, so removing a file that was just created is harmless.
 fn is_left_by_sqlite(name: &OsStr) -> bool {
     let number = name.as_encoded_bytes().strip_prefix(b"etilqs_");
     number.is_some_and(|number| (1..=16).contains(&number.len()) && number.iter().all(u8::is_ascii_hexdigit))

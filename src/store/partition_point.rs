@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-/// The first number of a range for which `is_before` is false. It is true for all numbers below.
+/// The first number of a range for which `is_before` is false, or the end of the range. `is_before` must be
+/// true for all smaller numbers of the range, and false for all greater ones.
 #[inline]
 pub(crate) fn partition_point<E>(
     range: Range<usize>,

@@ -37,7 +37,7 @@ pub(crate) enum FileKind {
     Ours(SchemaVersion),
 }
 
-/// Finds out the kind of a database without changing it.
+/// Determines the kind of a database without changing it.
 ///
 /// # Errors
 /// [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`], [`Error::Unreleased`].
@@ -45,7 +45,7 @@ pub(crate) fn inspect(connection: &Connection, path: &Path) -> Result<FileKind> 
     inspect_for(connection, path, SchemaVersion::LATEST)
 }
 
-/// Like [`inspect`], for a program that writes a certain version.
+/// Like [`inspect`], for a program whose latest schema version is `supported`.
 fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -> Result<FileKind> {
     let number = |pragma: &str| -> Result<i32> {
         connection
@@ -80,8 +80,8 @@ fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -
 /// Applies all pending migrations in one transaction. A blank database becomes a pgndex database.
 ///
 /// # Errors
-/// Errors of a database that cannot be opened, and is left unchanged ([`Error::NotADatabase`],
-/// [`Error::OtherProgram`], [`Error::TooNew`], [`Error::Unreleased`]), and errors of SQLite.
+/// [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`] or [`Error::Unreleased`] if the
+/// database cannot be opened; errors of SQLite. In each case, the database is unchanged.
 pub fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
     migrate_with(connection, path, &MIGRATIONS)
 }
@@ -123,10 +123,10 @@ pub(crate) fn schema_of(version: SchemaVersion) -> rusqlite::Result<Connection> 
     Ok(connection)
 }
 
-/// Registers the function `exp` if SQLite does not have it. Views use it: without it SQLite cannot list their
-/// columns or alter tables.
+/// Registers the function `exp` if SQLite does not have it. Views use this function: without it, SQLite
+/// cannot list their columns or alter tables.
 pub(crate) fn provide_exp(connection: &Connection) -> rusqlite::Result<()> {
-    // Listing all functions takes far longer, and this runs each time a database is opened.
+    // This runs each time a database is opened, and listing all functions would take far longer.
     if connection.prepare("SELECT exp(0)").is_ok() {
         return Ok(());
     }

@@ -25,7 +25,7 @@ impl fmt::Display for Need {
     }
 }
 
-/// A number of bytes for people: in MiB, or in KiB below one MiB, rounded up.
+/// Formats a number of bytes for messages: in MiB, or in KiB below one MiB, rounded up.
 #[derive(Clone, Copy, Debug)]
 pub struct Size(pub u64);
 
@@ -39,7 +39,8 @@ impl fmt::Display for Size {
     }
 }
 
-/// Whether the system reports that there is no space: on the disk, in a quota, or for files of this size.
+/// Whether an error of the system means that no space is left: the disk is full, a quota is used up, or a
+/// file has reached the maximum size.
 #[must_use]
 pub const fn is_disk_full(error: io::ErrorKind) -> bool {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
@@ -65,7 +66,7 @@ pub fn free_bytes(_: &Path) -> Option<u64> {
 /// the file: closing it would release the locks that SQLite holds on it.
 #[cfg(all(unix, feature = "index"))]
 pub(crate) fn refusal(path: &Path) -> Option<io::Error> {
-    // Perhaps no file at all can be opened.
+    // First check whether this process can open any file: the limit of open files may be reached.
     let refused = || rustix::fs::access(path, rustix::fs::Access::READ_OK).err().map(io::Error::from);
     std::fs::File::open("/dev/null").err().or_else(refused)
 }

@@ -12,7 +12,7 @@ const CONTEXT: usize = 35;
 pub struct SqlLocation {
     /// The line, from 1.
     pub line: u64,
-    /// This line, or the part of it around the place.
+    /// The text of the line, or the part of it around the place.
     pub text: String,
     /// The place in `text`, in terminal columns from 0.
     pub column: usize,
@@ -27,7 +27,7 @@ impl SqlLocation {
         let before = visible(before.rsplit('\n').next().unwrap_or_default());
         let after = visible(after.lines().next().unwrap_or_default());
         let (mut text, mut width) = (String::new(), 0);
-        // Backwards from the place.
+        // Find where to cut the text before the place.
         let cut = before.char_indices().rev().find(|(_, letter)| {
             width += letter.width().unwrap_or(0);
             width > CONTEXT

@@ -1,4 +1,4 @@
-//! The games that reached a visited position, grouped by the move they played there, in few bytes.
+//! The games that reached a visited position, grouped by the move they played there, in a compact form.
 
 use crate::board::ShortMove;
 use crate::id::GameId;
@@ -12,7 +12,7 @@ pub(crate) struct PlayedMove(u16);
 
 impl PlayedMove {
     /// No move: the game reached the position only once, and ended there. No [`ShortMove`] has these bits:
-    /// kind 7 is used only for null moves, in which both squares are the first.
+    /// kind 7 is used only for null moves, whose two squares are both the first square.
     pub(crate) const NOTHING: Self = Self(7 << 12 | 1);
 
     /// A move, or no move.
@@ -42,7 +42,7 @@ impl PlayedMove {
 pub(crate) struct Visits {
     /// Games added since the last packing.
     new: Vec<(GameId, PlayedMove)>,
-    /// The block number, bytes and their count, for one block after the other.
+    /// For each block in turn: its number, the length of its data in bytes, and the data.
     packed: Vec<u8>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct PackingBuffers {
 }
 
 impl Visits {
-    /// An empty set, with capacity for some games.
+    /// An empty set that reuses the memory of a buffer.
     pub(crate) fn with_buffers(buffers: &mut PackingBuffers) -> Self {
         Self { new: std::mem::take(&mut buffers.visits), packed: Vec::new() }
     }
@@ -174,8 +174,8 @@ pub(crate) fn for_each_visit_within(
     true
 }
 
-/// Reads the move at the beginning of a stored block, or of the rest of one. The set of the games that played
-/// it follows.
+/// Reads the move at the beginning of a stored block, or of the rest of a block. Returns it with the
+/// remaining bytes, which begin with the set of games that played the move.
 #[inline]
 pub(crate) fn take_move(bytes: &[u8]) -> Option<(PlayedMove, &[u8])> {
     let (bits, set) = take_number(bytes)?;

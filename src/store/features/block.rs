@@ -12,10 +12,10 @@ use crate::store::features::kind::FeatureKind;
 /// All non-empty sets of a block, with their numbers in ascending order.
 pub(crate) type BlockSets = SortedMap<(FeatureKind, i64), Vec<u16>>;
 
-/// The features of the games of a block. About 40 MB for a block of long games.
+/// The features of the games of a block. They take about 40 MB of memory for a block of long games.
 ///
-/// Features are only recorded per game, and sorted when the block is complete. Otherwise 40,000 lists would
-/// have to grow all the time.
+/// Features are recorded game by game, and sorted when the block is complete. With one list per feature,
+/// about 40,000 lists would have to grow all the time.
 #[derive(Debug, Default)]
 pub(crate) struct FeatureBlock {
     /// Numbers within the block, in ascending order.
@@ -35,7 +35,7 @@ impl FeatureBlock {
         self.games.is_empty()
     }
 
-    /// Adds a game, with a number greater than those before.
+    /// Adds a game. Its number must be greater than those of the games before.
     pub(crate) fn push(&mut self, number: u16, game: FeaturesOfGame<'_>) {
         debug_assert!(self.games.last().is_none_or(|&last| last < number), "in order");
         self.games.push(number);
@@ -47,7 +47,7 @@ impl FeatureBlock {
         }
     }
 
-    /// Passes all non-empty sets to the caller, in the order of the table, and clears them.
+    /// Passes all non-empty sets to `see`, in the order of the table, and clears the block.
     pub(crate) fn take<E>(
         &mut self,
         mut see: impl FnMut(FeatureKind, i64, &[u16]) -> Result<(), E>,
@@ -92,7 +92,7 @@ impl FeatureBlock {
         })
     }
 
-    /// Transposes the bits of each game into the games of each bit.
+    /// Converts the bits of each game into the list of games for each bit.
     fn take_pieces<E>(
         &self,
         give: &mut impl FnMut(FeatureKind, i64, &[u16]) -> Result<(), E>,
@@ -176,7 +176,8 @@ fn transpose(rows: &mut [u64; 64]) {
     }
 }
 
-/// Hashes packed materials. They come from game collections, so nobody chooses them to collide.
+/// Hashes packed materials. They come from game collections, so a defence against chosen collisions is not
+/// needed.
 #[derive(Clone, Copy, Debug, Default)]
 struct MaterialHasher(u64);
 

@@ -1,4 +1,4 @@
-//! Features that few games have often, in one numbering.
+//! Features other than material and pieces on squares, numbered consecutively.
 
 use crate::board::{Color, PawnStructure, Piece, Square};
 use crate::store::features::kind::FeatureKind;
@@ -6,7 +6,7 @@ use crate::store::features::kind::FeatureKind;
 /// Pieces on squares: 64 squares each of pieces with codes 2 to 13.
 pub(super) const PIECE_SQUARES: u16 = 12 * 64;
 const CASTLINGS: u16 = 4;
-/// Bits of the numbers of pawn structures. Several structures share a number.
+/// The number of bits in the number of a pawn structure. Several structures share a number.
 const PAWN_BITS: u32 = 12;
 
 /// A feature of a game other than material and pieces on squares.
@@ -103,7 +103,7 @@ impl Feature {
         (first_of(kind)..first_of(kind) + count).map(Self)
     }
 
-    /// The kind, and the value in the table.
+    /// The columns `kind` and `value` in `game_set`.
     pub(crate) fn place(self) -> (FeatureKind, i64) {
         let mut value = self.0;
         for (kind, count) in PARTS {

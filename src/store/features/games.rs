@@ -6,7 +6,7 @@ use crate::store::features::feature::{Feature, piece_square};
 /// The squares that each piece occupies at some time, by piece code minus 2.
 pub(crate) type PieceSquares = [u64; 12];
 
-/// The features of some games, in order. A feature that a game has several times may be listed as often.
+/// The features of some games, in order. A feature that a game has several times may be listed several times.
 #[derive(Debug, Default)]
 pub struct GameFeatures {
     games: Vec<FeatureCounts>,
@@ -17,7 +17,7 @@ pub struct GameFeatures {
 #[derive(Clone, Copy, Debug)]
 struct FeatureCounts {
     pieces: PieceSquares,
-    /// The end of the game's features in the list of all.
+    /// The end of the game's features in [`GameFeatures::features`].
     features: usize,
     materials: usize,
 }
@@ -27,12 +27,12 @@ struct FeatureCounts {
 pub(crate) struct FeaturesOfGame<'p> {
     pub(crate) pieces: &'p PieceSquares,
     pub(crate) features: &'p [Feature],
-    /// [Packed](crate::board::Material::packed).
+    /// The [packed](crate::board::Material::packed) materials.
     pub(crate) materials: &'p [u64],
 }
 
 impl GameFeatures {
-    /// Clears it and keeps its memory.
+    /// Removes all games and keeps the allocated memory.
     pub(crate) fn clear(&mut self) {
         self.games.clear();
         self.features.clear();
@@ -81,7 +81,7 @@ impl GameFeatures {
     }
 }
 
-/// The features of a game, from its rows one by one. Tests compare the faster way of an import with this.
+/// Collects the features of a game row by row. Tests compare the faster code of an import with this type.
 #[derive(Debug, Default)]
 pub(crate) struct FeatureRows {
     game: GameFeatures,
@@ -111,7 +111,7 @@ impl FeatureRows {
         }
     }
 
-    /// Calls `observe` with the features of the game, and starts the next one.
+    /// Calls `see` with the features of the game, and starts the next game.
     pub(crate) fn finish<T>(&mut self, see: impl FnOnce(FeaturesOfGame<'_>) -> T) -> T {
         self.last = None;
         self.game.push_game(std::mem::take(&mut self.pieces));
@@ -128,7 +128,7 @@ pub(crate) const fn set(pieces: &mut PieceSquares, piece: Piece, square: Square)
     pieces[place as usize / 64] |= 1 << (place % 64);
 }
 
-/// The features of a move, by the piece that moves.
+/// The features of a move by `piece`.
 #[inline]
 pub(crate) fn features_of(piece: Piece, code: MoveCode) -> [Option<Feature>; 4] {
     let to = code.to();

@@ -1,6 +1,6 @@
 //! Kinds of features.
 
-/// A kind of features: the column `kind` of `game_set`. The order is that of the names.
+/// A kind of features: the column `kind` of `game_set`. Kinds are in the order of their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum FeatureKind {
     /// A piece captures on a square.

@@ -12,8 +12,8 @@ use crate::store::features::kind::FeatureKind;
 
 const COLORS: [Color; 2] = [Color::White, Color::Black];
 
-/// Selects the games that can contain what is searched for, by sets of games. Games that are not in the
-/// answer do not contain it.
+/// Selects the games that can contain what is searched for, by sets of games. Games outside the answer
+/// certainly do not contain it.
 #[derive(Clone, Debug)]
 pub struct FeatureQuery {
     asked: Clauses,
@@ -26,7 +26,7 @@ enum Clauses {
     Any,
     Material(MaterialSignature),
     Ending(Ending),
-    /// One of these values, given as ranges.
+    /// A value in one of these ranges.
     Values(FeatureKind, Vec<RangeInclusive<i64>>),
     All(Vec<FeatureQuery>),
     Either(Vec<FeatureQuery>),
@@ -98,7 +98,8 @@ impl FeatureQuery {
         if let Some(becomes) = &asked.promotions {
             parts.push(Self::values(FeatureKind::Promotion, places(&pieces_of(becomes), asked.to)));
         }
-        // A set is exact only for a single condition. Checks by castling are among those of the king.
+        // The answer is exact only for a single condition. Checks by castling are in the same sets as other
+        // checks by the king.
         let castles = given > 0 && asked.is_other && kinds.contains(&PieceKind::King);
         let is_exact = parts.len() == 1 && asked.from.0 == u64::MAX && asked.captured.is_none() && !castles;
         if parts.is_empty() && asked.to.0 != u64::MAX {
@@ -131,7 +132,7 @@ impl FeatureQuery {
         Self::exactly(Clauses::Values(kind, ranges.collect()))
     }
 
-    /// All of these, not necessarily at the same time.
+    /// All of these conditions must hold, but not necessarily at the same time.
     #[must_use]
     pub fn all(mut parts: Vec<Self>) -> Self {
         match parts.len() {
@@ -141,7 +142,7 @@ impl FeatureQuery {
         }
     }
 
-    /// At least one of these.
+    /// At least one of these conditions must hold.
     #[must_use]
     pub fn either(parts: Vec<Self>) -> Self {
         let is_exact = parts.iter().all(|part| part.is_exact);
@@ -160,8 +161,8 @@ impl FeatureQuery {
         self.is_exact
     }
 
-    /// The games of a block that match. `read` adds the games of the wanted sets of a kind within a range of
-    /// values.
+    /// The games of a block that match. `read(kind, values, is_wanted, games)` adds to `games` the games of
+    /// all sets of this kind whose value is in the range `values` and passes `is_wanted`.
     pub(crate) fn answer<E>(
         &self,
         read: &mut impl FnMut(
@@ -206,7 +207,7 @@ impl FeatureQuery {
     }
 }
 
-/// The conditions of a move that gives check or mate.
+/// The query for moves that give check or mate; empty if neither is required.
 fn gives(asked: &MoveConditions, pieces: &[Piece], to: SquareSet) -> Vec<FeatureQuery> {
     let kind = match (asked.gives_mate, asked.gives_check) {
         (true, _) => FeatureKind::Mate,
@@ -216,7 +217,7 @@ fn gives(asked: &MoveConditions, pieces: &[Piece], to: SquareSet) -> Vec<Feature
     vec![FeatureQuery::values(kind, places(pieces, to))]
 }
 
-/// The values of some pieces on some squares.
+/// The [numbers](piece_square) of these pieces on these squares.
 fn places(pieces: &[Piece], squares: SquareSet) -> impl Iterator<Item = i64> + use<> {
     let place = |&piece: &Piece| squares.map(move |square| piece_square(piece, square).into());
     pieces.iter().flat_map(place).collect::<Vec<i64>>().into_iter()

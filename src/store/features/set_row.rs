@@ -7,7 +7,8 @@
 use crate::store::block_set::push_number;
 use crate::store::features::kind::FeatureKind;
 
-/// A row is full at this many bytes. Then its last page, half full on average, hardly matters.
+/// A row is complete at this many bytes. It is so long that the unused half of its last page (on average)
+/// hardly matters.
 const FULL: usize = 1 << 16;
 
 /// Collects sets into rows.
@@ -20,7 +21,8 @@ pub(crate) struct SetRows {
 }
 
 impl SetRows {
-    /// Adds a set, in the order of kinds and values. Passes on a complete row that ends before it.
+    /// Adds a set. Sets must be added in the order of kind and value. If the set begins a new row, passes the
+    /// completed row to `write` first.
     pub(crate) fn push<E>(
         &mut self,
         kind: FeatureKind,
@@ -39,7 +41,7 @@ impl SetRows {
         Ok(())
     }
 
-    /// Passes on the last row.
+    /// Passes the last row to `write`.
     pub(crate) fn finish<E>(
         &mut self,
         write: &mut impl FnMut(FeatureKind, i64, &[u8]) -> Result<(), E>,
@@ -52,7 +54,8 @@ impl SetRows {
     }
 }
 
-/// Calls back with each value of a row and its set; `None` if the bytes are invalid.
+/// Passes each value of a row and its set to `see`; returns `None` if the bytes are invalid or `see` returns
+/// `None`.
 pub(crate) fn each_set<'b>(
     first: i64,
     bytes: &'b [u8],
@@ -70,7 +73,7 @@ pub(crate) fn each_set<'b>(
     Some(())
 }
 
-/// Reads a number of up to 63 bits, longer than those in sets.
+/// Reads a number of up to 63 bits. Numbers in sets are shorter.
 fn take_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let end = bytes.iter().take(9).position(|byte| byte & 0x80 == 0)?;
     let number = bytes[..=end].iter().rev().fold(0, |all, byte| all << 7 | u64::from(byte & 0x7f));

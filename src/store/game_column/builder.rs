@@ -14,7 +14,7 @@ use crate::store::row::virtual_table::{Cell, Rows};
 pub(crate) struct ColumnBuilder {
     block: Option<u32>,
     columns: [OpenColumn; COLUMNS.len()],
-    /// Whether it differs from the resumed block.
+    /// Whether the current block differs from its stored form.
     is_changed: bool,
 }
 
@@ -25,7 +25,7 @@ struct OpenColumn {
     numbers: HashMap<i64, u32>,
     texts: HashMap<Box<str>, u32>,
     null: Option<u32>,
-    /// The value index of the game before, which often has the same value.
+    /// The value index of the previous game. The next game often has the same value.
     last: u32,
 }
 
@@ -42,7 +42,7 @@ impl OpenColumn {
         filling
     }
 
-    /// The index of a cell's value.
+    /// The index of a cell's value. A new value is added.
     fn index(&mut self, cell: Cell<'_>) -> u32 {
         let is_last = match (self.column.values.get(self.last as usize), cell) {
             (Some(ColumnValue::Null), Cell::Null) => true,
@@ -71,7 +71,7 @@ impl OpenColumn {
         self.last
     }
 
-    /// Pads with NULL up to `count` numbers.
+    /// Appends NULL until the column has `count` numbers.
     fn fill(&mut self, count: usize) {
         if self.column.games.len() < count {
             let null = self.index(Cell::Null);
@@ -79,7 +79,7 @@ impl OpenColumn {
         }
     }
 
-    /// Sets the value of a number. Numbers before it that have no game get NULL.
+    /// Sets the value of a game number. Smaller numbers without a game get NULL.
     fn set(&mut self, number: u16, cell: Cell<'_>) {
         self.fill(number.into());
         let index = self.index(cell);
@@ -90,7 +90,7 @@ impl OpenColumn {
     }
 }
 
-/// A finished block of columns: its number, and each column in stored form.
+/// A finished block of columns: its number, and the name and stored form of each column.
 pub(crate) type StoredColumns = (u32, Vec<(&'static str, Option<(String, Vec<u8>)>)>);
 
 impl ColumnBuilder {
@@ -133,7 +133,7 @@ impl ColumnBuilder {
         if !is_changed {
             return None;
         }
-        // Only numbers with a result have a game.
+        // A number without a result has no game.
         let results = &columns[0].column;
         let has_game = |&number: &usize| *results.value(number) != ColumnValue::Null;
         let count = (0..results.games.len()).rev().find(has_game).map_or(0, |last| last + 1);
@@ -156,7 +156,7 @@ pub(crate) fn places<R: Rows>() -> [usize; COLUMNS.len()] {
 struct ColumnBlock {
     /// The distinct values, in any order.
     values: Vec<ColumnValue>,
-    /// For each number, the index of its value. Numbers after the last have NULL.
+    /// For each game number, the index of its value. All later numbers have NULL.
     games: Vec<u32>,
 }
 
@@ -202,7 +202,7 @@ impl From<StoredColumn> for ColumnBlock {
     }
 }
 
-/// A cell of such a column, in the order in which SQLite sorts.
+/// A value of a column. Values are ordered as SQLite sorts them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum ColumnValue {
     #[default]

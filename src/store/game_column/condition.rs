@@ -7,12 +7,12 @@ use super::StoredColumn;
 use crate::store::block_games::BlockGames;
 use crate::store::row::virtual_table::Cell;
 
-/// The allowed values. NULL matches only [`Test::Missing`].
+/// The allowed values. NULL matches only [`Test::Missing`] and [`Test::NoneOf`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Test {
     /// One of these numbers, in ascending order.
     OneOf(Vec<i64>),
-    /// None of these numbers, in ascending order. NULL does not match.
+    /// A number other than these (in ascending order), or NULL.
     NoneOf(Vec<i64>),
     /// One of these texts.
     OneOfTexts(Vec<String>),
@@ -26,7 +26,7 @@ pub(crate) enum Test {
     Missing,
     /// A date with a known year, from this date on; unknown parts match if they could be late enough.
     Since(String),
-    /// A date with a known year, before this text; unknown parts match if they could be early enough.
+    /// A date with a known year that sorts before this text; unknown parts match if they could be early enough.
     Until(String),
 }
 
@@ -70,7 +70,7 @@ pub(crate) type Alternative = Vec<(&'static str, Test)>;
 pub(crate) trait ColumnSource {
     type Error;
 
-    /// A column.
+    /// The column with this name.
     fn column(&self, name: &'static str) -> Result<Arc<StoredColumn>, Self::Error>;
 
     /// The games for which a test of a column holds.
@@ -115,7 +115,7 @@ impl StoredColumn {
     }
 }
 
-/// The games of a block for which both numbers are known and their sum is in one of these ranges.
+/// The games of a block for which both columns have numbers whose sum is in one of these ranges.
 fn sum_in(one: &StoredColumn, other: &StoredColumn, ranges: &[RangeInclusive<i64>]) -> BlockGames {
     let numbers = |column: &StoredColumn| -> Vec<Option<i64>> {
         let number = |cell| if let Cell::Integer(number) = cell { Some(number) } else { None };

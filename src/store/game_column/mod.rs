@@ -33,9 +33,9 @@ pub(crate) const COLUMNS: [&str; 17] = [
     "variant",
 ];
 
-/// Every game has a value in this column: NULL means that there is no game.
 pub(crate) const WHITE_ID: &str = "white_id";
 pub(crate) const BLACK_ID: &str = "black_id";
+/// Every game has a value in this column: NULL means that there is no game with this number.
 pub(crate) const RESULT: &str = "result";
 pub(crate) const WHITE_ELO: &str = "white_elo";
 pub(crate) const BLACK_ELO: &str = "black_elo";

@@ -14,7 +14,7 @@ pub(crate) struct StoredColumn {
     /// The texts among the values, concatenated, to avoid thousands of small allocations.
     texts: String,
     values: Vec<StoredValue>,
-    /// For each number, the index of its value. Numbers after the last have NULL.
+    /// For each game number, the index of its value. All later numbers have NULL.
     ranks: Vec<u16>,
 }
 
@@ -68,21 +68,21 @@ impl StoredColumn {
         self.ranks.len()
     }
 
-    /// The rank of a number's value.
+    /// The rank of the value of a game number; `None` for numbers after the last entry.
     #[inline]
     pub(crate) fn rank(&self, number: u16) -> Option<u16> {
         self.ranks.get(usize::from(number)).copied()
     }
 
-    /// The ranks of all numbers, in order.
+    /// The ranks of all entries, in the order of game numbers.
     pub(super) fn ranks(&self) -> &[u16] {
         &self.ranks
     }
 
     /// The games whose value matches.
     pub(super) fn games(&self, fits: impl Fn(Cell<'_>) -> bool) -> BlockGames {
-        // Numbers after the last have NULL: start with the result for NULL and find the numbers that differ
-        // from it.
+        // Numbers after the last entry have NULL. So start with the result for NULL, and find the numbers
+        // whose result differs.
         let null_fits = fits(Cell::Null);
         let differs: Vec<bool> = self.values().map(|value| fits(value) != null_fits).collect();
         let differing = if differs.contains(&true) {
