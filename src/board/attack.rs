@@ -6,7 +6,7 @@ use super::{Color, Piece, PieceKind, Square, SquareSet};
 /// The board's cells: piece codes by 0x88 index, 0 for an empty square.
 pub(super) type Cells = [u8; 128];
 
-/// The squares of each piece, by piece code.
+/// For each piece code, the set of squares with this piece.
 pub(super) type Sets = [SquareSet; 16];
 
 #[inline]
@@ -28,7 +28,7 @@ pub(super) fn is_open(cells: &Cells, from: Square, to: Square) -> bool {
     true
 }
 
-/// The first piece from `from` (exclusive) in steps of `step`: its code and square.
+/// The code and the square of the first piece on the line from `from` (exclusive) in steps of `step`.
 #[inline]
 pub(super) fn first_piece(cells: &Cells, from: Square, step: i8) -> Option<(u8, Square)> {
     let mut square = from.offset(step)?;
@@ -47,14 +47,14 @@ pub(super) fn of_kind(sets: &Sets, kind: PieceKind, color: Color) -> SquareSet {
     sets[usize::from(Piece::new(kind, color).code())]
 }
 
-/// The bishops and queens, or rooks and queens, of a colour.
+/// The pieces of a colour that move along lines of this kind: rooks and queens, or bishops and queens.
 #[inline]
 pub(super) fn sliders(sets: &Sets, line_kind: u8, color: Color) -> SquareSet {
     sets[usize::from(line_kind | color as u8) & 15].or(of_kind(sets, PieceKind::Queen, color))
 }
 
 /// Whether a piece of colour `by`, other than those on `ignored`, attacks `square`. Blocking pieces are read
-/// from `cells`, attackers from `sets`: so a move can be tried by changing cells alone and ignoring the
+/// from `cells`, attackers from `sets`, so that a move can be tried by changing only `cells` and ignoring the
 /// captured piece.
 pub(super) fn is_attacked(cells: &Cells, sets: &Sets, square: Square, by: Color, ignored: SquareSet) -> bool {
     let ordinal = usize::from(square.ordinal());

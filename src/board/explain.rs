@@ -11,11 +11,12 @@ use super::{Color, MoveCode, Piece, PieceKind, Position, SanError, Special, Squa
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MoveRefusal {
-    /// It does not have the form of a move.
+    /// The text does not have the form of a move.
     Unreadable,
     /// A pawn reaches the last rank, and no promotion piece is given.
     PromotionMissing,
-    /// Only a pawn that reaches the last rank promotes, and not to a king or a pawn.
+    /// The promotion is impossible: only a pawn that reaches the last rank promotes, and not to a king or a
+    /// pawn.
     NoPromotion,
     /// The side has no such piece, or none on the given origin.
     NoPiece {
@@ -29,7 +30,7 @@ pub enum MoveRefusal {
         /// Its square.
         from: Square,
     },
-    /// No such piece of the side can go there.
+    /// No piece of this kind and side can reach the target.
     OutOfReach {
         /// The piece.
         piece: Piece,
@@ -55,23 +56,23 @@ pub enum MoveRefusal {
         /// Its square.
         from: Square,
     },
-    /// The king would be in check there.
+    /// The king would be in check on the target.
     IntoCheck {
         /// The side of the king.
         side: Color,
-        /// The square.
+        /// The target.
         to: Square,
     },
-    /// Several pieces can go there.
+    /// Several pieces of this kind can legally move to the target.
     Ambiguous {
-        /// The kind of piece.
+        /// The piece: its kind and side.
         piece: Piece,
-        /// Their squares.
+        /// The squares of these pieces.
         from: Vec<Square>,
         /// The target.
         to: Square,
     },
-    /// The king or the rook has moved.
+    /// The castling right is missing, because the king or the rook has moved.
     NoCastlingRight {
         /// The side.
         side: Color,
@@ -171,7 +172,7 @@ impl Position {
         })
     }
 
-    /// Why a move of the piece on a square is not legal, if it belongs to the other side.
+    /// The reason why a move is not legal, if its only origin has a piece of the other side.
     fn of_other_side(&self, origins: SquareSet) -> Option<MoveRefusal> {
         let from = origins.first().filter(|&from| origins == SquareSet::from_square(from))?;
         let piece = self.piece_at(from).filter(|piece| piece.color() != self.side())?;
@@ -185,7 +186,7 @@ impl Position {
         to: Square,
         promotion: Option<PieceKind>,
     ) -> MoveRefusal {
-        // Long algebraic text names only the square.
+        // Long algebraic text may name only the origin, not the piece.
         let mover = origins.first().and_then(|square| self.piece_at(square));
         let piece = match (kind, mover) {
             (Some(kind), _) => Piece::new(kind, self.side()),
@@ -239,7 +240,8 @@ impl Position {
         self.piece_at(to).is_none() && [ahead, twice].contains(&Some(to))
     }
 
-    /// A move for checking the king's safety after it; the promotion piece does not matter for that.
+    /// The code of a move, for checking the king's safety after it. The promotion piece does not matter for
+    /// this check and is left out.
     fn any_move(&self, from: Square, to: Square, piece: Piece) -> MoveCode {
         if piece.kind() == PieceKind::Pawn && self.en_passant() == Some(to) {
             let victim = Piece::new(PieceKind::Pawn, self.side().other());
@@ -295,8 +297,8 @@ mod tests {
         assert!(Position::start().resolve_or_explain(b"e4").is_ok());
     }
 
-    /// All short texts in positions with pins, checks, castling and promotion: a reason is given if and only
-    /// if `resolve` fails, and it is of the same kind.
+    /// Tests all short texts in positions with pins, checks, castling and promotion: there is a reason if and
+    /// only if `resolve` fails, and the reason agrees with the error.
     #[test]
     fn reasons_agree_with_errors() {
         for fen in [

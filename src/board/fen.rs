@@ -56,7 +56,8 @@ pub enum SetupError {
         /// The number of kings.
         count: u32,
     },
-    /// Too many pieces: more than sixteen of a side in a game, or thirty-two in a set-up.
+    /// A side has too many pieces: more than 32, or, for [`Material::from_fen`](super::Material::from_fen),
+    /// more than 16.
     #[error("{} has {count} pieces, too many", .color.name())]
     TooManyPieces {
         /// The side.
@@ -72,13 +73,14 @@ pub enum SetupError {
     OpponentInCheck,
 }
 
-/// Corrections of a FEN to make it canonical.
+/// A correction that makes a FEN canonical.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FenChange {
     /// No side to move was given: White is assumed.
     SideAssumed,
-    /// Castling rights without king and rook on their squares were dropped, or written differently.
+    /// Castling rights without king and rook on their squares were dropped, or the castling field was
+    /// rewritten in canonical form.
     Castling,
     /// No castling rights were given: none are assumed.
     CastlingAssumed,
@@ -151,7 +153,7 @@ impl Setup {
     /// Parses only the placement and ignores the rest: White is to move, without castling rights.
     ///
     /// # Errors
-    /// If there is none, or it cannot be parsed.
+    /// If the placement is missing or cannot be parsed.
     pub fn parse_placement(text: &[u8]) -> Result<Self, SetupError> {
         let placement = text.split(u8::is_ascii_whitespace).find(|field| !field.is_empty());
         Ok(Self {
@@ -170,12 +172,12 @@ impl Setup {
         Self { side, castling: Castling::default(), en_passant: None, ..self }
     }
 
-    /// The same with another en-passant square.
+    /// The same set-up with another en-passant square.
     pub(super) fn with_en_passant(self, en_passant: Option<Square>) -> Self {
         Self { en_passant, ..self }
     }
 
-    /// Adds the castling rights of a field; drops those without king and rook on their squares.
+    /// Adds the castling rights of a castling field; drops rights without king and rook on their squares.
     pub(super) fn read_castling(&mut self, field: &[u8]) -> Result<(), SetupError> {
         if field == b"-" {
             return Ok(());
@@ -244,7 +246,7 @@ impl Setup {
     }
 
     pub(super) fn check_pieces(&self) -> Result<(), SetupError> {
-        /// The maximum number of pieces of one kind that can be counted in five bits.
+        /// The maximum number of pieces of a side: its king, and 31 others, which five bits can count.
         const MOST: usize = 32;
         if let Some((color, count)) = self.crowded().filter(|&(_, count)| count > MOST) {
             return Err(SetupError::TooManyPieces { color, count: count as u32 });
@@ -366,10 +368,10 @@ pub const MAX_CANONICAL_FEN: usize = 96;
 pub struct FenText {
     /// The FEN letters of each rank, the a-file in the lowest byte, 0 for an empty square.
     ///
-    /// A copy of the board in 64-bit words, each written and read as a whole: reading a word right after one
-    /// of its bytes was written stalls the processor until all pending writes are done.
+    /// This is a copy of the board in 64-bit words, each written and read as a whole. Reading a word right
+    /// after writing one of its bytes would stall the processor until all pending writes are done.
     rows: [u64; 8],
-    /// The text of each rank, at the end of its eight bytes.
+    /// The text of each rank, right-aligned in eight bytes.
     ranks: [[u8; 8]; 8],
     lens: [u8; 8],
 }
@@ -430,7 +432,8 @@ impl FenText {
         let frame = &FRAMES[usize::from(occupied_files(row))];
         let text = (0..8)
             .fold(frame.digits, |text, file| text | (row >> (8 * file) & 0xff) << (frame.shifts[file] & 63));
-        // Up to the end of the word: every rank has at least one letter.
+        // Moves the text to the end of the word. The shift is below 64, because the text has at least one
+        // character.
         self.ranks[rank] = (text << ((8 * (8 - u32::from(frame.len))) & 63)).to_le_bytes();
         self.lens[rank] = frame.len;
     }
@@ -438,8 +441,8 @@ impl FenText {
     /// Writes the canonical FEN of `position`, which must have this placement, to the end of `space`, and
     /// returns its length in bytes. Some bytes before the FEN may be overwritten too.
     ///
-    /// Written from right to left, as database pages are filled: each rank is one word whose unused bytes are
-    /// overwritten by the next.
+    /// The text is written from right to left, as database pages are filled. Each rank is written as one
+    /// word; the next rank overwrites its unused bytes.
     #[inline]
     pub fn write_at_end(&self, position: &Position, space: &mut [u8; MAX_CANONICAL_FEN]) -> usize {
         let mut end = MAX_CANONICAL_FEN;
@@ -475,9 +478,10 @@ impl FenText {
 /// The layout of a rank's text, by the set of its occupied files.
 #[derive(Clone, Copy)]
 struct Frame {
-    /// The digits for runs of empty squares in their places; zero bytes in the places of letters.
+    /// The digits for runs of empty squares at their positions in the text; zero bytes at the positions of
+    /// letters.
     digits: u64,
-    /// The shift of each file's letter to its place.
+    /// The shift that moves each file's letter to its position in the text.
     shifts: [u8; 8],
     /// Length of the text in bytes.
     len: u8,
@@ -509,7 +513,8 @@ static FRAMES: [Frame; 256] = {
     table
 };
 
-/// The set of files (bit 0 is a) whose bytes in the word are not zero. No byte may have its top bit set.
+/// The set of files (bit 0 is the a-file) whose bytes in the word are not zero. No byte may have its top bit
+/// set.
 const fn occupied_files(rank: u64) -> u8 {
     const TOP_BITS: u64 = 0x8080_8080_8080_8080;
     let occupied = ((rank + !TOP_BITS) & TOP_BITS) >> 7;
@@ -517,7 +522,7 @@ const fn occupied_files(rank: u64) -> u8 {
     (occupied.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 
-/// A few bytes of text, at the end of eight.
+/// Up to eight bytes of text, right-aligned in an array.
 #[derive(Clone, Copy)]
 struct Short {
     bytes: [u8; 8],
@@ -540,7 +545,8 @@ impl Short {
     }
 }
 
-/// ` w KQkq` by castling rights and side, for rooks in their corners.
+/// The fields for side and castling, such as ` w KQkq`, by castling rights and side to move, if the rooks are
+/// in the corners.
 static STATES: [Short; 32] = {
     let mut table = [Short::new(); 32];
     let mut index = 0;

@@ -34,7 +34,8 @@ impl Position {
         });
     }
 
-    /// Whether the generator would produce this move here: the same code, except for check and mate.
+    /// Whether the generator would produce this move in this position: the same code, except for check and
+    /// mate.
     pub(super) fn is_pseudo_legal(&self, code: MoveCode) -> bool {
         let (from, to, captured) = (code.from(), code.to(), self.piece_at(code.to()));
         let Some(piece) = code.piece().filter(|piece| piece.color() == self.side()) else { return false };
@@ -55,7 +56,8 @@ impl Position {
         }
     }
 
-    /// The same for a pawn of the side to move, which is on the code's origin square.
+    /// Like [`is_pseudo_legal`](Self::is_pseudo_legal), for a pawn of the side to move on the code's origin
+    /// square.
     fn is_pawn_move(&self, code: MoveCode, pawn: Piece) -> bool {
         let (from, to) = (code.from(), code.to());
         let promotion = code.promotion();
@@ -178,7 +180,8 @@ mod tests {
     use super::super::tables::{BLACK_PAWN_FROM, WHITE_PAWN_FROM};
     use super::*;
 
-    /// A board with a single piece and no king, from which the model builds the tables.
+    /// A board with a single piece and no king, on which the generator finds the moves that the tables must
+    /// contain.
     fn lone(piece: Piece, square: Square) -> Position {
         let mut position = Position::start();
         position.cells = [0; 128];
@@ -214,7 +217,7 @@ mod tests {
             let pawn = Piece::new(PieceKind::Pawn, color);
             let mut expected = [SquareSet::EMPTY; 64];
             for from in SquareSet(!(SquareSet::rank(0).0 | SquareSet::rank(7).0)) {
-                // Steps come from the generator; captures from the squares with an enemy on either side.
+                // An enemy on each attacked square lets the generator produce captures in addition to steps.
                 let mut board = lone(pawn, from);
                 for to in PAWN_ATTACKS_FROM[color.other() as usize][usize::from(from.ordinal())] {
                     let victim = Piece::new(PieceKind::Knight, color.other());

@@ -35,8 +35,8 @@ const CASTLING: usize = 768;
 const EN_PASSANT: usize = 772;
 const SIDE: usize = 780;
 
-/// Polyglot's piece numbers, by piece code: black pawn 0, white pawn 1, knights 2 3, bishops 4 5, rooks 6 7,
-/// queens 8 9, kings 10 11.
+/// Polyglot's piece numbers, by piece code: black pawn 0, white pawn 1, knights 2 and 3, bishops 4 and 5,
+/// rooks 6 and 7, queens 8 and 9, kings 10 and 11.
 const POLYGLOT_PIECE: [usize; 16] = [0, 0, 1, 0, 3, 2, 11, 10, 5, 4, 7, 6, 9, 8, 0, 0];
 
 /// Constants by piece code and the square's ordinal.

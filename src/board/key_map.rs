@@ -5,14 +5,14 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use super::PositionKey;
 
-/// A set of keys.
+/// A set of position keys.
 pub type KeySet = HashSet<PositionKey, KeyState>;
 
-/// A map by keys.
+/// A map from position keys to values.
 pub type KeyMap<V> = HashMap<PositionKey, V, KeyState>;
 
-/// Hashes keys for a set or a map. Keys are hashes already, but anybody can compute them: a random number
-/// prevents collisions of chosen positions.
+/// Hashes keys for a set or a map. Keys are already hashes, but anyone can compute them: a random number
+/// prevents anyone from choosing positions that collide in the table.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyState(u64);
 

@@ -11,8 +11,8 @@ use super::{Color, Piece, PieceKind, Square};
 /// | | mate | check | SPECIAL | FROM | TO | PIECE | CAPTURED |
 ///
 /// FROM and TO are 0x88 indexes, PIECE and CAPTURED piece codes (CAPTURED 0: none). SPECIAL is a [`Special`].
-/// Bits 28 and 29: the move gives check or mate. Bits 30 and 31 are zero. Castling has the king's squares,
-/// also in Chess960; a null move is 0.
+/// Bit 28 is set if the move gives check (or mate), bit 29 if it gives mate. Bits 30 and 31 are zero. FROM
+/// and TO of castling are the king's squares, also in Chess960. A null move is 0.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MoveCode(u32);
 
@@ -39,7 +39,7 @@ pub enum Special {
     EnPassant,
 }
 
-/// The four bits of each kind of move; for promotions, the bits of the piece.
+/// The four SPECIAL bits of each kind of move; for promotions, they are the code of the promotion piece.
 pub(super) mod special_bits {
     pub(in crate::board) const NULL: u8 = 0;
     pub(in crate::board) const CASTLE_SHORT: u8 = 1;
@@ -52,7 +52,7 @@ pub(super) mod special_bits {
 }
 
 impl Special {
-    /// The four bits.
+    /// The four SPECIAL bits of a code.
     #[must_use]
     pub const fn bits(self) -> u8 {
         match self {
@@ -89,7 +89,7 @@ impl Special {
 impl MoveCode {
     /// The null move: the side to move passes.
     pub const NULL: Self = Self(0);
-    /// The bits that the model compares: all except check and mate.
+    /// The bits that identify a move in a position: all except check and mate.
     pub const MODEL_MASK: u32 = 0x0fff_ffff;
     const CHECK: u32 = 1 << 28;
     const MATE: u32 = 1 << 29;
@@ -126,8 +126,8 @@ impl MoveCode {
         if bits == 0 || (bits >> 30 == 0 && squares && pieces && special) { Some(code) } else { None }
     }
 
-    /// The code with these 32 bits, without a check: for bits that were stored as a move. No method panics on
-    /// an invalid code.
+    /// The code with these 32 bits, without validating them: for bits that were stored as a move. No method
+    /// panics on an invalid code.
     #[must_use]
     pub const fn from_stored(bits: u32) -> Self {
         Self(bits)
@@ -151,13 +151,13 @@ impl MoveCode {
         Special::from_bits(self.special_bits())
     }
 
-    /// The square it starts from (the king's in castling).
+    /// The square from which the piece moves (in castling, the king).
     #[must_use]
     pub const fn from(self) -> Square {
         Square::masked((self.0 >> 16) as u8)
     }
 
-    /// The square it ends on (the king's in castling).
+    /// The square to which the piece moves (in castling, the king).
     #[must_use]
     pub const fn to(self) -> Square {
         Square::masked((self.0 >> 8) as u8)
@@ -169,13 +169,13 @@ impl MoveCode {
         Piece::from_code(self.piece_bits())
     }
 
-    /// The piece that is captured.
+    /// The captured piece, if there is one.
     #[must_use]
     pub const fn captured(self) -> Option<Piece> {
         Piece::from_code(self.captured_bits())
     }
 
-    /// The promotion piece.
+    /// The promotion piece, if the move is a promotion.
     #[must_use]
     pub const fn promotion(self) -> Option<Piece> {
         match self.special() {
@@ -184,31 +184,31 @@ impl MoveCode {
         }
     }
 
-    /// Whether it is a null move.
+    /// Whether this is a null move.
     #[must_use]
     pub const fn is_null(self) -> bool {
         self.0 & Self::MODEL_MASK == 0
     }
 
-    /// Whether it gives check (a mating move does).
+    /// Whether the move gives check; a mating move also gives check.
     #[must_use]
     pub const fn is_check(self) -> bool {
         self.0 & Self::CHECK != 0
     }
 
-    /// Whether it gives mate.
+    /// Whether the move gives mate.
     #[must_use]
     pub const fn is_mate(self) -> bool {
         self.0 & Self::MATE != 0
     }
 
-    /// The same move, with or without check.
+    /// The same move with the check bit set or cleared.
     #[must_use]
     pub const fn with_check(self, check: bool) -> Self {
         Self(self.0 & !Self::CHECK | (check as u32) << 28)
     }
 
-    /// The same move, with mate.
+    /// The same move with the bits for check and mate set.
     #[must_use]
     pub const fn with_mate(self) -> Self {
         Self(self.0 | Self::CHECK | Self::MATE)
@@ -247,7 +247,7 @@ impl MoveCode {
         if self.piece_bits() & 1 == 0 { Color::White } else { Color::Black }
     }
 
-    /// Whether it is a pawn move or a capture, which resets the half-move clock.
+    /// Whether this is a pawn move or a capture, which resets the half-move clock.
     pub(super) const fn is_irreversible(self) -> bool {
         self.captured_bits() != 0 || self.piece_bits() & !1 == PieceKind::Pawn as u8
     }

@@ -1,13 +1,13 @@
 //! Pieces, their kinds and their colours.
 
-/// White or black; the side to move is 0 or 1 in the model.
+/// White or Black, numbered 0 and 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Color {
-    /// 0, even piece codes.
+    /// 0. White pieces have even codes.
     #[default]
     White = 0,
-    /// 1, odd piece codes.
+    /// 1. Black pieces have odd codes.
     Black = 1,
 }
 
@@ -89,7 +89,8 @@ impl PieceKind {
         }
     }
 
-    /// Its value in pawns, as players count: a knight or bishop 3, a rook 5, a queen 9, a king 0.
+    /// The value of this kind in pawns, as players usually count: a knight or bishop 3, a rook 5, a queen 9,
+    /// a king 0.
     #[must_use]
     pub const fn value(self) -> i32 {
         match self {
@@ -102,7 +103,8 @@ impl PieceKind {
     }
 }
 
-/// A coloured piece: white even, black odd; pawn 2/3, knight 4/5, king 6/7, bishop 8/9, rook 10/11, queen 12/13.
+/// A coloured piece, as a code: even for white, odd for black; pawn 2/3, knight 4/5, king 6/7, bishop 8/9,
+/// rook 10/11, queen 12/13.
 ///
 /// On the board and in a move code, 0 means no piece.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -127,7 +129,7 @@ impl Piece {
         self.0
     }
 
-    /// Its kind.
+    /// The kind of the piece.
     #[must_use]
     pub const fn kind(self) -> PieceKind {
         match self.0 & !1 {
@@ -140,7 +142,7 @@ impl Piece {
         }
     }
 
-    /// Its colour.
+    /// The colour of the piece.
     #[must_use]
     pub const fn color(self) -> Color {
         if self.0 & 1 == 0 { Color::White } else { Color::Black }

@@ -17,7 +17,7 @@ impl Castling {
         Self(1 << Self::index(color, short))
     }
 
-    /// The number of the right, 0 to 3.
+    /// The number of this castling right, 0 to 3.
     #[must_use]
     pub const fn index(color: Color, short: bool) -> usize {
         2 * color as usize + !short as usize
@@ -32,9 +32,9 @@ impl Castling {
 
 /// A legal position on a 0x88 board, with all data needed to play on.
 ///
-/// Validated when it is built from a [`Setup`], and kept legal: each side has one king, and the side that has
-/// just moved is not in check. Its Polyglot key is updated with each move. The en-passant square is kept only
-/// if an en-passant capture is legal.
+/// A position is validated when it is built from a [`Setup`], and stays legal: each side has one king, and
+/// the side that has just moved is not in check. Each move updates the Polyglot key. The en-passant square is
+/// kept only if an en-passant capture is legal.
 #[derive(Clone, Debug)]
 pub struct Position {
     pub(super) cells: Cells,
@@ -44,7 +44,8 @@ pub struct Position {
     castling: Castling,
     /// The square of the rook of each castling right, by [`Castling::index`].
     rooks: [Square; 4],
-    /// By ordinal: the rights that remain once a piece leaves the square or is captured there.
+    /// For each square (by ordinal), the castling rights that remain after a piece leaves it or is captured
+    /// on it.
     kept_rights: [u8; 64],
     /// Whether all castling rights have the king on the e-file and the rook in the corner.
     standard_castling: bool,
@@ -191,13 +192,13 @@ impl Position {
         self.standard_castling
     }
 
-    /// The square behind a pawn that has just moved two squares, if capturing it en passant is legal.
+    /// The square behind a pawn that has just moved two squares, if capturing that pawn en passant is legal.
     #[must_use]
     pub const fn en_passant(&self) -> Option<Square> {
         self.en_passant
     }
 
-    /// Half-moves since the last capture or pawn move.
+    /// The number of half-moves since the last capture or pawn move.
     #[must_use]
     pub const fn halfmove_clock(&self) -> u32 {
         self.halfmove_clock
@@ -268,8 +269,8 @@ impl Position {
         code.model().with_check(self.in_check)
     }
 
-    /// Plays a move known to be legal with a check bit known to be correct: for replaying moves that were
-    /// replayed before.
+    /// Plays a move known to be legal, whose check bit is known to be correct: for replaying moves that were
+    /// played before.
     #[inline]
     pub(crate) fn replay(&mut self, code: MoveCode) {
         self.update(code);
@@ -348,7 +349,7 @@ impl Position {
         }
     }
 
-    /// Adds a piece to, or removes it from, a square's set and the key.
+    /// Adds a square to a piece's set, or removes it from that set, and updates the key.
     #[inline]
     fn toggle(&mut self, piece: u8, square: Square) {
         self.sets[usize::from(piece & 15)].0 ^= SquareSet::from_square(square).0;
@@ -406,7 +407,7 @@ impl Position {
         }
     }
 
-    /// Whether a piece of this kind (code of the white one) on `from` attacks `to`.
+    /// Whether a piece of this kind (given as the code of the white piece) and colour on `from` attacks `to`.
     #[inline]
     fn attacks(&self, kind: u8, from: Square, to: Square, color: Color) -> bool {
         if kind == PieceKind::Pawn as u8 {
@@ -431,7 +432,7 @@ impl Position {
         first_piece(&self.cells, king, line.step).is_some_and(|(_, square)| hunters.contains(square))
     }
 
-    /// Sets the side to move to `color` and removes all castling rights: for test boards that are not
+    /// Sets the side to move to `color` and removes all castling rights: for test boards that are not legal
     /// positions.
     #[cfg(test)]
     pub(super) fn set_side_without_castling(&mut self, color: Color) {
@@ -511,7 +512,7 @@ impl Position {
             })
     }
 
-    /// The complete code of castling short or long, if the side to move can castle so.
+    /// The code of castling short or long, if this is legal for the side to move.
     pub(super) fn castling_move(&self, short: bool) -> Option<MoveCode> {
         let rook_from = self.castling_rook(self.side, short)?;
         if self.in_check {
@@ -530,7 +531,8 @@ impl Position {
             return None;
         }
         let safe = |file| !is_attacked(&cells, &self.sets, square(file), self.side.other(), SquareSet::EMPTY);
-        // Without king and rook: in Chess960 the rook may have shielded a square from a slider behind it.
+        // `cells` has neither king nor rook: in Chess960, the rook may have shielded a square from a slider
+        // behind it.
         if !files(king_from, king_to).all(safe) {
             return None;
         }
@@ -561,7 +563,7 @@ const fn castled_rook(king_to: Square, short: bool) -> Square {
     Square::at(if short { 5 } else { 3 }, king_to.rank())
 }
 
-/// The square of the pawn that an en-passant capture takes.
+/// The square of the pawn that is captured en passant.
 const fn en_passant_victim(code: MoveCode) -> Square {
     Square::at(code.to().file(), code.from().rank())
 }

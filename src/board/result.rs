@@ -94,7 +94,7 @@ impl GameResult {
         Self::read_points(text).filter(|(points, _)| points.iter().sum::<u8>() > 2).map(|(_, end)| end)
     }
 
-    /// The half points of both players at the start of a text, and their length.
+    /// The half points of both players at the start of a text, and the length of both scores in bytes.
     fn read_points(text: &[u8]) -> Option<([u8; 2], usize)> {
         let (white, length) = Score::read(text)?;
         let blanks = |at: usize| text[at..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
@@ -119,21 +119,22 @@ impl GameResult {
 #[derive(Clone, Copy)]
 struct Score {
     half_points: u8,
-    /// Whether it is written as `+`, `-` or `=`.
+    /// Whether the score is written as `+`, `-` or `=`.
     is_sign: bool,
-    /// Whether it is written as `1.0` or `0.0`.
+    /// Whether the score is written as `1.0` or `0.0`.
     is_decimal: bool,
 }
 
 impl Score {
-    /// Parses the score at the start of a text, and returns its length. `F` may follow a forfeited point.
+    /// Parses the score at the start of a text. Also returns its length in bytes. `F` for a forfeit may
+    /// follow `1` or `0`.
     fn read(text: &[u8]) -> Option<(Self, usize)> {
         let is_decimal = matches!(text, [b'0' | b'1', b'.' | b',', b'0', ..]);
         let (half_points, length, is_sign) = match text {
             [digit, ..] if is_decimal => (2 * (digit - b'0'), 3, false),
             [b'1', b'/', b'2', ..] | [b'0', b'.' | b',', b'5', ..] => (1, 3, false),
             [0xc2, 0xbd, ..] => (1, 2, false),
-            // In Latin-1.
+            // `½` in Latin-1.
             [0xbd, ..] => (1, 1, false),
             [digit @ (b'0' | b'1'), b'F' | b'f', ..] => (2 * (digit - b'0'), 2, false),
             [digit @ (b'0' | b'1'), ..] => (2 * (digit - b'0'), 1, false),
@@ -146,7 +147,8 @@ impl Score {
     }
 }
 
-/// The length of the separator of two scores: a colon, or a dash of any kind.
+/// The length of the separator of two scores: a colon, a dash of any kind, `/` between signs, or `_` between
+/// numbers.
 fn separator(text: &[u8], between_signs: bool) -> Option<usize> {
     match text {
         [b':' | b'-', ..] => Some(1),

@@ -8,10 +8,10 @@ use super::{Color, MoveCode, Piece, PieceKind, Position, Special, Square, Square
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SanError {
-    /// It does not have the form of a move.
+    /// The text does not have the form of a move.
     #[error("not readable as a move")]
     Unreadable,
-    /// No piece of this kind can go there, or its king would be in check.
+    /// No piece of this kind can reach the target, or its king would be in check.
     #[error("illegal move")]
     Illegal,
     /// Several legal moves match.
@@ -147,7 +147,7 @@ fn trim_suffix(mut token: &[u8]) -> &[u8] {
     }
 }
 
-/// Removes `=Q`, `Q`, `/Q`, `(Q)` or a lower-case letter of those from the end.
+/// Removes a promotion from the end: `=Q`, `Q`, `/Q` or `(Q)`, with an upper-case or lower-case letter.
 fn split_promotion(token: &[u8]) -> Result<(Option<PieceKind>, &[u8]), SanError> {
     let (letter, rest) = match token {
         [.., b'1'..=b'8'] => return Ok((None, token)),
@@ -173,7 +173,7 @@ impl Position {
     /// The code's check bit is not set; [`make`](Self::make) sets it.
     ///
     /// # Errors
-    /// If the text cannot be parsed, or matches no legal move, or several.
+    /// If the text cannot be parsed, matches no legal move, or matches several.
     pub fn resolve(&self, token: &[u8]) -> Result<MoveCode, SanError> {
         let san = match San::parse(token) {
             Ok(san) => san,
@@ -183,7 +183,8 @@ impl Position {
             San::Null if self.is_check() => Err(SanError::Illegal),
             San::Null => Ok(MoveCode::NULL),
             San::Castle { short } => self.castling_move(short).ok_or(SanError::Illegal),
-            // Only a pawn on the last rank promotes.
+            // Only a pawn that reaches the last rank promotes; after another move, `N` may be an annotator's
+            // mark.
             San::Move { kind, to, promotion: Some(PieceKind::Knight), .. }
                 if kind != Some(PieceKind::Pawn) || matches!(to.rank(), 1..=6) =>
             {
@@ -198,8 +199,7 @@ impl Position {
         }
     }
 
-    /// Finds the move before an annotator's words that follow it without a space: `Nbd7N`, `O-OTN`,
-    /// `Qxf7+ch`, `Nf3dblch`.
+    /// Finds the move in a word that ends in annotators' marks: `Nbd7N`, `O-OTN`, `Qxf7+ch`, `Nf3dblch`.
     #[cold]
     fn resolve_marked(&self, token: &[u8], error: SanError) -> Result<MoveCode, SanError> {
         const MARKS: [&[u8]; 12] =
@@ -219,7 +219,7 @@ impl Position {
     /// with the check bit.
     ///
     /// # Errors
-    /// Errors of `resolve`; the position is then unchanged.
+    /// The errors of `resolve`; after an error, the position is unchanged.
     #[inline]
     pub fn play_san(&mut self, token: &[u8]) -> Result<MoveCode, SanError> {
         self.resolve(token).map(|code| self.play(code))

@@ -2,8 +2,8 @@
 
 use super::{MoveCode, Position};
 
-/// A move in 15 bits: enough to distinguish the moves of one position, and to restore the [`MoveCode`] with
-/// the position.
+/// A move in 15 bits: enough to distinguish the moves of one position, and to restore the [`MoveCode`] if the
+/// position is known.
 ///
 /// Bits 14..12 are the kind of move (promotions, castling, null move), 11..6 the origin square, 5..0 the
 /// target square, as [ordinals](super::Square::ordinal).
@@ -32,7 +32,7 @@ impl ShortMove {
         Self(bits & Self::MASK)
     }
 
-    /// Its bits.
+    /// The bits of the move.
     #[must_use]
     pub const fn bits(self) -> u16 {
         self.0
@@ -40,8 +40,8 @@ impl ShortMove {
 }
 
 impl Position {
-    /// Plays the move that `short` means. Returns its code with check and mate; `None`, with an unchanged
-    /// position, if there is no such legal move.
+    /// Plays the move that `short` means. Returns its code with the bits for check and mate. If there is no
+    /// such legal move, returns `None`, and the position is unchanged.
     pub fn make_short(&mut self, short: ShortMove) -> Option<MoveCode> {
         let mut moves = Vec::new();
         if short == ShortMove::new(MoveCode::NULL) {

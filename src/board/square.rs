@@ -46,13 +46,13 @@ impl Square {
         (self.0 + (self.0 & 7)) >> 1
     }
 
-    /// 0 for the a-file to 7 for the h-file.
+    /// The file: 0 for the a-file to 7 for the h-file.
     #[must_use]
     pub const fn file(self) -> u8 {
         self.0 & 7
     }
 
-    /// 0 for the first rank to 7 for the eighth.
+    /// The rank: 0 for the first rank to 7 for the eighth.
     #[must_use]
     pub const fn rank(self) -> u8 {
         self.0 >> 4
@@ -93,7 +93,7 @@ impl fmt::Debug for Square {
     }
 }
 
-/// From `a1`, `b1` … `h8` to the 0x88 index.
+/// The 0x88 index of each square, in the order a1, b1 … h8.
 pub const TO_X88: [u8; 64] = {
     let mut table = [0; 64];
     let mut ordinal = 0;
@@ -118,13 +118,13 @@ impl SquareSet {
         Self(1 << square.ordinal())
     }
 
-    /// The squares of a file, 0 is a.
+    /// The squares of a file; 0 is the a-file.
     #[must_use]
     pub const fn file(file: u8) -> Self {
         Self(0x0101_0101_0101_0101 << (file & 7))
     }
 
-    /// The squares of a rank, 0 is 1.
+    /// The squares of a rank; 0 is the first rank.
     #[must_use]
     pub const fn rank(rank: u8) -> Self {
         Self(0xff << (8 * (rank & 7)))
@@ -142,13 +142,13 @@ impl SquareSet {
         Self(self.0 | 1 << square.ordinal())
     }
 
-    /// The squares in both.
+    /// The squares that are in both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// The squares in either.
+    /// The squares that are in at least one of the sets.
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -194,7 +194,7 @@ impl SquareSet {
 impl Iterator for SquareSet {
     type Item = Square;
 
-    /// Removes the lowest square.
+    /// Removes and returns the lowest square.
     fn next(&mut self) -> Option<Square> {
         let first = self.first()?;
         self.0 &= self.0 - 1;

@@ -1,4 +1,4 @@
-//! Tables of constants: origins of pieces, and lines between squares.
+//! Tables of constants: the squares from which pieces can come, and the lines between squares.
 //!
 //! They are computed at compile time, and a test compares them with the move generator.
 
@@ -42,7 +42,7 @@ pub static WHITE_PAWN_FROM: [SquareSet; 64] = pawn_from(Color::White);
 /// capture.
 pub static BLACK_PAWN_FROM: [SquareSet; 64] = pawn_from(Color::Black);
 
-/// For each colour and square (by ordinal), the squares from which a pawn of that colour attacks it.
+/// For each colour and square (by ordinal), the squares from which a pawn of that colour attacks this square.
 pub(super) static PAWN_ATTACKS_FROM: [[SquareSet; 64]; 2] = {
     let mut table = [[SquareSet::EMPTY; 64]; 2];
     let mut ordinal = 0;
@@ -58,7 +58,7 @@ pub(super) static PAWN_ATTACKS_FROM: [[SquareSet; 64]; 2] = {
 /// The line from one square to another: its kind and its step.
 #[derive(Clone, Copy)]
 pub(super) struct Line {
-    /// 0: none; [`Line::ORTHOGONAL`] or [`Line::DIAGONAL`].
+    /// [`Line::ORTHOGONAL`] or [`Line::DIAGONAL`]; 0 if the squares are not on one line.
     pub(super) kind: u8,
     /// The difference of 0x88 indexes between neighbouring squares of the line.
     pub(super) step: i8,
@@ -75,7 +75,7 @@ impl Line {
     }
 }
 
-/// The 0x88 difference table: the line by `to - from + 0x77`.
+/// The lines between squares, indexed by the difference of their 0x88 indexes: `to - from + 0x77`.
 static LINES: [Line; 256] = {
     let mut table = [Line { kind: 0, step: 0 }; 256];
     let mut distance = 1;

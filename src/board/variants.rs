@@ -14,7 +14,7 @@ impl Position {
         for side in [Color::White, Color::Black] {
             let setup = setup.clone().with_side(side);
             let Ok(plain) = Self::new(&setup) else { continue };
-            // The two are independent, so that not all pairs need be tried.
+            // Castling rights and the en-passant square are independent, so not all pairs need to be tried.
             let make = |setup: &Setup, square| Self::new(&setup.clone().with_en_passant(square)).ok();
             let can_pass = |&square: &Square| {
                 make(&setup, Some(square)).is_some_and(|other| other.en_passant().is_some())
@@ -42,8 +42,8 @@ impl Position {
 }
 
 impl Position {
-    /// Whether another position with this placement has this key: if a side has two rooks beside its king,
-    /// the key does not say which of them can castle.
+    /// Whether another position with this placement has the same key. If a side has several rooks on the side
+    /// to which it can castle, the key does not show which of them can castle.
     #[must_use]
     pub fn shares_key(&self) -> bool {
         let is_open = |color, short| {
@@ -57,7 +57,7 @@ impl Position {
 }
 
 /// The castling fields that are possible with these pieces, each once: all combinations of the usual rights,
-/// and of those in a given field, which can be others in Chess960.
+/// and of the rights in `own`, which can be different ones in Chess960.
 fn castling_choices(setup: &Setup, own: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut seen = vec![(Castling::default(), setup.castling_rooks())];

@@ -3,24 +3,24 @@
 use super::{Ending, MaterialSignature, MovePattern, Pattern, PawnStructure};
 use crate::board::MoveCode;
 
-/// Conditions on a position, all of which must hold. `None` is no condition.
+/// Conditions on a position, all of which must hold. A field that is `None` sets no condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
     /// The material.
     pub material: Option<MaterialSignature>,
     /// The kind of ending.
     pub ending: Option<Ending>,
-    /// The pieces on the squares.
+    /// The pattern of pieces on squares.
     pub pattern: Option<Pattern>,
-    /// The squares of the pawns.
+    /// The squares of all pawns.
     pub structure: Option<PawnStructure>,
-    /// The move played from it.
+    /// The move played in the position.
     pub played: Option<MovePattern>,
 }
 
 impl Description {
-    /// Whether a position matches, given as a canonical FEN with the move that was played there. Allocates
-    /// nothing.
+    /// Whether a position and the move played in it match. `fen` is the canonical FEN of the position.
+    /// Allocates nothing.
     #[must_use]
     pub fn matches(&self, fen: &[u8], played: Option<MoveCode>) -> bool {
         // Fast conditions come first.

@@ -4,18 +4,18 @@ use super::material::Material;
 use super::structure::{PawnStructure, pieces};
 use crate::board::{Color, Piece, PieceKind, Position, Square};
 
-/// The weight of a surplus piece in one of the positions, in addition to its square.
+/// The weight of a piece that only one of the positions has, in addition to `weight`.
 const SURPLUS: u32 = 3;
 
-/// A position, and the distance of others from it.
+/// A position from which distances to other positions are computed.
 ///
 /// The distance is the sum of
 ///
 /// - 2 for each pawn and 1 for each other piece, of either position, that is not on the same square in the
 ///   other;
-/// - 3 for each piece of a kind and colour that one of the positions has more of;
+/// - 3 for each piece that one position has in excess of the other's pieces of the same kind and colour;
 /// - 1 if the other side is to move;
-/// - 100 if the pawns of the two are not on the same squares, or their material differs.
+/// - 100 if the two positions do not have their pawns on the same squares, or their material differs.
 ///
 /// Castling rights, en-passant squares and counters are ignored.
 ///
@@ -30,12 +30,12 @@ const SURPLUS: u32 = 3;
 /// ```
 #[derive(Clone, Debug)]
 pub struct PositionDistance {
-    /// The letter on each square in the order of a FEN, from a8 to h1; 0 for an empty one.
+    /// The piece letter on each square in the order of a FEN, from a8 to h1; 0 for an empty square.
     squares: [u8; 64],
     structure: PawnStructure,
     material: Material,
     side: Color,
-    /// The total weight of its pieces, and in the upper half its number of pawns.
+    /// The total weight of the position's pieces; in the upper half, the number of its pawns.
     all: u32,
 }
 
@@ -75,11 +75,11 @@ fn place(square: Square) -> usize {
 }
 
 impl PositionDistance {
-    /// The additional distance if pawns or material differ: more than all other terms together if they are
-    /// equal.
+    /// The distance added if pawns or material differ. It exceeds any distance between positions with equal
+    /// pawns and material.
     pub(crate) const OTHER: u32 = 100;
 
-    /// Prepares the distances from this position.
+    /// Prepares to compute distances from this position.
     #[must_use]
     pub fn to(position: &Position) -> Self {
         let fen = position.canonical_fen();
@@ -93,7 +93,7 @@ impl PositionDistance {
         Self { squares, structure, material, side: position.side(), all }
     }
 
-    /// The distance of a legal position, given as a FEN. Allocates nothing and checks nothing.
+    /// The distance to a legal position, given as a FEN. Allocates nothing and checks nothing.
     #[must_use]
     pub fn distance(&self, fen: &[u8]) -> u32 {
         let (mut all, mut same, mut material) = (0, 0, Material::default());
@@ -122,7 +122,7 @@ impl PositionDistance {
             + if is_other { Self::OTHER } else { 0 }
     }
 
-    /// The number of surplus pieces.
+    /// The number of pieces that only one of the two positions has.
     fn surplus(&self, other: Material) -> u32 {
         if other == self.material {
             return 0;
@@ -130,19 +130,20 @@ impl PositionDistance {
         all_pieces().map(|piece| self.material.count(piece).abs_diff(other.count(piece))).sum()
     }
 
-    /// The squares of its pawns.
+    /// The squares of the position's pawns.
     #[must_use]
     pub const fn structure(&self) -> PawnStructure {
         self.structure
     }
 
-    /// Its material.
+    /// The position's material.
     #[must_use]
     pub const fn material(&self) -> Material {
         self.material
     }
 
-    /// Its pieces, each with its weight if it is not there in another position.
+    /// The position's pieces and their squares, each with the weight that counts if another position does not
+    /// have this piece on this square.
     pub fn pieces(&self) -> impl Iterator<Item = (Piece, Square, u32)> {
         (0..64).map(Square::from_ordinal).filter_map(|square| {
             let piece = Piece::from_letter(self.squares[place(square)])?;
@@ -150,17 +151,18 @@ impl PositionDistance {
         })
     }
 
-    /// Lower bounds of the distance of positions with this material, without [`OTHER`](Self::OTHER). The
-    /// first holds for all of them. The second is to be added to twice the weight of the pieces of this
-    /// position that are not on the same squares there: such a piece is missing there, and the other position
-    /// has it elsewhere, unless it has fewer of them.
+    /// Two lower bounds of the distance to positions with this material, without [`OTHER`](Self::OTHER). The
+    /// first bound holds for every such position. The second holds for one such position after adding twice
+    /// the weight of this position's pieces that are not on the same squares in that one. Such a piece counts
+    /// twice because the other position has it on a different square; the second bound corrects this for
+    /// pieces that the other position does not have.
     pub(crate) fn bounds(&self, material: Material) -> [u32; 2] {
         let (mut apart, mut beside) = (0, 0);
         for piece in all_pieces() {
             let (weight, own, other) =
                 (weight(piece.kind()), self.material.count(piece), material.count(piece));
             apart += (weight + SURPLUS) * own.abs_diff(other);
-            // A piece weighs less than a surplus piece, so this is never below 0.
+            // `weight` is less than `SURPLUS`, so this is never below 0.
             beside += SURPLUS * own.abs_diff(other) + weight * other - weight * own;
         }
         [apart, beside]

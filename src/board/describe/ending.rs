@@ -6,7 +6,7 @@ use crate::board::{Color, Piece, PieceKind};
 /// A kind of ending. Each side has its king and any number of pawns, and no other pieces than those named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ending {
-    /// No other pieces, and at least one pawn.
+    /// Only kings and pawns, with at least one pawn.
     Pawn,
     /// One or more knights on both sides.
     Knight,
@@ -36,7 +36,7 @@ const MOST: u32 = u32::MAX;
 type Officers = [u32; 4];
 
 impl Ending {
-    /// All kinds.
+    /// All kinds of endings.
     pub const ALL: [Self; 11] = [
         Self::Pawn,
         Self::Knight,
@@ -51,7 +51,7 @@ impl Ending {
         Self::QueenRook,
     ];
 
-    /// Its name.
+    /// The name of this kind.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -86,7 +86,7 @@ impl Ending {
         !matches!(self, Self::SameBishops | Self::OppositeBishops)
     }
 
-    /// Whether a position with these pieces can be of this kind.
+    /// Whether a position with this material can be of this kind.
     #[must_use]
     pub fn includes(self, material: Material) -> bool {
         let officers = |color| {

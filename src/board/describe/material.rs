@@ -14,11 +14,12 @@ const ORDER: [PieceKind; 6] = [
     PieceKind::Knight,
     PieceKind::Pawn,
 ];
-/// Bits per count: four and a guard bit, because no side has more than 16 pieces, one of which is its king.
+/// The number of bits per count: four, because a side has at most 15 pieces besides its king, and a guard
+/// bit.
 const BITS: u32 = 5;
 const MAX: u64 = 15;
-/// The guard bit is part of the count of a set-up with more pieces than a game can have. Signatures do not
-/// match all of these.
+/// The largest count including the guard bit, which is used by set-ups with more pieces than a game can have.
+/// Signatures do not match all such set-ups.
 const WITH_GUARD: u64 = 31;
 /// The guard bits of all counts.
 const GUARDS: u64 = {
@@ -30,12 +31,12 @@ const GUARDS: u64 = {
     guards
 };
 
-/// A count of one piece with this code.
+/// The value that counts one piece with this code.
 const fn one(code: u8) -> u64 {
     1 << (BITS * (code as u32 - 2))
 }
 
-/// The count to add for each letter of a placement.
+/// The value to add for each letter of a placement; 0 for other characters.
 static COUNTS: [u64; 256] = {
     let mut table = [0; 256];
     let mut code = 2;
@@ -46,7 +47,7 @@ static COUNTS: [u64; 256] = {
     table
 };
 
-/// Piece codes in the order of a packed number.
+/// Piece codes in the order of the digits of a [packed](Material::packed) number, the highest digit first.
 const PACKED: [u8; 10] = [
     PieceKind::Queen as u8,
     PieceKind::Rook as u8,
@@ -110,20 +111,21 @@ impl Material {
         Self(placement.fold(0, |all, &letter| all.wrapping_add(COUNTS[usize::from(letter)])))
     }
 
-    /// Adds the piece of a letter of a placement.
+    /// Adds the piece for a letter of a placement.
     #[inline]
     pub(super) fn and(self, letter: u8) -> Self {
         Self(self.0.wrapping_add(COUNTS[usize::from(letter)]))
     }
 
-    /// The number of these pieces.
+    /// The number of pieces of this kind and colour.
     #[must_use]
     pub const fn count(self, piece: Piece) -> u32 {
         (self.0 >> (BITS * (piece.code() as u32 - 2)) & WITH_GUARD) as u32
     }
 
-    /// The counts of all pieces except kings in one number, four bits each: hexadecimal digits for White's
-    /// queens, rooks, bishops and knights, Black's, White's pawns, Black's.
+    /// The counts of all pieces except kings in one number, one hexadecimal digit each. From the highest
+    /// digit: White's queens, rooks, bishops and knights, Black's in the same order, White's pawns, Black's
+    /// pawns.
     #[must_use]
     pub fn packed(self) -> u64 {
         PACKED.iter().fold(0, |all, &code| {
@@ -132,7 +134,7 @@ impl Material {
         })
     }
 
-    /// The counts of a [packed](Self::packed) number, plus a king of each side.
+    /// The material of a [packed](Self::packed) number, plus a king of each side.
     #[must_use]
     pub fn from_packed(packed: u64) -> Self {
         let kings = one(PieceKind::King as u8) + one(PieceKind::King as u8 + 1);
@@ -176,15 +178,15 @@ impl fmt::Display for Material {
     }
 }
 
-/// A condition on material, compiled once to be compared with many positions.
+/// A condition on material, compiled once and then compared with many positions.
 ///
-/// White's pieces, then Black's, separated by `v` or `-`, or by nothing: then the second king is the first of
-/// Black's pieces. `KRPvKR`, `KRP-KR` and `KRPKR` are equivalent. With a separator, a side's pieces may be in
-/// any order.
+/// The text consists of White's pieces, then Black's, separated by `v` or `-`. Without a separator, Black's
+/// pieces begin with the second king. `KRPvKR`, `KRP-KR` and `KRPKR` are equivalent. With a separator, a
+/// side's pieces may be in any order.
 ///
 /// After a letter, `*` means any number of this piece including none, `+` one or more, `?` one or none. `..`
-/// after a side's pieces allows any others as well: `KR..vKQ..` matches at least a white rook and a black
-/// queen.
+/// after a side's pieces allows any other pieces as well: `KR..vKQ..` matches if there are at least a white
+/// rook and a black queen.
 ///
 /// ```
 /// use pgndex::board::MaterialSignature;
@@ -227,7 +229,7 @@ fn quoted(text: &str) -> String {
     text.chars().take(MOST).chain(more.chars()).collect()
 }
 
-/// White's pieces and Black's.
+/// Splits a signature into White's pieces and Black's.
 fn sides(text: &str) -> Option<(&str, &str)> {
     if let Some((white, black)) = text.split_once(['v', 'V', '-']) {
         return Some((white.trim_end(), black.trim_start()));
@@ -237,7 +239,7 @@ fn sides(text: &str) -> Option<(&str, &str)> {
 }
 
 impl MaterialSignature {
-    /// Parses a signature, in letters of either case.
+    /// Parses a signature; letters may be in upper or lower case.
     ///
     /// # Errors
     /// If the text is invalid.
@@ -305,8 +307,8 @@ impl MaterialSignature {
         self.includes(Material::from_placement(fen))
     }
 
-    /// The least and the greatest [packed](Material::packed) number of a matching material; not all numbers
-    /// in between match.
+    /// The range from the least to the greatest [packed](Material::packed) number that can match; not all
+    /// numbers in this range match.
     #[must_use]
     pub fn packed_range(&self) -> std::ops::RangeInclusive<u64> {
         Material(self.least).packed()..=Material(self.most).packed()
@@ -315,7 +317,7 @@ impl MaterialSignature {
     /// Whether this material matches.
     #[must_use]
     pub const fn includes(&self, material: Material) -> bool {
-        // A guard bit is borrowed if a count is less than the minimum, or more than the maximum.
+        // The subtraction borrows a guard bit if a count is less than the minimum or more than the maximum.
         let enough = (material.0 | GUARDS).wrapping_sub(self.least);
         let no_more = (self.most | GUARDS).wrapping_sub(material.0);
         enough & no_more & GUARDS == GUARDS

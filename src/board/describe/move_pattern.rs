@@ -6,15 +6,15 @@ use crate::board::{MoveCode, PieceKind, Special, Square, SquareSet};
 ///
 /// | part | matches |
 /// |---|---|
-/// | `K`, `Q`, `R`, `B`, `N`, `P` or nothing | the piece that moves; as in SAN, no letter is a pawn |
+/// | `K`, `Q`, `R`, `B`, `N`, `P` or nothing | the piece that moves; as in SAN, a pawn without a letter |
 /// | `?` | any piece |
 /// | `a` … `h`, `1` … `8`, `e2` before the target | the origin |
 /// | `x` | a capture; without it, the move may or may not be a capture |
 /// | `xR` | a capture of this piece |
 /// | `e4`, `e`, `4` | the target: a square, or any square of a file or of a rank |
-/// | `=`, `=N`, `=RBN` | a promotion: to any piece, to one of these |
+/// | `=`, `=N`, `=RBN` | a promotion: to any piece after a bare `=`, otherwise to one of these pieces |
 /// | `O-O`, `O-O-O` | castling |
-/// | `+` | check or mate; a `+` alone is any move that gives check or mate, including castling |
+/// | `+` | check or mate; `+` alone matches any move that gives check or mate, including castling |
 /// | `#` | mate |
 ///
 /// ```
@@ -47,7 +47,7 @@ enum Shape {
         to: SquareSet,
         captures: bool,
         captured: Option<PieceKind>,
-        /// Promotion pieces; `None`: no condition.
+        /// The pieces to which a pawn may promote; `None`: no condition.
         promotions: Option<Kinds>,
     },
 }
@@ -59,10 +59,11 @@ enum CheckCondition {
     Mate,
 }
 
-/// The conditions of a move pattern. Without a condition, a field is `None`, all squares, or `false`.
+/// The conditions of a move pattern. A field without a condition is `None`, all squares, or `false`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoveConditions {
-    /// Castling, and whether to the short side. Then only check and mate can be required in addition.
+    /// Castling: `true` for short, `false` for long. In that case, only check or mate can be required as
+    /// well.
     pub castling: Option<bool>,
     /// Whether castling is excluded.
     pub is_other: bool,
@@ -72,19 +73,19 @@ pub struct MoveConditions {
     pub from: SquareSet,
     /// The target.
     pub to: SquareSet,
-    /// Whether it captures.
+    /// Whether the move must be a capture.
     pub captures: bool,
     /// The captured piece.
     pub captured: Option<PieceKind>,
-    /// The promotion pieces.
+    /// The pieces to which a pawn may promote.
     pub promotions: Option<Vec<PieceKind>>,
-    /// Whether it gives check or mate.
+    /// Whether the move must give check or mate.
     pub gives_check: bool,
-    /// Whether it gives mate.
+    /// Whether the move must give mate.
     pub gives_mate: bool,
 }
 
-/// A set of kinds of pieces; empty for all.
+/// A set of kinds of pieces; the empty set means all kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Kinds(u16);
 
@@ -105,7 +106,7 @@ pub enum MovePatternError {
     /// The text is empty.
     #[error("the move is empty; write it as Qxh7# or e4, with '?' for any piece")]
     Empty,
-    /// Invalid squares.
+    /// A part of the text that is not a square, file or rank.
     #[error("'{0}' is not a square, file or rank; write the move as Qxh7#, e4, ?xe5 or Rad1")]
     Squares(String),
     /// Letters after `=` that are not promotion pieces.
@@ -134,7 +135,7 @@ impl MovePattern {
             "" if gives == CheckCondition::Anything => return Err(MovePatternError::Empty),
             "O-O" | "0-0" => Shape::Castling { short: true },
             "O-O-O" | "0-0-0" => Shape::Castling { short: false },
-            // Just '+' or '#'.
+            // The whole text was '+' or '#'.
             "" => Shape::Any,
             _ => Shape::parse(text)?,
         };
@@ -284,7 +285,7 @@ fn read_promotions(letters: &str) -> Result<Kinds, MovePatternError> {
     })
 }
 
-/// The squares of a file, of a rank, a single square, or all if nothing is written.
+/// Parses a file, a rank or a single square; an empty text means all squares.
 fn squares(text: &str) -> Result<SquareSet, MovePatternError> {
     Ok(match *text.as_bytes() {
         [] => ALL,
@@ -302,7 +303,7 @@ mod tests {
     use super::*;
     use crate::board::Position;
 
-    /// The legal moves of a position that match, in SAN.
+    /// The legal moves of a position that match a pattern, in SAN.
     fn fitting(pattern: &str, fen: &str) -> Vec<String> {
         let pattern = MovePattern::parse(pattern).unwrap();
         let (position, _) = Position::from_fen(fen.as_bytes()).unwrap();

@@ -3,20 +3,20 @@
 use crate::board::piece::LETTERS;
 use crate::board::{Color, Piece, Square, SquareSet};
 
-/// A pattern of positions, compiled once to be matched with many.
+/// A pattern of positions, compiled once and then compared with many positions.
 ///
 /// It is written like the placement of a FEN, eight ranks from the eighth to the first. In addition to FEN's
 /// letters and numbers of empty squares, it may contain:
 ///
 /// | sign | squares | matches |
 /// |---|---|---|
-/// | `.` | 1 | nothing, as with FEN's `1` |
+/// | `.` | 1 | nothing, like FEN's `1` |
 /// | `?` | 1 | a piece or nothing |
 /// | `!` | 1 | any piece |
 /// | `A`, `a` | 1 | any white, any black piece |
 /// | `[Qr.]` | 1 | one of these: a white queen, a black rook or nothing; may include `A`, `a`, `?`, `!` |
 /// | `[^Pp]` | 1 | anything else, including nothing |
-/// | `*` | 0 to 8 | anything: a rank of just `*` matches any rank, `*R*` one with a white rook somewhere |
+/// | `*` | 0 to 8 | anything: a rank of just `*` matches any rank; `*R*` matches a rank with a white rook |
 ///
 /// A second field, `w` or `b`, requires this side to move.
 ///
@@ -32,17 +32,17 @@ use crate::board::{Color, Piece, Square, SquareSet};
 pub struct Pattern {
     /// From the eighth rank to the first, as in a FEN.
     ranks: [Rank; 8],
-    /// The number of ranks to read: the following ones match anything.
+    /// The number of ranks that must be read: the ranks after them match anything.
     needed: usize,
     side: Option<Color>,
 }
 
-/// A condition of a pattern.
+/// A condition of a pattern: at least one of `squares` has one of `pieces`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternPart {
-    /// On one of these squares ...
+    /// The squares, of which at least one must have one of the pieces.
     pub squares: SquareSet,
-    /// ... there is one of these pieces.
+    /// The pieces, of which one must be on one of the squares.
     pub pieces: Vec<Piece>,
 }
 
@@ -50,15 +50,15 @@ pub struct PatternPart {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PatternError {
-    /// Not eight ranks.
+    /// The text does not have eight ranks.
     #[error("the number of ranks in the pattern is {0}, not 8; '*' means any whole rank")]
     Ranks(usize),
     /// A rank without `*` that does not have eight squares, or one with `*` that has more.
     #[error("rank {rank} of the pattern has {squares} squares, not 8; '*' means any number of squares")]
     RankLength {
-        /// 8 for the first in the text.
+        /// The number of the rank: 8 for the first rank in the text.
         rank: u8,
-        /// The number of its squares, without stars.
+        /// The number of squares that the rank describes, without stars.
         squares: usize,
     },
     /// A letter without a meaning in a pattern.
@@ -80,7 +80,7 @@ pub enum PatternError {
     Trailing(String),
 }
 
-/// A set of possible contents of a square: bit 0 for empty, the bit of its code for a piece.
+/// A set of possible contents of a square: bit 0 stands for empty, bit *n* for the piece with code *n*.
 type Contents = u16;
 
 const EMPTY: Contents = 1;
@@ -92,20 +92,20 @@ const ANYTHING: Contents = EMPTY | PIECES;
 /// The possible contents of a rank's squares.
 ///
 /// The signs other than `*` are numbered from the left. State *i* means that the first *i* signs are matched.
-/// A set of states is a word, and each square leads from one set to the next, so that stars need no
+/// A set of states is one word of bits, and each square leads from one set to the next, so that stars need no
 /// backtracking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Rank {
-    /// For each code of a square's contents, the signs that match it.
+    /// For each piece code, and 0 for an empty square, the set of signs that match it.
     fits: [u16; 16],
-    /// The states in which a star matches.
+    /// The set of states in which a star can match the next square.
     stars: u16,
     /// The state in which all signs are matched.
     end: u16,
 }
 
 impl Rank {
-    /// Compiles a rank; `number` is for errors.
+    /// Compiles a rank; error messages contain `number`.
     fn parse(text: &[u8], number: u8) -> Result<Self, PatternError> {
         let mut rank = Self::default();
         let mut squares = 0;
@@ -148,7 +148,7 @@ impl Rank {
         Self { fits, ..*self }
     }
 
-    /// The rank read from the right.
+    /// The rank with left and right swapped.
     fn mirrored(&self) -> Self {
         let signs = self.end.trailing_zeros();
         let turned = |bits: u16, last: u32| {
@@ -158,7 +158,7 @@ impl Rank {
         Self { fits, stars: turned(self.stars, signs), end: self.end }
     }
 
-    /// The possible contents for a sign.
+    /// The contents of a square that match a sign.
     fn contents(&self, sign: u32) -> Contents {
         (0..16).zip(self.fits).fold(0, |all, (code, signs)| all | (signs >> sign & 1) << code)
     }
@@ -168,7 +168,7 @@ impl Rank {
         (0..self.end.trailing_zeros()).filter(|&sign| self.contents(sign) != ANYTHING).count() as u32
     }
 
-    /// The conditions on this rank, 0 for the first.
+    /// The conditions on this rank; `number` is 0 for the first rank.
     fn parts(&self, number: u8) -> impl Iterator<Item = PatternPart> {
         let signs = self.end.trailing_zeros();
         (0..signs).filter_map(move |sign| {
@@ -176,7 +176,9 @@ impl Rank {
             if contents & EMPTY != 0 {
                 return None;
             }
-            // A star before it allows squares further to the right, one after it squares further to the left.
+            // Without a star before the sign, its distance from the left edge is fixed; with a star before it
+            // and none after it, its distance from the right edge. Between two stars, it can be on any square
+            // in between.
             let is_star_before = self.stars & ((2 << sign) - 1) != 0;
             let is_star_behind = self.stars >> sign >> 1 != 0;
             let (left, right) = (sign, sign + 8 - signs);
@@ -196,13 +198,13 @@ impl Rank {
         self.end == 1 && self.stars == 1
     }
 
-    /// The states after a square, given those before it.
+    /// The set of states after a square with this code, given the states before the square.
     const fn step(&self, states: u16, code: u8) -> u16 {
         (states & self.fits[code as usize & 15]) << 1 | states & self.stars
     }
 }
 
-/// The bit of a state; none for states of a rank that is too long.
+/// The bit of a state; 0 for states beyond 15, which only a rank with too many squares has.
 const fn bit(number: usize) -> u16 {
     if number < 16 { 1 << number } else { 0 }
 }
@@ -231,7 +233,7 @@ fn class_contents(class: &[u8], number: u8) -> Result<Contents, PatternError> {
     if contents == 0 { Err(PatternError::EmptyClass(number)) } else { Ok(contents) }
 }
 
-/// In [`CODES`], any byte that is not a piece.
+/// The entry in [`CODES`] for bytes that are not piece letters.
 const NO_PIECE: u8 = 0xff;
 
 /// Piece codes by FEN letter.
@@ -294,15 +296,15 @@ impl Pattern {
         Self::new(self.ranks.each_ref().map(Rank::mirrored), self.side)
     }
 
-    /// The conditions of the pattern: one of some pieces on one of some squares, for each sign that requires
-    /// a piece. A position may satisfy all of them and still not match.
+    /// The conditions that a position must satisfy to match: one for each sign that requires a piece. A
+    /// position may satisfy all of them and still not match.
     #[must_use]
     pub fn parts(&self) -> Vec<PatternPart> {
         let ranks = self.ranks.iter().zip((0..8).rev());
         ranks.flat_map(|(rank, number)| rank.parts(number)).collect()
     }
 
-    /// Whether a position matches if it satisfies the only [part](Self::parts).
+    /// Whether the pattern has exactly one [part](Self::parts) and matches every position that satisfies it.
     #[must_use]
     pub fn is_one_part(&self) -> bool {
         let asking: u32 = self.ranks.iter().map(Rank::condition_count).sum();
@@ -312,8 +314,8 @@ impl Pattern {
     /// Whether a position matches, given as a FEN or, if the pattern has no side to move, as the placement
     /// alone.
     ///
-    /// Reads no further than needed, checks nothing else, allocates nothing. The result for a text that is
-    /// not a FEN is unspecified.
+    /// Reads no further than needed and allocates nothing. `fen` is not validated: the result for a text that
+    /// is not a FEN is unspecified.
     #[must_use]
     pub fn matches(&self, fen: &[u8]) -> bool {
         let mut rest = fen;
@@ -351,7 +353,7 @@ impl Pattern {
     }
 }
 
-/// Whether a rank ends here.
+/// Whether this byte ends a rank.
 const fn is_end(byte: u8) -> bool {
     byte == b'/' || byte <= b' '
 }

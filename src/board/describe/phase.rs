@@ -7,7 +7,7 @@ use crate::board::{Color, PieceKind, Setup, SquareSet};
 /// scalachess). On Lichess, a phase lasts until a later one begins: a game does not return to an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
-    /// Neither of the others.
+    /// Neither middlegame nor endgame.
     Opening,
     /// Ten or fewer queens, rooks, bishops and knights are left, both sides together; or a side has fewer
     /// than four pieces on its back rank, including king and pawns; or the pieces of both sides are mixed.
@@ -47,7 +47,7 @@ impl Phase {
         }
     }
 
-    /// The word for this phase.
+    /// The name of this phase.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -72,8 +72,8 @@ fn mixedness(white: SquareSet, black: SquareSet) -> u32 {
         .sum()
 }
 
-/// The weight of a block with this lower rank, 1 to 7, and these numbers of white and black pieces. The
-/// weight increases with the distance from home, and is greatest where both sides meet.
+/// The weight of a block whose lower rank is `rank`, 1 to 7, with these numbers of white and black pieces, as
+/// in Lichess's `Divider`.
 const fn weight(rank: u32, white: u32, black: u32) -> u32 {
     match (white, black) {
         (1, 0) => 9 - rank,
@@ -100,7 +100,7 @@ mod tests {
     fn phases_of_positions() {
         for (fen, phase) in [
             ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -", Phase::Opening),
-            // Ten officers, then six.
+            // Ten queens, rooks, bishops and knights, then six.
             ("rnbqk3/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBN1 w Qq -", Phase::Middlegame),
             ("r1bqk3/pppppppp/8/8/8/8/PPPPPPPP/R1BQK3 w Qq -", Phase::Endgame),
             // Three pieces on Black's back rank.

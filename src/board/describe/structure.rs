@@ -1,4 +1,4 @@
-//! Pawn structures: where the pawns of both sides stand.
+//! Pawn structures: the squares of both sides' pawns.
 
 use crate::board::key::piece_key;
 use crate::board::{Color, Piece, PieceKind, Setup, SetupError, Square, SquareSet};
@@ -37,8 +37,8 @@ impl PawnStructure {
         structure
     }
 
-    /// A number that several structures may share: the XOR of the Polyglot constants of all pawns on their
-    /// squares.
+    /// The XOR of the Polyglot constants of all pawns on their squares. Different structures may have the
+    /// same key.
     #[must_use]
     pub fn key(self) -> u64 {
         let of = |color, squares: SquareSet| {
@@ -47,8 +47,8 @@ impl PawnStructure {
         of(Color::White, self.white) ^ of(Color::Black, self.black)
     }
 
-    /// The value of a piece to XOR into the [key](Self::key) when it appears or disappears; 0 for pieces
-    /// other than pawns.
+    /// The value to XOR into the [key](Self::key) when a piece is put on a square or removed from it; 0 for
+    /// pieces other than pawns.
     #[must_use]
     #[inline]
     pub fn key_of(piece: Piece, square: Square) -> u64 {
@@ -68,7 +68,7 @@ impl PawnStructure {
     }
 }
 
-/// The pieces on the squares of a placement, as FEN letters. For an invalid text, some of them.
+/// The pieces of a placement, as squares and FEN letters. For an invalid text, the result may be incomplete.
 pub(crate) fn pieces(fen: &[u8]) -> impl Iterator<Item = (Square, u8)> {
     let (mut file, mut rank) = (0u8, 7u8);
     let placement = fen.iter().take_while(|byte| !byte.is_ascii_whitespace());
