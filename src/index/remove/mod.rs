@@ -28,35 +28,35 @@ use crate::store::{
 /// What to remove.
 #[derive(Clone, Debug)]
 pub enum Removal {
-    /// Files, by their paths in the database: all their games, and the records of the files. They can be
-    /// indexed again.
+    /// All games of the files with these paths in the database, and the records of the files. The files can be
+    /// indexed again afterwards.
     Sources(Vec<PathBuf>),
-    /// The games that match.
+    /// The games that match this filter.
     Filter(Box<GameFilter>),
-    /// These games. Missing ones are ignored.
+    /// The games with these ids. Ids of missing games are ignored.
     Games(Vec<GameId>),
 }
 
 /// The result of removing games.
 #[derive(Clone, Debug, Default)]
 pub struct RemovalSummary {
-    /// Games removed.
+    /// The number of games removed.
     pub games: u64,
-    /// Half-moves in them.
+    /// The number of half-moves in the removed games.
     pub plies: u64,
-    /// Readings of files removed.
+    /// The number of records of files removed. A file has one record for each run that read it.
     pub sources: u64,
-    /// Games that had been skipped as duplicates of these and are now in the database.
+    /// The number of games that had been skipped as duplicates of removed games, and are now in the database.
     pub returned: u64,
-    /// Games that are still missing as duplicates of these, because their files cannot be read again.
+    /// The duplicates of removed games that could not be restored.
     pub lost: Vec<LostDuplicates>,
-    /// Size of the database, in bytes.
+    /// Size of the database after the run, in bytes.
     pub file_bytes: u64,
-    /// Unused bytes that will be reused.
+    /// Free bytes in the database, which additions will reuse.
     pub free_bytes: u64,
     /// Wall time.
     pub elapsed: Duration,
-    /// Transactions committed.
+    /// The number of transactions committed.
     rounds: u32,
     /// Whether the filter must be applied again to games that were restored.
     asks_again: bool,
@@ -65,16 +65,17 @@ pub struct RemovalSummary {
 /// Skipped duplicates that could not be restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostDuplicates {
-    /// The file that contains them.
+    /// The file that contains the games.
     pub path: PathBuf,
     /// The number of games.
     pub games: u64,
-    /// Why it cannot be read.
+    /// Why the games cannot be restored from this file.
     pub reason: String,
 }
 
-/// Removes games from the database at `target`, in one transaction: readers see the old state until it is
-/// committed. Only the options for threads, memory and directory of temporary files are used.
+/// Removes games from the database at `target`, in one transaction: readers see the old state until the
+/// transaction is committed. Only the options for threads, memory and the directory of temporary files are
+/// used.
 ///
 /// A game that was skipped as a duplicate of a removed one is restored, if its file still begins with the
 /// indexed text. A filter is then applied again: restored games that match are removed in another
@@ -89,7 +90,7 @@ pub fn remove(
     options: &IndexOptions,
     progress: &Progress,
 ) -> Result<RemovalSummary> {
-    // Each page of the database is written to the log once.
+    // Each page of the database is written to the log at most once.
     let bytes = std::fs::metadata(target).map_or(0, |metadata| metadata.len());
     let mut summary = RemovalSummary::default();
     let removed = take_all(target, removal, options, progress, &mut summary)
@@ -101,7 +102,7 @@ pub fn remove(
     }
 }
 
-/// Records in the summary what is committed, even if the rest fails.
+/// Removes the games. The summary describes the committed part, even if the rest fails.
 fn take_all(
     target: &Path,
     removal: &Removal,
@@ -114,7 +115,7 @@ fn take_all(
     let database = Database::open(lock.target())?;
     progress.watch(database.connection());
     check_known(lock.target(), progress)?;
-    // Even if there is nothing to remove: a killed run may have left a log.
+    // This is necessary even if there is nothing to remove: a killed run may have left a log.
     database.begin_adding(options.memory / 4)?;
     loop {
         let chosen = Chosen::of(&database, removal)?;
@@ -123,8 +124,8 @@ fn take_all(
         }
         let taking = RemovalTransaction { database: &database, lock: &lock, options, progress };
         let done = match taking.run(&chosen, true) {
-            // A user may have written a row that the page code does not support. SQLite decides whether the
-            // pages are damaged.
+            // A user may have written a row that the page code does not support. The second attempt uses
+            // SQLite, which decides whether the pages are damaged.
             Err(Error::Store(store::Error::Pages(BtreeError::Damaged { .. }))) => taking.run(&chosen, false),
             done => done,
         }?;
@@ -132,7 +133,7 @@ fn take_all(
         if summary.rounds == 1 {
             (summary.games, summary.plies, summary.sources) = (done.games, done.plies, done.sources);
         } else {
-            // They had just been restored.
+            // The games removed in later rounds had just been restored.
             summary.returned = summary.returned.saturating_sub(done.games);
         }
         summary.returned += done.returned;
@@ -183,7 +184,7 @@ impl RemovalSummary {
     }
 }
 
-/// The last step of a committed run.
+/// The last step of a run, after its commit.
 const WRITING_BACK: &str = "writing the write-ahead log back into the database";
 const NEXT_RUN: &str = "nothing is lost, and the next run does it";
 
@@ -214,7 +215,7 @@ pub(crate) fn merged(levels: u64) -> String {
 }
 
 /// Finds what [`remove`] would remove, without removing it. Duplicates to restore are counted if their files
-/// exist; only reading these would show whether they are unchanged.
+/// exist; only reading the files would show whether they are unchanged.
 ///
 /// # Errors
 /// The same as for [`remove`].
@@ -277,7 +278,7 @@ impl Chosen {
     }
 }
 
-/// One transaction that removes games. If there are none, the levels are merged.
+/// One transaction that removes games and sources. If there are none to remove, it merges the levels.
 struct RemovalTransaction<'t> {
     database: &'t Database,
     lock: &'t WriterLock,
@@ -285,7 +286,7 @@ struct RemovalTransaction<'t> {
     progress: &'t Progress,
 }
 
-/// The result of the transaction.
+/// The result of a [`RemovalTransaction`].
 struct RemovalResult {
     games: u64,
     plies: u64,
@@ -295,7 +296,8 @@ struct RemovalResult {
 }
 
 impl RemovalTransaction<'_> {
-    /// Runs it. Writes pages if it may and they can be written.
+    /// Runs the transaction. If `may_write_pages` is set and the database allows it, writes pages directly;
+    /// otherwise uses SQLite.
     fn run(&self, chosen: &Chosen, may_write_pages: bool) -> Result<RemovalResult> {
         let Self { database, lock, options, progress } = *self;
         let Chosen { games, sources } = chosen;
@@ -344,7 +346,8 @@ impl RemovalTransaction<'_> {
     }
 }
 
-/// Returns the free pages of a database to the file system: rewrites the file without them.
+/// Returns the free pages of a database to the file system: rewrites the file without them. Returns the new
+/// size of the file, in bytes.
 ///
 /// # Errors
 /// If the database cannot be written, or the run is [stopped](Progress::stop).
@@ -354,7 +357,7 @@ pub fn shrink(target: &Path, options: &IndexOptions, progress: &Progress) -> Res
     progress.watch(database.connection());
     keep_temporary_files_in(&directory(options, lock.target()), database.connection());
     progress.enter(Phase::Finishing);
-    // The new file, and the log through which it replaces the old one.
+    // The space is needed for the new file, and for the log through which it replaces the old one.
     let bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
     let vacuum = database.vacuum().map_err(Error::from);
     vacuum.map_err(|error| error.with_needed_space(Need::UpTo(2 * bytes)))?;

@@ -1,4 +1,4 @@
-//! Restores games that were skipped as duplicates when the games that they repeat are removed.
+//! Restores games that were skipped as duplicates of games that are now removed.
 
 use serde_json::Value;
 
@@ -36,10 +36,10 @@ impl ReadOptions {
     }
 }
 
-/// The games to restore, file by file, and those that cannot be restored.
+/// The games to restore, file by file, and the games that cannot be restored.
 #[derive(Debug, Default)]
 pub(crate) struct RestoredGames {
-    /// The unchanged files.
+    /// The unchanged files, with the games to restore.
     files: Vec<RestoredFile>,
     pub(crate) lost: Vec<LostDuplicates>,
 }
@@ -61,7 +61,7 @@ pub(crate) struct RestoredGame<'t> {
 }
 
 impl RestoredGames {
-    /// Separates games whose files exist, which are counted, from others.
+    /// Counts the games whose files exist, and lists the other games.
     pub(crate) fn find_files(sources: Vec<SkippedSource>, finder: &Finder) -> (u64, Vec<LostDuplicates>) {
         let (mut there, mut lost) = (0, Vec::new());
         for source in sources {
@@ -73,7 +73,7 @@ impl RestoredGames {
         (there, lost)
     }
 
-    /// Finds the unchanged files, by reading all that earlier runs read of them.
+    /// Finds the unchanged files. To compare a file, reads all of the text that earlier runs read.
     pub(crate) fn open(
         sources: Vec<SkippedSource>,
         options: &IndexOptions,
@@ -109,7 +109,7 @@ impl RestoredGames {
         self.games().map(start).collect()
     }
 
-    /// Source, offset and number in the source of each game.
+    /// The source of each game, and its offset and number in this source.
     pub(crate) fn places(&self) -> Vec<(SourceId, u64, u32)> {
         self.games().map(|(source, game)| (source, game.byte_offset, game.game_number)).collect()
     }
@@ -137,7 +137,8 @@ fn lost_duplicates(source: &SkippedSource, reason: String) -> LostDuplicates {
     LostDuplicates { path: source.path.clone(), games: source.games.len() as u64, reason }
 }
 
-/// The file of a source, if it begins with all that was read of it; otherwise the reason.
+/// The file of a source, if it still begins with the text that was indexed; otherwise the reason why it cannot
+/// be used.
 fn same_file(
     source: &SkippedSource,
     finder: &Finder,
@@ -186,7 +187,7 @@ impl Text {
         })
     }
 
-    /// Reads a part that does not begin before the previous one.
+    /// Reads a part of the text. It must not begin before the part that was read last.
     fn piece(&mut self, offset: u64, length: u64) -> std::result::Result<&[u8], String> {
         const BLOCK: usize = 1 << 20;
         let too_short = || "it is shorter than it was".to_owned();

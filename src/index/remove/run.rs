@@ -25,14 +25,15 @@ use crate::store::sink::{
 /// The result of reading games again.
 struct RestoreResult {
     counted_games: CountedGames,
-    /// The last game that existed before.
+    /// The last game that existed before the run.
     last_game: GameId,
     games: u64,
 }
 
 impl Run<'_> {
-    /// Removes the games that the sink removes, and restores those that had been skipped as their duplicates.
-    /// Returns the number of restored games. If no games are removed, the sink only merges levels.
+    /// Removes games through the sink, and restores the games that had been skipped as duplicates of the
+    /// removed ones. Returns the number of restored games. If `takes_out` is not set, the sink only merges
+    /// levels.
     pub(crate) fn remove_games(
         &self,
         mut sink: AddedPages<'_>,
@@ -59,7 +60,7 @@ impl Run<'_> {
         Ok(read.games)
     }
 
-    /// Reads the restored games one after the other, because they are few.
+    /// Reads the games to restore on one thread, because they are few.
     fn restore_games(&self, sink: &mut AddedPages<'_>, returning: &RestoredGames) -> Result<RestoreResult> {
         let mut sequencer = self.sequencer(Numbering::All)?;
         let last_game = sequencer.counted_games.before();

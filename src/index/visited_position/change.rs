@@ -1,4 +1,5 @@
-//! Computes the changes of visited positions by added games on all threads, and writes them on one.
+//! Computes, on all threads, the changes that added games make to visited positions, and writes the changes on
+//! one thread.
 
 use crate::board::{MoveCode, Position, PositionKey};
 use crate::channel::{Receiver, Sender};
@@ -26,7 +27,7 @@ pub(crate) struct Addition {
     key: PositionKey,
     counts: ResultCounts,
     unfinished: u32,
-    /// JSON that replaces the existing list, unless it is unchanged.
+    /// The new list as JSON; `None` if the list does not change.
     top_games: Option<String>,
     recent_games: Option<String>,
     moves: Vec<(MoveCode, ResultCounts)>,
@@ -34,15 +35,16 @@ pub(crate) struct Addition {
     visits: Vec<(u32, Vec<u8>)>,
 }
 
-/// The result for a position, on the way to the writing thread.
+/// The result for a position, which is sent to the writing thread.
 pub(crate) enum Found {
     Ready(Change),
     /// Rows of new games must be read, which only the writing thread can do.
     ToRead(Box<VisitedPosition>),
 }
 
-/// Computes changes that depend only on the database as it was before. `found` receives the counts of the new
-/// games, in pieces. Ends when there are no more, or when the receiver is closed.
+/// Computes the changes that depend only on the database as it was before the run. Receives the counts of the
+/// new games from `found`, in pieces, and sends the results to `ready`. Ends when there are no more pieces, or
+/// when the receiver of `ready` is gone.
 pub(crate) fn precompute(
     tracker: &Tracker<'_>,
     found: &Receiver<Vec<VisitedPosition>>,
@@ -73,13 +75,13 @@ fn reads_new_rows(visited: &VisitedPosition, tracker: &Tracker<'_>) -> bool {
 }
 
 impl Change {
-    /// The change of a row, if `rows` has it. If another position was reached, or the new moves are not
-    /// possible, two positions share the key.
+    /// The change of a position's row, if `rows` has this row. Two positions share the key if the new games
+    /// reached a position with another FEN, or if one of the new moves is impossible.
     fn of(mut visited: VisitedPosition, tracker: &Tracker<'_>, rows: &impl VisitedRows) -> Result<Self> {
         let key = visited.key;
         let Some(old) = rows.lists(key)? else { return Ok(Self::Nothing) };
         let Some(moves) = moves(&mut visited, old.fen, tracker) else { return Ok(Self::Remove(key)) };
-        // A game that somebody deleted counts as one without any data.
+        // A game that a user deleted counts as a game without rating and date.
         let outcomes = tracker.outcomes();
         let elo_sum = |game| Ok::<_, Error>(outcomes.of(game)?.and_then(CountedGame::elo_sum).unwrap_or(0));
         let day = |game| Ok::<_, Error>(outcomes.of(game)?.map_or(0, CountedGame::day));
@@ -101,8 +103,8 @@ impl Change {
     }
 }
 
-/// The new moves of a position with their codes; `None` if two positions share the key: the one with `fen` in
-/// the database and the one reached, or those with impossible moves.
+/// The new moves of a position, with their codes. `None` if two positions share the key: the reached position
+/// has another FEN than `fen` from the database, or one of the moves is impossible.
 fn moves(
     visited: &mut VisitedPosition,
     fen: String,
@@ -115,7 +117,7 @@ fn moves(
     }
     let Fens::One(fen) = &visited.fens else { return None };
     let mut position = None;
-    // Nearly all codes are known from reading games; the rest follow from the position.
+    // Nearly all codes are known from reading games. The others are found by playing the move in the position.
     let mut code = |short| {
         reached.and_then(|reached| reached.code(short)).or_else(|| {
             let position = match &position {
@@ -141,7 +143,7 @@ impl<'w, 'c> ChangeWriter<'w, 'c> {
         Self { tracker, loader, batch: VisitedPositionBatch::default() }
     }
 
-    /// Writes a computed change, or computes it here.
+    /// Writes a change. Computes it first, if that has not been done.
     pub(crate) fn write(&mut self, found: Found) -> Result<()> {
         match found {
             Found::Ready(change) => self.write_change(change),

@@ -78,7 +78,7 @@ pub(crate) struct CountedGames {
 }
 
 impl CountedGames {
-    /// No games yet; `first` is the id of the first game.
+    /// An empty list. `first` will be the id of the first game.
     pub(crate) const fn new(first: GameId) -> Self {
         Self { first, counted_games: Vec::new() }
     }
@@ -97,7 +97,7 @@ impl CountedGames {
         self.counted_games.extend(counted_games);
     }
 
-    /// One of the games.
+    /// The counted data of one of the games.
     #[inline]
     pub(crate) fn of(&self, game: GameId) -> CountedGame {
         self.counted_games[(game.0 - self.first.0) as usize]

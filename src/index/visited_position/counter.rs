@@ -16,18 +16,18 @@ pub(crate) struct VisitedPosition {
     pub(crate) fens: Fens,
     /// An occurrence in a game from the standard start.
     pub(crate) standard: Option<(GameId, Ply)>,
-    /// Occurrences in games from set-ups: at least one of each position that these reached.
+    /// Occurrences in games from set-up positions: at least one of each position that these games reached.
     pub(crate) to_compare: Vec<(GameId, Ply)>,
     pub(crate) counts: ResultCounts,
     pub(crate) unfinished: u32,
     pub(crate) moves: Vec<(ShortMove, ResultCounts)>,
-    /// Games whose move must be looked up.
+    /// Games whose move from this position must be looked up.
     pub(crate) to_look_up: Vec<(GameId, Ply, CountedGame)>,
     /// The best-rated games.
     pub(crate) top: GameList,
     /// The latest games.
     pub(crate) recent: GameList,
-    /// All games.
+    /// All games that reached the position, with their moves.
     pub(crate) visits: Visits,
 }
 
@@ -61,7 +61,7 @@ impl Fens {
         }
     }
 
-    /// Adds the FENs of others.
+    /// Adds the FENs in `others`.
     pub(crate) fn observe_all(&mut self, others: &Self) {
         match others {
             Self::Unknown => {}
@@ -99,7 +99,7 @@ impl VisitedPosition {
         }
     }
 
-    /// Keeps an occurrence if its position must be compared.
+    /// Keeps an occurrence if its position may have to be compared.
     fn note(&mut self, occurrence: PlayedOccurrence) {
         let place = (occurrence.game(), occurrence.ply());
         match occurrence.origin() {
@@ -110,7 +110,7 @@ impl VisitedPosition {
     }
 
     /// Counts a game by the last occurrence at which it played a move, or by its last occurrence if it never
-    /// played one there.
+    /// played a move from this position.
     pub(crate) fn count(&mut self, last: PlayedOccurrence, counted_game: CountedGame) {
         match last.played() {
             Played::Nothing => self.visits.push(last.game(), PlayedMove::NOTHING),
@@ -143,7 +143,7 @@ impl VisitedPosition {
         counted_game.add_to(&mut self.moves[at].1);
     }
 
-    /// The number of games that reached it.
+    /// The number of games that reached the position.
     pub(crate) fn games(&self) -> u64 {
         self.counts.games() + u64::from(self.unfinished)
     }
@@ -152,12 +152,12 @@ impl VisitedPosition {
 /// Finds the visited positions among one partition's sorted occurrences, and counts distinct keys.
 pub(crate) struct Counter<'o> {
     counted_games: &'o CountedGames,
-    /// The minimum number of games.
+    /// The minimum number of games of a visited position.
     threshold: usize,
-    /// The occurrences of the latest key, while they are fewer than the threshold and the piece ended with
-    /// them.
+    /// The occurrences of the latest key, if they are fewer than the threshold and the next piece may have more
+    /// of them.
     pending: Vec<PlayedOccurrence>,
-    /// The position of the latest key, once it has that many occurrences.
+    /// The position of the latest key, once the key has at least `threshold` occurrences.
     open: Option<Open>,
     last_key: Option<PositionKey>,
     distinct: u64,
@@ -199,7 +199,7 @@ impl<'o> Counter<'o> {
         }
     }
 
-    /// Processes the next piece.
+    /// Processes the next piece of the sorted occurrences.
     pub(crate) fn observe(&mut self, piece: &[PlayedOccurrence]) {
         let mut rest = piece;
         while let Some(first) = rest.first() {
@@ -212,7 +212,7 @@ impl<'o> Counter<'o> {
                 self.end_key();
                 self.last_key = Some(key);
                 self.distinct += 1;
-                // Nearly all keys have too few occurrences before the next key comes.
+                // Nearly all keys have too few occurrences, and all of them are in this piece.
                 if length < self.threshold && !rest.is_empty() {
                     continue;
                 }
@@ -239,7 +239,8 @@ impl<'o> Counter<'o> {
             if latest.game() != occurrence.game() {
                 visited.count(*latest, self.counted_games.of(latest.game()));
             } else if occurrence.played() == Played::Nothing {
-                // The game returned and ended here: it counts with the move that was last played from here.
+                // The game returned to this position and ended here, so it counts with the last move that it
+                // played from here.
                 continue;
             }
             *latest = occurrence;

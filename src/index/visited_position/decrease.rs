@@ -23,12 +23,12 @@ struct Decrease {
     counts: ResultCounts,
     unfinished: u32,
     moves: Vec<(MoveCode, ResultCounts)>,
-    /// The blocks of the games.
+    /// The blocks that contain the removed games.
     blocks: Vec<u32>,
     change: Change,
 }
 
-/// The changes of the rows other than their counts.
+/// Changes of the rows in addition to the decrease of their counts.
 #[derive(Debug, Default)]
 struct Change {
     /// Whether too few games are left: the rows are removed, and the position is recounted.
@@ -70,12 +70,12 @@ impl Decrease {
     }
 }
 
-/// The changes of visited positions by removed games.
+/// The changes that removed games make to visited positions.
 #[derive(Debug, Default)]
 pub(crate) struct Decreases {
-    /// By the key of a position that has a row, in ascending order.
+    /// The decrease of each position that has a row, in ascending order of keys.
     visited: Vec<(PositionKey, Decrease)>,
-    /// Keys to be recounted: too few games are left for these positions, unless new ones are added.
+    /// Keys to be recounted: too few games are left for these positions, unless new games reach them.
     pub(crate) doubtful: KeySet,
     /// The number of positions of the removed games.
     pub(crate) positions: u64,
@@ -84,7 +84,7 @@ pub(crate) struct Decreases {
 /// The input for computing decreases.
 #[derive(Clone, Copy)]
 pub(crate) struct Removed<'r> {
-    /// The database, as it was before.
+    /// The database, as it was before the run.
     pub(crate) target: &'r Path,
     pub(crate) games: &'r GameSet,
     /// The keys that have a row of `visited_position`.
@@ -94,7 +94,7 @@ pub(crate) struct Removed<'r> {
     pub(crate) progress: &'r Progress,
 }
 
-/// Results from the positions of some games.
+/// The decreases by some of the removed games, and the number of their positions.
 #[derive(Default)]
 struct Found {
     visited: KeyMap<Decrease>,
@@ -102,7 +102,7 @@ struct Found {
 }
 
 impl Decreases {
-    /// Processes the positions of the removed games.
+    /// Computes the decreases from the positions of the removed games.
     pub(crate) fn compute(removed: Removed<'_>) -> Result<Self> {
         const GAMES_AT_ONCE: usize = 256;
         const POSITIONS_AT_ONCE: usize = 256;
@@ -141,7 +141,7 @@ impl Decreases {
         Ok(all)
     }
 
-    /// Writes the rows, without the `removed` games, before anything is added to them.
+    /// Subtracts the `removed` games from the rows. Must be called before new games are added to the rows.
     pub(crate) fn write(
         &self,
         progress: &Progress,
@@ -204,7 +204,7 @@ impl WorkerState<'_> {
                     *last = code.or(*last);
                 }
             })?;
-            // A game that somebody deleted was not counted.
+            // A game that a user deleted cannot be subtracted, because its result is unknown.
             let Some(counted) = counted else { continue };
             for (&key, &code) in &last_moves {
                 found.visited.entry(key).or_default().count(code, game, counted);
@@ -213,7 +213,7 @@ impl WorkerState<'_> {
         Ok(found)
     }
 
-    /// The changes of a position's rows, other than their counts.
+    /// The changes of a position's rows in addition to the decrease of their counts.
     fn change(&mut self, removed: Removed<'_>, key: PositionKey, decrease: &Decrease) -> Result<Change> {
         let Some(row) = self.of(removed)?.visited_counts(key)? else { return Ok(Change::default()) };
         let VisitedCounts { games, listed, years } = row;
@@ -222,7 +222,7 @@ impl WorkerState<'_> {
             return Ok(Change { goes: true, ..Change::default() });
         }
         let is_listed = listed.into_iter().any(|game| removed.games.contains(game));
-        // A removed game may have been the only one of a move's first or last year.
+        // A removed game may have been the only game with this move in its first or last year.
         let is_doubtful = |(code, gone): &&(MoveCode, ResultCounts)| {
             let known = years.iter().find(|(other, ..)| other == code);
             known.is_some_and(|&(_, first, last)| {

@@ -11,25 +11,25 @@ use crate::store::read::game_column::Outcomes;
 use crate::store::row::GameId;
 use crate::store::{GameOutcome, Snapshot};
 
-/// The outcomes of games of a database before anything was added. Their columns are read one block at a time:
-/// nearly all blocks are needed, and reading rows of `game` takes far longer.
+/// The outcomes of the games of a database, as it was before the run. Columns of games are read one block at a
+/// time: nearly all blocks are needed, and reading rows of `game` takes far longer.
 #[derive(Debug)]
 pub(crate) struct KnownOutcomes<'t> {
     target: Option<&'t Path>,
     known: Mutex<Option<Snapshot>>,
-    /// One entry for each possible block. `None`: its columns do not have the data. A game that is missing in
-    /// the columns may exist all the same, if somebody changed them.
+    /// One entry for each possible block; `None` if the columns do not have the data of the block. A game that
+    /// is missing from the columns may still exist, if a user changed the columns.
     blocks: Vec<OnceLock<Option<Box<Outcomes>>>>,
     /// The number of cached blocks.
     kept: AtomicUsize,
 }
 
 impl<'t> KnownOutcomes<'t> {
-    /// The maximum number of cached blocks, of half a mebibyte each. Games of others are looked up one by
+    /// The maximum number of cached blocks, of half a mebibyte each. Games of other blocks are looked up one by
     /// one.
     const MOST_BLOCKS: usize = 192;
 
-    /// The outcomes of the database at `target`; without one there are no games.
+    /// The outcomes of the games of the database at `target`. Without a target, there are no games.
     pub(crate) fn new(target: Option<&'t Path>) -> Self {
         let last = if target.is_some() { block_of(GameId(u32::MAX)).0 } else { 0 };
         let blocks = (0..=last).map(|_| OnceLock::new()).collect();
@@ -57,7 +57,7 @@ impl<'t> KnownOutcomes<'t> {
         Ok(known.game_outcome(game)?.map(by_row))
     }
 
-    /// The outcome of a game, if its block is cached and has it.
+    /// The outcome of a game, if its block is cached and contains the game.
     fn kept(&self, game: GameId) -> Option<CountedGame> {
         let (block, number) = block_of(game);
         let outcomes = self.blocks.get(block as usize)?.get()?.as_ref()?;
@@ -65,8 +65,8 @@ impl<'t> KnownOutcomes<'t> {
         Some(CountedGame::from_parts(result, outcomes.elos(number), outcomes.day(number)))
     }
 
-    /// Reads a block, unless it is cached or the cache is full. Only one thread at a time can, because there
-    /// is one connection.
+    /// Reads a block, unless it is cached or the cache is full. Only one thread at a time can read a block,
+    /// because there is only one connection.
     fn keep(&self, block: u32, known: &Snapshot) -> Result<()> {
         let Some(place) = self.blocks.get(block as usize) else { return Ok(()) };
         if place.get().is_some() || self.kept.load(Ordering::Relaxed) >= Self::MOST_BLOCKS {

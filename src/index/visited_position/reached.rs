@@ -8,16 +8,16 @@ use crate::store::sink::PositionView;
 #[derive(Debug, Default)]
 pub(crate) struct ReachedPositions(KeyMap<ReachedPosition>);
 
-/// The positions with a key.
+/// The data of the positions with one key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReachedPosition {
     pub(crate) fens: Fens,
-    /// The distinct moves played there.
+    /// The distinct moves played from these positions.
     codes: Vec<MoveCode>,
 }
 
 impl ReachedPosition {
-    /// The code of a move played there.
+    /// The code of a move that was played from one of these positions.
     pub(crate) fn code(&self, short: ShortMove) -> Option<MoveCode> {
         self.codes.iter().copied().find(|&code| ShortMove::new(code) == short)
     }
@@ -48,7 +48,7 @@ impl ReachedPositions {
         }
     }
 
-    /// Adds the positions of others.
+    /// Adds the positions in `others`.
     pub(crate) fn absorb(&mut self, others: Self) {
         for (key, ReachedPosition { fens, codes }) in others.0 {
             let reached = self.0.entry(key).or_default();
@@ -57,7 +57,7 @@ impl ReachedPositions {
         }
     }
 
-    /// The positions with a key; `None` if no game from the standard start reached one.
+    /// The data of the positions with a key; `None` if no game from the standard start reached such a position.
     pub(crate) fn of(&self, key: PositionKey) -> Option<&ReachedPosition> {
         self.0.get(&key)
     }

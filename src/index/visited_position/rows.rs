@@ -13,10 +13,10 @@ use crate::store::visit_set::{PackingBuffers, PlayedMove, Visits};
 /// Writes the rows of `visited_position` and `continuation`. All other tables must be complete.
 ///
 /// The counts contain only the key of a position and its short moves. Nearly always, the position is one move
-/// away from another one, so that all of them can be found from the start position. For other positions, and
-/// for those that games from set-ups reached, rows of `game_position` are read. If two positions share a key,
-/// neither gets a row. This is detected by the FENs read, by two walks that lead to the same key, and by an
-/// impossible move.
+/// away from another visited position, so that it can be found by walking from the start position. For other
+/// positions, and for positions that games from set-ups reached, rows of `game_position` are read. If two
+/// positions share a key, neither gets a row. This is detected if the FENs read differ, if walks lead to
+/// different positions with this key, or if a move is impossible.
 pub(crate) fn write(mut visited: Vec<VisitedPosition>, loader: &mut BulkLoader<'_>) -> Result<()> {
     for visited in &mut visited {
         compare_fens(visited, loader)?;
@@ -48,8 +48,8 @@ pub(crate) fn write(mut visited: Vec<VisitedPosition>, loader: &mut BulkLoader<'
     write_visits(&visits, loader)
 }
 
-/// Writes the games that reached positions. The input is in key order; the rows are written in their own
-/// order: by block, then key.
+/// Writes the games that reached positions. The input is in key order; the rows are written in the order of
+/// their table: by block, then by key.
 fn write_visits(visits: &[(PositionKey, Visits)], loader: &BulkLoader<'_>) -> Result<()> {
     let mut sets: Vec<_> = visits.iter().map(|(_, visits)| visits.blocks().peekable()).collect();
     let mut order = BinaryHeap::new();
@@ -66,8 +66,8 @@ fn write_visits(visits: &[(PositionKey, Visits)], loader: &BulkLoader<'_>) -> Re
     Ok(())
 }
 
-/// Compares the positions that games from set-ups reached with each other, with those of other games and with
-/// known ones. Without such games, nothing is read.
+/// Compares the positions that games from set-ups reached with each other, with the positions of other games
+/// and with known FENs. If there are no such games and no known FENs, nothing is read.
 pub(crate) fn compare_fens(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
     let places = std::mem::take(&mut visited.to_compare);
     if places.is_empty() && visited.fens == Fens::Unknown {
@@ -81,7 +81,7 @@ pub(crate) fn compare_fens(visited: &mut VisitedPosition, loader: &BulkLoader<'_
     Ok(())
 }
 
-/// Looks up and counts the moves that were not stored.
+/// Looks up and counts the moves that the sorted occurrences do not contain.
 pub(crate) fn count_to_look_up(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
     for (game, ply, counted_game) in std::mem::take(&mut visited.to_look_up) {
         let played = loader.position_at(game, ply)?.move_code.map(ShortMove::new);
@@ -128,7 +128,7 @@ impl<'c> Walk<'c> {
         Self { visited, indexes, fens, queue: Vec::new() }
     }
 
-    /// Passes on, for all visited positions in order, the FEN and the codes of the moves, if these are
+    /// Returns, for each visited position in order, the FEN and the codes of the moves, if these are
     /// consistent. `look_up` returns the FEN of a position that no walk leads to.
     fn send(
         mut self,

@@ -66,11 +66,11 @@ impl SortedOccurrences for FreshOccurrences<'_> {
     }
 }
 
-/// The occurrences to add to a database, which continues its existing counts.
+/// The occurrences to add to an existing database, whose counts are updated.
 pub(crate) struct AddedOccurrences<'r> {
     sorting: Sorting<'r>,
     tracker: Tracker<'r>,
-    /// Where results are sent, until all partitions are drained.
+    /// The channels to which results are sent; `None` once all partitions are drained.
     outlets: Mutex<Option<Senders>>,
     /// New occurrences of positions that have a row.
     found: Receiver<Vec<VisitedPosition>>,
@@ -126,7 +126,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
     }
 
     fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<()> {
-        // The receiver has failed.
+        // Without channels, the thread that receives the results has failed.
         let Some(outlets) = lock(&self.outlets).clone() else { return Err(Error::Stopped) };
         let mut watch = self.tracker.watch();
         self.sorting.progress.check()?;
@@ -157,7 +157,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
         let mut keys = std::mem::take(&mut *lock(&self.to_look_up));
         let rising = std::mem::take(&mut *lock(&self.rising));
         keys.retain(|key| !rising.contains(key));
-        // In the order of the rows.
+        // The keys are recounted in the order of the rows.
         keys.sort_unstable_by_key(|key| key.as_i64());
         keys.dedup();
         counted.extend(self.tracker.recount_keys(keys)?);
@@ -207,7 +207,7 @@ impl NewOccurrences for AddedOccurrences<'_> {
             let written = written.and_then(|()| {
                 let mut writer = ChangeWriter::new(&self.tracker, loader);
                 ready.iter().flatten().try_for_each(|found| writer.write(found))?;
-                // Results that no other thread has processed.
+                // Then the results that no other thread has processed.
                 self.found.iter().flatten().try_for_each(|visited| writer.write_new(visited))?;
                 writer.finish()
             });

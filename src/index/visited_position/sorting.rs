@@ -13,7 +13,7 @@ use crate::sort::Partitions;
 use crate::store::row::Occurrence;
 use crate::store::sink::{Replaced, UnsortedOccurrences};
 
-/// The data of a run when all games are read.
+/// The data of a run after all games are read.
 #[derive(Clone, Copy)]
 pub(crate) struct Sorting<'r> {
     pub(crate) partitions: &'r Partitions<PlayedOccurrence>,
@@ -21,7 +21,7 @@ pub(crate) struct Sorting<'r> {
     pub(crate) at_once: usize,
     /// The minimum number of games of a visited position.
     pub(crate) threshold: u32,
-    /// All games read.
+    /// The counted data of all games read.
     pub(crate) counted_games: &'r CountedGames,
     pub(crate) progress: &'r Progress,
     pub(crate) pool: &'r ThreadPool,
@@ -65,8 +65,8 @@ impl UnsortedOccurrences for Sorting<'_> {
 pub(crate) struct Update<'u> {
     /// The keys of the positions whose continuations are counted.
     pub(crate) visited: &'u KeySet,
-    /// The changes by removed games.
+    /// The changes that removed games make.
     pub(crate) decreases: &'u Decreases,
-    /// Games whose duplicates are reassigned to the games read instead.
+    /// Removed games that are read again. Their duplicates are reassigned to the games as read now.
     pub(crate) replaced: &'u [Replaced],
 }

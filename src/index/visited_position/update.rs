@@ -16,20 +16,20 @@ use crate::store::row::{GameId, Ply};
 use crate::store::visit_set::PackingBuffers;
 use crate::store::{BulkLoader, GameSet, Snapshot};
 
-/// Tracks the changes by added games.
+/// Tracks the changes that added games make to visited positions.
 pub(crate) struct Tracker<'o> {
     /// The keys that have a row of `visited_position`.
     visited: &'o KeySet,
-    /// Data of these positions from the new games.
+    /// Data of these positions, collected from the new games.
     reached: &'o ReachedPositions,
     /// The decreases by removed games. Keys that are doubtful after that are recounted.
     decreases: &'o Decreases,
     sorting: Sorting<'o>,
     /// The existing database.
     target: Option<&'o Path>,
-    /// Games removed from it.
+    /// Games removed from the database.
     removed_games: &'o GameSet,
-    /// The outcomes of its games.
+    /// The outcomes of the games of the existing database.
     outcomes: KnownOutcomes<'o>,
 }
 
@@ -38,11 +38,11 @@ pub(crate) struct RangeCounter<'t> {
     tracker: &'t Tracker<'t>,
     /// Counts the new occurrences of positions that have a row.
     counter: Counter<'t>,
-    /// The same for others that will get a row, and for doubtful keys.
+    /// Counts the new occurrences of other positions that will get a row, and of doubtful keys.
     rising: Counter<'t>,
     /// The last key, and the number of its occurrences so far.
     last: Option<(PositionKey, u32)>,
-    /// These occurrences, while they are too few, or whether there are enough.
+    /// The occurrences of the last key that are not yet counted, because the key may have too few of them.
     pending: Vec<PlayedOccurrence>,
     is_rising: bool,
     distinct: u64,
@@ -51,7 +51,7 @@ pub(crate) struct RangeCounter<'t> {
 /// The results from sorted occurrences.
 #[derive(Default)]
 pub(crate) struct Found {
-    /// Distinct keys.
+    /// The number of distinct keys.
     pub(crate) distinct: u64,
     /// New occurrences of positions that have a row, to be added to it.
     pub(crate) visited: Vec<VisitedPosition>,
@@ -62,8 +62,8 @@ pub(crate) struct Found {
 }
 
 impl RangeCounter<'_> {
-    /// Processes the next occurrences, all of one key. `has` returns whether that key has enough occurrences
-    /// in total; it is passed the number of new ones.
+    /// Processes the next occurrences, all of one key. `has` is called with the minimum number of occurrences
+    /// and the number of new ones; it returns whether the key has at least the minimum in total.
     pub(crate) fn observe(
         &mut self,
         run: &[PlayedOccurrence],
@@ -122,12 +122,12 @@ impl<'o> Tracker<'o> {
         }
     }
 
-    /// The database as it was before, if there was one.
+    /// The database as it was before the run, if there was one.
     pub(crate) const fn target(&self) -> Option<&'o Path> {
         self.target
     }
 
-    /// Data of the positions with a key from the new games.
+    /// The data of the positions with a key that new games reached.
     pub(crate) fn reached(&self, key: PositionKey) -> Option<&ReachedPosition> {
         self.reached.of(key)
     }
@@ -171,10 +171,10 @@ impl<'o> Tracker<'o> {
         }
     }
 
-    /// Recounts keys.
+    /// Recounts the positions with these keys.
     pub(crate) fn recount_keys(&self, keys: Vec<PositionKey>) -> Result<Vec<VisitedPosition>> {
         self.recount_all(keys, |recount, key| {
-            // Most have too few.
+            // Most keys have too few occurrences.
             if recount.has_occurrences(key)? { recount.add(key, None) } else { Ok(()) }
         })
     }
@@ -199,7 +199,7 @@ impl<'o> Tracker<'o> {
         self.decreases.write(self.sorting.progress, self.removed_games, loader)
     }
 
-    /// Recounts positions. All threads read.
+    /// Recounts positions on all threads.
     fn recount_all<T: Send>(
         &self,
         positions: Vec<T>,
@@ -222,17 +222,17 @@ impl<'o> Tracker<'o> {
 
 /// Recounts positions from all games except removed ones.
 ///
-/// The moves are in rows of `game_position`, nearly each on another page. But positions that become visited
-/// at the same time are often consecutive in the same games. So the rows of many positions are read together,
-/// in row order.
+/// The moves are in rows of `game_position`, nearly every row on a different page. But positions that become
+/// visited at the same time are often consecutive in the same games. So the rows of many positions are read
+/// together, in row order.
 pub(crate) struct Recount<'r> {
     tracker: &'r Tracker<'r>,
     known: Option<Snapshot>,
-    /// Reads the rows, if their pages may be read.
+    /// Reads the rows directly from the pages, if this is allowed.
     positions: Option<PositionReader<'r>>,
     /// Positions whose rows are still to be read, each with its new occurrences.
     waiting: Vec<(PositionKey, Option<VisitedPosition>)>,
-    /// The places where games reached them.
+    /// The games that reached these positions.
     visits: Vec<GameAtPosition>,
     counted: Vec<VisitedPosition>,
 }
@@ -241,8 +241,8 @@ pub(crate) struct Recount<'r> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct GameAtPosition {
     game: GameId,
-    /// The last ply at the position, and the one before: if the game ended there, it counts with the move it
-    /// had played before.
+    /// The plies of the last visit and of the visit before. If the game ended in this position, it counts with
+    /// the move that it played at the earlier visit.
     last: Ply,
     before: Option<Ply>,
     /// The index of the waiting position.
@@ -253,7 +253,7 @@ impl Recount<'_> {
     /// The approximate number of rows to read together.
     const TOGETHER: usize = 1 << 18;
 
-    /// The database as it was before, if there was one; opened when first needed.
+    /// The database as it was before the run, if there was one; opened when first needed.
     fn open<'k>(tracker: &Tracker<'_>, known: &'k mut Option<Snapshot>) -> Result<Option<&'k Snapshot>> {
         tracker.sorting.progress.check()?;
         if known.is_none()
@@ -264,7 +264,7 @@ impl Recount<'_> {
         Ok(known.as_ref())
     }
 
-    /// Whether a key had so many rows before that its position may have had a row.
+    /// Whether the existing database has at least as many rows of a key as a visited position needs.
     fn has_occurrences(&mut self, key: PositionKey) -> Result<bool> {
         let threshold = self.tracker.threshold();
         Ok(Self::open(self.tracker, &mut self.known)?
@@ -273,8 +273,8 @@ impl Recount<'_> {
             .unwrap_or(false))
     }
 
-    /// Adds all occurrences in existing games that were not removed to the new occurrences of a position, if
-    /// there are enough together.
+    /// Adds all occurrences in existing games, except removed ones, to the new occurrences of a position, if
+    /// together they have enough games.
     pub(crate) fn add(&mut self, key: PositionKey, new: Option<VisitedPosition>) -> Result<()> {
         let Self { tracker, known, positions, waiting, visits, .. } = self;
         let before = visits.len();
@@ -293,14 +293,14 @@ impl Recount<'_> {
         let read = |positions: &PositionReader<'_>| {
             positions.for_each_occurrence(key, |game, ply| visit(visits, game, ply)).is_ok()
         };
-        // SQLite reports errors of rows that cannot be read this way.
+        // Rows that cannot be read this way are read through SQLite, which reports errors.
         if !positions.as_ref().is_some_and(read) {
             visits.truncate(before);
             if let Some(known) = Self::open(tracker, known)? {
                 known.for_each_occurrence(key, |game, ply| visit(visits, game, ply))?;
             }
         }
-        // Nearly always they are too few, because the number of rows of a key was known only approximately.
+        // Usually there are too few games here only because the number of rows of a key is known approximately.
         let games = (visits.len() - before) as u64 + new.as_ref().map_or(0, VisitedPosition::games);
         if games < u64::from(tracker.threshold()) {
             visits.truncate(before);
@@ -342,7 +342,7 @@ impl Recount<'_> {
                     let read = positions.as_mut().map(|positions| positions.played_at(game, ply, &mut see));
                     let counts = match read {
                         Some(Ok(counts)) => counts,
-                        // SQLite reports errors of rows that cannot be read this way.
+                        // Rows that cannot be read this way are read through SQLite, which reports errors.
                         _ => known.played_at(game, ply, see)?,
                     };
                     if counts != Some(false) {
