@@ -12,7 +12,7 @@ use crate::board::{
 };
 use crate::query::DamagedGame;
 
-/// Why a function has no value.
+/// Why a function fails.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Problem {
     #[error("argument {number} must be {expected}, not {found}")]
@@ -47,13 +47,13 @@ pub(super) enum Problem {
     Sqlite(#[from] rusqlite::Error),
 }
 
-/// A problem of a function.
+/// The error of a function, as SQLite reports it.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct FunctionError(String);
 
 impl Problem {
-    /// The error that SQLite reports.
+    /// Converts the problem into the error that SQLite reports.
     pub(super) fn of(self, function: &'static str) -> rusqlite::Error {
         match self {
             Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
@@ -67,7 +67,7 @@ impl Problem {
     }
 }
 
-/// The arguments of a call. None is NULL when the body of a function runs, if the function returns NULL for
+/// The arguments of a call. The body of a function that returns NULL for NULL runs only if no argument is
 /// NULL.
 pub(super) struct Arguments<'a, 'c> {
     context: &'a Context<'c>,
@@ -86,7 +86,7 @@ impl<'a, 'c> Arguments<'a, 'c> {
         text(self.context.get_raw(index), index)
     }
 
-    /// The value as text, as SQLite converts it: numbers are written out.
+    /// The argument as text, converted as SQLite does it.
     pub(super) fn as_text(&self, index: usize) -> Result<Cow<'_, str>, Problem> {
         Ok(match self.context.get_raw(index) {
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
@@ -121,7 +121,7 @@ impl<'a, 'c> Arguments<'a, 'c> {
         }
     }
 
-    /// The legal position of a FEN.
+    /// Parses a FEN as a legal position.
     pub(super) fn position(&self, index: usize) -> Result<Position, Problem> {
         position(self.text(index)?)
     }
@@ -137,7 +137,8 @@ impl<'a, 'c> Arguments<'a, 'c> {
         bits.and_then(MoveCode::from_bits).ok_or(Problem::Code(number))
     }
 
-    /// A value compiled from a text; only once if the argument is a constant of the statement.
+    /// The value that `parse` compiles from a text argument. A constant of the statement is compiled only
+    /// once.
     pub(super) fn compiled<T: Send + Sync + 'static, E: Into<Problem>>(
         &self,
         index: usize,
@@ -151,8 +152,9 @@ impl<'a, 'c> Arguments<'a, 'c> {
         Ok(self.context.set_aux(number, parse(&text).map_err(Into::into)?)?)
     }
 
-    /// Fails if the statement should stop: SQLite does not check this between function calls within one row.
-    /// An older SQLite, into which the extension may be loaded, does not support this.
+    /// Returns an error if the statement was interrupted: SQLite does not check this between function calls
+    /// within one row. Without the feature `bundled`, nothing is checked: the extension may be loaded into an
+    /// older SQLite that does not support this.
     #[cfg_attr(not(feature = "bundled"), allow(clippy::unused_self, clippy::unnecessary_wraps))]
     pub(super) fn check_interrupt(&self) -> Result<(), Problem> {
         #[cfg(feature = "bundled")]
@@ -179,7 +181,7 @@ pub(super) fn text(value: ValueRef<'_>, index: usize) -> Result<&[u8], Problem> 
     }
 }
 
-/// The legal position of a FEN.
+/// Parses a FEN as a legal position.
 pub(super) fn position(fen: &[u8]) -> Result<Position, Problem> {
     Position::from_fen(fen).map(|(position, _)| position).map_err(|source| no_position(fen, source))
 }
@@ -199,7 +201,7 @@ fn wrong_type(index: usize, expected: &'static str, found: Type) -> Problem {
     Problem::Type { number: index + 1, expected, found }
 }
 
-/// A text for a message.
+/// Converts bytes to text for a message.
 pub(super) fn lossy(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }

@@ -8,9 +8,9 @@ pub(super) fn chances(arguments: &Arguments<'_, '_>) -> Result<Option<f64>, Prob
     let cp = arguments.number(0)?;
     let mate = if arguments.count() > 1 { arguments.number(1)? } else { None };
     Ok(match mate {
-        // It is unknown who is mated.
+        // It is unknown which side is mated.
         Some(0.0) => None,
-        // The maximum number of centipawns that counts.
+        // A mate counts as the maximum number of centipawns.
         Some(mate) => Some(winning_chances(f64::INFINITY.copysign(mate))),
         None => cp.map(winning_chances),
     })

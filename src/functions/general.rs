@@ -1,6 +1,6 @@
-//! General SQL functions that other programs' SQLite also has: mathematics, `regexp`, `median`, `percentile`
-//! and the table `generate_series`. The bundled SQLite is compiled without them. Its `trim` with two
-//! arguments is replaced by a faster one.
+//! General SQL functions that SQLite also has in other programs: mathematics, `regexp`, `median`,
+//! `percentile` and the table `generate_series`. The bundled SQLite is compiled without them. Its `trim` with
+//! two arguments is replaced by a faster one.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use rusqlite::{Connection, vtab};
 use super::Registrar;
 use super::arguments::{Arguments, Problem};
 
-/// A function of one number, and of two.
+/// A function of one number.
 type OfOne = fn(f64) -> f64;
 type OfTwo = fn(f64, f64) -> f64;
 
@@ -85,7 +85,7 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     vtab::series::load_module(connection)
 }
 
-/// Adds a function whose value is NULL if it is not a number.
+/// Adds a function that returns NULL if its result is NaN.
 fn mathematics(
     connection: &Connection,
     name: &str,
@@ -107,15 +107,16 @@ fn number(context: &Context<'_>, index: usize) -> Option<f64> {
     }
 }
 
-/// SQLite cannot interrupt a match. Its time grows with the size of the compiled pattern multiplied by the
-/// length of the text: with this product (bytes times bytes), it takes at most half a second.
+/// The maximum size of a compiled pattern multiplied by the length of the text, both in bytes. SQLite cannot
+/// interrupt a match, and the time of a match grows with this product: up to this maximum, it takes at most
+/// half a second.
 const MATCH_WORK: usize = 1 << 29;
-/// The size of a compiled pattern is rounded up to a power of two in this range: at most a MiB, and a KiB for
-/// all smaller ones.
+/// The size of a compiled pattern is rounded up to a power of two from a KiB to a MiB. These are the
+/// exponents.
 const LARGEST: u32 = 20;
 const SMALLEST: u32 = 10;
 
-/// A regular expression, and the maximum length of texts to match, in bytes.
+/// A regular expression, and the maximum length in bytes of a text to match.
 struct Pattern {
     regex: Regex,
     longest: usize,
@@ -142,8 +143,8 @@ fn regexp(arguments: &Arguments<'_, '_>) -> Result<bool, Problem> {
     Ok(pattern.regex.is_match(&String::from_utf8_lossy(text)))
 }
 
-/// Removes certain characters from the ends of a text. SQLite's own function compares each character with all
-/// of these, which takes minutes for two long texts.
+/// Removes the characters of the second argument from the ends of the first. SQLite's own function compares
+/// each character of the text with all characters to remove, which takes minutes for two long texts.
 fn trimmed(arguments: &Arguments<'_, '_>, at_start: bool, at_end: bool) -> Result<String, Problem> {
     arguments.check_interrupt()?;
     let (text, characters) = (arguments.as_text(0)?, arguments.as_text(1)?);
@@ -160,8 +161,8 @@ fn trimmed(arguments: &Arguments<'_, '_>, at_start: bool, at_end: bool) -> Resul
     Ok(rest.to_owned())
 }
 
-/// The value below which a given percentage of numbers are, interpolated linearly between two numbers. NULL
-/// is ignored.
+/// The aggregate function for percentiles: the value below which a given percentage of the numbers lie,
+/// interpolated linearly between two numbers. NULL is ignored.
 struct Percentile;
 
 /// The numbers, and the percentage.
@@ -251,7 +252,7 @@ mod tests {
         assert!(!value::<bool>("'Carlsen,M' REGEXP '((a?){100}){50}b'").unwrap());
     }
 
-    /// Compares our functions with the built-in ones, also where SQLite converts arguments to text.
+    /// Compares these functions with the built-in ones, also where SQLite converts arguments to text.
     #[test]
     fn characters_are_trimmed_as_by_sqlite() {
         let own = Connection::open_in_memory().unwrap();
@@ -278,7 +279,7 @@ mod tests {
         assert_eq!(value::<i64>(long).unwrap(), 0);
     }
 
-    /// The values of Python's `numpy.percentile`, which also interpolates linearly.
+    /// The expected values are those of Python's `numpy.percentile`, which also interpolates linearly.
     #[test]
     fn percentiles_lie_between_numbers() {
         let of = |call: &str| {

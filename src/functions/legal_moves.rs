@@ -1,7 +1,7 @@
 //! `fen_legal_moves(fen)`: the legal moves of a position as a table.
 //!
-//! Why the unsafe code is sound: [`Table`] and [`Moves`] begin with SQLite's own parts, which `repr(C)` and
-//! the order of their fields guarantee.
+//! The unsafe code is sound because [`Table`] and [`Moves`] begin with SQLite's base structures, as `repr(C)`
+//! and the order of their fields guarantee.
 #![allow(unsafe_code)]
 
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ use super::arguments;
 use crate::board::{MoveCode, Position};
 
 const NAME: &CStr = c"fen_legal_moves";
-/// The column of the argument.
+/// The index of the column that takes the argument.
 const FEN: c_int = 5;
 
 pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
@@ -26,7 +26,7 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_module(NAME, &MODULE, None)
 }
 
-/// The table of a statement.
+/// The virtual table as a statement uses it.
 #[repr(C)]
 struct Table {
     base: ffi::sqlite3_vtab,
@@ -43,7 +43,7 @@ struct Moves<'t> {
     table: PhantomData<&'t Table>,
 }
 
-// SAFETY: see above.
+// SAFETY: see the documentation of this module.
 unsafe impl<'t> VTab<'t> for Table {
     type Aux = ();
     type Cursor = Moves<'t>;
@@ -74,7 +74,7 @@ unsafe impl<'t> VTab<'t> for Table {
         if !is_given {
             return Err(Error::ModuleError("fen_legal_moves: needs a position: fen_legal_moves(fen)".into()));
         }
-        // Not possible in this order of the join.
+        // The argument is not known in this order of the join.
         let Some(index) = usable else { return Ok(false) };
         let mut usage = info.constraint_usage(index);
         usage.set_argv_index(1);
@@ -97,7 +97,7 @@ unsafe impl<'t> VTab<'t> for Table {
 }
 
 impl Moves<'_> {
-    /// The move of this row with check and mate, and the position after it.
+    /// The code of this row's move with the bits for check and mate, and the position after the move.
     fn play(&self) -> Option<(MoveCode, Position)> {
         let mut after = self.position.clone()?;
         let code = after.make(*self.moves.get(self.row)?).ok()?;
@@ -106,7 +106,7 @@ impl Moves<'_> {
     }
 }
 
-// SAFETY: see above.
+// SAFETY: see the documentation of this module.
 unsafe impl VTabCursor for Moves<'_> {
     fn filter(
         &mut self,

@@ -1,13 +1,13 @@
 //! SQL functions for positions, moves and games.
 //!
 //! [`register`] registers them on a connection. [`Database`](crate::store::Database) does this for its own
-//! connections, and the loadable extension for those of other programs. `docs/sql.md` describes each
-//! function.
+//! connections, and the loadable extension for the connections of other programs. `docs/sql.md` describes
+//! each function.
 //!
-//! NULL for any argument gives NULL, except in `winning_chances`. An argument of a wrong type or without a
-//! meaning is an error; the message contains the function's name and the reason. All functions except
-//! `game_pgn` are deterministic and innocuous: they can be used in expression indexes, generated columns and
-//! views.
+//! If any argument is NULL, the result is NULL, except in `winning_chances`. An argument that has the wrong
+//! type or is invalid is an error; the message contains the function's name and the reason. All functions
+//! except `game_pgn` are deterministic and innocuous: they can be used in expression indexes, generated
+//! columns and views.
 
 mod arguments;
 mod connection;
@@ -63,7 +63,7 @@ fn pure() -> FunctionFlags {
     FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS
 }
 
-/// The common properties of a group of functions.
+/// Registers a group of functions on a connection with the same flags.
 struct Registrar<'c> {
     connection: &'c Connection,
     flags: FunctionFlags,
