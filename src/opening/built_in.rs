@@ -1,7 +1,7 @@
 //! The built-in list of openings.
 //!
-//! `examples/openings.rs` generates `eco.tsv`. It contains the key and the FEN of each position in addition
-//! to its moves, because replaying thousands of lines takes longer than adding some games.
+//! `examples/openings.rs` generates `eco.tsv`. This file contains the key and the FEN of each position in
+//! addition to the moves, because replaying thousands of lines takes longer than indexing a few games.
 
 use std::sync::{Arc, LazyLock};
 
@@ -18,7 +18,7 @@ static BUILT_IN: LazyLock<Arc<OpeningBook>> = LazyLock::new(|| {
     Arc::new(OpeningBook::new(openings))
 });
 
-/// Removes a line from the text.
+/// Removes the first line from the text and parses it.
 fn take_line(lines: &mut &'static str) -> Option<NamedPosition> {
     let mut field = |end| {
         let at = memchr::memchr(end, lines.as_bytes())?;

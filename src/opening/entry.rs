@@ -5,10 +5,10 @@ use super::error::LineError;
 use crate::board::{Color, Position};
 use crate::pgn::{Token, decode};
 
-/// An error with its offset.
+/// A result whose error includes its offset.
 pub(super) type Found<T> = std::result::Result<T, (usize, LineError)>;
 
-/// An opening from its code and name, both trimmed and checked, and its position.
+/// Builds a named position from a code and a name, both trimmed and checked, and a position.
 pub(super) fn named(
     eco: &[u8],
     name: &str,
@@ -28,8 +28,8 @@ pub(super) fn named(
     Ok(NamedPosition::new(Opening { eco: eco.into_owned(), name: name.to_owned() }, position))
 }
 
-/// Whether this is an ECO code: `B90`, with Scid's extension (`B90a`, `B90a1`), or with the one that PGN
-/// allows (`B90/01`).
+/// Whether a text is an ECO code: `B90`, with Scid's extension (`B90a`, `B90a1`), or with the extension that
+/// PGN allows (`B90/01`).
 fn is_code(text: &[u8]) -> bool {
     let [b'A'..=b'E', b'0'..=b'9', b'0'..=b'9', extension @ ..] = text else { return false };
     matches!(extension, [] | [b'a'..=b'z'] | [b'a'..=b'z', b'1'..=b'4'] | [b'/', b'0'..=b'9', b'0'..=b'9'])
@@ -44,7 +44,8 @@ fn shown(text: &[u8]) -> String {
     format!("{}{more}", text[..end].escape_debug())
 }
 
-/// Plays the moves that `next` returns, each with the offset after it, from `start` to the end.
+/// Plays the moves that `next` returns, from the position `start` up to the last move. `next` returns each
+/// token with the offset after it.
 pub(super) fn play<'a>(start: &Position, mut next: impl FnMut() -> (Token<'a>, usize)) -> Found<Position> {
     let mut position = start.clone();
     loop {

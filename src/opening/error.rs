@@ -20,7 +20,7 @@ pub enum Error {
         /// The system's error.
         source: io::Error,
     },
-    /// A directory without lists.
+    /// A directory without lists of openings.
     #[error("{}: no list of openings in this directory; files must end in .tsv, .eco or .pgn", path.display())]
     NoFile {
         /// The directory.
@@ -55,7 +55,7 @@ pub enum Error {
     Line {
         /// The file.
         path: PathBuf,
-        /// The line, from 1.
+        /// The number of the line, from 1.
         line: u64,
         /// The error.
         #[source]
@@ -87,7 +87,7 @@ pub enum LineError {
     /// There is no name.
     #[error("no name")]
     NoName,
-    /// A quote or the `*` that ends an entry is missing.
+    /// A part of a Scid entry is missing: its name, the closing quote, or the `*` at its end.
     #[error("no {0} before the end of the file")]
     Unclosed(&'static str),
     /// Text outside entries.
@@ -96,7 +96,7 @@ pub enum LineError {
     /// A tag pair is not closed.
     #[error("a tag pair without its closing quote and bracket")]
     UnclosedTag,
-    /// The opening has a start position of its own.
+    /// The opening does not begin at the standard start position.
     #[error("openings must begin at the standard start position; this one has a FEN tag")]
     StartPosition,
     /// A move that cannot be played.

@@ -1,12 +1,12 @@
 //! Opening names: reads lists of named positions from files, and looks up the name of a position.
 //!
-//! An opening is a position, not a sequence of moves: transpositions count. An [`OpeningBook`] is read from a
-//! file or a directory of files in any of these formats, which are detected by content:
+//! An opening is a position, not a sequence of moves, so transpositions are recognized. An [`OpeningBook`] is
+//! read from a file or a directory of files in any of these formats, which are detected by content:
 //!
-//! | form | an opening is |
+//! | format | each opening is |
 //! |---|---|
 //! | TSV with the columns `eco`, `name` and `pgn`, such as Lichess's `chess-openings` | a line |
-//! | Scid's `.eco` | code, name in double quotes, moves up to `*`; `#` begins a line of comment |
+//! | Scid's `.eco` | code, name in double quotes, moves up to `*`; `#` begins a comment line |
 //! | PGN, such as the `eco.pgn` of `pgn-extract` | a game with the tags `ECO`, `Opening`, and perhaps `Variation`, `SubVariation` |
 //!
 //! ```

@@ -20,7 +20,7 @@ impl OpeningBook {
     ///
     /// # Errors
     /// If a file cannot be read or has none of the formats, or if an opening in it is invalid; the error
-    /// contains the line.
+    /// contains the line number.
     pub fn read(path: &Path) -> Result<Self> {
         let mut openings = Vec::new();
         for file in files(path)? {
@@ -31,7 +31,7 @@ impl OpeningBook {
     }
 }
 
-/// The file itself, or the lists in a directory by name.
+/// The file itself, or the lists in a directory, ordered by name.
 fn files(path: &Path) -> Result<Vec<PathBuf>> {
     let failed = |source| Error::Unreadable { path: path.to_owned(), source };
     if !fs::metadata(path).map_err(failed)?.is_dir() {

@@ -9,7 +9,7 @@ use super::error::LineError;
 use crate::board::Position;
 use crate::pgn::{Lexer, decode};
 
-/// Whether an entry begins here: a code.
+/// Whether an entry begins here, that is, an ECO code.
 pub(super) fn starts_entry(text: &[u8]) -> bool {
     matches!(text, [b'A'..=b'E', b'0'..=b'9', b'0'..=b'9', ..])
 }
@@ -33,7 +33,7 @@ pub(super) fn read(text: &[u8]) -> Found<Vec<NamedPosition>> {
     }
 }
 
-/// The offset after white space and comments.
+/// The offset of the first byte from `at` on that is neither white space nor part of a comment.
 fn skip_to_entry(text: &[u8], mut at: usize) -> usize {
     loop {
         at += text[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();

@@ -6,7 +6,7 @@ use super::error::LineError;
 use crate::board::Position;
 use crate::pgn::{Lexer, decode};
 
-/// The indexes of the columns.
+/// The number of columns, and the indexes of the required columns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     columns: usize,
@@ -16,7 +16,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Parses a header line. `None`: it is not a header, or a column is missing.
+    /// Parses a header line. Returns `None` if the line is not a header or a column is missing.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         let names: Vec<&[u8]> = line.split(|&byte| byte == b'\t').map(<[u8]>::trim_ascii).collect();
         let column = |name: &[u8]| names.iter().position(|known| known.eq_ignore_ascii_case(name));
@@ -29,7 +29,7 @@ impl Header {
     }
 }
 
-/// Parses all lines after the header. Blank lines and other columns are ignored.
+/// Parses the header and all lines after it. Blank lines and columns that are not needed are ignored.
 pub(super) fn read(text: &[u8]) -> Found<Vec<NamedPosition>> {
     let start_position = Position::start();
     let mut header = None;
