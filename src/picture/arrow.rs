@@ -7,37 +7,38 @@ use crate::query::PositionStatistics;
 use crate::sorted::sort_by_key;
 
 const FILL: &str = "#0f5c8c";
-/// Separates an arrow from others below it, and from dark pieces.
+/// The colour of the edge that separates an arrow from arrows below it and from dark pieces.
 const EDGE: &str = "#fff";
 
 /// The width of the shaft of an arrow with weight 0, and the additional width for weight 1.
 const WIDTH: [f64; 2] = [7.0, 17.0];
-/// The same for the opacity.
+/// The opacity of an arrow with weight 0, and the additional opacity for weight 1.
 const OPACITY: [f64; 2] = [0.6, 0.3];
 /// The distance of the shaft's start from the centre of its first square.
 const TAIL: f64 = 22.0;
 /// The distance of the arrow's tip from the centre of its last square.
 const TIP: f64 = 4.0;
 
-/// The minimum share of games of a move that gets an arrow.
+/// The minimum share of games in which a move with an arrow was played.
 const LEAST_SHARE: f64 = 0.01;
 
-/// An arrow.
+/// An arrow from one square to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrow {
-    /// Its start.
+    /// The start square.
     pub from: Square,
-    /// Its target. An arrow whose start and target are equal is not drawn.
+    /// The target square. An arrow whose start and target are equal is not drawn.
     pub to: Square,
-    /// Width and opacity: from 0 (minimum) to 1. Other values are clamped; NaN counts as 0.
+    /// The weight, which determines width and opacity: from 0 (minimum) to 1 (maximum). Other values are
+    /// clamped; NaN counts as 0.
     pub weight: f64,
-    /// A description that viewers show when the pointer is on the arrow. Any text.
+    /// A description that viewers show when the pointer is on the arrow; any text is allowed.
     pub label: String,
 }
 
-/// Arrows for the moves played from a position: the first `most` moves of the answer, weighted by their share
-/// of games. Moves of less than one percent of games get none. Promotions of a pawn on the same squares share
-/// one arrow.
+/// Arrows for the moves played from a position: the first `most` moves of `explored`, weighted by their share
+/// of games. Moves played in less than one percent of the games get no arrow. Promotions to different pieces
+/// on the same squares share one arrow.
 #[must_use]
 pub fn continuation_arrows(explored: &PositionStatistics, most: usize) -> Vec<Arrow> {
     let games = explored.results.games();
@@ -136,7 +137,7 @@ mod tests {
         Arrow { from, to, weight, label: label.to_owned() }
     }
 
-    /// An answer with these moves, each with the number of games that White won.
+    /// Statistics with these moves, each with its number of games, all won by White.
     fn explored(games: u32, moves: &[(&str, u32)]) -> PositionStatistics {
         let results = |white_wins| ResultCounts { white_wins, ..ResultCounts::default() };
         let moves = moves.iter().map(|&(uci, games)| MoveStatistics {
@@ -195,7 +196,7 @@ mod tests {
             continuation_arrows(&explored(1, &[("e2e4", 1)]), 6),
             [arrow("e2", "e4", 1.0, "E2E4: 1 game, 100.0 %")]
         );
-        // Moves that occur only in variations.
+        // A move that occurs only in variations gets no arrow.
         assert_eq!(continuation_arrows(&explored(0, &[("e2e4", 0)]), 6), []);
     }
 }

@@ -1,6 +1,6 @@
-//! Letters and digits of the coordinates as strokes, so that no font is needed.
+//! The letters and digits of the coordinates as stroke paths, so that no font is needed.
 
-/// The names of the files.
+/// The letters of the files, a to h.
 pub(super) const FILES: [&str; 8] = [
     "M9 6.5V16M9 11.3A4 4.7 0 1 1 1 11.3A4 4.7 0 1 1 9 11.3",
     "M1 1V16M1 11.3A4 4.7 0 1 1 9 11.3A4 4.7 0 1 1 1 11.3",
@@ -12,7 +12,7 @@ pub(super) const FILES: [&str; 8] = [
     "M1 1V16M1 10.6C1.6 5.2 9 5.2 9 10.6V16",
 ];
 
-/// The numbers of the ranks.
+/// The digits of the ranks, 1 to 8.
 pub(super) const RANKS: [&str; 8] = [
     "M2 5.2L6.4 2V17.5",
     "M1.4 6C1.4 .6 10 .6 10 5.8C10 9.8 1.6 13 1.4 17.5H10.2",

@@ -1,9 +1,9 @@
 //! Pictures of boards, as SVG.
 //!
 //! A picture is self-contained: it needs no font, script, style sheet or other file. Pieces, coordinates and
-//! signs are this program's own paths. So browsers and other programs that draw SVG show the same, and a
-//! picture can be a file or a part of a page. It is readable without colours. Its `title` and `desc` describe
-//! it in words.
+//! signs are this program's own paths. So all browsers and other programs that draw SVG show the same
+//! picture, and it can be a file or a part of a page. The picture is readable without colours; its `title`
+//! and `desc` describe it in words.
 //!
 //! ```
 //! use pgndex::board::{Color, Position};
@@ -38,17 +38,17 @@ use place::{BOARD, MARGIN, SIDE, SQUARE, place};
 
 /// The colours of a light and a dark square.
 const SQUARES: [&str; 2] = ["#f0f1ec", "#a3b5c0"];
-/// The same for the squares of the last move.
+/// The colours of a light and a dark square of the last move.
 const LAST_MOVE: [&str; 2] = ["#f8e795", "#d9c35f"];
-/// The frame around the squares of the last move, which makes them visible without colours.
+/// The colour of the frame around the squares of the last move, which makes them visible without colours.
 const LAST_MOVE_FRAME: &str = "#7d6608";
-/// The same for the square of a king in check.
+/// The colours of a light and a dark square with a king in check.
 const CHECK: [&str; 2] = ["#f5b7ae", "#dc8f86"];
-/// The badge of a king in check.
+/// The colour of the badge of a king in check.
 const BADGE: &str = "#b71c1c";
-/// The area around the board.
+/// The colour of the area around the board.
 const PAPER: &str = "#fbfbf8";
-/// Coordinates and the board's edge.
+/// The colour of the coordinates and of the board's edge.
 const INK: &str = "#3c444a";
 
 /// The default width and height of a picture, in pixels.
@@ -61,15 +61,16 @@ pub struct BoardPicture<'a> {
     pub position: &'a Position,
     /// The side at the bottom.
     pub orientation: Color,
-    /// The last move: its two squares are marked. A null move has none.
+    /// The last move: its two squares are marked. A null move has no squares.
     pub last_move: Option<MoveCode>,
     /// Arrows, drawn over the pieces, short ones over long ones.
     pub arrows: &'a [Arrow],
 }
 
 impl BoardPicture<'_> {
-    /// The picture as an `svg` element: a file of its own, or a part of an HTML page. Several can be in one
-    /// page, because the names in them mean the same shapes. The same board always gives the same text.
+    /// The picture as an `svg` element, which can be a file or a part of an HTML page. A page can contain
+    /// several pictures, because equal `id`s in them refer to equal shapes. Equal pictures always give equal
+    /// text.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let shown = format!("xmlns=\"http://www.w3.org/2000/svg\" width=\"{SHOWN}\" height=\"{SHOWN}\"");
@@ -153,7 +154,7 @@ impl BoardPicture<'_> {
         );
     }
 
-    /// Draws the squares of the last move and that of a king in check.
+    /// Draws the squares of the last move and the square of a king in check.
     fn draw_marks(&self, svg: &mut String) {
         for square in
             self.last_move.filter(|code| !code.is_null()).iter().flat_map(|code| [code.from(), code.to()])
@@ -208,7 +209,8 @@ impl BoardPicture<'_> {
     }
 }
 
-/// The shapes of all pieces, as an invisible `svg` element: a page contains it once, before its pictures.
+/// The shapes of all pieces, as an invisible `svg` element, which a page must contain once, before its
+/// pictures.
 #[must_use]
 pub fn piece_shapes() -> String {
     format!("<svg width=\"0\" height=\"0\" aria-hidden=\"true\">\n{}</svg>\n", piece::definitions(|_| true))

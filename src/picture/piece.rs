@@ -2,7 +2,7 @@
 
 use crate::board::{Color, Piece, PieceKind};
 
-/// The outline of a piece, filled; lines on it; dots, each with centre and radius.
+/// The filled outline of a piece, the lines on it, and the dots on it: the centre and radius of each.
 struct Shape {
     outline: &'static str,
     lines: &'static str,
@@ -73,7 +73,7 @@ pub(super) const fn fill(color: Color) -> &'static str {
     }
 }
 
-/// The outline colour.
+/// The colour of outlines.
 const EDGE: &str = "#161616";
 
 /// The colour of lines on pieces.
@@ -96,19 +96,19 @@ pub(super) const fn kind_name(kind: PieceKind) -> &'static str {
     }
 }
 
-/// The name of a piece within a picture.
+/// The `id` of a piece's shape within a picture.
 pub(super) fn name(piece: Piece) -> String {
     let color = if piece.color() == Color::White { "white" } else { "black" };
     format!("{color}-{}", kind_name(piece.kind()))
 }
 
-/// The shapes of the pieces for which `is_drawn` returns true.
+/// The SVG definitions of the pieces for which `is_drawn` returns true.
 pub(super) fn definitions(is_drawn: impl Fn(Piece) -> bool) -> String {
     let pieces = (2..=13).filter_map(Piece::from_code).filter(|&piece| is_drawn(piece));
     format!("<defs>\n{}</defs>\n", pieces.map(definition).collect::<String>())
 }
 
-/// The shape of a piece, with its name.
+/// The SVG definition of a piece, with its `id`.
 fn definition(piece: Piece) -> String {
     let Shape { outline, lines, dots } = shape(piece.kind());
     let (fill, ink) = (fill(piece.color()), ink(piece.color()));

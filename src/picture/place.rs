@@ -1,4 +1,4 @@
-//! Sizes and places in a picture.
+//! Sizes and positions in a picture.
 
 use crate::board::{Color, Square};
 

@@ -28,7 +28,7 @@ fn count(svg: &str, part: &str) -> usize {
     svg.matches(part).count()
 }
 
-/// The text between an element's first tag and its end.
+/// The text between the start tag and the end tag of the first such element.
 fn inside<'s>(svg: &'s str, tag: &str) -> &'s str {
     let (_, rest) = svg.split_once(&format!("<{tag}>")).unwrap();
     rest.split_once(&format!("</{tag}>")).unwrap().0
@@ -44,7 +44,7 @@ fn each_piece_is_on_its_square() {
     }
     let flipped = after(&[], Color::Black, &[]);
     assert!(flipped.contains("<use href=\"#white-king\" x=\"350\" y=\"50\"/>"));
-    // Only the shapes that are needed.
+    // The picture contains only the shapes that it needs.
     let few = of_fen("8/8/8/4k3/8/4K3/4P3/8 w - -");
     assert_eq!((count(&few, "<use "), count(&few, "<g id=")), (3, 3));
 }

@@ -14,12 +14,12 @@ const ORDER: [PieceKind; 6] = [
     PieceKind::Pawn,
 ];
 
-/// A short title.
+/// A short title of the picture.
 pub(super) fn title(picture: &BoardPicture<'_>) -> String {
     format!("Chess board, {}", state(picture))
 }
 
-/// A complete description.
+/// A complete description of the picture.
 pub(super) fn description(picture: &BoardPicture<'_>) -> String {
     let BoardPicture { position, orientation, last_move, arrows } = picture;
     let mut words = format!("{}. ", state(picture));
@@ -43,7 +43,7 @@ pub(super) fn description(picture: &BoardPicture<'_>) -> String {
     words + &format!("FEN: {}", position.fen())
 }
 
-/// The side to move, or how the game ended.
+/// The side to move, or the mate or stalemate that ended the game.
 fn state(picture: &BoardPicture<'_>) -> String {
     let position = picture.position;
     let side = position.side().name();
@@ -85,8 +85,8 @@ fn move_in_words(code: MoveCode) -> Option<String> {
     Some(format!("{color}'s {kind} {step}{words}"))
 }
 
-/// Escapes a text for XML or HTML, outside attributes: markup as entities, and characters that XML does not
-/// allow replaced.
+/// Escapes a text for XML or HTML, outside attributes: markup characters become entities, and U+FFFD replaces
+/// control characters and others that XML does not allow.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
