@@ -11,7 +11,7 @@ pub(crate) use partition::{Partitions, Record, Scatter};
 #[derive(Debug, thiserror::Error)]
 #[error("{}: cannot use a temporary file here; free some space, or choose another place for temporary files", directory.display())]
 pub(crate) struct Error {
-    /// Its directory.
+    /// The directory of the temporary file.
     pub(crate) directory: PathBuf,
     /// The system's error.
     pub(crate) source: io::Error,

@@ -11,16 +11,16 @@ use crate::positioned_io::{read_at, write_at};
 
 /// A record to sort.
 pub(crate) trait Record: Copy + Default + Ord + Send + Sync {
-    /// Its size in temporary files, in bytes.
+    /// The size of a record in temporary files, in bytes.
     const BYTES: usize;
 
-    /// A number with the same order as the records; its top bits choose a partition.
+    /// A number that orders records as `Ord` does; its top bits choose the partition.
     fn sort_key(self) -> u128;
 
-    /// Appends its bytes.
+    /// Appends the encoded record.
     fn write(self, bytes: &mut Vec<u8>);
 
-    /// Decodes a record from this many bytes.
+    /// Decodes a record from [`BYTES`](Self::BYTES) bytes.
     fn read(bytes: &[u8]) -> Self;
 }
 
@@ -66,17 +66,17 @@ impl<R: Record> Partitions<R> {
     /// to 32 records.
     const BUCKET_BITS: u32 = 12;
 
-    /// Partitions for about `expected` records. Those beyond `memory` bytes are written to a file in
-    /// `directory`.
+    /// Creates partitions for about `expected` records. Records beyond `memory` bytes are written to a file
+    /// in `directory`.
     ///
-    /// The file is created now, whether or not it will be needed, so that an error is not found only after
-    /// hours.
+    /// The file is created now, whether or not it will be needed, so that an error is found at once and not
+    /// after hours.
     pub(crate) fn new(expected: u64, memory: u64, directory: PathBuf) -> Result<Self> {
         let bits = (expected / Self::RECORDS).max(1).next_power_of_two().ilog2().clamp(1, 10);
         Self::with_bits(bits, memory, directory)
     }
 
-    /// One partition for each value of the top `bits` bits.
+    /// Creates one partition for each value of the top `bits` bits of the sort key.
     pub(crate) fn with_bits(bits: u32, memory: u64, directory: PathBuf) -> Result<Self> {
         let partitions = (0..1 << bits).map(|_| Mutex::default()).collect();
         let spill = match tempfile::tempfile_in(&directory) {
@@ -87,7 +87,7 @@ impl<R: Record> Partitions<R> {
         Ok(Self { bits, partitions, memory, used, directory, spill, spilled })
     }
 
-    /// The number of partitions. The keys of each are less than those of the next.
+    /// The number of partitions. All keys of a partition are less than those of the next one.
     pub(crate) fn len(&self) -> usize {
         self.partitions.len()
     }
@@ -102,13 +102,13 @@ impl<R: Record> Partitions<R> {
         (0..self.len()).map(records).sum()
     }
 
-    /// The start of a partition's sort keys, and their end, unless it is the last one.
+    /// The first sort key of a partition, and the first of the next partition, if there is one.
     pub(crate) fn range(&self, index: usize) -> (u128, Option<u128>) {
         let first = |index: usize| (index as u128) << (128 - self.bits);
         (first(index), (index + 1 < self.len()).then(|| first(index + 1)))
     }
 
-    /// Bytes written to the temporary file.
+    /// The number of bytes written to the temporary file.
     pub(crate) fn spilled(&self) -> u64 {
         self.spilled.load(Ordering::Relaxed)
     }
@@ -117,7 +117,8 @@ impl<R: Record> Partitions<R> {
         (record.sort_key() >> (128 - self.bits)) as usize
     }
 
-    /// Takes a worker's block, and returns an empty one instead.
+    /// Stores the records of a worker's block in a partition or in the temporary file, and leaves the block
+    /// empty.
     fn accept(&self, index: usize, block: &mut Vec<R>) -> Result<()> {
         let bytes = (block.len() * size_of::<R>()) as u64;
         if self.used.fetch_add(bytes, Ordering::Relaxed) + bytes <= self.memory {
@@ -174,7 +175,7 @@ impl<R: Record> Partitions<R> {
         Ok(())
     }
 
-    /// Keys that split a large partition into pieces of about `most` records, chosen from a sample.
+    /// Sort keys, chosen from a sample, that split a large partition into pieces of about `most` records.
     fn splitters(&self, partition: &Partition<R>, total: usize, most: usize) -> Result<Vec<u128>> {
         const SAMPLES_PER_PIECE: usize = 256;
         let pieces = total.div_ceil(most / 2 + 1);
@@ -191,9 +192,9 @@ impl<R: Record> Partitions<R> {
         Ok((1..pieces).map(|piece| sample[piece * samples / pieces].sort_key()).collect())
     }
 
-    /// Writes the records of a range to `records`, sorted: first by the bits after those that choose the
-    /// partition, then within each of these buckets. This takes little more than half the time of sorting all
-    /// at once, because most buckets have few records.
+    /// Writes the records with keys in `range` to `records`, sorted. The bits after those that choose the
+    /// partition choose the bucket of a record; then each bucket is sorted. This takes little more than half
+    /// the time of sorting all records at once, because most buckets have few records.
     fn gather_sorted(
         &self,
         partition: &Partition<R>,
@@ -201,7 +202,7 @@ impl<R: Record> Partitions<R> {
         records: &mut Vec<R>,
     ) -> Result<()> {
         let bucket = |record: R| (record.sort_key() << self.bits >> (128 - Self::BUCKET_BITS)) as usize;
-        // The place of the next record of each bucket, once they are counted.
+        // The number of records of each bucket, then the index of its next record.
         let mut next = vec![0; 1 << Self::BUCKET_BITS];
         self.for_each_record(partition, &range, |record| next[bucket(record)] += 1)?;
         let mut start = 0;
@@ -265,7 +266,8 @@ pub(crate) struct Scatter<'p, R> {
 }
 
 impl<'p, R: Record> Scatter<'p, R> {
-    /// Blocks with about `bytes` bytes in total, and between 64 and 4096 records each.
+    /// Creates a buffer of about `bytes` bytes in total, with one block of 64 to 4096 records for each
+    /// partition.
     pub(crate) fn new(partitions: &'p Partitions<R>, bytes: usize) -> Self {
         let capacity = (bytes / size_of::<R>() / partitions.len()).clamp(64, 4096);
         Self { partitions, blocks: (0..partitions.len()).map(|_| Vec::with_capacity(capacity)).collect() }
@@ -279,7 +281,7 @@ impl<'p, R: Record> Scatter<'p, R> {
         if block.len() == block.capacity() { self.partitions.accept(index, block) } else { Ok(()) }
     }
 
-    /// Passes on the remaining records.
+    /// Adds the remaining records to the partitions.
     pub(crate) fn finish(mut self) -> Result<()> {
         for (index, block) in self.blocks.iter_mut().enumerate() {
             if !block.is_empty() {
