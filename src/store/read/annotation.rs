@@ -16,9 +16,9 @@ pub(crate) const MOST_DEPTH: usize = 1000;
 /// The annotations of a game. Line 0 is the main line, the others are its variations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameAnnotations {
-    /// By line and ply.
+    /// The annotations of positions, by line and ply.
     remarks: SortedMap<(u32, Ply), PositionAnnotations>,
-    /// By the line and the ply at which they branch off.
+    /// Variations, by the line and the ply at which they branch off.
     variations: SortedMap<(u32, Ply), Vec<StoredVariation>>,
 }
 
@@ -118,8 +118,8 @@ const VARIATION_MOVES: Rows = Rows {
     sql: "SELECT game_id, line, ply, move_code FROM variation_move WHERE game_id = ?1 ORDER BY line, ply",
 };
 
-/// Finds which of these tables (except the last) have rows of a game. Most games have few annotations or
-/// none, so one query is faster than one per table.
+/// Determines which of these tables (except `variation_move`) have rows of a game. Most games have few
+/// annotations or none, so one query is faster than one per table.
 const HAS_ROWS: &str = "SELECT
     EXISTS (SELECT 1 FROM move_eval WHERE game_id = ?1),
     EXISTS (SELECT 1 FROM comment WHERE game_id = ?1),
@@ -128,7 +128,7 @@ const HAS_ROWS: &str = "SELECT
     EXISTS (SELECT 1 FROM variation WHERE game_id = ?1)";
 
 impl Rows {
-    /// Passes on the rows of a game.
+    /// Passes the rows of a game to `visit`.
     fn each(
         &self,
         connection: &Connection,
@@ -195,8 +195,8 @@ fn game_variations(
     let mut depths = SortedMap::from_iter([(0, 0)]);
     VARIATIONS.each(connection, game, &mut |cells| {
         let (line, parent): (u32, u32) = (cells.get("line")?, cells.get("parent_line")?);
-        // This program numbers a line after its parent, and limits the depth. Other rows were not written by
-        // it.
+        // This program gives a line a greater number than its parent, and limits the depth. Rows that break
+        // these rules were written by another program.
         let depth = depths.get(&parent).filter(|_| parent < line).map(|depth| depth + 1);
         if let Some(depth) = depth.filter(|&depth| depth <= MOST_DEPTH) {
             depths.insert(line, depth);

@@ -33,7 +33,7 @@ impl ComparedGame {
         "game_id, status, start_fen, (SELECT name FROM player WHERE player_id = white_id),
          (SELECT name FROM player WHERE player_id = black_id), date, result";
 
-    /// Reads a row of these columns, and the moves.
+    /// Reads a row of [`COLUMNS`](Self::COLUMNS), and the moves of the game.
     pub(crate) fn read(row: &Row<'_>, connection: &Connection) -> rusqlite::Result<Self> {
         const MOVES: &str =
             "SELECT move_code FROM game_position WHERE game_id = ?1 AND move_code IS NOT NULL ORDER BY ply";

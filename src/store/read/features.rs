@@ -19,7 +19,7 @@ const EXPECTED: &str = "sets of games, each value once";
 pub(crate) struct FeatureMatches {
     /// Games that match according to the sets.
     pub(crate) told: BlockGames,
-    /// Games whose features are unknown. May contain numbers without a game.
+    /// Games whose features are unknown. This set can contain numbers without a game.
     pub(crate) unknown: BlockGames,
 }
 
@@ -44,7 +44,7 @@ impl FeatureMatches {
     }
 }
 
-/// Adds the games of the wanted sets of a kind.
+/// Adds the games of the wanted sets of a kind to `games`.
 fn add_sets(
     connection: &Connection,
     place: (u32, FeatureKind),
@@ -79,7 +79,7 @@ pub(crate) fn visit_sets(
     Ok(())
 }
 
-/// Visits each value of a row with its set.
+/// Passes each value of a row, with its set, to `see`.
 fn each_set_of<'r>(cells: Cells<'r>, see: impl FnMut(i64, &'r [u8]) -> Option<()>) -> rusqlite::Result<()> {
     let first = cells.get("value")?;
     cells.read("sets", EXPECTED, |value| match value {
@@ -100,7 +100,7 @@ pub(crate) fn block_sets(connection: &Connection, schema: &str, block: u32) -> r
     Ok(sets)
 }
 
-/// Visits each set of a block in stored form, until one is invalid.
+/// Visits each set of a block in stored form, until `see` rejects a set as invalid.
 pub(crate) fn each_block_set(
     connection: &Connection,
     schema: &str,

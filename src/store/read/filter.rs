@@ -15,19 +15,19 @@ pub enum FilterError {
     /// Not a date.
     #[error("not a date; write YYYY, YYYY.MM or YYYY.MM.DD")]
     Date,
-    /// A day after the last of its month.
+    /// The day is after the last day of its month.
     #[error("there is no such day; that month has {days} days")]
     NoSuchDay {
         /// The number of days of the month.
         days: u32,
     },
-    /// Not an ECO code or a range of them.
+    /// Not an ECO code or a range of ECO codes.
     #[error("not an ECO code; write B90, B9 for B90 to B99, or B90-C19")]
     Eco,
     /// The range ends before it begins.
     #[error("the range ends before it begins")]
     EmptyRange,
-    /// The rating bounds contradict each other.
+    /// The lower bound of the ratings is greater than the upper bound.
     #[error("no rating is {least} or higher and {most} or lower; exchange the two")]
     NoRating {
         /// The lower bound.
@@ -35,7 +35,7 @@ pub enum FilterError {
         /// The upper bound.
         most: u16,
     },
-    /// The length bounds contradict each other.
+    /// The lower bound of the length is greater than the upper bound.
     #[error("no game has {least} or more half-moves and {most} or fewer; exchange the two")]
     NoLength {
         /// The lower bound, in half-moves.
@@ -43,13 +43,13 @@ pub enum FilterError {
         /// The upper bound.
         most: u32,
     },
-    /// The player of a side is given twice.
+    /// The player of a side is given twice: as `white` or `black`, and as `player` or `opponent`.
     #[error("the player with that side is already given by {field}")]
     SideTold {
         /// The field: `white` or `black`.
         field: &'static str,
     },
-    /// The date bounds contradict each other.
+    /// The first date is after the last date.
     #[error("no date is {since} or later and {until} or earlier; exchange the two")]
     NoDate {
         /// The first date.
@@ -98,8 +98,8 @@ impl FromStr for DatePrefix {
 }
 
 impl DatePrefix {
-    /// The last day, month or year before the date `YYYY.MM.DD` of a game, parts of which may be unknown;
-    /// `None` if its year is unknown.
+    /// The last day, month or year before the date `YYYY.MM.DD` of a game. Parts of the date may be unknown;
+    /// `None` if the year is unknown.
     #[must_use]
     pub fn before(date: &str) -> Option<Self> {
         let mut fields = date.split('.').map(|field| field.parse::<u32>().ok());
@@ -141,7 +141,8 @@ pub struct EcoRange {
 impl FromStr for EcoRange {
     type Err = FilterError;
 
-    /// Parses a code, a prefix of codes, or two of these with `-` between them: `B90`, `B9`, `B90-C19`.
+    /// Parses a code, a prefix of codes, or two codes or prefixes with `-` between them: `B90`, `B9`,
+    /// `B90-C19`.
     fn from_str(text: &str) -> Result<Self, FilterError> {
         let code = |text: &str| {
             let code = text.trim().to_ascii_uppercase();
@@ -165,7 +166,7 @@ impl fmt::Display for EcoRange {
 }
 
 impl EcoRange {
-    /// A text greater than all codes of the range. Some files have letters after a code.
+    /// A text greater than all codes of the range, even those with letters after the code, as in some files.
     pub(super) fn end(&self) -> String {
         format!("{}~", self.last)
     }

@@ -1,4 +1,4 @@
-//! Reads columns of games, one block at a time: which games match a selection, and their results.
+//! Reads columns of games, one block at a time, to find the games that match a selection, and their results.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ use crate::store::read::selection::Selection;
 use crate::store::row::day_number;
 use crate::store::row::virtual_table::Cell;
 
-/// The columns of one block after the other. A column is read when first needed.
+/// The columns of a block, and then of further blocks. A column is read when it is first needed.
 pub(crate) struct BlockColumns<'c> {
     connection: &'c Connection,
     block: u32,
@@ -26,7 +26,7 @@ pub(crate) struct BlockColumns<'c> {
     read: RefCell<HashMap<&'static str, (u32, Arc<StoredColumn>)>>,
 }
 
-/// Why columns cannot be used.
+/// The reason why columns cannot be used.
 #[derive(Debug)]
 pub(crate) enum ColumnError {
     /// A column is missing or invalid.
@@ -50,7 +50,7 @@ impl<'c> BlockColumns<'c> {
         self.block = block;
     }
 
-    /// Reads a column, reusing the memory of another.
+    /// Reads a column, reusing the memory of `column`; `None` if the column is missing or invalid.
     fn read(&self, name: &str, mut column: StoredColumn) -> rusqlite::Result<Option<StoredColumn>> {
         let sql = "SELECT name, block, cells, games FROM game_column WHERE name = ?1 AND block = ?2";
         let is_sound = self.connection.prepare_cached(sql)?.query_row(params![name, self.block], |row| {
@@ -72,7 +72,7 @@ impl<'c> BlockColumns<'c> {
         Ok(is_there.then_some(columns))
     }
 
-    /// The games that match. May contain numbers without a game.
+    /// The games of the block that match. The set can contain numbers without a game.
     pub(crate) fn selected(&self, selection: &Selection) -> Result<BlockGames, ColumnError> {
         let mut selected = BlockGames::default();
         selected.fill();
@@ -85,10 +85,11 @@ impl<'c> BlockColumns<'c> {
         Ok(selected)
     }
 
-    /// The games of a few players, found by an index; `None` if there are so many that the column is faster.
+    /// The games of a few players, found by an index; `None` if the players have so many games that reading
+    /// the column is faster.
     fn with_players(&self, sql: &str, ids: &[i64]) -> rusqlite::Result<Option<BlockGames>> {
-        /// An index look-up takes less than a microsecond per game. Reading the column of player names takes
-        /// some hundred microseconds.
+        /// An index look-up takes less than a microsecond per game. Reading the column of players takes some
+        /// hundred microseconds.
         const MOST: usize = 1_000;
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut games = BlockGames::default();
@@ -104,7 +105,7 @@ impl<'c> BlockColumns<'c> {
         Ok(Some(games))
     }
 
-    /// The results of the games.
+    /// The results, ratings and dates of the games of the block.
     pub(crate) fn outcomes(&self) -> Result<Outcomes, ColumnError> {
         let result = |value: Cell<'_>| match value {
             Cell::Text(text) => GameResult::parse(text.as_bytes()),
@@ -154,7 +155,7 @@ impl ColumnSource for BlockColumns<'_> {
     }
 }
 
-/// A name that matches more players is searched for in the column.
+/// For more players than this, the column is read instead of the index.
 const FEW_PLAYERS: usize = 8;
 
 /// SQL for the games of a block with a player on one side, if the column contains players.
@@ -185,7 +186,7 @@ impl<T: Copy + Default> Mapped<T> {
     }
 }
 
-/// The results of the games of a block.
+/// The results, ratings and dates of the games of a block.
 #[derive(Debug)]
 pub(crate) struct Outcomes {
     results: Mapped<Option<GameResult>>,

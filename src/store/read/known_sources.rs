@@ -8,19 +8,19 @@ use crate::store::row::{GameId, SourceId};
 /// One reading of a source: a row of `source`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownSource {
-    /// The number of the row.
+    /// The number of the row in `source`.
     pub id: SourceId,
-    /// The length of its text, in bytes.
+    /// The length of the file's text, in bytes.
     pub bytes: u64,
-    /// The digest of the whole text, including parts that earlier readings had read. For a damaged archive:
-    /// of the data that could be decoded.
+    /// The digest of the whole text, including parts that earlier readings had read. For a damaged archive,
+    /// the digest of the data that could be decoded.
     pub digest: String,
     /// The number of games that this and earlier readings of the same file found, including games that were
     /// ignored or skipped as duplicates.
     pub games: u64,
     /// The offset of the last of these games, in bytes; 0 if there is none.
     pub last_game: u64,
-    /// The reading of the same file that this one continues, as an index into all readings.
+    /// The index (into all readings) of the reading of the same file that this reading continues.
     pub(super) before: Option<usize>,
 }
 
@@ -53,7 +53,7 @@ impl KnownSources {
         self.readings.push(reading);
     }
 
-    /// The latest reading of the file with this path, as given.
+    /// The latest reading of the file with this path. The path is compared as given, without resolving links.
     #[must_use]
     pub fn latest(&self, path: &Path) -> Option<&KnownSource> {
         self.latest.get(path).map(|&place| &self.readings[place])
@@ -77,16 +77,16 @@ impl KnownSources {
         self.longest
     }
 
-    /// The readings of a file up to this one, since it was last read from its first byte; the latest comes
-    /// first.
+    /// The readings of a file since it was last read from its first byte, up to the given reading; the latest
+    /// comes first.
     pub(super) fn readings<'s>(&'s self, reading: &'s KnownSource) -> impl Iterator<Item = SourceId> {
         let before = |reading: &&'s KnownSource| reading.before.map(|place| &self.readings[place]);
         std::iter::successors(Some(reading), before).map(|reading| reading.id)
     }
 }
 
-/// The end of a file's text, which is read again when the file grows: the last game found, and everything
-/// after it.
+/// The end of a file's text: the last game found, and everything after it. It is read again when the file
+/// grows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tail {
     /// The readings of the file since it was last read from its first byte: a JSON array of their numbers.
@@ -95,7 +95,7 @@ pub struct Tail {
     pub byte_offset: u64,
     /// The number of games of the file before the tail.
     pub games: u64,
-    /// The game, if it was kept.
+    /// The last game found, if it was kept.
     pub game: Option<GameId>,
 }
 

@@ -12,7 +12,7 @@ impl Database {
     /// The list of openings that the database was built with.
     ///
     /// # Errors
-    /// Errors of SQLite; also if a row's FEN is invalid.
+    /// Errors of SQLite, or an invalid FEN in a row.
     pub fn opening_book(&self) -> Result<OpeningBook> {
         let failed = |source| Error::sqlite(self.path(), "read table opening", source);
         let sql = "SELECT opening_id, eco, name, fen FROM opening ORDER BY opening_id";

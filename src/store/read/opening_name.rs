@@ -4,12 +4,12 @@ use crate::store::database::Database;
 use crate::store::error::Result;
 use crate::store::read::name::{NameFilter, Named, fold};
 
-/// How a name matches.
+/// The way in which a name matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
     /// The words are consecutive in the name, as typed; the last one may be a prefix.
     Phrase,
-    /// Each word is a word of the name or a prefix of one, in any order.
+    /// Each word is a word of the name, or a prefix of such a word, in any order.
     Words,
 }
 
@@ -59,7 +59,7 @@ struct Word {
 
 impl Word {
     fn new(written: &str) -> Self {
-        /// Letters with several spellings.
+        /// Alternative spellings, each with the normalized one.
         const SPELLINGS: [(&str, &str); 9] = [
             ("defence", "defense"),
             ("centre", "center"),

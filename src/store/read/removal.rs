@@ -1,4 +1,4 @@
-//! Queries before games are removed.
+//! Queries that are needed before games are removed.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,13 +16,13 @@ use crate::store::read::snapshot::Snapshot;
 /// A reading of a file in which games were skipped as duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedSource {
-    /// Its number.
+    /// The number of the reading.
     pub id: SourceId,
     /// The file.
     pub path: PathBuf,
     /// Length and digest of the text, if the file was read to its end.
     pub text: Option<(u64, String)>,
-    /// The run that read it.
+    /// The run that read the file.
     pub import: ImportId,
     /// The options of this run: a JSON object.
     pub options: String,
@@ -44,8 +44,8 @@ pub struct SkippedDuplicate {
 }
 
 impl Snapshot {
-    /// The games that were skipped as duplicates of `originals`, by source. Sources that are removed too are
-    /// left out.
+    /// The games that were skipped as duplicates of `originals`, by source. Sources in `gone`, which are also
+    /// removed, are left out.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -94,8 +94,8 @@ impl Snapshot {
         sum().map_err(|source| self.failed(source))
     }
 
-    /// Fails if the numbers of games in the rows of sources and runs differ from the actual rows: somebody
-    /// changed them through SQL.
+    /// Fails if the numbers of games in the rows of sources and runs differ from the number of games, because
+    /// somebody changed rows through SQL.
     ///
     /// # Errors
     /// [`Error::CountsDiffer`]; errors of SQLite.

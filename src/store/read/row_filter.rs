@@ -1,11 +1,11 @@
-//! A filter on games that are not in a database, evaluated on a game's row alone.
+//! A filter on games that are not in a database. It is evaluated on a game's row alone.
 
 use crate::store::game_column::{Condition, Test};
 use crate::store::read::name::NameFilter;
 use crate::store::read::selection::{GameFilter, Selection};
 use crate::store::row::virtual_table::Cell;
 
-/// A [`GameFilter`] prepared for rows. Sources are ignored.
+/// A [`GameFilter`] prepared for rows. The condition on sources is ignored.
 ///
 /// A name matches by its own spelling only: other spellings of the same player are known only to a database.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ impl RowFilter {
         Self { filter: filter.clone(), conditions }
     }
 
-    /// Whether a game matches. `cell` returns its columns, with names instead of their numbers.
+    /// Whether a game matches. `cell` returns a column of the game, with names instead of their numbers.
     pub(crate) fn fits<'c>(&self, cell: impl Fn(&str) -> Cell<'c>) -> bool {
         let holds = |(column, test): &(&str, Test)| test.fits(cell(column));
         let conditions = self.conditions.iter().all(|condition| match condition {

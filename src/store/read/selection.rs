@@ -27,23 +27,23 @@ pub struct GameFilter {
     pub black: Option<NameFilter>,
     /// A player, on either side.
     pub player: Option<NameFilter>,
-    /// The opponent of `player`, on either side; without `player`, the same as `player`. If a name matches
-    /// both sides, one side must match `player` and the other side `opponent`.
+    /// The opponent of `player`, on either side; without `player`, this filter has the same effect as
+    /// `player`. If a name matches both sides, one side must match `player` and the other side `opponent`.
     pub opponent: Option<NameFilter>,
     /// Both ratings are known and at least this.
     pub elo_min: Option<u16>,
     /// Both ratings are known and at most this.
     pub elo_max: Option<u16>,
-    /// Played on this date or later. A game whose month or day is unknown matches if it can have been. A game
-    /// whose year is unknown does not match.
+    /// Played on this date or later. A game whose month or day is unknown matches if it may have been played
+    /// then. A game whose year is unknown does not match.
     pub since: Option<DatePrefix>,
-    /// Played on this date or earlier; unknown parts as above.
+    /// Played on this date or earlier. Unknown parts of a date are treated as in `since`.
     pub until: Option<DatePrefix>,
     /// This result.
     pub result: Option<GameResult>,
     /// A code in this range in the PGN's tag `ECO`.
     pub eco: Option<EcoRange>,
-    /// A code in this range, found by the positions of the game.
+    /// The code of the game's opening, found by the positions of the game, is in this range.
     pub opening_eco: Option<EcoRange>,
     /// The event.
     pub event: Option<NameFilter>,
@@ -51,7 +51,7 @@ pub struct GameFilter {
     pub site: Option<NameFilter>,
     /// The name of the opening, found by the positions of the game.
     pub opening: Option<NameFilter>,
-    /// One of these speeds, computed from the time control. Empty: all games, also those with an unknown
+    /// One of these speeds, computed from the time control. Empty: all games, including games with an unknown
     /// speed.
     pub speeds: Vec<Speed>,
     /// The PGN's tag `TimeControl`, such as `180+2`, in any of its [spellings](TimeControl::spellings),
@@ -82,7 +82,7 @@ impl GameFilter {
     /// Restricts the filter to games in which `player` had this side.
     ///
     /// # Errors
-    /// [`FilterError::SideTold`] if the filter also names the players of the sides.
+    /// [`FilterError::SideTold`] if the filter already names the player of that side.
     pub fn with_side(mut self, side: Color) -> Result<Self, FilterError> {
         let (player, opponent) = (self.player.take(), self.opponent.take());
         let (white, black) = if side == Color::White { (player, opponent) } else { (opponent, player) };
@@ -108,7 +108,7 @@ impl GameFilter {
             return Err(FilterError::NoLength { least, most });
         }
         match (&self.since, &self.until) {
-            // A part that one bound leaves open, the other may give.
+            // `since` may be more precise than `until`: from 1992.05 until 1992 is possible.
             (Some(since), Some(until)) if since > until && !since.0.starts_with(&until.0) => {
                 Err(FilterError::NoDate { since: since.clone(), until: until.clone() })
             }
@@ -142,9 +142,9 @@ pub struct UnknownName {
 pub struct KnownPlayers {
     /// The filter's field: `white`, `black`, `player`, `opponent`.
     pub field: &'static str,
-    /// Whether the name is given letter by letter, so that nobody else can be meant.
+    /// Whether the filter contains the exact name, so that nobody else can be meant.
     pub is_exact: bool,
-    /// Their numbers in the table `player`, in ascending order, including all their other spellings.
+    /// The numbers of all spellings of these players in the table `player`, in ascending order.
     pub ids: Vec<NameId>,
 }
 
@@ -160,7 +160,7 @@ struct Condition {
 }
 
 impl Selection {
-    /// Whether it selects all games.
+    /// Whether the selection includes all games.
     #[must_use]
     pub fn is_all(&self) -> bool {
         self.conditions.is_empty()
@@ -178,12 +178,13 @@ impl Selection {
         &self.players
     }
 
-    /// ` AND …` for each condition.
+    /// SQL for all conditions: ` AND …` for each condition.
     pub(crate) fn sql(&self) -> String {
         self.conditions.iter().map(|condition| format!(" AND {}", condition.sql)).collect()
     }
 
-    /// The same for conditions that use an index; `None` if there are none.
+    /// SQL like [`sql`](Self::sql), with only the conditions that use an index; `None` if no condition uses
+    /// an index.
     pub(crate) fn indexed_sql(&self) -> Option<String> {
         let indexed: String = self
             .conditions
@@ -241,7 +242,7 @@ impl Selection {
 }
 
 impl Database {
-    /// Prepares a filter: looks up its names.
+    /// Prepares a filter by looking up its names.
     ///
     /// # Errors
     /// [`Error::UnknownSource`](crate::store::Error::UnknownSource); errors of SQLite.
@@ -336,7 +337,7 @@ impl Database {
         Ok(())
     }
 
-    /// Binds the ids of a name, and returns them.
+    /// Looks up the ids of a name, adds them as a parameter, and returns a test for them.
     fn look_up(
         &self,
         selection: &mut Selection,

@@ -55,7 +55,8 @@ impl NameTable {
     }
 }
 
-/// A read-only connection to a database to which another connection adds games. It sees the state before.
+/// A read-only connection to a database to which another connection adds games. It does not see rows that are
+/// not yet committed.
 #[derive(Debug)]
 pub struct Snapshot {
     connection: Connection,
@@ -69,15 +70,16 @@ impl Snapshot {
     /// Errors of SQLite.
     pub fn open(path: &Path) -> Result<Self> {
         let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        // A larger cache would be filled once, with pages from everywhere, and never reused.
+        // A larger cache would only be filled with pages from all over the file that are hardly ever used
+        // again.
         connection
             .pragma_update(None, "cache_size", -8 * 1024) // KiB
             .map_err(|source| Error::sqlite(path, "configure the database", source))?;
         Ok(Self { connection, path: path.to_owned() })
     }
 
-    /// Opens the pgndex database at `path` and reads a snapshot of it from now on. Then many small queries do
-    /// not need a lock each.
+    /// Opens the pgndex database at `path` and begins a transaction. So all queries see the same state, and
+    /// many small queries need not acquire a lock each.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -129,7 +131,8 @@ impl Snapshot {
         Ok(GameId(self.last(GAME)?.max(had.unwrap_or(0))))
     }
 
-    /// Whether tables have rows of missing games: somebody deleted games through SQL.
+    /// Whether `game_position` has rows of games after the last game, because somebody deleted games through
+    /// SQL.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -154,7 +157,7 @@ impl Snapshot {
         self.last(IMPORT).map(ImportId)
     }
 
-    /// The number of rows of `position_game`, according to the runs.
+    /// The number of rows of `position_game`, according to the rows of `import`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -214,7 +217,7 @@ impl Snapshot {
         for_each_in_sets(&self.connection, key, see).map_err(|source| self.failed(source))
     }
 
-    /// Whether `position_game` has at least `count` rows of a key. `count` is at least 1.
+    /// Whether `position_game` has at least `count` rows of a key. `count` must be at least 1.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -230,8 +233,8 @@ impl Snapshot {
         for_each_occurrence(&self.connection, key, see).map_err(|source| self.failed(source))
     }
 
-    /// Calls `see` with the FEN of a position of a game and the move played there. Returns `None` if there is
-    /// no row.
+    /// Calls `see` with the FEN of a position of a game and the move played there. Returns `None` if the
+    /// position has no row.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -252,8 +255,8 @@ impl Snapshot {
         Ok(last.flatten().unwrap_or(0))
     }
 
-    /// Fails if a view has the name of a table that the program needs. Such a view may take forever to read,
-    /// and cannot be written.
+    /// Fails if a view has the name of a table that the program needs. Reading such a view may take forever,
+    /// and it cannot be written.
     ///
     /// # Errors
     /// [`Error::ViewForTable`]; errors of SQLite.
@@ -360,7 +363,7 @@ impl Snapshot {
         Ok(sources)
     }
 
-    /// The tail of a file's text. `source` is the latest reading of the file.
+    /// The tail of a file's text. `source` must be the latest reading of the file.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -381,7 +384,7 @@ impl Snapshot {
             Ok((GameId(cells.get(0)?), cells.get::<i64>(1)?))
         })?;
         let game = kept.filter(|(_, offset)| *offset == byte_offset).map(|(game, _)| game);
-        // A text that has been continued may show that what was read as a game is not one.
+        // Text that was appended to the file may show that the text read as the last game was not a game.
         let other = "SELECT 1 FROM duplicate
              WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL
              UNION ALL SELECT 1 FROM removed_game WHERE source_id IN reading AND byte_offset >= ?2
@@ -393,7 +396,8 @@ impl Snapshot {
         Ok(Tail { readings, byte_offset: byte_offset.cast_unsigned(), games, game })
     }
 
-    /// The first row of a query about the `reading`s of a file, which are the JSON array `?1`.
+    /// The first row of a query. It can use the table `reading`, which contains the readings of a file, given
+    /// as the JSON array `?1`.
     fn of_readings<T>(
         &self,
         sql: &str,
@@ -403,8 +407,8 @@ impl Snapshot {
         self.row(&format!("WITH reading AS ({READINGS}) {sql}"), params, read)
     }
 
-    /// Calls `see` with each game that has a `moves_hash` and, if given, this White, in order. The moves may
-    /// still differ.
+    /// Calls `see` with each game that has this hash of its moves and, if `white` is given, this player with
+    /// White, in order. The moves may differ despite the same hash.
     ///
     /// # Errors
     /// Errors of SQLite and of `see`.
@@ -521,7 +525,7 @@ mod tests {
             assert_eq!(sources.latest(Path::new(&path(number))).unwrap().id, SourceId(number + 1));
             assert!(!sources.has_length(99) && !sources.has_text(100, number.to_string()));
         }
-        // Queried one by one, they would take minutes.
+        // With one SQL query per source, this would take minutes.
         assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     }
 }

@@ -8,12 +8,12 @@ use crate::store::cell::{Cells, SOURCE, read_rows};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 
-/// The number of suggested paths.
+/// The maximum number of suggested paths.
 const SUGGESTED: usize = 3;
 
 impl Database {
-    /// All readings of a file, by its path in the database. If no source has this path and it is a number:
-    /// all readings of the file that reading number belongs to.
+    /// All readings of a file, by its path in the database. If no source has this path, and the path is the
+    /// number of a reading, returns all readings of that reading's file.
     ///
     /// # Errors
     /// [`Error::UnknownSource`] if there is no such file; errors of SQLite.
@@ -47,7 +47,7 @@ impl Database {
     }
 }
 
-/// Similar paths: those of files with the same name, then those that differ in at most a third of their
+/// Similar paths: first paths with the same file name, then paths that differ in at most a third of their
 /// letters.
 fn near(wanted: &Path, paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     let text = wanted.to_string_lossy();

@@ -30,7 +30,7 @@ fn is_attaching(statement: &Statement<'_>) -> bool {
 
 /// The statements of an SQL text, one after the other.
 ///
-/// Each is prepared when it is its turn, so that it sees the changes of those before it.
+/// A statement is prepared only after the statements before it were run, so that it sees their changes.
 pub struct Statements<'db, 'sql> {
     database: &'db Database,
     sql: &'sql str,
@@ -102,8 +102,8 @@ impl Query<'_> {
         self.statement.readonly() || reads_journal_mode(&self.statement)
     }
 
-    /// The parameters in order, with their prefix: `:name`, `@name`, `$name`, `?2`; `?` for one without a
-    /// name.
+    /// The parameters in order, with their prefix: `:name`, `@name`, `$name`, `?2`; `?` for a parameter
+    /// without a name.
     #[must_use]
     pub fn parameters(&self) -> Vec<&str> {
         let name = |index| self.statement.parameter_name(index).unwrap_or("?");
@@ -113,7 +113,7 @@ impl Query<'_> {
     /// Runs the query. Parameters are bound, never inserted into the SQL text.
     ///
     /// # Errors
-    /// [`Error::Query`], also if the number of parameters is wrong.
+    /// [`Error::Query`] if the number of parameters is wrong, or the statement fails.
     pub fn rows(&mut self, params: impl Params) -> Result<QueryRows<'_>> {
         let database = self.database;
         let is_attaching = is_attaching(&self.statement);
@@ -152,7 +152,7 @@ impl Error {
         #[cfg(not(feature = "bundled"))]
         let _ = sql;
         match source {
-            // An older SQLite, into which the extension may be loaded, reports no place.
+            // An older SQLite, into which the extension may be loaded, does not report the place of an error.
             #[cfg(feature = "bundled")]
             rusqlite::Error::SqlInputError { error, msg, sql: rest, offset } => {
                 let start = sql.len().saturating_sub(rest.len());
@@ -181,7 +181,8 @@ impl Error {
     }
 }
 
-/// Whether it is `PRAGMA journal_mode` without a new value. SQLite reports it as a change.
+/// Whether the statement is `PRAGMA journal_mode` without a new value. SQLite reports it as a statement that
+/// writes.
 fn reads_journal_mode(statement: &Statement<'_>) -> bool {
     let sql = statement.expanded_sql().unwrap_or_default().to_ascii_lowercase();
     let mut words = sql.trim_end_matches([';', ' ', '\n']).split_ascii_whitespace();

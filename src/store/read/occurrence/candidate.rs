@@ -1,4 +1,4 @@
-//! Chooses the games that can match and must be read.
+//! Finds the games that can match, which must be read.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::store::features::FeatureQuery;
 use crate::store::read::features::FeatureMatches;
 use crate::store::read::occurrence::hit::Lines;
 
-/// A range of games. May contain numbers without a game.
+/// The first and the last game of a range, which can contain numbers without a game.
 pub(super) type GameRange = (GameId, GameId);
 
 /// The games that can match, block by block, in order.
@@ -19,7 +19,7 @@ pub(super) struct Candidates<'c> {
     database: &'c Database,
     question: &'c FeatureQuery,
     lines: Lines,
-    /// Ranges of the last block read.
+    /// The remaining ranges of the last block read.
     ranges: VecDeque<GameRange>,
     /// The first game of the next block; `None` after the last.
     next: Option<GameId>,
@@ -89,8 +89,8 @@ impl<'c> Candidates<'c> {
 }
 
 impl Database {
-    /// The number of games that match, if the sets alone can answer: they cover all games, and every game of
-    /// the answer matches.
+    /// The number of games that match, if the sets alone can answer: the features of all games are known, and
+    /// the query is exact. Otherwise `None`.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -25,11 +25,11 @@ const ACTION: &str = "explore a position";
 pub struct Continuation {
     /// The move.
     pub code: MoveCode,
-    /// The games that continued with it.
+    /// The results of the games that continued with this move.
     pub results: ResultCounts,
     /// The score of the chosen side in these games; empty if no side was chosen.
     pub rated: RatedScore,
-    /// The game, if there is only one.
+    /// The game that continued with this move, if there is only one.
     pub only_game: Option<Box<Hit>>,
 }
 
@@ -39,21 +39,21 @@ pub struct Continuation {
 /// and are not among the moves or in the lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PositionCounts {
-    /// The games that reached the position; the years are those of the moves. Games that ended there are not
-    /// among the moves.
+    /// The results of the games that reached the position; the years are those of the moves. Games that ended
+    /// there are not among the moves.
     pub results: ResultCounts,
     /// The score of the chosen side in these games; empty if no side was chosen.
     pub rated: RatedScore,
-    /// Games that reached it and have no result.
+    /// The number of games that reached the position and have no result.
     pub unfinished: u64,
-    /// Games with a result that did not have all the given positions before. `None` if no positions were
-    /// given, or if one of them has many occurrences and no sets of games, because counting would take
-    /// seconds.
+    /// The number of games with a result that did not have all the positions in [`ExploreOptions::before`].
+    /// `None` if no positions were given, or if one of these positions has many occurrences and no sets of
+    /// games, because counting would take seconds.
     pub transposed: Option<u64>,
     /// The moves, the most frequent first, then in the order of their codes.
     pub continuations: Vec<Continuation>,
     /// The games with the highest mean rating, best first, then by number; only games in which both ratings
-    /// are known. Each is listed with the occurrence of the position that counts.
+    /// are known. Each game is listed with the occurrence of the position that counts.
     pub top_games: Vec<Hit>,
     /// The latest games, latest first, then by descending number. Unknown parts of a date sort lowest.
     pub recent_games: Vec<Hit>,
@@ -83,7 +83,7 @@ pub struct ExploreOptions<'a> {
     pub lists: ListLengths,
     /// The side whose score is computed, if any.
     pub side: Option<Color>,
-    /// Positions before it: games that did not have all of them are counted.
+    /// Positions before the explored position. Games that did not have all of these positions are counted.
     pub before: &'a [Position],
 }
 
@@ -106,9 +106,10 @@ impl PositionCounts {
 impl Database {
     /// Counts the moves played from a position in the games of a selection.
     ///
-    /// For a position that many games reached, the counts are in tables. If the selection is not all games,
-    /// the games in the position's sets are counted, in some nanoseconds each. For other positions, and if
-    /// these tables are empty, games are counted one by one, in a few microseconds each.
+    /// For a position that many games reached, the counts are in tables. If the selection does not include
+    /// all games, the games in the position's sets are counted, in some nanoseconds per game. For other
+    /// positions, and if these tables are empty, games are counted one by one, in a few microseconds per
+    /// game.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -149,7 +150,7 @@ impl Database {
     }
 
     /// Starts a transaction: until it ends, all queries see the same games, even while games are added.
-    /// `None` if one is already open.
+    /// `None` if a transaction is already open.
     pub(crate) fn snapshot(&self) -> Result<Option<Transaction<'_>>> {
         let connection = self.connection();
         let transaction = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose();
@@ -170,8 +171,9 @@ impl ExploreTarget<'_> {
         |source| Error::sqlite(self.database.path(), ACTION, source)
     }
 
-    /// The counts in the tables of visited positions. `None` if they do not have this position, or if its row
-    /// is mixed with another position of the same key, as older programs wrote.
+    /// The counts in the tables of visited positions. `None` if the tables do not have this position, or if
+    /// its row can include games of another position with the same key, as older versions of this program
+    /// wrote.
     fn visited(
         &self,
         lists: ListLengths,
@@ -241,8 +243,8 @@ impl ExploreTarget<'_> {
         Ok(continuations)
     }
 
-    /// The only game that continued with a move. Searches the games with the position after the move, which
-    /// are usually few. Games with the position before it are many.
+    /// The only game that continued with a move. Searches the games with the position after the move: they
+    /// are usually few, while many games have the position before the move.
     fn only_game(&self, code: MoveCode) -> Result<Option<GameId>> {
         let Ok((mut next, _)) = Position::from_fen(self.fen.as_bytes()) else { return Ok(None) };
         if next.make(code).is_err() {
@@ -279,8 +281,8 @@ impl ExploreTarget<'_> {
         exploration.ok_or(rusqlite::Error::QueryReturnedNoRows).map_err(self.failed())
     }
 
-    /// The result of counting, with the listed games; `None` if one of these does not exist or did not reach
-    /// the position.
+    /// The result of counting, with the listed games; `None` if one of the listed games does not exist or did
+    /// not reach the position.
     fn exploration(&self, tally: Tally) -> Result<Option<(PositionCounts, Option<Games>)>> {
         let mut continuations = Vec::with_capacity(tally.moves.len());
         for (code, counted) in tally.moves {
@@ -304,16 +306,16 @@ impl ExploreTarget<'_> {
     }
 
     /// Calls `see` with each game of a selection that reached the position, in order, at the occurrence that
-    /// counts. If the position `may_be_frequent`, starts from the games of the selection where they are fewer
-    /// than those of the position.
+    /// counts. If the position `may_be_frequent`, starts from the games of the selection if they are fewer
+    /// than the games with the position.
     pub(super) fn for_each_game(
         &self,
         selection: &Selection,
         may_be_frequent: bool,
         see: &mut dyn FnMut(ReachedGame),
     ) -> rusqlite::Result<()> {
-        /// Counts the games of the selection up to this number, to see whether they are fewer than those of
-        /// the position.
+        /// The games of the selection are counted up to this number, to determine whether they are fewer than
+        /// the games with the position.
         const COUNTED: u32 = 50_000;
         let games_first =
             may_be_frequent && self.database.has_fewer_games(selection, self.key, Lines::Main, COUNTED)?;
@@ -336,7 +338,8 @@ impl ExploreTarget<'_> {
             let occurrence = read_occurrence(row)?;
             match latest {
                 Some(last) if last.game != occurrence.game => see(last),
-                // The game returned and ended here: it counts with the move that was last played from here.
+                // The game returned to the position and ended there: it counts with the last move played from
+                // the position.
                 Some(_) if occurrence.played.is_none() => continue,
                 _ => {}
             }
@@ -348,13 +351,13 @@ impl ExploreTarget<'_> {
         Ok(())
     }
 
-    /// Games at the occurrences that count; `None` if one of them has no such occurrence.
+    /// The games, each with the occurrence that counts; `None` if a game has no such occurrence.
     fn hits(&self, games: &[GameId]) -> Result<Option<Vec<Hit>>> {
         games.iter().map(|&game| self.hit(game)).collect()
     }
 
-    /// The ply of the occurrence that counts for a game: the last one from which it played a move, if there
-    /// is one.
+    /// The ply of the occurrence that counts for a game: the last occurrence from which the game played a
+    /// move, or else the last occurrence.
     fn counted_occurrence(&self, game: GameId) -> rusqlite::Result<Option<Ply>> {
         let sql = "SELECT o.ply FROM position_game AS o
                    CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
@@ -365,7 +368,7 @@ impl ExploreTarget<'_> {
         statement.query_row(params, |row| Cells::new(row, POSITION_GAME).get(0).map(Ply)).optional()
     }
 
-    /// A game at the occurrence that counts; `None` if there is none.
+    /// A game with the occurrence that counts; `None` if the game has no such occurrence.
     fn hit(&self, game: GameId) -> Result<Option<Hit>> {
         let find = || {
             let place = self.counted_occurrence(game)?.map(|ply| HitLocation::played(game, ply));

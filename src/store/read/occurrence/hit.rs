@@ -15,7 +15,7 @@ pub enum Lines {
     /// The main lines only.
     #[default]
     Main,
-    /// Variations too.
+    /// The main lines and the variations.
     All,
 }
 
@@ -54,7 +54,7 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// The number of the full move in which the position arose: that of the move played from it.
+    /// The number of the full move that is played from the position.
     #[must_use]
     pub fn move_number(&self) -> u32 {
         let (first, black) = match &self.start_fen {
@@ -77,7 +77,7 @@ pub enum HitOrder {
     /// By the players' mean rating, best first. Then games with an unknown rating, then games without a
     /// result.
     Rating,
-    /// By date, latest first; unknown parts of a date count as early. Games without a result come last.
+    /// By date, latest first; unknown parts of a date count as 0. Games without a result come last.
     Date,
 }
 
@@ -86,7 +86,7 @@ pub(crate) const fn rank_sql(order: HitOrder) -> &'static str {
     match order {
         HitOrder::Game => "0",
         HitOrder::Rating => "ifnull(-(game.white_elo + game.black_elo), 1)",
-        // A year that is not completely known counts as unknown.
+        // A year with an unknown digit counts as unknown.
         HitOrder::Date => {
             "-ifnull(iif(instr(substr(game.date, 1, 4), '?'), 0, substr(game.date, 1, 4) * 10000)
               + replace(substr(game.date, 6, 2), '?', '0') * 100 + replace(substr(game.date, 9, 2), '?', '0'), 0)"
@@ -107,7 +107,7 @@ pub(crate) const fn join(games_first: bool) -> &'static str {
     }
 }
 
-/// The same for `variation_move AS o`.
+/// Joins `game` and `variation_move AS o` in the order in which they are read.
 pub(crate) const fn join_variations(games_first: bool) -> &'static str {
     if games_first {
         "game CROSS JOIN variation_move AS o INDEXED BY variation_move_key ON o.game_id = game.game_id"
@@ -117,7 +117,8 @@ pub(crate) const fn join_variations(games_first: bool) -> &'static str {
 }
 
 impl Database {
-    /// A position of a game; `None` if there is no such row, or if a given FEN does not match.
+    /// A position of a game; `None` if there is no such row, or if `fen` is given and the position has
+    /// another FEN.
     pub(crate) fn hit(&self, place: HitLocation, fen: Option<&str>) -> rusqlite::Result<Option<Hit>> {
         let played = concat!(
             "SELECT ",
@@ -159,7 +160,7 @@ impl Database {
         statement.raw_query().next()?.map(read).transpose()
     }
 
-    /// Whether a position is at a place.
+    /// Whether the position at a place has this FEN.
     pub(crate) fn is_at(&self, place: HitLocation, fen: &str) -> rusqlite::Result<bool> {
         let HitLocation { game, line, ply } = place;
         if line == 0 {
@@ -185,7 +186,7 @@ pub(crate) struct Part {
     pub(crate) left: Option<u32>,
 }
 
-/// What to do with a hit.
+/// The action for a hit.
 pub(crate) enum Flow {
     Skip,
     Hit { is_last: bool },
@@ -193,7 +194,7 @@ pub(crate) enum Flow {
 }
 
 impl Part {
-    /// Counts one more hit.
+    /// Counts one more hit, and returns what to do with it.
     pub(crate) fn take(&mut self) -> Flow {
         if self.skip > 0 {
             self.skip -= 1;

@@ -1,7 +1,7 @@
 //! Finds the positions nearest to a given one.
 //!
 //! The sets of games give a lower bound of the distance for the positions of each game. Games are read in the
-//! order of these bounds, until no other game can have a position nearer than the last one wanted.
+//! order of these bounds, until no unread game can have a position that is near enough to be returned.
 
 use std::collections::BinaryHeap;
 
@@ -36,7 +36,8 @@ pub struct Nearest<'a> {
     pub limit: Option<u32>,
     /// How many games to skip first.
     pub offset: u32,
-    /// The maximum number of games to read among those known to the sets; `None`: as many as necessary.
+    /// The maximum number of games to read, not counting games with the lower bound 0; `None`: as many as
+    /// necessary.
     pub most_games: Option<u32>,
 }
 
@@ -48,15 +49,16 @@ struct Near {
     ply: Ply,
 }
 
-/// Games by the lower bound of the distance of their positions, in order.
+/// Games by the lower bound of the distance of their positions, in ascending order of the bound.
 type Bounded = SortedMap<u32, Vec<GameId>>;
 
 impl Database {
     /// Visits the nearest position of each game of a selection, the nearest games first, until `visit`
-    /// returns `false`. Of equally near games, the one with the smaller number comes first; of equally near
-    /// positions of a game, the first one is taken.
+    /// returns `false`. Of equally near games, the game with the smaller number comes first; of equally near
+    /// positions of a game, the first position is taken.
     ///
-    /// Returns the distance from which on unread games may have nearer positions, if there are such games.
+    /// If games were left unread because of [`Nearest::most_games`], returns the smallest distance that a
+    /// position of these games can have.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -119,7 +121,7 @@ struct NearestSearch<'a> {
     readers: Readers<'a>,
     /// The number of games wanted.
     wanted: usize,
-    /// The nearest positions found so far, the farthest on top.
+    /// The nearest positions found so far; the farthest of them is on top of the heap.
     kept: BinaryHeap<Near>,
     /// The number of games that may still be read.
     left: u32,
@@ -153,7 +155,7 @@ impl<'a> NearestSearch<'a> {
         parallel::map(None, numbers.len(), read)
     }
 
-    /// The games without the same pawns and material.
+    /// The games in which no position has the same pawns and the same material.
     fn others(&self, blocks: &[Block]) -> Result<Vec<Bounded>> {
         let Self { readers, nearest, .. } = self;
         let of_block = |index: usize| {
@@ -165,7 +167,7 @@ impl<'a> NearestSearch<'a> {
         parallel::map(None, blocks.len(), of_block)
     }
 
-    /// Whether a game with this lower bound can still be among those wanted.
+    /// Whether a game with this lower bound can still be among the wanted games.
     fn can_take(&self, bound: u32, game: GameId) -> bool {
         self.kept.len() < self.wanted
             || self.kept.peek().is_some_and(|last| (bound, game) < (last.distance, last.game))
@@ -177,7 +179,7 @@ impl<'a> NearestSearch<'a> {
             .into_iter()
             .flat_map(|(bound, games)| games.into_iter().map(move |game| (bound, game)))
             .peekable();
-        // Reads a few chunks at a time, because the hits may soon be enough.
+        // Reads only a few chunks at a time, because a few games may be enough.
         let width = 2 * rayon::current_num_threads();
         while let Some(&(bound, game)) = games.peek() {
             if !self.can_take(bound, game) {
@@ -234,19 +236,19 @@ impl<'a> NearestSearch<'a> {
 /// The games of a block to search.
 struct Block {
     number: u32,
-    /// Games with the same pawns and the same material at some point.
+    /// Games that have the same pawns at some point and the same material at some point.
     alike: BlockGames,
     /// Games whose features are unknown. May contain numbers without a game.
     unknown: BlockGames,
     /// All others.
     others: BlockGames,
-    /// For each game, twice the weight of the pieces of the target that never stand on the same squares in
-    /// the game: they are missing here and stand elsewhere.
+    /// For each game, twice the weight of the pieces of the target that are never on the same squares in the
+    /// game. It counts twice because such a piece is missing on its square and is on another one.
     missing: Vec<u8>,
 }
 
 impl Block {
-    /// Reads the sets and columns of games up to the last.
+    /// Reads the sets and the columns of the games of block `number`, up to the game `last`.
     fn read(
         connection: &Connection,
         (number, last): (u32, u16),
@@ -334,8 +336,8 @@ fn missing(connection: &Connection, block: u32, to: &PositionDistance) -> rusqli
     Ok(missing)
 }
 
-/// For each game of a block, the lower bounds [apart and beside](PositionDistance::bounds) that follow from its
-/// materials.
+/// For each game of a block, the lower bounds [apart and beside](PositionDistance::bounds) that follow from the
+/// materials of the game.
 fn by_material(
     connection: &Connection,
     block: u32,
@@ -346,7 +348,7 @@ fn by_material(
     let place = (block, FeatureKind::Material);
     visit_sets(connection, place, 0..=i64::MAX, &|_| true, |value, number| {
         if value != last.0 {
-            // A smaller bound is also valid.
+            // A bound that is cut to `u8::MAX - 1` is still a lower bound.
             let [apart, beside] = to
                 .bounds(Material::from_packed(value.cast_unsigned()))
                 .map(|bound| u8::try_from(bound).unwrap_or(u8::MAX).min(u8::MAX - 1));

@@ -20,9 +20,9 @@ use crate::store::visit_set::{PlayedMove, for_each_visit_within};
 pub struct ReachedGame {
     /// The game.
     pub game: GameId,
-    /// The last move it played there; `None` if it played none.
+    /// The last move that the game played from the position; `None` if it played no move from there.
     pub played: Option<MoveCode>,
-    /// Its result.
+    /// The result of the game.
     pub result: GameResult,
     /// White's and Black's rating, if known.
     pub elos: [Option<u16>; 2],
@@ -46,7 +46,7 @@ struct SelectedBlock {
 }
 
 impl<'d> ReachedGames<'d> {
-    /// Nothing has been read yet.
+    /// Prepares a search. Nothing is read yet.
     #[must_use]
     pub fn new(database: &'d Database, selection: &'d Selection) -> Self {
         Self { database, selection, blocks: HashMap::new() }
@@ -106,7 +106,7 @@ impl<'d> ReachedGames<'d> {
                 games,
                 |word| selected.word(word),
                 |number, played| {
-                    // The set still contains a game that somebody deleted through SQL.
+                    // A game that somebody deleted through SQL is still in the set.
                     let Some(result) = outcomes.result(number) else { return };
                     let Some(played) = codes.of(played) else {
                         fits = false;
@@ -122,14 +122,16 @@ impl<'d> ReachedGames<'d> {
     }
 }
 
-/// Converts short moves to codes. Many games in sets have the same move, so results are cached.
+/// Converts short moves to codes. Many successive games in sets have the same move, so the last result is
+/// kept.
 struct Codes<'p> {
     position: &'p Position,
     last: Option<(PlayedMove, Option<Option<MoveCode>>)>,
 }
 
 impl Codes<'_> {
-    /// The code of the move played, if any; `None` if it is not possible in the position.
+    /// The code of the move, or `Some(None)` if no move was played; `None` if the move is not possible in the
+    /// position.
     fn of(&mut self, played: PlayedMove) -> Option<Option<MoveCode>> {
         if let Some((last, code)) = self.last
             && last == played

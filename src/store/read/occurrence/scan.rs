@@ -18,11 +18,12 @@ use crate::store::read::occurrence::hit::{Flow, Hit, HitLocation, HitOrder, Line
 use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
 
-/// Games per chunk: about 20,000 positions, a few milliseconds.
+/// The number of games per chunk. A chunk has about 20,000 positions, and reading it takes a few
+/// milliseconds.
 pub(super) const GAMES: u32 = 250;
-/// The maximum number of games to read for counting matches: a tenth of a second.
+/// The maximum number of games to read for counting matches. Reading them takes about a tenth of a second.
 const FEW: u32 = 12_000;
-/// The maximum number of chunks per thread before their hits are returned.
+/// The maximum number of chunks per thread that are read before their hits are returned.
 const PIECES: usize = 16;
 
 /// The part of the hits of a scan to return.
@@ -40,15 +41,15 @@ pub struct Scan<'a> {
     pub offset: u32,
 }
 
-/// What to search for in the lines of games.
+/// A condition to search for in the lines of games.
 pub trait Seek: Sync {
     /// State kept for a line while its positions are read.
     type Line;
 
-    /// Whether the moves are needed.
+    /// Whether [`matters`](Self::matters) and [`observe`](Self::observe) need the moves.
     fn asks_for_moves(&self) -> bool;
 
-    /// Whether a position is relevant. No more is read of positions that are not.
+    /// Whether a position is relevant. The remaining columns of other positions are not read.
     fn matters(&self, fen: &[u8], played: Option<MoveCode>) -> bool;
 
     /// Selects the games whose main line can match.
@@ -58,7 +59,7 @@ pub trait Seek: Sync {
     fn begin(&self) -> Self::Line;
 
     /// Processes the next [relevant](Self::matters) position of a line: its ply, its canonical FEN and, if
-    /// needed and in a main line, the move played. Returns the place of the match once it is found.
+    /// needed and in a main line, the move played. Returns the ply of the match as soon as a match is found.
     fn observe(&self, line: &mut Self::Line, ply: Ply, fen: &[u8], played: Option<MoveCode>) -> Option<Ply>;
 }
 
@@ -120,7 +121,7 @@ impl<'a> Readers<'a> {
     }
 }
 
-/// Searches some games.
+/// Searches the games in some ranges, and returns the first match of each game.
 type Look<'l> =
     dyn Fn(&Database, &[GameRange]) -> rusqlite::Result<SortedMap<GameId, HitLocation>> + Sync + 'l;
 
@@ -129,7 +130,8 @@ impl Database {
     /// until it returns `false`. With variations, a game without a match in its main line is passed with the
     /// first match in its variations.
     ///
-    /// In the order of games, stops as soon as there are enough hits. In another order, all games are read.
+    /// With [`HitOrder::Game`], stops as soon as there are enough hits. With another order, all games that
+    /// can match may be read.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -192,15 +194,15 @@ impl Database {
         Ok(())
     }
 
-    /// The games that can match, if these are few enough (a quarter of all) to be sorted before they are
-    /// read.
+    /// The games that can match, if they are few enough (at most a quarter of all games) to be sorted before
+    /// they are read.
     fn few_candidates(&self, scan: &Scan<'_>, question: &FeatureQuery) -> Result<Option<Vec<GameRange>>> {
         let most = self.last_game()?.unwrap_or_default().0 / 4;
         let few = Candidates::new(self, question, scan.lines)?.take(most + 1)?;
         Ok((games_in(&few) <= most).then_some(few))
     }
 
-    /// Passes on matches, in the order of games, until `pass` returns `false`.
+    /// Passes matches to `pass`, in the order of games, until it returns `false`.
     fn scan_in_order(
         &self,
         scan: &Scan<'_>,
@@ -212,7 +214,7 @@ impl Database {
         self.scan_pieces(look, &mut || candidates.take(GAMES), pass)
     }
 
-    /// Passes on matches, chunk by chunk, until `pass` returns `false` or `next` returns no more games.
+    /// Passes matches to `pass`, chunk by chunk, until it returns `false` or `next` returns no more games.
     fn scan_pieces(
         &self,
         look: &Look<'_>,
@@ -237,7 +239,7 @@ impl Database {
             if pieces.is_empty() {
                 break;
             }
-            // An unreadable chunk is no error if enough matches come before it.
+            // An unreadable chunk is not an error if the chunks before it have enough matches.
             let Ok(found) = parallel::map(None, pieces.len(), |index| {
                 let found = readers.with(|database| look(database, &pieces[index]).map_err(failed));
                 Ok::<_, Infallible>(found)
@@ -278,7 +280,7 @@ impl Database {
     /// alone, or by reading the few games that they select. Otherwise `None`.
     ///
     /// # Errors
-    /// Those of [`scan`](Self::scan).
+    /// The same errors as [`scan`](Self::scan).
     pub fn count_scanned(&self, scan: &Scan<'_>, sought: &impl Seek) -> Result<Option<u64>> {
         let question = sought.feature_query();
         if scan.lines == Lines::Main
@@ -300,7 +302,8 @@ impl Database {
         Ok(Some(count))
     }
 
-    /// Adds the first match of each game of a range that has none yet, in main lines or in variations.
+    /// Searches main lines or variations, and adds the first match of each game of a range for which `found`
+    /// has no match yet.
     fn scan_lines(
         &self,
         selection: &Selection,

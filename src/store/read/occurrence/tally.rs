@@ -16,7 +16,7 @@ pub(super) struct Tally {
     pub(super) results: ResultCounts,
     pub(super) rated: RatedScore,
     pub(super) unfinished: u64,
-    /// The games with a result, if needed.
+    /// The games with a result; `None` if they are not needed.
     pub(super) games: Option<Games>,
     pub(super) moves: SortedMap<MoveCode, MoveTally>,
     pub(super) lists: GameLists,
@@ -32,7 +32,7 @@ pub(super) struct GameLists {
 pub(super) struct MoveTally {
     pub(super) results: ResultCounts,
     pub(super) rated: RatedScore,
-    /// The latest game with it.
+    /// The last game counted with this move.
     pub(super) game: GameId,
 }
 
@@ -50,7 +50,7 @@ impl MoveTally {
         self.game = game.game;
     }
 
-    /// Adds the games of another tally, which are later ones.
+    /// Adds the counts of another tally, whose games have greater numbers.
     pub(super) fn add_all(&mut self, later: &Self) {
         self.results.add(&later.results);
         self.rated.add(&later.rated);
@@ -71,7 +71,7 @@ impl Tally {
         }
     }
 
-    /// Counts a game with the last move it played.
+    /// Counts a game, with the last move that it played from the position.
     pub(super) fn add(&mut self, last: &ReachedGame) {
         if last.result == GameResult::Unknown {
             self.unfinished += 1;

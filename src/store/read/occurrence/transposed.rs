@@ -1,4 +1,4 @@
-//! Counts games that reached a position by another order of moves, and games per year.
+//! Counts games that reached a position by another move order, and games per year.
 
 use crate::board::{GameResult, Position};
 use crate::sorted::SortedMap;
@@ -16,7 +16,7 @@ use crate::store::row::virtual_table::Cell;
 use crate::store::row::{day_number, year_of};
 use crate::store::visit_set::for_each_visit_within;
 
-/// At most this many occurrences are read of a position without sets.
+/// Positions without sets are searched for only if they have fewer occurrences than this.
 const FEW: u32 = 5_000;
 
 /// Numbers of games by year; `None` is an unknown year.
@@ -26,12 +26,12 @@ type Years = SortedMap<Option<u16>, u64>;
 pub(super) type Games = SortedMap<u32, BlockGames>;
 
 impl Database {
-    /// How many of some games did not have all of these positions; `None` if one of them has many occurrences
-    /// and no sets of games.
+    /// The number of the given games that did not have all of these positions; `None` if one of the positions
+    /// has many occurrences and no sets of games.
     pub(super) fn count_transposed(&self, games: &Games, before: &[Position]) -> Result<Option<u64>> {
         let count = |games: &Games| games.values().map(|games| u64::from(games.len())).sum::<u64>();
         let mut by_line = games.clone();
-        // The last position first: most games with another move order did not have this one.
+        // Check the last position first: most games with another move order did not have it.
         for position in before.iter().rev() {
             if by_line.values().all(BlockGames::is_empty) {
                 break;
@@ -44,7 +44,7 @@ impl Database {
         Ok(Some(count(games) - count(&by_line)))
     }
 
-    /// The games among `some` that had a position.
+    /// The games among `some` that had the position.
     fn those_with(&self, some: &Games, position: &Position) -> Result<Option<Games>> {
         let fen = position.canonical_fen();
         let asked = ExploreTarget { database: self, key: position.key(), fen: &fen };
@@ -69,7 +69,7 @@ impl Database {
         Ok(Some(games))
     }
 
-    /// The number of games of a selection with a result, by year, including those with an unknown year.
+    /// The number of games of a selection with a result, by year, including games with an unknown year.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -133,15 +133,15 @@ fn year(date: Cell<'_>) -> Option<u16> {
 }
 
 impl ExploreTarget<'_> {
-    /// The games with a result in the sets of a visited position. `unfinished` is the number of games in the
-    /// sets without a result. `None` if the sets or the columns of games are missing.
+    /// The games with a result in the sets of a visited position. `unfinished` is the number of those games
+    /// that have no result. `None` if the sets or the columns of games are missing.
     pub(super) fn finished_in_sets(&self, unfinished: u64) -> Result<Option<Games>> {
         let finished = finished();
         let mut columns = BlockColumns::new(self.database.connection(), 0);
         let in_block = |block| {
             let mut games = BlockGames::default();
             games.fill();
-            // Nearly always all of them have a result.
+            // Nearly always, all games of a position have a result.
             if unfinished > 0 {
                 columns.turn_to(block);
                 games.keep(&finished.games(&columns)?);
@@ -158,7 +158,8 @@ impl ExploreTarget<'_> {
         }
     }
 
-    /// The games in the sets of a visited position that `wanted` returns for their block.
+    /// The games in the sets of a visited position that are also in the set that `wanted` returns for their
+    /// block.
     fn in_sets(
         &self,
         mut wanted: impl FnMut(u32) -> Result<Option<BlockGames>, ColumnError>,

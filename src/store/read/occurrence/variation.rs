@@ -84,8 +84,8 @@ impl Database {
         count().map_err(|source| Error::sqlite(self.path(), ACTION, source))
     }
 
-    /// The number of occurrences of a position in variations, and of games that have it only there. Reads at
-    /// most `cap` moves of variations.
+    /// The number of occurrences of a position in variations, and the number of games that have it only in
+    /// variations. Reads at most `cap` moves of variations.
     pub(crate) fn count_in_variations(
         &self,
         key: PositionKey,
@@ -110,7 +110,8 @@ impl Database {
         })
     }
 
-    /// Visits the moves of variations that lead to a position, each with the place it leads to, in order.
+    /// Visits the moves of variations that lead to a position, each with the place of the position, in the
+    /// order of places.
     fn visit_variation_moves(
         &self,
         position: &Position,

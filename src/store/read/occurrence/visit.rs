@@ -1,4 +1,4 @@
-//! Games that reached a position, as they are counted.
+//! Queries about the games that reached a position, as stored for visited positions.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -15,7 +15,7 @@ use crate::store::visit_set::{PlayedMove, for_each_visit};
 /// The data of a visited position that may change when games are removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VisitedCounts {
-    /// The number of games that reached it, including unfinished ones.
+    /// The number of games that reached the position, including games without a result.
     pub games: u64,
     /// The best-rated and the latest games.
     pub listed: Vec<GameId>,
@@ -94,7 +94,7 @@ pub(crate) fn visits(
     connection.prepare_cached(sql)?.query_row(params![key.as_i64(), block], read).optional()
 }
 
-/// Whether `position_game` has at least `count` rows of a key. `count` is at least 1.
+/// Whether `position_game` has at least `count` rows of a key. `count` must be at least 1.
 pub(crate) fn has_occurrences(
     connection: &Connection,
     key: PositionKey,
@@ -159,8 +159,8 @@ pub(crate) fn for_each_occurrence(
     Ok(())
 }
 
-/// Calls `see` with the FEN of a position of a game and the move played there. Returns `None` if there is no
-/// row.
+/// Calls `see` with the FEN of a position of a game and the move played there. Returns `None` if the position
+/// has no row.
 pub(crate) fn played_at<T>(
     connection: &Connection,
     game: GameId,

@@ -17,8 +17,8 @@ use crate::store::read::selection::Selection;
 use crate::store::visit_set::{PlayedMove, take_move};
 
 impl ExploreTarget<'_> {
-    /// Counts the games of a selection; `None` if the position is not a visited one, or its sets or the
-    /// columns of games are missing.
+    /// Counts the games of a selection; `None` if the position is not a visited position, or if its sets or
+    /// the columns of games are missing.
     pub(super) fn tally_sets(&self, selection: &Selection, empty: Tally) -> rusqlite::Result<Option<Tally>> {
         if !self.has_sets()? {
             return Ok(None);
@@ -30,7 +30,7 @@ impl ExploreTarget<'_> {
         }
     }
 
-    /// Whether the position has sets, which cannot contain games of another position.
+    /// Whether the position has sets that cannot contain games of another position.
     pub(super) fn has_sets(&self) -> rusqlite::Result<bool> {
         let sql = "SELECT 1 FROM visited_position WHERE key = ?1 AND fen = ?2";
         let mut statement = self.database.connection().prepare_cached(sql)?;
@@ -79,7 +79,7 @@ impl Counted {
                 set,
                 |word| selected.word(word),
                 |number| {
-                    // The set still contains a game that somebody deleted through SQL.
+                    // A game that somebody deleted through SQL is still in the set.
                     let Some(result) = outcomes.result(number) else { return };
                     if result == GameResult::Unknown {
                         tally.unfinished += 1;
@@ -101,8 +101,8 @@ impl Counted {
         Some(())
     }
 
-    /// The counts, with the codes of the moves; `None` if a move is not possible in the position, or no game
-    /// reached it.
+    /// The counts, with the codes of the moves; `None` if a move is not possible in the position, or the
+    /// position has no sets.
     fn into_tally(self, fen: &str) -> Option<Tally> {
         let Self { mut tally, moves, blocks } = self;
         let (position, _) = Position::from_fen(fen.as_bytes()).ok()?;

@@ -39,7 +39,7 @@ impl Database {
         read().map_err(|source| Error::sqlite(self.path(), ACTION, source))
     }
 
-    /// The ids of the players that a name matches, with all their spellings, in ascending order.
+    /// The ids of all spellings of the players whom a name matches, in ascending order.
     pub(crate) fn players(&self, filter: &NameFilter) -> Result<Vec<u32>> {
         let mut matcher = PlayerMatcher::new(filter);
         let mut ids = Vec::new();
@@ -50,7 +50,7 @@ impl Database {
             true
         })?;
         let aliases = self.player_aliases()?;
-        // Compares a spelling even if no game has it.
+        // A spelling is compared even if it does not occur in a game.
         let mut fits = |alias: &&PlayerAlias| matcher.fits(&alias.alias) || matcher.fits(&alias.name);
         let names: HashSet<&str> =
             aliases.iter().filter(&mut fits).map(|alias| alias.name.as_str()).collect();

@@ -14,7 +14,7 @@ use crate::store::read::features::visit_sets;
 
 impl Database {
     /// The kinds of endings that each of some games reached in its main line, even if only for one position.
-    /// The games are in the order of their numbers.
+    /// The games must be in the order of their numbers.
     ///
     /// # Errors
     /// Errors of SQLite; a wrong cell.
@@ -42,7 +42,7 @@ impl Database {
     }
 }
 
-/// Whether one of the wanted kinds is among some endings.
+/// Whether `endings` includes a kind for which `is_asked` is true.
 fn can_be(endings: Endings, is_asked: impl Fn(Ending) -> bool) -> bool {
     !Endings::where_each(|kind| is_asked(kind) && endings.contains(kind)).is_empty()
 }

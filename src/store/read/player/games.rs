@@ -9,7 +9,7 @@ use crate::store::error::{Error, Result};
 use crate::store::read::filter::bind;
 
 const ACTION: &str = "count the games of players";
-/// For at most this many players, indexes find the games; for more, all games are read.
+/// Indexes find the games of at most this many spellings. For more spellings, all games are read.
 const FEW: usize = 200;
 
 /// The games of a player.
@@ -23,7 +23,7 @@ pub struct PlayerGames {
     pub black: u64,
     /// The first year of games whose year is known.
     pub first_year: Option<u16>,
-    /// The last year of these games.
+    /// The last year of games whose year is known.
     pub last_year: Option<u16>,
 }
 
@@ -44,8 +44,8 @@ impl PlayerGames {
 }
 
 impl Database {
-    /// The games of several players. Each player is given by the numbers of the spellings of the name; no two
-    /// share a spelling.
+    /// The games of several players. Each player is given by the numbers of all spellings of the player's
+    /// name. Two players must not share a spelling.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -116,7 +116,7 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub(crate) fn count_player_games(&self, ids: &[NameId]) -> Result<u64> {
-        // A game in which both sides are the player counts once.
+        // A game in which both sides have a name of the player counts once.
         let sql = "SELECT count(*) FROM (
                 SELECT game_id FROM game WHERE white_id IN (SELECT value FROM json_each(:players))
                 UNION SELECT game_id FROM game WHERE black_id IN (SELECT value FROM json_each(:players)))";
@@ -127,8 +127,8 @@ impl Database {
         count().map_err(|source| Error::sqlite(self.path(), ACTION, source))
     }
 
-    /// Visits the names from one text to another, in order, with their numbers, until `visit` returns
-    /// `false`.
+    /// Visits the names from `begin` up to, but not including, `end`, in order, with their numbers, until
+    /// `visit` returns `false`.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -2,7 +2,7 @@
 //!
 //! Surnames must be equal. Of two given names, one may be a prefix of the other: an initial, or `Ana` for
 //! `Anatoly`. First and last name may be in either order. Titles are ignored. `Jr.` and numbers (`Li,Chao2`)
-//! only rule out other ones.
+//! only rule out names with another such mark.
 
 use std::ops::Range;
 
@@ -26,14 +26,15 @@ enum Rule<'f> {
 
 /// A name to search for.
 struct Wanted {
-    /// The longest of the words. A name that contains neither this nor a word of `surnames` does not match.
+    /// The longest of the typed words. A name that contains neither this word nor a word of `surnames` does
+    /// not match.
     longest: Finder<'static>,
-    /// These letters at the beginning of a word.
+    /// The typed letters. A name matches if they are at the beginning of one of its words.
     beginning: Finder<'static>,
     /// The typed words.
     words: PlayerWords,
-    /// A spelling of the same person contains one of these: the longest word of the surname or, if the
-    /// surname is unclear, the first or the last word.
+    /// Any other spelling of the same person's name contains one of these words: the longest word of the
+    /// surname or, if the surname is unclear, the first and the last word.
     surnames: Vec<Finder<'static>>,
 }
 
@@ -53,8 +54,7 @@ impl Wanted {
         Self { beginning: Finder::new(&words.folded).into_owned(), longest, surnames, words }
     }
 
-    /// Whether an ASCII name can match: a fast check that rejects most names. `buffer` is a buffer for its
-    /// letters.
+    /// Whether an ASCII name can match: a fast check that rejects most names. `buffer` is overwritten.
     fn may_fit(&self, name: &str, buffer: &mut String) -> bool {
         buffer.clear();
         buffer.push_str(name);
@@ -64,7 +64,7 @@ impl Wanted {
             .any(|word| word.find(buffer.as_bytes()).is_some())
     }
 
-    /// Whether a name with folded letters matches.
+    /// Whether a name matches. `name` contains its folded letters.
     fn fits(&self, original: &str, name: &mut PlayerWords) -> bool {
         name.has_word_like(&self.words, &self.beginning) || {
             let text = name.folded.as_bytes();
@@ -132,7 +132,7 @@ impl Case {
 /// A word of a name.
 #[derive(Clone, Debug)]
 struct Word {
-    /// Its range in the folded name.
+    /// The range of the word in the folded name.
     letters: Range<usize>,
     case: Case,
 }
@@ -150,12 +150,12 @@ pub(crate) struct PlayerWords {
     pub(crate) marks: [Option<Mark>; 2],
 }
 
-/// Marks that distinguish namesakes.
+/// A mark that distinguishes namesakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mark {
     /// `Sr.`, `Jr.` and `II`, `III`, ...: the generation.
     Generation(u8),
-    /// As in `Li,Chao2`.
+    /// A number, as in `Li,Chao2`.
     Number(u32),
 }
 
@@ -279,7 +279,7 @@ impl PlayerWords {
             && (!self.has_both_cases || word.case == Case::Upper)
     }
 
-    /// The name with a surname of `surname` words, at the beginning or at the end.
+    /// The reading of the name in which the first or the last `surname` words are the surname.
     fn part(&self, surname: usize, is_last: bool) -> Person<'_> {
         let rest = self.len() - surname;
         let (surname, given) =
@@ -314,7 +314,7 @@ const PARTICLES: [&str; 32] = [
     "av",
 ];
 
-/// The generation that a word means: 1 is `Sr.`
+/// The generation that a word means: 1 for `Sr.`, 2 for `Jr.`, and so on.
 fn generation(word: &str) -> Option<u8> {
     match word {
         "sr" | "senior" => Some(1),
@@ -328,7 +328,7 @@ fn generation(word: &str) -> Option<u8> {
 /// One way to read a name.
 struct Person<'n> {
     name: &'n PlayerWords,
-    /// Words at the end that belong to the surname.
+    /// Words at the end of the name that belong to the surname.
     particles: Range<usize>,
     surname: Range<usize>,
     given: Range<usize>,
@@ -340,7 +340,7 @@ impl<'n> Person<'n> {
         self.particles.clone().chain(self.surname.clone()).map(|index| name.word(index))
     }
 
-    /// The given names. Words that are certainly several initials are split into letters.
+    /// The given names. Words that are certainly several initials are split into their letters.
     fn given(&self) -> impl Iterator<Item = &'n str> + use<'n> {
         self.given_where(self.name.has_both_cases && self.name.surname().is_some())
     }
@@ -394,7 +394,7 @@ pub(crate) fn can_be_one_person(one: &PlayerWords, other: &PlayerWords) -> bool 
             one.part(words, false).is_turned(&other.part(other_words, false))
         })
     };
-    // A missing mark does not contradict.
+    // A missing mark is compatible with any mark.
     let contradict = |(one, other): (&Option<Mark>, &Option<Mark>)| {
         one.zip(*other).is_some_and(|(one, other)| one != other)
     };
@@ -411,12 +411,12 @@ pub(crate) fn have_same_words(one: &PlayerWords, other: &PlayerWords) -> bool {
     sorted(one) == sorted(other)
 }
 
-/// Middle names may be missing.
+/// Whether all given names match pairwise. Middle names may be missing.
 fn all_given_names_fit<'n>(one: impl Iterator<Item = &'n str>, other: impl Iterator<Item = &'n str>) -> bool {
     one.zip(other).all(|(one, other)| given_names_fit(one, other))
 }
 
-/// Whether one is a prefix of the other. Numbers are not names.
+/// Whether one given name is a prefix of the other. Numbers must be equal.
 fn given_names_fit(one: &str, other: &str) -> bool {
     let is_name = || one.starts_with(char::is_alphabetic);
     one == other || (is_name() && (one.starts_with(other) || other.starts_with(one)))

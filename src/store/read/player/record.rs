@@ -37,7 +37,8 @@ pub struct PlayedGame {
 
 impl Database {
     /// Calls `see` with the games of a selection in which one side has one of these names, in the order of
-    /// their numbers. A game in which both sides have one comes twice: for White and for Black.
+    /// their numbers. `names` must be in ascending order. A game in which both sides have one of these names
+    /// is passed twice: for White and for Black.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -93,7 +94,7 @@ impl Database {
         visit().map_err(|source| Error::sqlite(self.path(), ACTION, source))
     }
 
-    /// The first moves of a game from the start position, at most `most`, which is at least one. `None` if
+    /// The first moves of a game from the start position, at most `most`, which must be at least 1. `None` if
     /// the game begins at another position or has no positions.
     ///
     /// # Errors

@@ -43,18 +43,20 @@ pub struct GameCharts {
     pub years: SortedMap<u16, Outcomes>,
     /// Games with an unknown year.
     pub undated: Outcomes,
-    /// By the players' mean rating, in steps of [`RATING_STEP`](Self::RATING_STEP): each step by its lowest rating.
+    /// By the players' mean rating, in steps of [`RATING_STEP`](Self::RATING_STEP). The key is the lowest rating of
+    /// a step.
     pub ratings: SortedMap<u16, Outcomes>,
     /// Games with an unknown rating.
     pub unrated: Outcomes,
-    /// By the number of half-moves, in steps of [`LENGTH_STEP`](Self::LENGTH_STEP).
+    /// By the number of half-moves, in steps of [`LENGTH_STEP`](Self::LENGTH_STEP). The key is the lowest
+    /// number of a step.
     pub lengths: SortedMap<u32, Outcomes>,
 }
 
 /// An opening, with the games of a selection that have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayedOpening {
-    /// Its number; `None`: games whose opening has no name.
+    /// The number of the opening; `None` for games without an opening in the list.
     pub opening: Option<OpeningId>,
     /// ECO code.
     pub eco: Option<String>,
@@ -88,7 +90,7 @@ impl GameCharts {
 }
 
 impl Database {
-    /// Counts the games of a selection. Reads the row of each.
+    /// Counts the games of a selection. Reads the row of each game.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -110,7 +112,8 @@ impl Database {
         count().map_err(|source| Error::sqlite(self.path(), "count the games", source))
     }
 
-    /// The openings of a selection's games, found by positions, most games first, then by code and name.
+    /// The openings of a selection's games, found by positions. Openings with the most games come first;
+    /// openings with equally many games are ordered by code and name.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -34,7 +34,7 @@ impl Database {
         look().map_err(|source| Error::sqlite(self.path(), "look up a game", source))
     }
 
-    /// The first game with a Lichess id. Reads the rows of all games.
+    /// The first game with this Lichess id. Reads the rows of all games up to it.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -17,7 +17,7 @@ use crate::store::read::selection::Selection;
 /// The place of a game in an order of games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GameSortKey {
-    /// Whether it has no result.
+    /// Whether the game has no result.
     pub is_unfinished: bool,
     /// A number that increases from the first to the last game of the order.
     pub rank: i64,
@@ -47,7 +47,7 @@ impl Database {
         look().map_err(|source| Error::sqlite(self.path(), "look up a game", source))
     }
 
-    /// Keeps only games whose event name calls them casual, or only the others.
+    /// Keeps only games whose event name contains the word `casual`, or only all other games.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -85,12 +85,13 @@ impl Selection {
         self.add_condition(false, sql.into(), Condition::SumIn([WHITE_ELO, BLACK_ELO], sums));
     }
 
-    /// Whether it is the rest of a list: the parameter `:from_game` is the game that it begins with.
+    /// Whether the selection is the rest of a list. The parameter `:from_game` is the first game of this
+    /// rest.
     pub(crate) fn is_rest(&self) -> bool {
         self.has(":from_game")
     }
 
-    /// Removes the games before a place of an order: the rest of a list remains.
+    /// Removes the games before a place in an order, so that the rest of a list remains.
     pub fn begin_at(&mut self, order: HitOrder, place: GameSortKey) {
         let sign = if order == HitOrder::Date { "-" } else { "" };
         let sql = match order {
@@ -100,7 +101,7 @@ impl Selection {
                 rank_sql(order)
             ),
         };
-        // Columns cannot express orders, so they keep all games.
+        // The condition cannot be evaluated on columns, so all games pass there.
         self.add_condition(false, sql.into(), Condition::Tests(vec![Vec::new()]));
         self.set(":from_game", i64::from(place.game.0));
         self.set(":from_unfinished", i64::from(place.is_unfinished));

@@ -40,7 +40,7 @@ pub const PROBLEM_KINDS: &[&str] = &[
     "no-game",
 ];
 
-/// Which problems to list.
+/// Selects the problems to list.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProblemPage<'a> {
     /// Only problems with a greater number.
@@ -56,9 +56,9 @@ pub struct ProblemPage<'a> {
 /// A problem and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedProblem {
-    /// Its number.
+    /// The number of the problem.
     pub problem: u64,
-    /// The file; `None` if the database does not have it.
+    /// The path of the file; `None` if the database has no such source.
     pub source: Option<PathBuf>,
     /// The game; `None` if it was not kept.
     pub game: Option<GameId>,
