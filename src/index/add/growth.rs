@@ -1,4 +1,4 @@
-//! Compares a source's text, read once, with the text that the database has.
+//! Reads the text of a source once, and compares it with the texts that the database has.
 
 use crate::index::read::lines::LineStream;
 use crate::pgn::{LOOK_AHEAD, LOOK_BACK, boundary_in};
@@ -7,11 +7,11 @@ use crate::store::{KnownSource, SourceDigest};
 /// An earlier reading of a source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EarlierReading<'k> {
-    /// The length of its text, in bytes: at least one.
+    /// The length of the text, in bytes: at least one.
     pub(crate) bytes: u64,
     /// The digest of this text.
     pub(crate) digest: &'k str,
-    /// The offset of its last game, in bytes.
+    /// The offset of the last game, in bytes.
     pub(crate) last_game: u64,
 }
 
@@ -25,11 +25,11 @@ impl<'k> EarlierReading<'k> {
 /// A place in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TextLocation {
-    /// In bytes from the start.
+    /// The number of bytes before the place.
     pub(crate) offset: u64,
-    /// Line ends before it.
+    /// The number of line ends before the place.
     pub(crate) lines: u64,
-    /// Bytes of its line before it.
+    /// The number of bytes of the same line before the place.
     pub(crate) columns: u64,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct TextLocation {
 pub(crate) struct Growth {
     /// The start of the last game of the earlier text.
     pub(crate) last_game: TextLocation,
-    /// The start of the first game after it, or the end of the text.
+    /// The start of the first game after the earlier text, or the end of the text.
     pub(crate) next_game: TextLocation,
     /// Whether the last game, or the text after it, continues: there is more than whitespace between the
     /// earlier text and the next game.
@@ -48,11 +48,11 @@ pub(crate) struct Growth {
 /// Whether the earlier text is still the beginning of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PrefixCheck {
-    /// The text begins with it.
+    /// The text begins with the whole earlier text.
     Same(Growth),
     /// The text begins differently.
     Other,
-    /// The text is shorter; its size in bytes.
+    /// The text is shorter than the earlier text; its size in bytes.
     Shorter(u64),
 }
 
@@ -69,12 +69,12 @@ pub(crate) struct GrowthCheck<'k> {
     is_same: Option<bool>,
     growth: Growth,
     has_next_game: bool,
-    /// The end of the text so far, from somewhat before the old end on.
+    /// The last part of the text read so far. It begins somewhat before the end of the earlier text.
     window: Vec<u8>,
-    /// The place in the window up to which lines are counted, and its place in the text.
+    /// The offset in the window up to which lines are counted, and the same place as an offset in the text.
     counted: usize,
     counted_to: u64,
-    /// Before this place in the window, no game starts.
+    /// No game starts before this offset in the window.
     searched: usize,
 }
 
@@ -122,9 +122,9 @@ impl<'k> GrowthCheck<'k> {
         !may_be_known && is_told
     }
 
-    /// Ends a text that was read completely, or until the check [was done](Self::is_done). Returns its size
-    /// and digest, if the database may have this text, and the comparison with the earlier reading, if there
-    /// is one.
+    /// Ends the check of a text that was read completely, or until the check [was done](Self::is_done). Returns
+    /// its size and digest, if the database may have this text, and the comparison with the earlier reading, if
+    /// there is one.
     pub(crate) fn finish(mut self) -> (Option<(u64, SourceDigest)>, Option<PrefixCheck>) {
         if self.is_same == Some(true) && !self.has_next_game {
             self.search(true);
@@ -148,7 +148,7 @@ impl<'k> GrowthCheck<'k> {
         SourceDigest(*self.hasher.finalize().as_bytes())
     }
 
-    /// Processes a piece before the old end.
+    /// Processes a piece of the text before the end of the earlier text.
     fn take_known(&mut self, text: &[u8], earlier: EarlierReading<'_>) {
         let at = within(earlier.last_game, self.bytes, text);
         self.lines.pass(&text[..at]);
@@ -167,8 +167,8 @@ impl<'k> GrowthCheck<'k> {
         }
     }
 
-    /// Searches for the first game after the old end. Whether a game starts near the end of the window is
-    /// decided later.
+    /// Searches for the first game after the end of the earlier text. Whether a game starts near the end of the
+    /// window is decided later.
     fn search(&mut self, is_end: bool) {
         let length = self.window.len();
         let end = if is_end { length } else { length.saturating_sub(LOOK_AHEAD) };

@@ -52,7 +52,7 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let replaced = replaced(&again, last_source);
     let options = settled(plan.options, &database)?;
     let sources = Sources { files, ..Sources::default() };
-    // Without sources that the database already has.
+    // The estimate does not include sources that the database already has.
     let estimate = estimate(&sources, &options);
     let plan = Plan { sources, options: &options, estimate, ..plan };
     let reports = Reports::create(&options, &plan.sources, last_source, Some(lock.target()))?;
@@ -96,8 +96,8 @@ struct Addition<'a> {
 }
 
 impl Addition<'_> {
-    /// Adds the games of the intake. Removes the `tails`, which are read again, with the games that are
-    /// `replaced`.
+    /// Adds the games of the intake. Removes the `tails` and their games, the `replaced` ones, because they are
+    /// read again.
     fn fill(
         &self,
         intake: Intake<'_>,
@@ -115,7 +115,8 @@ impl Addition<'_> {
         keep_temporary_files_in(&spill, database.connection());
         let merged =
             games_to_merge(&database.levels()?, last_game, plan.estimate.games, plan.options.small_level);
-        // Whatever the runs say, the file has no space for more rows than this.
+        // The minimum size of a row. It limits the number of rows, if the database states more rows than fit
+        // into its file.
         const FEWEST_BYTES_A_ROW: u64 = 12;
         let file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
         let there = rows.min(file_bytes / FEWEST_BYTES_A_ROW);
@@ -195,13 +196,13 @@ fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> 
 #[derive(Debug, Default)]
 struct Selection {
     files: Vec<source::Result<SourceFile>>,
-    /// The start in each file.
+    /// Where reading starts in each file.
     starts: Vec<SourceStart>,
-    /// Tails that have been continued and are read again, with the indexes of their files.
+    /// Tails of files that have grown, which are read again, with the indexes of the files.
     again: Vec<(usize, Tail)>,
     /// The number of ignored files that the database already has.
     known_sources: u64,
-    /// Files that were rewritten, with a description.
+    /// Files that were rewritten, with a description of the difference.
     rewritten: Vec<(PathBuf, String)>,
 }
 
@@ -265,11 +266,11 @@ impl Selection {
 
 /// How a file compares with the database.
 enum FileState<'k> {
-    /// The database has all of it.
+    /// The database has the whole text of the file.
     Snapshot,
-    /// It begins with the whole earlier text.
+    /// The file begins with the whole earlier text.
     Grown(&'k KnownSource, Growth),
-    /// It does not; a description.
+    /// The file does not begin with the earlier text; a description of the difference.
     Rewritten(String),
     New,
 }
@@ -305,8 +306,8 @@ impl<'k> FileState<'k> {
     }
 }
 
-/// Reads the text of a file until the check is done. Returns whether it is: no result is possible for an
-/// unreadable file, or if the run is stopped.
+/// Reads the text of a file until the check is done. Returns whether there is a result: not if the file is
+/// unreadable, or if the run is stopped.
 fn read(
     file: &SourceFile,
     options: DecodeOptions,

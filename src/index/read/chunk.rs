@@ -11,9 +11,10 @@ pub(crate) struct Chunk {
     text: Text,
     /// The offset in the text of its source.
     pub(crate) offset: u64,
-    /// It was cut at the first boundary at least this many bytes from its start.
+    /// The chunk was cut at the first boundary at least this many bytes from its start.
     pub(crate) size: usize,
-    /// The bytes of the source, compressed if it is, that the chunk was read from, for reporting progress.
+    /// The number of bytes of the source from which the chunk was read, compressed if the source is, for
+    /// reporting progress.
     input: u64,
 }
 
@@ -55,7 +56,7 @@ impl Chunk {
         upto(range.end) - upto(range.start)
     }
 
-    /// Signals that a part has been read.
+    /// Releases the memory of a part that has been read, if the chunk is memory-mapped.
     pub(crate) fn release(&self, piece: Range<usize>) {
         if let Text::Mapped(map, range) = &self.text {
             map.release(range.start + piece.start..range.start + piece.end);

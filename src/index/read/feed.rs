@@ -80,7 +80,8 @@ impl<'s> Feed<'s> {
         }
     }
 
-    /// Opens the next source. `None`: there is none. Otherwise a report, if it cannot be read.
+    /// Opens the next source. Returns `None` if there are no more sources, and a report if the source cannot be
+    /// read.
     fn open_next(&mut self) -> Result<Option<Option<Task>>> {
         let Some(file) = self.sources.next() else { return Ok(None) };
         self.source.0 += 1;
@@ -112,7 +113,7 @@ impl<'s> Feed<'s> {
         Ok(Some(None))
     }
 
-    /// Cuts the next chunk off a plain file, or reports its end. `None`: its end needs no work.
+    /// Cuts the next chunk off a plain file, or reports its end. Returns `None` at an end that needs no work.
     fn cut(
         &mut self,
         map: Arc<Mapped>,
@@ -146,9 +147,9 @@ impl<'s> Feed<'s> {
         Ok(Some(Task::Chunk(Chunk::from_file(map, start..end, self.options.chunk_size))))
     }
 
-    /// Waits for the next piece of a decoded source. `None`: its end needs no work.
+    /// Waits for the next piece of a decoded source. Returns `None` at an end that needs no work.
     fn receive(&mut self, pieces: Receiver<Piece>, is_stopped: impl Fn() -> bool) -> Result<Option<Task>> {
-        /// The interval for checking whether to stop: nothing else ends waiting for a terminal.
+        /// The interval for checking whether to stop. Nothing else ends the wait for input from a terminal.
         const PATIENCE: Duration = Duration::from_millis(50);
         let piece = loop {
             if is_stopped() {

@@ -7,7 +7,7 @@ pub(crate) fn count_lines(text: &[u8], range: std::ops::Range<usize>) -> u64 {
     const BLOCK: usize = 255;
     let text = &text[range.start..];
     let length = range.end - range.start;
-    // Each byte is paired with the next one; the last one of the text has none.
+    // Each byte is paired with the next one; the last byte of the text has no next byte.
     let pairs = length.min(text.len().saturating_sub(1));
     let ends_line = |byte: u8, next: u8| byte == b'\n' || (byte == b'\r' && next != b'\n');
     let mut count = 0;
@@ -54,10 +54,10 @@ impl LineCounter {
 /// Counts the line ends of a text that arrives in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct LineStream {
-    /// Without a carriage return at the end, which may be the first half of a line end.
+    /// The number of line ends, except a carriage return at the end, which may be the first half of a line end.
     lines: u64,
     ends_in_return: bool,
-    /// Bytes of the current line.
+    /// The number of bytes of the current line.
     columns: u64,
 }
 
@@ -74,7 +74,7 @@ impl LineStream {
         }
     }
 
-    /// The line ends so far, and the bytes of the current line. The next byte is not a line feed.
+    /// The number of line ends so far, and of bytes of the current line. The next byte must not be a line feed.
     pub(crate) fn place(&self) -> (u64, u64) {
         (self.lines + u64::from(self.ends_in_return), self.columns)
     }

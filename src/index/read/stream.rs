@@ -25,7 +25,7 @@ pub(crate) struct CutOptions {
     pub(crate) decode: DecodeOptions,
 }
 
-/// A part of a source, in order.
+/// A part of a decoded source. Parts are sent in order.
 #[derive(Debug)]
 pub(crate) enum Piece {
     Chunk(Chunk),
@@ -43,23 +43,24 @@ pub(crate) enum Piece {
 /// The result of reading a source.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SourceEnd {
-    /// Size of its text, in bytes; `None` if none could be read.
+    /// Size of the source's text, in bytes; `None` if no text could be read.
     pub(crate) bytes: Option<u64>,
-    /// Digest of its text, as far as it could be decoded; `None` if decoding was given up, or if it is
-    /// computed elsewhere.
+    /// Digest of the text, as far as it could be decoded; `None` if decoding was given up, if only a part of
+    /// the source is read, or if the digest is computed elsewhere.
     pub(crate) digest: Option<SourceDigest>,
-    /// Whether a part could not be decoded.
+    /// Whether a part of the source could not be decoded.
     pub(crate) is_damaged: bool,
 }
 
-/// Starts to decode a source, for its games from byte `first_byte` of its text on. `path` is for messages.
+/// Starts to decode a source and to cut its text into chunks, from byte `first_byte` of the text on. `path` is
+/// used in messages.
 pub(crate) fn start(
     packed: Packed,
     path: String,
     first_byte: u64,
     options: CutOptions,
 ) -> Result<Receiver<Piece>> {
-    /// The number of chunks waiting for a worker.
+    /// The maximum number of chunks that wait for a worker.
     const WAITING: usize = 3;
     let is_small = packed.is_small();
     let (pieces, receiver) = if is_small { unbounded() } else { bounded(WAITING) };
@@ -88,16 +89,16 @@ pub(crate) fn start(
 struct Cutter {
     decoded: Decoded,
     path: String,
-    /// Where cutting begins, in the text of the source.
+    /// The offset in the source's text at which cutting begins.
     first_byte: u64,
     options: CutOptions,
     pieces: Sender<Piece>,
     hasher: blake3::Hasher,
-    /// Text that is not yet cut; of a long chunk, its end.
+    /// Text that is not yet cut. The beginning of a long chunk is in `spill` instead.
     text: Vec<u8>,
-    /// The offset of this text in that of its source.
+    /// The offset of `text` in the text of the source.
     offset: u64,
-    /// Before this place there is no boundary to cut at.
+    /// There is no boundary to cut at before this offset in `text`.
     searched: usize,
     /// The beginning of a long chunk.
     spill: Option<Spill>,
@@ -110,7 +111,7 @@ struct Cutter {
     is_given_up: bool,
     /// Whether all games of a part have been cut.
     is_complete: bool,
-    /// Bytes of the source that are in chunks.
+    /// The number of bytes of the source that were read for the chunks sent so far.
     input: u64,
 }
 
@@ -157,8 +158,8 @@ impl Cutter {
         }
     }
 
-    /// Starts a part where the previous part ends, after its last frame. The start is determined only by text
-    /// of this part.
+    /// Begins a part of a file at the first game that starts at least `LOOK_BACK` bytes after the start of the
+    /// text; the previous part contains the games before. Only text of this part determines that place.
     fn begin_part(&mut self) {
         if self.decoded.begins_within() {
             self.is_torn = true;
@@ -166,7 +167,8 @@ impl Cutter {
         }
     }
 
-    /// The place up to which games belong to the part, if known: the first game after it does not.
+    /// The end of the part as an offset in `text`, if it is known. Games that start after it do not belong to
+    /// the part.
     fn end_of_part(&self) -> Option<usize> {
         let end = (self.decoded.end_of_part()? + LOOK_BACK as u64).saturating_sub(self.offset);
         usize::try_from(end).ok()
@@ -184,7 +186,7 @@ impl Cutter {
         self.begin_part();
         while !self.is_complete {
             let before = self.text.len();
-            // Up to the size of a chunk at once, then a little more until there is a boundary.
+            // Read up to the size of a chunk at once, then a little at a time until there is a boundary.
             let most = self.options.chunk_size.saturating_sub(before).clamp(at_once, 4 << 20);
             let read = self.decoded.read(&mut self.text, most);
             self.hasher.update(&self.text[before..]);
@@ -232,7 +234,7 @@ impl Cutter {
         Ok(())
     }
 
-    /// Passes on the text before a damaged place, and drops the text after it up to the next game.
+    /// Sends the text before a damaged place, and drops the text after it up to the next game.
     fn meet_damage(&mut self, error: &std::io::Error) -> Cut {
         self.cut(true)?;
         if self.is_complete {
@@ -274,7 +276,7 @@ impl Cutter {
         self.bound_memory()
     }
 
-    /// Passes on all text up to `end`, or drops it if its beginning is lost.
+    /// Sends all text up to `end` as a chunk, or drops the text if its beginning is lost.
     fn cut_at(&mut self, end: usize) -> Cut {
         // Capacity for a chunk and the text after it up to the boundary.
         let mut rest =
@@ -302,7 +304,7 @@ impl Cutter {
         self.send(Piece::Chunk(chunk))
     }
 
-    /// Releases text that need not be in memory.
+    /// Limits the text in memory: moves the beginning of a long chunk to a temporary file.
     fn bound_memory(&mut self) -> Cut {
         const KEPT: usize = LOOK_BACK + 8;
         let most = if self.spill.is_some() { 4 << 20 } else { self.options.most_in_memory };
@@ -338,10 +340,10 @@ impl Cutter {
         Ok(())
     }
 
-    /// Whether the source seems designed to fill disks, or never ends: much text without a game.
+    /// Whether the source seems designed to fill disks, or never ends: no game begins in a long text.
     fn is_bomb(&self) -> bool {
         const MUCH: u64 = 256 << 20;
-        /// Of text with a compression ratio that games cannot have.
+        /// A compression ratio that games cannot have. With a higher ratio, more than `MUCH` text is enough.
         const MOST_RATIO: u64 = 100;
         const MOST: u64 = 1 << 30;
         let input = self.decoded.bytes_read() - self.input;

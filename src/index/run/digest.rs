@@ -23,7 +23,8 @@ impl Run<'_> {
         self.intake.sources.files.iter().map(file).collect()
     }
 
-    /// The end of a plain file with its digest, which is computed again if the file has grown in between.
+    /// The end of a plain file with its digest, which is computed again if the size of the file has changed in
+    /// between.
     pub(crate) fn end_of(
         &self,
         index: usize,

@@ -44,7 +44,7 @@ use crate::store::{BulkLoader, GameSet, ImportTotals, SourceTotals};
 #[derive(Debug)]
 pub(crate) struct Intake<'s> {
     pub(crate) sources: &'s Sources,
-    /// The start in each source.
+    /// Where reading starts in each source.
     pub(crate) starts: Vec<SourceStart>,
     /// The greatest existing source id.
     pub(crate) last_source: SourceId,
@@ -61,7 +61,7 @@ pub(crate) struct Intake<'s> {
 }
 
 impl<'s> Intake<'s> {
-    /// Reads some sources completely, for a new database.
+    /// An intake that reads the sources completely, for a new database.
     pub(crate) fn all(sources: &'s Sources) -> Self {
         let starts = vec![SourceStart::default(); sources.files.len()];
         let (last_source, import) = (SourceId(0), ImportId(1));
@@ -142,7 +142,7 @@ impl<'r> Run<'r> {
         self.complete(sink, &read, &sorted, Vec::new(), stages)
     }
 
-    /// Adds everything to an existing database, in the same way. `update` says what to update in it.
+    /// Like [`fill`](Self::fill), but adds everything to an existing database. `update` says what to update there.
     pub(crate) fn add(&self, mut sink: AddedPages<'_>, update: &Update<'_>) -> Result<Summary> {
         KeepingSink::<AddedOccurrences<'_>>::begin(&mut sink, &self.new_run())?;
         let (read, stages) = self.read_all(&mut sink, Some(update.visited))?;
@@ -188,8 +188,8 @@ impl<'r> Run<'r> {
         Ok(Summary { stages, ..summary })
     }
 
-    /// The row of the run and of its sources. The options are those that the tables depend on: not threads,
-    /// memory and the like.
+    /// The data for the rows of the run and of its sources. Only options that affect the tables are included:
+    /// not threads, memory and the like.
     fn new_run(&self) -> NewRun<'_> {
         let options = serde_json::json!({
             "strict": self.options.strict,
@@ -219,7 +219,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// The data that completes these rows.
+    /// The totals that complete the rows of the run and of its sources.
     fn totals(&self, read: &ReadResult, summary: &Summary) -> RunTotals {
         let sources = self.intake.ids().zip(&read.counts).zip(&read.ends);
         let source = |((id, count), &SourceEnd { bytes, digest, is_damaged }): (
@@ -267,7 +267,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Finds broken-off games with complete versions elsewhere, with [`Prefixes`].
+    /// Records broken-off games of which the database has a longer version. See [`Prefixes`].
     pub(crate) fn note_prefixes(
         &self,
         loader: &BulkLoader<'_>,
@@ -282,12 +282,12 @@ impl<'r> Run<'r> {
         self.reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Fails if the data read must not become a database, before the rest of the work.
+    /// Fails if the data read must not be written to a database. Called before the rest of the work.
     pub(crate) fn check_result(&self, read: &ReadResult) -> Result<()> {
         let Tally { unreadable, damaged, gameless, problems, .. } = &read.tally;
         let is_all = unreadable.len() == self.intake.sources.files.len() && !self.intake.has_known;
         if let Some(reason) = unreadable.first().filter(|_| is_all) {
-            // They could be read a moment ago, so a database must not be replaced by an empty one.
+            // Some source could be read a moment ago. A database must not be replaced by an empty one.
             return Err(Error::NoSource(reason.clone()));
         }
         let (errors, warnings) = (problems.of(Severity::Error), problems.of(Severity::Warning));
@@ -305,7 +305,7 @@ impl<'r> Run<'r> {
         self.check_contents(read)
     }
 
-    /// Fails if a source has become shorter than [allowed](IndexOptions::at_least).
+    /// Fails if a source has fewer games or bytes than [required](IndexOptions::at_least).
     fn check_contents(&self, read: &ReadResult) -> Result<()> {
         if self.options.at_least.is_empty() {
             return Ok(());
@@ -327,7 +327,7 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// The occurrences to add to the database that is the target.
+    /// The occurrences to add to the target, an existing database.
     pub(crate) fn added_occurrences<'s>(
         &'s self,
         counted_games: &'s CountedGames,

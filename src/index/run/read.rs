@@ -34,7 +34,7 @@ pub(crate) struct ReadResult {
     pub(crate) tally: Tally,
     /// The last game before the first one read.
     pub(crate) last_game: GameId,
-    /// The FENs of positions that were visited positions before.
+    /// The FENs of positions that were visited positions before the run.
     pub(crate) reached: ReachedPositions,
 }
 
@@ -132,7 +132,7 @@ impl Run<'_> {
         }
     }
 
-    /// PGN text read, in bytes.
+    /// The size of the PGN text read, in bytes.
     pub(crate) fn text_read(&self, ends: &[SourceEnd]) -> u64 {
         let files = self.intake.sources.files.iter();
         let first = files.map(|file| file.as_ref().map_or(0, |file| file.first_byte));
@@ -158,7 +158,7 @@ impl Run<'_> {
     }
 }
 
-/// The first error that is not the consequence of another.
+/// The first error other than [`Error::Stopped`], which may be a consequence of another error.
 fn first_failure(results: Vec<Result<()>>) -> Result<()> {
     let (stopped, failed): (Vec<Error>, Vec<Error>) =
         results.into_iter().filter_map(Result::err).partition(|error| matches!(error, Error::Stopped));

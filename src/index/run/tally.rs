@@ -1,11 +1,11 @@
-//! Counts of a run while batches are written.
+//! Counts the problems and duplicates of a run while its batches are written.
 
 use crate::index::problem::ProblemKind;
 use crate::index::report::summary::{DuplicateCounts, ProblemCounts};
 use crate::sorted::SortedMap;
 use crate::store::row::{GameStatus, HeaderBatch};
 
-/// The counts of the writer.
+/// The counts of all batches written so far.
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) problems: ProblemCounts,
@@ -37,7 +37,8 @@ impl Tally {
     }
 
     fn count_variant(&mut self, name: &str) {
-        /// Any text can be a variant's name: garbage must not fill the memory.
+        /// The maximum number of variant names counted. Any text can be such a name, and garbage must not fill
+        /// the memory.
         const MOST: usize = 100;
         let is_known = self.variants.len() < MOST || self.variants.contains_key(name);
         *self.variants.entry(if is_known { name } else { "others" }.to_owned()) += 1;

@@ -1,4 +1,4 @@
-//! The work of each worker thread: chunks to batches, batches to numbered rows.
+//! The work of each worker thread: it parses chunks into batches, and converts batches to numbered rows.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -35,7 +35,7 @@ pub(crate) struct Shared<'s> {
     pub(crate) sequencer: Mutex<Sequencer>,
     /// The order of the chunks for numbering games.
     pub(crate) turn: OrderedQueue,
-    /// The order of the chunks for passing on positions, if the sink requires it.
+    /// The order of the chunks for sending positions, if the sink requires this order.
     pub(crate) append_turn: OrderedQueue,
     pub(crate) partitions: &'s Partitions<PlayedOccurrence>,
     /// Memory for each worker's occurrences before they are written to the partitions.
@@ -226,7 +226,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         send_block(shared, outlet, number, encoder)
     }
 
-    /// Numbers and sends the report on a source that is partly unreadable.
+    /// Numbers and sends the report on a source that cannot be read, or only in part.
     fn report(
         &mut self,
         number: u64,
@@ -284,7 +284,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         self.send_headers()
     }
 
-    /// Lets the next chunk pass on its positions, if the sink requires order.
+    /// Lets the worker of the next chunk send its positions, if the sink requires them in order.
     fn end_appending(&self, number: u64) -> Result<()> {
         if E::IN_ORDER {
             wait(&self.shared.append_turn, number)?;
@@ -298,7 +298,7 @@ pub(crate) fn played_occurrence(view: &PositionView<'_>, setups: &mut RecentSetu
     PlayedOccurrence::new(view.position.key(), view.game, view.ply, view.move_code).of(setups.origin(view))
 }
 
-/// Passes on the encoded data, when it is the chunk's turn.
+/// Sends the encoded data. If the sink requires order, waits for the chunk's turn first.
 fn send_block<E: PositionEncoder>(
     shared: &Shared<'_>,
     outlet: &SinkSender<E::Block>,

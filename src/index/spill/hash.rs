@@ -2,19 +2,19 @@
 
 use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
 
-/// How keys are hashed. Differs in each run, so that no input can be made to have many keys with the same
-/// hash.
+/// A hash function for keys. It differs in each run, so that nobody can prepare an input in which many keys
+/// have the same hash.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyHash {
     state: RandomState,
-    /// The number of bits used: all, except in tests of equal hashes.
+    /// A mask of the bits used: all bits, except in tests of equal hashes.
     mask: u64,
 }
 
 impl KeyHash {
     pub(crate) const BITS: u32 = u64::BITS;
 
-    /// Hashes of so many bits.
+    /// A hash function with hashes of `bits` bits.
     pub(crate) fn new(bits: u32) -> Self {
         Self { state: RandomState::new(), mask: u64::MAX.checked_shr(Self::BITS - bits).unwrap_or(0) }
     }

@@ -17,7 +17,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// The number, and the length of the key.
+    /// The size of the number and of the length of the key, in bytes.
     const HEADER: usize = 8;
 
     pub(crate) const fn new(memory: usize) -> Self {
@@ -33,7 +33,7 @@ impl Log {
         }
         let room = self.tail.capacity();
         if needed > room {
-            // Not twice the memory limit, as the vector would allocate by itself.
+            // By itself, the vector could allocate up to twice the memory limit.
             let wanted = needed.max((2 * room).min(self.memory));
             self.tail.reserve_exact(wanted - self.tail.len());
         }
@@ -81,7 +81,7 @@ impl Log {
                 let rest = &self.tail[at as usize..];
                 Ok(rest.len() >= length && same(&rest[..length]))
             }
-            // A shorter record may be the last one.
+            // The last record of the file may be shorter than the key.
             (None, _) if self.written - place < length as u64 => Ok(false),
             (None, Some(file)) => {
                 space.resize(length, 0);

@@ -29,7 +29,7 @@ pub(crate) struct SpillMap {
 impl SpillMap {
     /// The part of a run's memory that one map may use, in bytes.
     pub(crate) fn share_of(memory: u64) -> u64 {
-        // With less, nearly each new key would be searched for in a file.
+        // With less memory, nearly each new key would be searched for in a file.
         const LEAST: u64 = 16 << 20;
         (memory / 16).max(LEAST)
     }
@@ -45,7 +45,7 @@ impl SpillMap {
         self.find_where(hash, key, |_| true)
     }
 
-    /// The number of a key, if it is `wanted`. Otherwise the key is not compared.
+    /// The number of a key, if `wanted` accepts this number. Keys with other numbers are not compared.
     pub(crate) fn find_where(
         &mut self,
         hash: u64,

@@ -26,7 +26,7 @@ enum Slots {
     File(File, Option<Vec<u8>>),
 }
 
-/// A hash, and a place plus one; 0 is an empty slot.
+/// A hash, and the place of a record plus one; 0 marks an empty slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     hash: u64,
@@ -49,8 +49,8 @@ impl Slot {
         self.record == 0
     }
 
-    /// A byte that distinguishes most slots; 0 is an empty one. With it, the file is read only if it is
-    /// likely to have the slot.
+    /// A byte that differs between most slots; 0 for an empty slot. A slot is read from the file only if its
+    /// byte matches.
     const fn tag(self) -> u8 {
         if self.is_empty() { 0 } else { tag(self.hash) }
     }
@@ -65,7 +65,7 @@ impl Table {
         Self { memory, slots, bits: Self::FIRST_BITS, taken: 0 }
     }
 
-    /// The first result of `see` for the places with a hash.
+    /// Calls `see` with the places of a hash until it returns a result.
     pub(crate) fn find<T>(
         &self,
         hash: u64,
@@ -95,7 +95,7 @@ impl Table {
         Ok(None)
     }
 
-    /// Adds a place.
+    /// Adds a place for a hash.
     pub(crate) fn insert(&mut self, hash: u64, place: u64, directory: &Path) -> io::Result<()> {
         if self.taken >= (1 << self.bits) / 4 * 3 {
             self.grow(directory)?;
@@ -129,7 +129,7 @@ impl Table {
     /// The number of slots of a file read at once if many are needed.
     const MANY: usize = 4096;
 
-    /// Calls `see` with the slots from one on, wrapping around at the end, until it returns a result.
+    /// Calls `see` with the slots from index `from` on, wrapping around at the end, until it returns a result.
     fn walk<T>(
         &self,
         from: usize,
@@ -169,7 +169,7 @@ impl Table {
         const REGION: usize = 1 << 15;
         let bits = self.bits + 1;
         let count = 1 << bits;
-        // The old one exists meanwhile.
+        // The old table exists until the new one is complete.
         let mut larger = if count * Slot::BYTES / 2 * 3 <= self.memory {
             Slots::Memory(Vec::with_capacity(count))
         } else {
@@ -202,7 +202,7 @@ impl Table {
         left_over.into_iter().try_for_each(|slot| self.put(slot))
     }
 
-    /// Calls `see` with all slots that belong to a range of places.
+    /// Calls `see` with all slots whose hashes belong to a range of places.
     fn for_each_of(&self, from: usize, to: usize, mut see: impl FnMut(Slot)) -> io::Result<()> {
         let mut seen = 0;
         self.walk(from, Self::MANY, |_, slot| {
@@ -221,13 +221,13 @@ const fn home(hash: u64, bits: u32) -> usize {
     (hash >> (u64::BITS - bits)) as usize
 }
 
-/// The byte in memory of a slot with this hash: bits that do not determine its place.
+/// The byte in memory for a slot with this hash. It consists of bits that do not determine the place.
 const fn tag(hash: u64) -> u8 {
     hash as u8 | 1
 }
 
-/// Inserts a slot into a part of a table, at a place or after it, or into the remaining ones if there is no
-/// space.
+/// Inserts a slot into a part of a table, at index `at` or after it. If there is no space, adds the slot to
+/// `left_over`.
 fn put_in(region: &mut [Slot], at: usize, slot: Slot, left_over: &mut Vec<Slot>) {
     match region[at..].iter_mut().find(|slot| slot.is_empty()) {
         Some(free) => *free = slot,

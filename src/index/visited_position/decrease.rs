@@ -204,7 +204,7 @@ impl WorkerState<'_> {
                     *last = code.or(*last);
                 }
             })?;
-            // A game that a user deleted cannot be subtracted, because its result is unknown.
+            // A game that a user deleted cannot be subtracted, because its data is gone.
             let Some(counted) = counted else { continue };
             for (&key, &code) in &last_moves {
                 found.visited.entry(key).or_default().count(code, game, counted);

@@ -300,7 +300,7 @@ impl Recount<'_> {
                 known.for_each_occurrence(key, |game, ply| visit(visits, game, ply))?;
             }
         }
-        // Usually there are too few games here only because the number of rows of a key is known approximately.
+        // Nearly always there are too few games, because the number of rows of a key was known only approximately.
         let games = (visits.len() - before) as u64 + new.as_ref().map_or(0, VisitedPosition::games);
         if games < u64::from(tracker.threshold()) {
             visits.truncate(before);
