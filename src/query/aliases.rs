@@ -116,7 +116,7 @@ type Result<T, E = AliasError> = std::result::Result<T, E>;
 /// The other spellings of players' names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aliases {
-    /// The name of each spelling. A name is never itself a spelling.
+    /// For each other spelling, the player's name. A name is never itself a spelling.
     names: HashMap<String, String>,
     /// The spellings of each name that has other spellings.
     spellings: HashMap<String, HashSet<String>>,
@@ -177,7 +177,8 @@ impl Aliases {
         self.names.get(spelling).map_or(spelling, String::as_str)
     }
 
-    /// Merges two names into one player, who gets the first one. All other spellings of both are included.
+    /// Merges two names into one player, whose name is then the first one. All other spellings of both are
+    /// included.
     ///
     /// # Errors
     /// [`AliasError::Same`], [`AliasError::FideDiffers`], [`AliasError::Empty`].
@@ -195,7 +196,7 @@ impl Aliases {
         }
         for root in roots {
             self.fide_ids.remove(&root);
-            // The spellings that this name already has are not changed.
+            // The spellings that `name` already has are not changed.
             if root != name {
                 let spellings = self.spellings.remove(&root).unwrap_or_default();
                 spellings.into_iter().for_each(|spelling| self.set_name(spelling, name));
@@ -207,8 +208,8 @@ impl Aliases {
         Ok(())
     }
 
-    /// Gives a spelling, which is not the name of other spellings, a name. This name is then no longer a
-    /// spelling.
+    /// Sets the name of a spelling, which must not be the name of other spellings. If `spelling` equals
+    /// `name`, the name is no longer a spelling of another one.
     fn set_name(&mut self, spelling: String, name: &str) {
         if spelling == name {
             self.names.remove(name);
@@ -222,7 +223,7 @@ impl Aliases {
     /// existing aliases.
     ///
     /// # Errors
-    /// An [`AliasError`] with the index of the row. Nothing is changed then.
+    /// An [`AliasError`] with the index of the row. The aliases are then unchanged.
     pub fn add(&mut self, rows: &[PlayerAlias]) -> Result<(), (usize, AliasError)> {
         let mut listed = HashMap::new();
         for (index, row) in rows.iter().enumerate() {
@@ -238,7 +239,7 @@ impl Aliases {
         Ok(())
     }
 
-    /// Whether a row of a list contradicts other rows or existing aliases.
+    /// Returns an error if a row of a list contradicts other rows or existing aliases.
     fn check(&self, row: &PlayerAlias, listed: &HashMap<&String, &String>) -> Result<()> {
         let PlayerAlias { alias, name, .. } = row;
         let says = |alias: &String, name: &String| listed.get(alias).is_some_and(|&other| other == name);
@@ -266,8 +267,7 @@ impl Aliases {
         Ok(())
     }
 
-    /// Undoes aliases: a name loses all its other spellings, or a spelling its name. Returns the removed
-    /// ones.
+    /// Removes all other spellings of a name, or one spelling from its name. Returns the removed aliases.
     ///
     /// # Errors
     /// [`AliasError::NoAlias`].
@@ -318,7 +318,7 @@ fn two_names(row: &PlayerAlias, before: &str) -> AliasError {
     AliasError::TwoNames { alias: row.alias.clone(), before: before.to_owned(), name: row.name.clone() }
 }
 
-/// Sets a FIDE number. If one is known, it must be the same.
+/// Sets a FIDE number. If a number is already known, it must be the same.
 fn set_fide_id(known: &mut Option<u32>, fide_id: u32, name: &str) -> Result<()> {
     match *known {
         Some(before) if before != fide_id => {
@@ -370,7 +370,8 @@ mod tests {
         pairs.iter().map(|[name, alias]| row(name, alias, None)).collect()
     }
 
-    /// Adds a list after another. Returns rows as `name<alias`, or the wrong row with the reason.
+    /// Adds `before`, then `list`. Returns all aliases as `name<alias`, or the index of the wrong row with
+    /// the reason.
     fn added(before: &[[&str; 2]], list: &[[&str; 2]]) -> Result<String, String> {
         let mut aliases = Aliases::default();
         aliases.add(&rows(before)).expect("a list");
@@ -382,7 +383,7 @@ mod tests {
         aliases.rows().iter().map(|row| format!("{}<{}", row.name, row.alias)).collect::<Vec<_>>().join(" ")
     }
 
-    /// About 200,000 spellings, of one name and of many.
+    /// 200,000 spellings: half of them belong to one name, the others to many names.
     #[test]
     fn long_lists_are_taken_in_quickly() {
         let started = std::time::Instant::now();

@@ -31,7 +31,7 @@ pub enum Error {
         game: GameId,
         /// The ply.
         ply: Ply,
-        /// Why.
+        /// Why the position is invalid.
         source: SetupError,
     },
 }

@@ -5,18 +5,18 @@ use crate::sorted::sort_by_key;
 use crate::store::read_rows;
 use crate::store::{self, Database, GameFilter, ListLengths};
 
-/// A filter; without it, some games would pass the others.
+/// A filter without which some games would pass the remaining filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WithoutFilter {
     /// The field of [`GameFilter`].
     pub field: &'static str,
-    /// The number of games that pass the others.
+    /// The number of games that pass the remaining filters.
     pub games: u64,
 }
 
-/// Removes the filters one by one, and returns those without which games pass the others, beginning with the
-/// filter that excludes the most games. With a position, only games that reached it are counted. Empty if no
-/// filter is given, or if only several filters together exclude all games.
+/// Removes the filters one by one. Returns each filter without which some games pass the remaining ones,
+/// beginning with the filter that excludes the most games. With a position, only games that reached it are
+/// counted. Empty if no filter is given, or if only several filters together exclude all games.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -44,7 +44,7 @@ pub fn without_one_filter(
     Ok(found)
 }
 
-/// Values that games have, if no game has the value of a filter.
+/// The values that games have, if no game has the value of a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AlternativeValues {
     /// The first and the last date; `None` if no game has a date.
@@ -55,8 +55,8 @@ pub enum AlternativeValues {
     Values(Vec<String>),
 }
 
-/// Values that games have, if only one filter is given and no game passes it, with the field of
-/// [`GameFilter`]. `None` for filters where this adds no information.
+/// If only one filter is given and no game passes it, returns its field in [`GameFilter`] and the values that
+/// games have. `None` for filters where this adds no information.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -132,7 +132,7 @@ const FIELDS: [(&str, ClearField); 22] = [
     ("variant", |filter| filter.variant = None),
 ];
 
-/// The filter without each one of its given fields.
+/// For each given field: its name, and the filter without this field.
 fn without_each(filter: &GameFilter) -> impl Iterator<Item = (&'static str, GameFilter)> {
     FIELDS.into_iter().filter_map(move |(field, take_away)| {
         let mut others = filter.clone();

@@ -2,8 +2,8 @@
 
 use crate::store::row::RatedScore;
 
-/// The difference of a performance from the opponents' mean rating, by the percentage scored, from 50 on.
-/// Below 50 it is negative.
+/// For each percentage scored, from 50 to 100, the difference between the performance rating and the
+/// opponents' mean rating. Below 50 percent, the difference is minus that of the opponents' percentage.
 const ABOVE: [i32; 51] = [
     0, 7, 14, 21, 29, 36, 43, 50, 57, 65, //
     72, 80, 87, 95, 102, 110, 117, 125, 133, 141, //
@@ -18,7 +18,7 @@ const ABOVE: [i32; 51] = [
 pub(super) fn performance(score: &RatedScore) -> Option<i32> {
     let games = u64::from(score.games);
     let mean = opponent_rating(score)?;
-    // Of 200 half points in a hundred games.
+    // Two half points per game are 100 percent.
     let percent = rounded(100 * u64::from(score.half_points), 2 * games).min(100);
     let above = |percent: u64| ABOVE[percent as usize - 50];
     let difference = if percent < 50 { -above(100 - percent) } else { above(percent) };
@@ -33,7 +33,7 @@ pub(super) const fn opponent_rating(score: &RatedScore) -> Option<u64> {
     }
 }
 
-/// A quotient, rounded half up.
+/// A quotient, rounded to the nearest integer; halves are rounded up.
 pub(super) const fn rounded(number: u64, by: u64) -> u64 {
     (2 * number + by) / (2 * by)
 }
@@ -51,7 +51,7 @@ mod tests {
             (9, 9, 2500, 2500),
             (9, 18, 2500, 3300),
             (9, 0, 2500, 1700),
-            // 66.7 and 33.3 percent.
+            // 66.7 and 33.3 percent scored.
             (9, 12, 2600, 2725),
             (9, 6, 2600, 2475),
             // 5.5 of 9: 61.1 percent.

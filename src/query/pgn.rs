@@ -6,8 +6,8 @@ use crate::pgn::{CommentReader, GameWriter, MoveNumbers};
 use crate::query::replay::{DamagedGame, replay};
 use crate::store::{GameAnnotations, GameRecord, PositionAnnotations, StoredVariation};
 
-/// Appends a game, with annotations, in PGN's export format and a blank line to `text`. The same game always
-/// gives the same bytes.
+/// Appends a game with its annotations to `text`, in PGN's export format and followed by a blank line. The
+/// same game always gives the same bytes.
 ///
 /// Reading the text again gives the same moves and annotations. Nothing is added to the PGN's data: clocks,
 /// times and evaluations are written as they were. If the game is not complete in the database, the tag
@@ -64,8 +64,8 @@ fn write(
     played
 }
 
-/// A variation as text for people, in lines of at most `columns` columns. It branches off a line at a ply,
-/// with the position `position`.
+/// A variation as text for people, in lines of at most `columns` columns. It branches off at the given ply,
+/// at which its game or outer variation has the given position.
 ///
 /// # Errors
 /// If a stored move is invalid.
@@ -88,7 +88,7 @@ pub fn variation_text(
 struct Writer<'t, 'a> {
     game: GameWriter<'t>,
     annotations: &'a GameAnnotations,
-    /// Whether numbers are always written as commands.
+    /// Whether clocks, times and evaluations are always written as commands.
     is_normalized: bool,
     /// Parses the written comments, to check what they mean.
     reader: CommentReader,
@@ -116,7 +116,7 @@ impl Writer<'_, '_> {
         comments.iter().for_each(|comment| self.game.comment(comment));
     }
 
-    /// The comments at a place of the main line. Numbers that the comments do not already contain are added
+    /// The comments after a ply of the main line. Numbers that the comments do not already contain are added
     /// as commands.
     fn main_comments(&mut self, remarks: &PositionAnnotations, mover: Option<Color>) -> Vec<String> {
         if self.is_normalized {
@@ -167,7 +167,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// The comments at a place. The first begins with all commands.
+/// The comments to write after a move. The first begins with all commands.
 fn comments(numbers: MoveNumbers, remarks: &PositionAnnotations) -> Vec<String> {
     let PositionAnnotations { comments, commands, .. } = remarks;
     let numbers = numbers.commands().map(|(name, value)| format!("[%{name} {value}]"));
@@ -183,7 +183,7 @@ fn comments(numbers: MoveNumbers, remarks: &PositionAnnotations) -> Vec<String> 
     first.into_iter().chain(comments.cloned()).collect()
 }
 
-/// What comments mean when parsed: numbers, and commands that do not follow from these.
+/// The meaning of comments when parsed: numbers, and the commands that these numbers do not include.
 fn meaning_of(
     reader: &mut CommentReader,
     comments: &[String],

@@ -3,7 +3,7 @@
 
 use crate::store::{PlayerWords, is_initial};
 
-/// Three sounds usually have at most this many letters: `tschtsche`.
+/// Three sounds usually have at most this many letters, as in `tschtsche`.
 const LOOKED_AT: usize = 12;
 
 /// One way to read a name, with its words as sounds.
@@ -20,7 +20,8 @@ pub(crate) struct PhoneticName {
 }
 
 impl PhoneticName {
-    /// Nothing is similar to a name without a given name, because too many names would be.
+    /// Prepares a name. A name without a given name is similar to no other name, because too many would match
+    /// it.
     pub(crate) fn new(name: &str) -> Self {
         let mut words = PlayerWords::default();
         words.read(name);
@@ -68,8 +69,8 @@ pub(crate) struct PhoneticMatcher {
 }
 
 impl PhoneticMatcher {
-    /// The index of the first of several names that a name is similar to. Its first word is its surname, as
-    /// in most files, or a part of it.
+    /// The index of the first name in `others` to which a name is similar. The first word of the name must be
+    /// its surname or a part of the surname, as in most files.
     pub(crate) fn find_similar(&mut self, name: &str, others: &[PhoneticName]) -> Option<usize> {
         // Most names differ in their first sounds.
         self.first.clear();
@@ -89,7 +90,7 @@ impl PhoneticMatcher {
     }
 }
 
-/// Whether the first three sounds are equal, or as many as the shorter word has.
+/// Whether the first three sounds are equal; if a word has fewer, whether all its sounds are.
 fn share_prefix(one: &str, other: &str) -> bool {
     one.chars().zip(other.chars()).take(3).all(|(one, other)| one == other)
 }
@@ -133,16 +134,17 @@ fn given_are_similar(one: &str, other: &str) -> bool {
     differ_little(one, other, 4)
 }
 
-/// Whether two words differ by at most one of `letters` letters.
+/// Whether two words differ by at most one letter for every `letters` letters of the shorter word.
 fn differ_little(one: &str, other: &str, letters: usize) -> bool {
     let most = one.len().min(other.len()) / letters;
     one == other || (one.len().abs_diff(other.len()) <= most && strsim::osa_distance(one, other) <= most)
 }
 
-/// Converts a folded word to sounds, independent of the language it was transliterated to: `tsch`, `tch`,
-/// `ch`, `cz`, `sh`, `sz` and `z` become one sign, `y`, `j` and `i` another, doubled letters one.
+/// Converts a folded word to sounds, independent of the language to which it was transliterated: `tsch`,
+/// `tch`, `ch`, `cz`, `sh`, `sz` and `z` become one sign, `y`, `j` and `i` another. A doubled letter becomes
+/// one sign.
 ///
-/// Appends at most `most` sounds.
+/// Reads at most `most` letters.
 fn push_sounds(word: impl Iterator<Item = char>, most: usize, sounds: &mut String) {
     let mut letters = word.peekable();
     let mut before = ' ';

@@ -11,8 +11,8 @@ pub struct PositionQuery {
     pub position: Position,
     /// The start of its line: the position itself if it was given as a FEN only.
     pub start: Position,
-    /// Corrections that make it differ from the given FEN, one by one. Missing counters are not included,
-    /// because look-ups do not need them.
+    /// The corrections made to the given FEN, one by one. Missing counters are not included, because look-ups
+    /// do not need them.
     pub changes: Vec<FenChange>,
     /// Assumptions made when moves were not read exactly as written.
     pub notes: Vec<MovesNote>,
@@ -106,7 +106,7 @@ pub enum PositionError {
     /// A closing bracket has no opening one.
     #[error("a ')' or '}}' closes nothing")]
     StrayClosing,
-    /// A move has a number in the text that differs from the game.
+    /// The number of a move in the text differs from its number in the game.
     #[error("the text calls {counted} move {typed}; write all moves of one line, or leave the numbers out")]
     Numbering {
         /// The move with its number in the game.
@@ -114,7 +114,7 @@ pub enum PositionError {
         /// Its number in the text.
         typed: u32,
     },
-    /// Tag pairs follow the moves.
+    /// Another game begins after the moves: with tag pairs, or with White's first move.
     #[error("another game begins; give the moves of one game")]
     NextGame,
     /// Something follows the result.
@@ -126,15 +126,15 @@ pub enum PositionError {
     /// A move is not legal.
     #[error("cannot play {number} {} (ply {ply}) in the position {fen}", brief(word))]
     Move {
-        /// Its number as written in front of it.
+        /// The number of the move, as written in front of it.
         number: String,
         /// The move as typed.
         word: String,
         /// The index of the move, from 1.
         ply: usize,
-        /// The position before it.
+        /// The FEN of the position before the move.
         fen: String,
-        /// Why.
+        /// Why the move cannot be played.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// No move is given.
@@ -182,8 +182,8 @@ impl PositionQuery {
     /// languages, with the signs of books and programs. [`notes`](Self::notes) has the assumptions made.
     ///
     /// # Errors
-    /// If a move cannot be played: which, why, and in what position; if the text is not that of one line, or
-    /// is ambiguous.
+    /// If a move cannot be played (the error says which move, why, and in what position), if the text is not
+    /// that of one line, or if it is ambiguous.
     pub fn from_moves(text: &str) -> Result<Self, PositionError> {
         read_moves(text)
     }
@@ -198,16 +198,16 @@ impl PositionQuery {
     /// Parses moves in UCI notation, separated by commas or blanks.
     ///
     /// # Errors
-    /// If a move cannot be played: which, why, and in what position.
+    /// If a move cannot be played. The error says which move, why, and in what position.
     pub fn from_uci(text: &str) -> Result<Self, PositionError> {
         let query = Self::start().then_uci(text)?;
         if query.line.is_empty() { Err(PositionError::NoMoves) } else { Ok(query) }
     }
 
-    /// Plays more UCI moves from the position; none if the text is empty.
+    /// Plays more UCI moves from the position. An empty text changes nothing.
     ///
     /// # Errors
-    /// If a move cannot be played: which, why, and in what position.
+    /// If a move cannot be played. The error says which move, why, and in what position.
     pub fn then_uci(mut self, text: &str) -> Result<Self, PositionError> {
         let mut line = Line { position: self.position, played: self.line };
         let mut words = text.split([',', ' ']).filter(|word| !word.is_empty());
@@ -217,7 +217,7 @@ impl PositionQuery {
     }
 }
 
-/// A place in a text of moves: after which move.
+/// A place in a text of moves: after a move, or before the first one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoveLocation(Option<String>);
 

@@ -9,7 +9,7 @@ use crate::store::{GameRecord, StoredPosition};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DamagedGame {
-    /// Its start position is not legal.
+    /// The start position of the game is not legal.
     #[error("game game_id {}: start_fen {fen:?} is not a legal position; `pgndex verify` lists everything that is wrong",
         game.0
     )]
@@ -65,7 +65,7 @@ pub enum DamagedGame {
 /// Replays a game. `visit` is called with each position and its row, whose move, if any, is legal.
 ///
 /// # Errors
-/// If a stored position or move is invalid. `visit` has not been called with it.
+/// If a stored position or move is invalid. `visit` is not called with the invalid position.
 pub fn replay(
     record: &GameRecord,
     mut visit: impl FnMut(&Position, &StoredPosition),

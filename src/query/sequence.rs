@@ -9,7 +9,7 @@ use crate::store::{FeatureQuery, GameRecord, Seek};
 /// Consecutive positions that all match a description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The description that each of them must match.
+    /// The description that each of these positions must match.
     pub description: Description,
     /// The minimum number of consecutive positions; at least 1.
     pub lasting: u32,
@@ -41,7 +41,7 @@ impl PositionSequence {
         for (_, turn) in turns.into_iter().filter(|(is_asked, _)| *is_asked) {
             let turned: Vec<Vec<Step>> =
                 ways.iter().map(|steps| steps.iter().map(|step| step.map(turn)).collect()).collect();
-            // A form that equals the original need not be searched twice.
+            // A form that equals another one need not be searched twice.
             for steps in turned {
                 if !ways.contains(&steps) {
                     ways.push(steps);
@@ -71,9 +71,9 @@ impl PositionSequence {
 pub struct Reached {
     /// The number of completed steps.
     done: usize,
-    /// The number of consecutive positions of the next step so far.
+    /// How many consecutive positions have matched the next step so far.
     lasted: u32,
-    /// The ply of the first of them.
+    /// The ply of the first of these positions.
     first: Ply,
 }
 
@@ -85,7 +85,7 @@ impl Seek for PositionSequence {
     }
 
     fn matters(&self, fen: &[u8], played: Option<MoveCode>) -> bool {
-        // A position that does not match ends a run of positions.
+        // A position that does not match can matter too: it interrupts a run of positions.
         self.steps().any(|step| step.lasting > 1 || step.description.matches(fen, played))
     }
 

@@ -19,7 +19,7 @@ const NAMED: usize = 3;
 /// Names that probably belong to one player, and the omitted names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SuggestedAliases {
-    /// By name, then by alias.
+    /// The suggestions, ordered by name, then by alias.
     pub aliases: Vec<SuggestedAlias>,
     /// Names that may belong to several players.
     pub unclear: LeftOut,
@@ -56,16 +56,16 @@ pub struct SuggestedAlias {
 /// Why two names probably belong to one player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// They have the same FIDE number.
+    /// The names have the same FIDE number.
     FideNumber,
-    /// They have the same FIDE number, but the names do not match.
+    /// The names have the same FIDE number, but do not match.
     FideNumberOnly,
-    /// They have the same words.
+    /// The names consist of the same words.
     SameWords,
     /// One given name is a prefix of the other, or a middle name is missing, and no other player's name
     /// matches.
     ShorterGivenNames,
-    /// They are similar to other names that have the same FIDE number.
+    /// The names are similar to other names that have the same FIDE number.
     LikeOthers,
 }
 
@@ -128,10 +128,10 @@ struct Candidate {
     id: NameId,
     name: String,
     words: PlayerWords,
-    /// The player's name, if aliases exist and this is one of the names.
+    /// The player's name, if existing aliases contain the candidate's name.
     player: Option<String>,
     games: SpellingGames,
-    /// The FIDE numbers of its games, or that of the player if aliases define it.
+    /// The FIDE numbers in the games with this name, or the player's FIDE number if aliases define it.
     fide_ids: Vec<u32>,
 }
 
@@ -143,9 +143,9 @@ struct Unit {
     player: Option<String>,
 }
 
-/// Groups of names that probably belong to one player. Names with the same FIDE number are grouped. Others
-/// are grouped if they match and none of them matches yet another person. The name of a group is the one with
-/// the most games. Names with existing aliases get no further suggestions.
+/// Groups names that probably belong to one player. Names with the same FIDE number are grouped. Other names
+/// are grouped if they match each other and none of them matches the name of yet another person. The name of
+/// a group is the one with the most games. Names with existing aliases get no further suggestions.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -213,8 +213,8 @@ fn keys(words: &PlayerWords) -> Vec<(&str, char)> {
     distinct(keys.into_iter().flatten().collect())
 }
 
-/// Whether a complete word of a Chinese name is only a prefix of a word in the other: `Xu,Yi` is not short
-/// for `Xu,Yinglun`.
+/// Whether `words` are a Chinese name, and one of them is only a prefix of a word in the other name: `Xu,Yi`
+/// is not short for `Xu,Yinglun`.
 fn is_whole_beside(words: &PlayerWords, other: &PlayerWords) -> bool {
     let all = |words: &'_ PlayerWords| 0..words.len();
     let is_shorter = |word: &str| {
@@ -242,7 +242,8 @@ fn is_pinyin_syllable(word: &str) -> bool {
     word.len() > 1 && is_initial && FINALS.contains(&end)
 }
 
-/// The names that can belong to one person and have at least two words, in alphabetical order.
+/// The names with existing aliases, and all other names of at least two words that can belong to one person,
+/// in alphabetical order.
 fn candidates(database: &Database) -> store::Result<Vec<Candidate>> {
     let aliases = Aliases::read(database)?;
     let known: HashMap<String, (String, Option<u32>)> = aliases
@@ -279,7 +280,8 @@ fn can_be_of_one_person(name: &str, words: &PlayerWords) -> bool {
         && (0..words.len()).all(|index| is_name(words.word(index)))
 }
 
-/// Reads the games of the candidates. Two names that played each other do not belong to one player.
+/// Adds the games to the candidates. Names of players who met in a game are no longer similar: they do not
+/// belong to one player.
 fn add_games(
     database: &Database,
     candidates: &mut [Candidate],
@@ -361,7 +363,7 @@ impl Groups {
         let [one_unit, other_unit] = units.map(|unit| &self.units[unit]);
         let differs =
             |one: Option<&u32>, other: Option<&u32>| one.zip(other).is_some_and(|(one, other)| one != other);
-        // A name with several numbers can belong to either player.
+        // A name with several FIDE numbers can belong to either player.
         let is_several = one_unit.fide_ids.len() > 1 || other_unit.fide_ids.len() > 1;
         let all_like = |unit: &Unit, name: usize, other: usize| {
             let like = unit.members.iter().filter(|&&member| self.alike.has(member, name));
@@ -395,7 +397,7 @@ impl Groups {
             }
             let others = self.near[unit].iter().copied().filter(|&other| is_clear[unit] && is_clear[other]);
             let group = distinct(others.chain([unit]).collect());
-            // Only once per group.
+            // Each group is added only once, for its first unit.
             if group.first() == Some(&unit) {
                 suggested.aliases.extend(self.aliases_of(&group));
             }
@@ -419,12 +421,12 @@ impl Groups {
         LeftOut { names: names.len() as u64, most }
     }
 
-    /// The rows of a group.
+    /// The suggested aliases of a group.
     fn aliases_of(&self, group: &[usize]) -> Vec<SuggestedAlias> {
         let units = || group.iter().map(|&unit| &self.units[unit]);
         let members =
             || units().flat_map(|unit| &unit.members).map(|&place| (place, &self.candidates[place]));
-        // The name from existing aliases, or otherwise the one with the most games, or the longest.
+        // The name from existing aliases; otherwise the one with the most games, or the longest of those.
         let Some((head, first)) = members().min_by(|(_, one), (_, other)| {
             let key = |candidate: &Candidate| {
                 let is_name = candidate.player.as_ref() == Some(&candidate.name);

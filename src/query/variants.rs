@@ -13,7 +13,7 @@ const MANY: u64 = 10;
 pub struct Variant {
     /// Its canonical FEN.
     pub fen: String,
-    /// How it differs.
+    /// The fields in which its FEN differs from that of the given position.
     pub differences: Vec<Difference>,
     /// The number of games that reached it.
     pub reached: HitCount,
@@ -31,8 +31,9 @@ pub enum Difference {
     EnPassant,
 }
 
-/// The positions with the same pieces on the same squares that many more games of the database reached, in
-/// these lines. If no game reached the given position, any number counts as many more.
+/// Finds positions with the same pieces on the same squares that many more games of the database reached than
+/// the given one; `lines` says which lines count. If no game reached the given position, any number counts as
+/// many more.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -43,7 +44,7 @@ pub fn variants(database: &Database, position: &Position, lines: Lines) -> store
         HitCount::AtLeast(_) => return Ok(Vec::new()),
     };
     if database.last_game()?.is_none_or(|last| many >= last.0.into()) {
-        // There are not that many games.
+        // The database does not have that many games.
         return Ok(Vec::new());
     }
     let mut variants = Vec::new();

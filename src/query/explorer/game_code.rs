@@ -15,7 +15,7 @@ pub fn game_code(game: GameId, marks: &GameMarks) -> String {
     }
 }
 
-/// The game with an id. A game's number is accepted too.
+/// The game with an id as returned by [`game_code`]. A game's number is accepted too.
 ///
 /// # Errors
 /// Errors of SQLite.

@@ -10,7 +10,7 @@ use crate::store::GameRecord;
 /// A game as a row of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GameFields<'a> {
-    /// Its number.
+    /// The number of the game.
     pub game_id: GameId,
     /// Event.
     pub event: Option<&'a str>,
@@ -52,7 +52,7 @@ pub struct GameFields<'a> {
     pub status: &'static str,
     /// The file that contains the game.
     pub source: String,
-    /// Its moves in SAN, with numbers.
+    /// The moves in SAN, with move numbers.
     pub moves: String,
 }
 

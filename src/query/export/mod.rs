@@ -1,5 +1,5 @@
-//! Exports stored games: as rows of a table, and their positions as FEN, EPD or rows of a table, all or a
-//! random sample.
+//! Exports stored games as rows of a table, and their positions as FEN, EPD or rows of a table: all positions
+//! or a random sample.
 
 mod game_fields;
 mod positions;
@@ -25,13 +25,13 @@ pub enum Choice<'a> {
     Selection(&'a Selection, HitOrder),
     /// The games of a selection that reached a position.
     Reached(&'a PositionQuery, &'a Selection, HitOrder),
-    /// The games of a selection that complete a course.
+    /// The games of a selection whose positions complete a course.
     Passed(&'a PositionSequence, &'a Selection, HitOrder),
     /// The games whose numbers are in the first column of a read-only query, in its order.
     Sql(&'a str),
 }
 
-/// Passes the numbers of the chosen games to `visit` until it returns `false`.
+/// Calls `visit` with the numbers of the chosen games until it returns `false`.
 ///
 /// # Errors
 /// Errors of SQLite, [`Error::NotAGame`], and errors of `visit`.
@@ -90,7 +90,7 @@ fn choose_by_sql(database: &Database, sql: &str, visit: &mut dyn FnMut(GameId) -
     Ok(())
 }
 
-/// Describes a value.
+/// Describes a value that is not the number of a game, for an error.
 fn describe(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Null => "NULL".to_owned(),

@@ -25,15 +25,14 @@ pub enum Positions<'a> {
 /// Which positions of a game to export.
 #[derive(Clone, Debug)]
 pub struct WantedPositions<'a> {
-    /// The positions.
+    /// The choice of positions by ply or course.
     pub which: Positions<'a>,
     /// Whether to export only positions with an engine evaluation.
     pub evaluated: bool,
 }
 
 impl WantedPositions<'_> {
-    /// The plies of these positions, in ascending order. The annotations are used only if positions must be
-    /// evaluated.
+    /// The plies of these positions, in ascending order. `annotations` are used only if `evaluated` is set.
     #[must_use]
     pub fn plies(&self, record: &GameRecord, annotations: &GameAnnotations) -> Vec<Ply> {
         let mut plies: Vec<Ply> = match &self.which {
@@ -97,7 +96,7 @@ pub fn write_positions(
     played
 }
 
-/// Replays a game, and visits the positions at these plies, which are in ascending order.
+/// Replays a game, and calls `visit` with the positions at these plies, which must be in ascending order.
 fn replay_at(
     record: &GameRecord,
     plies: &[Ply],
@@ -119,9 +118,9 @@ pub struct PositionFields {
     pub game_id: GameId,
     /// The ply in the game; 0 is the start position.
     pub ply: Ply,
-    /// The move played from it, in UCI notation; `None` after the last move.
+    /// The move played from the position, in UCI notation; `None` after the last move.
     pub uci: Option<String>,
-    /// The same in SAN.
+    /// The same move in SAN.
     pub san: Option<String>,
     /// The result of the game: `1-0`, `0-1`, `1/2-1/2` or `*`.
     pub result: &'static str,
@@ -140,7 +139,7 @@ impl PositionFields {
     pub const NAMES: [&'static str; 10] =
         ["fen", "game_id", "ply", "uci", "san", "result", "white_elo", "black_elo", "eval_cp", "eval_mate"];
 
-    /// The rows of the positions of a game at these plies, which are in ascending order.
+    /// The rows of the positions of a game at these plies, which must be in ascending order.
     ///
     /// # Errors
     /// If a stored position or move is invalid.

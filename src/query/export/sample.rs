@@ -18,7 +18,7 @@ pub struct Sample {
     pub seed: u64,
 }
 
-/// One draw: a position of a game, by its number in the order in which the game offers positions, from 0.
+/// One draw: a game, and the number of one of the positions that it offers, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
     /// The game.
@@ -27,7 +27,7 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// The draw of a game's offered position, numbered from 0.
+    /// The draw of the position with this number, from 0, among those that a game offers.
     #[must_use]
     pub const fn new(game: GameId, number: u32) -> Self {
         Self { game, number }
@@ -41,15 +41,16 @@ impl Sample {
     /// of them are read.
     pub const MOST_AT_A_TIME: usize = 1 << 18;
 
-    /// The minimum number of draws kept in memory at a time.
+    /// The approximate minimum number of draws in a part. The draws of one part are in memory together.
     const FEW: u64 = 1 << 20;
     /// The maximum number of parts into which all draws are divided for sorting. Each takes one pass over the
     /// games.
     const PARTS: u64 = 256;
 
     /// Passes draws in order to `visit`, some at a time, so that games can be read in another order. `visit`
-    /// returns for how many of them the position exists. It gets no more draws than are still needed, and at
-    /// most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). Returns the total number of existing positions.
+    /// returns for how many of these draws the position exists. It gets at most as many draws as are still
+    /// needed, and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). Returns the total number of existing
+    /// positions.
     ///
     /// # Errors
     /// Errors of `visit`.
@@ -88,7 +89,7 @@ impl Sample {
         Ok(drawn)
     }
 
-    /// The position of a draw, among the wanted positions of its game; `None` if there are too few.
+    /// The position of a draw, among the wanted positions of its game; `None` if the game has too few.
     #[must_use]
     pub fn position(&self, draw: Draw, wanted: Vec<Ply>) -> Option<Ply> {
         self.positions_of(std::iter::once(draw), wanted).next()
@@ -110,7 +111,7 @@ impl Sample {
         draws.filter_map(move |draw| wanted.get(draw.number as usize).copied())
     }
 
-    /// The rank of a draw: the lowest are drawn first.
+    /// The rank of a draw: draws with low ranks come first.
     #[must_use]
     pub fn rank_of(&self, draw: Draw) -> u64 {
         self.rank(draw.game, draw.number)
@@ -141,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// All draws of the first games.
+    /// All draws from games 1 to `games`.
     fn draws(sample: Sample, games: u32) -> Vec<(u32, u32)> {
         let mut draws = Vec::new();
         let games = (1..=games).map(GameId).collect();

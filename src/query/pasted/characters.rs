@@ -1,8 +1,8 @@
-//! Characters of pasted texts: meaningless ones, separators, and those that represent others.
+//! Characters of pasted texts: invisible characters, separators, and variants of plain characters.
 
 use crate::board::PieceKind;
 
-/// All dashes but the plain one are replaced by this one, so that `--`, a null move, differs from a drawn
+/// All dashes except the hyphen are replaced by this dash, so that `--`, a null move, differs from a drawn
 /// line.
 pub(super) const DASH: char = '–';
 

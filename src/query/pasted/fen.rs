@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Characters that end a FEN in the surrounding text: quotes, brackets, and what follows it in a URL.
+/// Characters that end a FEN in the surrounding text: quotes, brackets, and characters that follow a FEN in a
+/// URL.
 const ENDS: [char; 18] =
     ['"', '\'', '`', '“', '”', '„', '‘', '’', '«', '»', ']', ')', '>', '|', '#', '?', '&', '\n'];
 
@@ -32,7 +33,7 @@ pub(in crate::query) fn pasted_fen(text: &str) -> Cow<'_, str> {
     Cow::Owned(fen)
 }
 
-/// The variant with its own rules, if a text is the URL of a board of it at Lichess.
+/// The variant with rules of its own, if a text is the URL of a Lichess board with this variant.
 pub(in crate::query) fn variant_of_address(text: &str) -> Option<String> {
     const VARIANTS: [&str; 7] =
         ["antichess", "atomic", "crazyhouse", "horde", "kingOfTheHill", "racingKings", "threeCheck"];

@@ -6,7 +6,7 @@ use crate::board::PieceKind;
 /// The piece letters of a language.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Language {
-    /// Its English name. One language represents all that have the same letters.
+    /// Its English name. One language represents all languages with the same letters.
     pub(super) name: &'static str,
     /// King, queen, rook, bishop, knight; in English also the pawn. Other languages have a letter for the
     /// pawn too, but it is rarely written, and it can be another language's letter for a piece.
@@ -27,7 +27,7 @@ pub(super) static ENGLISH: Language = Language::new("English", &["K", "Q", "R", 
 /// In Dutch, the letter for the knight is the English one for the pawn.
 pub(super) static DUTCH: Language = Language::new("Dutch", &["K", "D", "T", "L", "P"]);
 
-/// The other languages.
+/// The languages other than English.
 pub(super) static LANGUAGES: [Language; 16] = [
     Language::new("German", &["K", "D", "T", "L", "S"]),
     Language::new("French", &["R", "D", "T", "F", "C"]),
@@ -52,7 +52,8 @@ impl Language {
         Self { name, letters }
     }
 
-    /// The piece whose letter or symbol a word begins with, and what follows it. With `any_case`, small letters will do.
+    /// The piece whose letter or symbol a word begins with, and the rest of the word. With `any_case`, small
+    /// letters are accepted too.
     pub(super) fn piece<'w>(&self, word: &'w str, any_case: bool) -> Option<(PieceKind, &'w str)> {
         let first = word.chars().next()?;
         if let Some(kind) = figurine(first) {
@@ -75,7 +76,7 @@ impl Language {
         self.joined(kind, rest, any_case)
     }
 
-    /// Translates a pawn's move that may have capital letters into English letters.
+    /// Translates a pawn's move into English letters. The move may have capital letters.
     pub(super) fn pawn_in_english(&self, word: &str) -> Option<String> {
         self.joined(None, word, true)
     }
@@ -117,12 +118,13 @@ impl Language {
     }
 }
 
-/// Whether a word is like `bb5`. A pawn's advance has one letter, so the first of these names a piece.
+/// Whether a word names a file twice, as in `bb5`. A pawn's move names two different files or only one, so
+/// the first letter names a piece.
 pub(super) const fn names_file_twice(word: &str) -> bool {
     matches!(word.as_bytes(), [file @ b'a'..=b'h', to, b'1'..=b'8'] if *file == *to)
 }
 
-/// The rest of a word after some letters at its start.
+/// Removes some letters from the start of a word, if it begins with them.
 fn strip<'w>(word: &'w str, letters: &str, any_case: bool) -> Option<&'w str> {
     if let Some(rest) = word.strip_prefix(letters) {
         return Some(rest);

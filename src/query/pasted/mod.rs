@@ -2,7 +2,7 @@
 //!
 //! Moves are parsed in three steps: `scan` splits the text into words, `reading` plays the words with the
 //! piece letters of one [language](language), and `moves` chooses the language. PGN files are not parsed
-//! here: programs write them, and there are many of them.
+//! here: they are written by programs, and there are many of them.
 
 mod characters;
 mod fen;

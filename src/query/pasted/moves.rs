@@ -9,23 +9,23 @@ use crate::board::{MoveRefusal, PieceKind, Position};
 use crate::query::position::{MoveLocation, PositionError, PositionQuery, number_before};
 use crate::query::text::{brief, cut};
 
-/// An assumption made when moves were not read exactly as written with English letters.
+/// An assumption that was necessary to read pasted moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MovesNote {
-    /// They have the piece letters of another language.
+    /// The moves are written with the piece letters of another language.
     Language {
         /// The language; several languages if the moves are the same in all of them.
         languages: Vec<&'static str>,
         /// The letters, and the pieces that they name.
         letters: Vec<(&'static str, PieceKind)>,
     },
-    /// Words are moves only with other capitalization.
+    /// Some words are moves only with other capitalization.
     Capitals {
-        /// The words, and the moves.
+        /// Each word as typed, and the move in SAN.
         words: Vec<(String, String)>,
     },
-    /// They do not start from the standard position.
+    /// The moves do not start from the standard position.
     Start {
         /// The FEN of the tag pair.
         fen: String,
@@ -127,7 +127,7 @@ fn other_number(number: &Option<(u32, u32)>) -> String {
 /// Plays the moves of a text.
 ///
 /// # Errors
-/// If it contains anything other than the moves of one line, if a move is not legal, and if it is ambiguous.
+/// If the text contains anything other than the moves of one line, or if a move is illegal or ambiguous.
 pub(in crate::query) fn read_moves(text: &str) -> Result<PositionQuery, PositionError> {
     if let Some(name) = other_variant(text) {
         return Err(PositionError::Variant { name });
@@ -151,7 +151,8 @@ pub(in crate::query) fn read_moves(text: &str) -> Result<PositionQuery, Position
     if reading.line.is_empty() {
         return Err(PositionError::NoMoves);
     }
-    // If moves are missing, or another line begins, other readings can be legal by chance.
+    // Wrong move numbers mean that moves are missing or that another line begins. The moves are then legal
+    // only by chance.
     if scanned.fen.is_none()
         && let Some((played, typed)) = reading.misnumbered(&scanned.words)
     {
@@ -184,7 +185,8 @@ fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static 
         let found = std::iter::once(english).chain(dutch).collect();
         return one_line(found, start).map(|(reading, _)| (reading, Vec::new()));
     }
-    // If the letters fit English, another language makes ambiguous only what is clear in English.
+    // If all letters of a reading name pieces in English too, a typo is more likely than another language:
+    // such a reading is not accepted.
     let is_other = |reading: &Reading| {
         let is_open = matches!(english.refusal, Some(WordRefusal::TwoReadings(..)));
         reading.is_foreign() || !(is_open || reading.is_whole())
@@ -201,12 +203,12 @@ fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static 
     }
     failed.insert(0, english);
     failed.reverse();
-    // `max_by_key` returns the last of equal ones: English.
+    // `max_by_key` returns the last of several equal readings: English.
     let best = failed.into_iter().max_by_key(Reading::rank);
     best.map(|reading| (reading, Vec::new())).ok_or(PositionError::NoMoves)
 }
 
-/// The first of some readings, and their languages, if all play the same moves.
+/// The first reading in `found`, and the languages of all, if all play the same moves.
 fn one_line(
     mut found: Vec<Reading>,
     start: &Position,

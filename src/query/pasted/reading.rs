@@ -8,7 +8,7 @@ use super::scan::Word;
 use crate::board::{Color, MoveCode, MoveRefusal, Piece, PieceKind, Position};
 use crate::query::position::LineMove;
 
-/// How many words of a text are moves in a language.
+/// The result of playing the words of a text with the piece letters of one language.
 pub(super) struct Reading {
     pub(super) language: &'static Language,
     pub(super) line: Vec<LineMove>,
@@ -25,9 +25,9 @@ pub(super) struct Reading {
 /// Why a word is not a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum WordRefusal {
-    /// It is not legal.
+    /// The word cannot be played as a move.
     Refused(MoveRefusal),
-    /// It can be two different moves.
+    /// The word can mean two different moves.
     TwoReadings(String, String),
 }
 
@@ -72,8 +72,8 @@ impl Reading {
         self.refusal.is_none()
     }
 
-    /// Whether a letter names no piece in English. Otherwise a typo is more likely than another language:
-    /// `Nc4` where only a bishop can go there is not Romanian.
+    /// Whether one of the letters names no piece in English. If all of them do, a typo is more likely than
+    /// another language: `Nc4`, where only a bishop can move to c4, is not Romanian.
     pub(super) fn is_foreign(&self) -> bool {
         self.letters.iter().any(|(letters, _)| !matches!(*letters, "K" | "Q" | "R" | "B" | "N"))
     }
@@ -85,7 +85,8 @@ impl Reading {
             .find_map(|(played, word)| Some((played, word.number.filter(|&number| number != played.number)?)))
     }
 
-    /// How far it got, and whether it could continue.
+    /// A measure of how well the language fits: the number of moves played, then whether the next word could
+    /// be parsed.
     pub(super) fn rank(&self) -> (usize, bool) {
         let is_readable = self.refusal != Some(WordRefusal::Refused(MoveRefusal::Unreadable));
         (self.line.len(), is_readable)

@@ -9,9 +9,9 @@ use crate::pgn::is_known_variant;
 pub(super) struct Word {
     /// As typed, without annotation signs.
     pub(super) typed: String,
-    /// The same with one kind of dash, and without signs of check and mate.
+    /// The word with one kind of dash, and without signs of check and mate.
     pub(super) plain: String,
-    /// The number in front of it, if there is one.
+    /// The number in front of the word, if there is one.
     pub(super) number: Option<u32>,
 }
 
@@ -68,7 +68,7 @@ struct Scanner<'t> {
     number: Option<u32>,
     /// A chess symbol that is separated from the square after it.
     symbol: Option<char>,
-    /// The place of the bracket that closes the one around the whole text.
+    /// The offset of the closing bracket of a pair that encloses the whole text.
     closing: Option<usize>,
     /// The number of open `[` around the moves.
     squares: usize,
@@ -158,7 +158,7 @@ impl<'t> Scanner<'t> {
         self.at += line.len();
     }
 
-    /// A bracket: around the whole text, around a remark, or around a variation.
+    /// Reads an opening bracket: around the whole text, around a remark, or around a variation.
     fn bracket(&mut self) -> Result<(), Stop> {
         let Some(length) = closed_length(self.rest(), '(', ')') else { return Err(Stop::UnclosedVariation) };
         let (inner, behind) = self.rest().split_at(length);
@@ -173,7 +173,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// A tag pair, a command such as `[%clk 0:03:00]`, or a bracket with the meaning of `(`.
+    /// Reads a tag pair, a command such as `[%clk 0:03:00]`, or a bracket that is used like `(`.
     fn square_bracket(&mut self) -> Result<(), Stop> {
         let is_inside = !self.scanned.words.is_empty();
         if let Some(pair) = TagPair::parse(self.rest()) {
@@ -195,7 +195,8 @@ impl<'t> Scanner<'t> {
                 }
                 self.at += length;
             }
-            // The search for each closing bracket runs to the end of the text.
+            // Each search for a closing bracket can run to the end of the text, so the number of searches is
+            // limited.
             _ if self.squares == MOST_SQUARES => return Err(Stop::NoMove("[".to_owned())),
             _ => {
                 self.squares += 1;
@@ -205,7 +206,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// A result, or the mark of bold text.
+    /// Reads a star: a result, or the mark of bold text.
     fn star(&mut self) -> Result<(), Stop> {
         let before = self.text[..self.at].chars().next_back();
         let behind =
@@ -219,7 +220,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// Markup such as `<br>`.
+    /// Skips markup such as `<br>`, or a single `<`.
     fn markup(&mut self) {
         let inner = self.rest()[1..].split(['>', '\n', '<']).next().unwrap_or_default();
         let is_markup = inner.starts_with(|letter: char| letter == '/' || letter.is_ascii_alphabetic())
@@ -237,7 +238,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A move number, a result, castling with zeros, a clock time, or an evaluation.
+    /// Reads a move number, a result, castling with zeros, a clock time, or an evaluation.
     fn number(&mut self) -> Result<(), Stop> {
         let rest = self.rest();
         let run = rest[..length(rest, is_in_word)].replace(DASH, "-");
@@ -257,7 +258,7 @@ impl<'t> Scanner<'t> {
         let is_numeric =
             matches!(digits, 4 | 5) && rest[..digits].chars().all(|digit| ('1'..='8').contains(&digit));
         if is_numeric && self.scanned.words.is_empty() && !rest[digits..].starts_with('.') {
-            // Correspondence chess notation.
+            // The numeric notation of correspondence chess.
             return Err(Stop::NoMove(rest[..digits].to_owned()));
         }
         self.number = rest[..digits].parse().ok();
@@ -304,7 +305,7 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// Takes the word that begins here, with a following `e.p.`.
+    /// Reads the word that begins here, with a following `e.p.`.
     fn take_word(&mut self) -> String {
         let rest = self.rest();
         let mut end = length(rest, is_in_word);
@@ -337,7 +338,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// The variant that a tag pair of a text names, unless it is played by the rules of chess.
+/// The variant that a tag pair of a text names, unless this variant is played by the rules of chess.
 pub(in crate::query) fn other_variant(text: &str) -> Option<String> {
     /// The maximum number of tag pairs to read.
     const MOST: usize = 8;
@@ -349,7 +350,7 @@ pub(in crate::query) fn other_variant(text: &str) -> Option<String> {
     names.filter(|name| !is_known_variant(name)).map(str::to_owned).next()
 }
 
-/// A tag pair with any quotes.
+/// A tag pair whose value is in quotes of any kind.
 struct TagPair<'t> {
     name: &'t str,
     value: &'t str,
@@ -380,7 +381,7 @@ fn is_in_word(letter: char) -> bool {
     !is_separator(letter) && !"(){}[];$".contains(letter)
 }
 
-/// The number of bytes at the start of a text that consist of such letters.
+/// The number of bytes at the start of a text that consist of letters for which `is_passed` is true.
 fn length(text: &str, is_passed: impl Fn(char) -> bool) -> usize {
     text.find(|letter| !is_passed(letter)).unwrap_or(text.len())
 }

@@ -9,8 +9,8 @@ use crate::pgn::{
 use crate::query::position::number_before;
 use crate::query::text::cut;
 
-/// The maximum number of moves in a repertoire, which has some thousands. A text with more is a collection of
-/// games.
+/// The maximum number of moves in a repertoire. A repertoire has some thousands of moves; a text with more
+/// than this is a collection of games.
 const MOST_MOVES: usize = 200_000;
 /// The maximum nesting depth of variations.
 const MOST_DEPTH: usize = 1000;
@@ -120,14 +120,14 @@ impl Book {
     }
 }
 
-/// A book while it is parsed.
+/// The state of parsing a book.
 struct Reading<'t> {
     text: &'t [u8],
     side: Option<Color>,
     book: Book,
     /// The start positions, by FEN and side.
     roots: HashMap<(String, Option<Color>), usize>,
-    /// The number of line ends before a byte.
+    /// An offset in the text, and the number of line ends before it.
     counted: (usize, u64),
 }
 
@@ -137,7 +137,7 @@ struct At {
     node: usize,
     /// The node before the last move, where variations begin.
     before: usize,
-    /// The rest of the line cannot be parsed.
+    /// Whether the rest of the line is ignored, because a word of it could not be played.
     is_broken: bool,
 }
 
@@ -178,7 +178,7 @@ impl<'t> Reading<'t> {
             Ok(start) => start,
             Err(reason) => {
                 self.problem(reader.game_start(), format!("{reason}; the game is left out"));
-                // Its moves must not be taken for words before the next game.
+                // Skip the game's moves: they must not be taken for words before the next game.
                 while !matches!(reader.next::<false>(), Token::End | Token::Result(_)) {}
                 return Ok(());
             }
@@ -259,7 +259,7 @@ impl<'t> Reading<'t> {
         let mut position = self.book.nodes[at.node].position.clone();
         match position.play_san(word) {
             Ok(code) => {
-                // As in the move codes of games.
+                // The move codes of stored games mark mate, so mark it here too.
                 let is_mate = code.is_check() && !position.has_legal_move();
                 let code = if is_mate { code.with_mate() } else { code };
                 let node = self.child(at.node, code, position)?;
@@ -271,8 +271,8 @@ impl<'t> Reading<'t> {
         Ok(())
     }
 
-    /// Ignores signs and remarks. Any other word may be an intended move, so the moves after it would be
-    /// played from a wrong position.
+    /// Ignores a sign or a remark. Any other word may be an intended move, so the rest of the line is
+    /// ignored: its moves would be played from a wrong position.
     fn skip_word(&mut self, at: &mut At, word: &[u8], end: usize) {
         let is_word = || decode(word).contains(char::is_alphanumeric);
         if !at.is_broken && is_word() && !is_remark(word) {
@@ -344,7 +344,8 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// The first word in a part of a text that has the form of a move except for its letters, and its end.
+/// The first word in a part of a text that has the form of a move except for its letters, and the offset of
+/// its end.
 fn misspelt_move(text: &[u8], part: std::ops::Range<usize>) -> Option<(&[u8], usize)> {
     let within = text.get(part)?;
     let words = within.split(|byte| byte.is_ascii_whitespace() || *byte == b'.');

@@ -8,25 +8,26 @@ use crate::board::{KeyMap, MoveCode, Position};
 use crate::id::GameId;
 use crate::sorted::{SortedMap, sort_by_key};
 
-/// A position of a repertoire, reached by any moves.
+/// A position of a repertoire, regardless of the moves that lead to it.
 pub(super) struct RepertoirePosition {
     /// The first node with this position.
     pub(super) node: usize,
     /// The repertoire's moves, in the order of the text.
     pub(super) moves: Vec<MoveCode>,
-    /// The games that reached it.
+    /// The score of the games that reached it.
     pub(super) score: Score,
-    /// The last move that each game played there.
+    /// For each move played from the position, the score of the games in which it was the last move played
+    /// from there.
     pub(super) played: SortedMap<MoveCode, Score>,
     /// The moves of games that leave the repertoire, most frequent first, then by UCI notation.
     pub(super) leaving: Vec<(MoveCode, Score)>,
 }
 
-/// The positions below some start positions.
+/// The positions of all lines that begin at some start positions.
 pub(super) struct RepertoirePositions {
     pub(super) places: Vec<RepertoirePosition>,
-    /// All nodes in the order of the text, each line to its end before the next one, with the index of the
-    /// node's place.
+    /// All nodes in the order of the text, each line to its end before the next one. Each has the index of
+    /// its position in `places`.
     pub(super) nodes: Vec<(usize, usize)>,
     by_node: HashMap<usize, usize>,
     by_key: KeyMap<Vec<usize>>,
@@ -57,7 +58,7 @@ impl RepertoirePositions {
         found
     }
 
-    /// The place of a node. Adds a new one if its position has none.
+    /// The index in `places` of a node's position. Adds the position if it is missing.
     fn insert(&mut self, book: &Book, node: usize) -> usize {
         let position = &book.nodes[node].position;
         if let Some(place) = self.at(book, position) {
@@ -75,7 +76,7 @@ impl RepertoirePositions {
         place
     }
 
-    /// The place with a position.
+    /// The index of a position in `places`.
     fn at(&self, book: &Book, position: &Position) -> Option<usize> {
         let alike = self.by_key.get(&position.key())?;
         let fen = position.canonical_fen();
@@ -86,13 +87,13 @@ impl RepertoirePositions {
         alike.iter().find(is_same).copied()
     }
 
-    /// The place of a node.
+    /// The repertoire's position at a node.
     pub(super) fn of(&self, node: usize) -> &RepertoirePosition {
         &self.places[self.by_node[&node]]
     }
 
-    /// Finds the moves that leave the repertoire: neither the move nor the position after it is in it. At the
-    /// end of a line, no move leaves it.
+    /// Finds the moves that leave the repertoire: neither the move nor the position after it belongs to the
+    /// repertoire. At the end of a line, no move counts as leaving it.
     pub(super) fn find_leaving(&mut self, book: &Book) {
         for index in 0..self.places.len() {
             let place = &self.places[index];
@@ -114,7 +115,7 @@ impl RepertoirePositions {
     }
 }
 
-/// The latest games that followed a repertoire, up to a maximum number, each with the first place recorded
+/// The latest games that followed a repertoire, up to a maximum number, each with the first position recorded
 /// for it.
 pub(super) struct Latest {
     most: usize,
@@ -123,7 +124,7 @@ pub(super) struct Latest {
     games: HashMap<GameId, Followed>,
 }
 
-/// The index of a place, and the move played there.
+/// The index of a position in `places`, and the move played from there.
 type Followed = (usize, Option<MoveCode>);
 
 impl Latest {
@@ -153,7 +154,7 @@ impl Latest {
     /// The games, the latest first.
     pub(super) fn into_games(self) -> impl Iterator<Item = (GameId, Followed)> {
         let Self { order, mut games, .. } = self;
-        // In reversed order, the greatest come first.
+        // As the entries are reversed, the greatest come first.
         order
             .into_sorted_vec()
             .into_iter()
