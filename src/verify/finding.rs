@@ -29,9 +29,9 @@ pub enum FindingKind {
     DanglingLink,
     /// A count or total differs from the counted rows.
     WrongCount,
-    /// A value differs from the one that follows from others.
+    /// A value differs from the one that follows from other values.
     WrongValue,
-    /// The PGN text differs.
+    /// A value differs from the PGN text.
     SourceText,
 }
 
@@ -102,7 +102,7 @@ impl fmt::Display for Id {
     }
 }
 
-/// Identifies a row of a table: columns and their values. Empty: the table as a whole.
+/// Identifies a row of a table: columns and their values. Empty for the table as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowId(pub Vec<(&'static str, Id)>);
 
@@ -140,15 +140,15 @@ impl RowId {
 /// A finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
-    /// Its kind.
+    /// The kind of damage.
     pub kind: FindingKind,
     /// The table.
     pub table: &'static str,
     /// The row.
     pub row: RowId,
-    /// The column, if it concerns one.
+    /// The column, if the finding concerns a single one.
     pub column: Option<&'static str>,
-    /// The expected value.
+    /// The expected value; empty if the finding concerns a row or table as a whole.
     pub expected: String,
     /// The value found.
     pub found: String,
@@ -173,7 +173,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Findings: the number of all, and the first ones, ordered by kind, table and row.
+/// The number of all findings, and the first ones, ordered by kind, table and row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     /// The number of findings of each kind.
@@ -217,7 +217,7 @@ impl Collector {
         }
     }
 
-    /// Adds the findings of another collector, which keeps at least as many.
+    /// Adds the findings of another collector, which must keep at least as many findings as this one.
     pub(crate) fn absorb(&self, others: Findings) {
         let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
         for (kind, count) in others.counts {

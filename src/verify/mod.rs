@@ -6,7 +6,7 @@
 //! | `file` | pages, schema, links between tables, numbers, totals |
 //! | `rows::games` | each game's rows, one scan of `game_position` |
 //! | `rows::replay` | positions and moves of one game, on the board |
-//! | `rows::occurrences` | `position_game` against `game_position`, one scan of it |
+//! | `rows::occurrences` | `position_game` against `game_position`, one scan of `occurrence` |
 //! | `rows::frequent_keys` | lists of frequent keys |
 //! | `rows::visited_positions` | `visited_position` and `continuation`, by counting again |
 //! | `rows::duplicates` | skipped and broken-off games, against their originals |

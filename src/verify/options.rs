@@ -28,9 +28,9 @@ impl Default for VerifyOptions {
 /// How much of the slow checks to do. The same database gives the same sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sample {
-    /// All of it.
+    /// All items.
     All,
-    /// This many, evenly spread.
+    /// This many items, evenly spread.
     Some(u32),
 }
 

@@ -23,25 +23,25 @@ impl std::fmt::Debug for Progress {
 }
 
 impl Progress {
-    /// Rows of the large tables to read, according to the database.
+    /// The number of rows of the large tables that the check will read, according to the database.
     #[must_use]
     pub fn total_rows(&self) -> u64 {
         self.total_rows.load(Ordering::Relaxed)
     }
 
-    /// Rows of the large tables read.
+    /// The number of rows of the large tables read so far.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// Games replayed.
+    /// The number of games replayed so far.
     #[must_use]
     pub fn games(&self) -> u64 {
         self.games.load(Ordering::Relaxed)
     }
 
-    /// Plies replayed.
+    /// The number of plies replayed so far.
     #[must_use]
     pub fn plies(&self) -> u64 {
         self.plies.load(Ordering::Relaxed)
@@ -59,7 +59,7 @@ impl Progress {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Makes `stop` interrupt the statements of a connection too.
+    /// Makes [`stop`](Self::stop) interrupt the statements of a connection too.
     pub(crate) fn listen(&self, handle: InterruptHandle) {
         self.statements.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
     }

@@ -10,25 +10,25 @@ use crate::verify::finding::Findings;
 pub struct Report {
     /// The findings.
     pub findings: Findings,
-    /// Rows of `game`.
+    /// The number of rows of `game`.
     pub games: u64,
-    /// Rows of `game_position`.
+    /// The number of rows of `game_position`.
     pub positions: u64,
-    /// Games replayed on the board.
+    /// The number of games replayed on the board.
     pub replayed_games: u64,
-    /// Plies of these games.
+    /// The number of plies of these games.
     pub replayed_plies: u64,
-    /// Games compared with their PGN text.
+    /// The number of games compared with their PGN text.
     pub reread_games: u64,
-    /// Rows of `visited_position` recounted.
+    /// The number of rows of `visited_position` recounted.
     pub visited_positions: u64,
-    /// Rows of `duplicate` compared with their originals.
+    /// The number of rows of `duplicate` compared with their originals.
     pub duplicates: u64,
     /// The number of sources that are unchanged or have only grown.
     pub sources_same: u64,
     /// The number of other sources, whose games were not compared.
     pub sources_other: u64,
-    /// Notes on the first of these.
+    /// Notes on the first of these other sources.
     pub notes: Vec<SourceNote>,
     /// Wall time.
     pub elapsed: Duration,
@@ -42,14 +42,14 @@ impl Report {
     }
 }
 
-/// A source whose games could not be compared. That is not a finding.
+/// A source whose games could not be compared, which is not a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceNote {
-    /// Its path in the database.
+    /// The path of the source in the database.
     pub path: PathBuf,
-    /// Its state.
+    /// The state of the source.
     pub state: SourceState,
-    /// A sentence.
+    /// A sentence that explains the state.
     pub message: String,
 }
 
@@ -57,15 +57,15 @@ pub struct SourceNote {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SourceState {
-    /// Its text is the same.
+    /// The text is the same.
     Same,
-    /// Its text is the same, followed by more text.
+    /// The text is the same, followed by more text.
     Grown,
-    /// Its text differs.
+    /// The text differs.
     Changed,
     /// There is no such file.
     Missing,
-    /// It cannot be read, or could not be completely read when it was indexed.
+    /// The source cannot be read, or could not be completely read when it was indexed.
     Unreadable,
 }
 

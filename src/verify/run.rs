@@ -42,16 +42,16 @@ pub(crate) struct Check<'a> {
     pub(crate) duplicates: Duplicates,
     pub(crate) problems: Problems,
     pub(crate) start: Position,
-    /// By key: number and FEN of openings.
+    /// For each key, the numbers and FENs of the openings with this key.
     pub(crate) openings: HashMap<i64, Vec<(StoredId<OpeningId>, String)>>,
     pub(crate) threshold: Option<i64>,
-    /// After several runs, a game may have a new number, because it was read again when its file had grown.
-    /// Names that only it used may be removed, or may remain.
+    /// Which numbers may be missing. After several runs, a game may have a new number, because it was read
+    /// again when its file had grown. Names that only this game used may be removed, or may remain.
     pub(crate) gone: MissingIds,
     games: u64,
     last_game: StoredId<GameId>,
-    /// The numbers of the games to replay, if numbers are missing: then the index of a game does not follow
-    /// from its number.
+    /// The numbers of the games to replay, if numbers are missing, so that the index of a game does not
+    /// follow from its number.
     sampled: Option<HashSet<i64>>,
     /// Blocks that have sets of games.
     blocks: Vec<u32>,
@@ -67,13 +67,13 @@ fn sampled(connection: &Connection, sample: Sample, count: u64) -> rusqlite::Res
     games.filter(|&(index, _)| sample.has(index, count)).map(|(_, game)| game).collect()
 }
 
-/// A job.
+/// A part of the check that one thread does.
 #[derive(Clone, Debug)]
 enum Job {
     Integrity,
     Structure,
     Annotations,
-    /// A chain of readings of a file.
+    /// The chain of readings of a file, by its index.
     Source(usize),
     Games(RangeInclusive<StoredId<GameId>>),
     Keys(RangeInclusive<i64>),
@@ -226,7 +226,7 @@ impl<'a> Check<'a> {
         if self.options.sample != Sample::All && self.last_game.number() != self.games.cast_signed() {
             self.sampled = Some(sampled(connection, self.options.sample, self.games)?);
         }
-        // The rows of the runs may contain any numbers.
+        // The numbers are limited, because damaged rows of `import` can contain any values.
         let positions = count("SELECT CAST(min(total(positions), 1e18) AS INTEGER) FROM import")?;
         self.progress.expect(2 * positions);
         self.blocks = features::blocks(connection)?;
@@ -244,7 +244,7 @@ impl<'a> Check<'a> {
         count("SELECT count(*) FROM visited_position")
     }
 
-    /// Reads everything once.
+    /// Does all jobs, which together read everything once.
     fn work(&self, pool: &ThreadPool, visited: &VisitedPositions) -> Result<Outcome> {
         let mut jobs = vec![Job::Integrity, Job::Structure, Job::Annotations];
         if self.options.sources {
@@ -312,7 +312,7 @@ impl<'a> Check<'a> {
         Ok(done)
     }
 
-    /// Checks a file, and compares its games with it if that is best done in the same pass.
+    /// Checks a source file. If the file must be decoded, also compares its games with it, in the same pass.
     fn source(&self, connection: &Connection, index: usize, outcome: &Mutex<Outcome>) -> Result<bool> {
         let chain = &self.sources.chains()[index];
         let finder = self.sources.finder();
@@ -342,7 +342,7 @@ impl<'a> Check<'a> {
         Ok(done)
     }
 
-    /// Compares the counts.
+    /// Compares the counts of all jobs, and searches for the rows that cause differences.
     fn conclude(&self, pool: &ThreadPool, connection: &Connection, outcome: &Outcome) -> Result<()> {
         if outcome.is_incomplete {
             return Ok(());
@@ -370,7 +370,7 @@ impl<'a> Check<'a> {
     }
 
     /// Compares columns of games, and the sets of games of a sample of the visited positions, with the rows
-    /// that they follow from.
+    /// from which they are built.
     fn compare_sets(&self, pool: &ThreadPool, connection: &Connection) -> Result<()> {
         const KEYS: usize = 64;
         let table = || RowId::default();
@@ -502,7 +502,7 @@ fn at(range: &RangeInclusive<StoredId<GameId>>) -> RowId {
     RowId::game((*range.start()).max(StoredId::from(1)))
 }
 
-/// From each start to the next.
+/// The ranges from each start to the next.
 fn ranges(starts: &[i64]) -> Vec<RangeInclusive<i64>> {
     let ends = starts.iter().skip(1).map(|next| next - 1).chain([i64::MAX]);
     starts.iter().copied().zip(ends).map(|(start, end)| start..=end).collect()

@@ -27,11 +27,11 @@ fn is_constraint(item: &[&str]) -> bool {
 
 /// A `CREATE TABLE` statement.
 struct Parts<'w, 's> {
-    /// Up to the first parenthesis.
+    /// The words up to the first parenthesis.
     head: &'w [&'s str],
-    /// The items between commas.
+    /// The items between commas, each as its words.
     items: Vec<&'w [&'s str]>,
-    /// From the closing parenthesis on.
+    /// The words from the closing parenthesis on.
     tail: &'w [&'s str],
 }
 

@@ -106,7 +106,7 @@ pub(crate) fn schema(connection: &Connection, findings: &Collector) -> store::Re
     Ok(())
 }
 
-/// These links, and those of side tables.
+/// [`LINKS`], and the links of side tables.
 fn all_links() -> impl Iterator<Item = Link> {
     let side_tables = HeaderBatch::SIDE_TABLES.iter();
     let of_game = |table: &SideTable| (table.name, &table.columns[..table.key], "game_id", "game", "game_id");
@@ -173,7 +173,8 @@ pub(crate) fn numbers(
     Ok(())
 }
 
-/// The minimum number of games of a position with a row in `visited_position`.
+/// Reads the minimum number of games that a position needs for a row in `visited_position`. Reports a missing
+/// or invalid setting.
 pub(crate) fn threshold(connection: &Connection, findings: &Collector) -> rusqlite::Result<Option<i64>> {
     const NAME: &str = "continuation_threshold";
     let row = || RowId(vec![("name", Id::Text(NAME.to_owned()))]);
@@ -191,7 +192,7 @@ pub(crate) fn threshold(connection: &Connection, findings: &Collector) -> rusqli
     Ok(None)
 }
 
-/// Checks that settings with words have known values.
+/// Checks that settings whose values are words have known values.
 pub(crate) fn words(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
     let duplicates: fn(&str) -> bool = |word| Duplicates::parse(word).is_some();
     let annotations: fn(&str) -> bool = |word| Annotations::parse(word).is_some();
@@ -217,7 +218,7 @@ pub(crate) fn words(connection: &Connection, findings: &Collector) -> rusqlite::
     Ok(())
 }
 
-/// Compares the list of openings with its digest, and their keys with their positions.
+/// Compares the list of openings with its digest, and the keys of openings with their positions.
 pub(crate) fn openings(database: &Database, findings: &Collector) -> rusqlite::Result<()> {
     const NAME: &str = "openings";
     let connection = database.connection();
@@ -243,7 +244,7 @@ pub(crate) fn openings(database: &Database, findings: &Collector) -> rusqlite::R
                 findings.wrong(FindingKind::WrongValue, "opening", id(), "key", position.key().as_i64(), key);
             }
             Ok(_) => {}
-            // The list as a whole cannot be read.
+            // With an illegal position, the list as a whole cannot be read.
             Err(error) => {
                 let expected = format!("a legal position ({error})");
                 findings.wrong(FindingKind::WrongValue, "opening", id(), "fen", expected, fen);
@@ -291,14 +292,15 @@ pub(crate) fn totals(
         let problems = problems.get(&id).copied().unwrap_or(0);
         compare("source", &place, "problems", Some(problems), row.get(3)?);
         let last_game: Option<i64> = row.get(4)?;
-        // Later games may have been ignored or skipped.
+        // `last_game` may be greater, because later games may have been ignored or skipped.
         if let Some(least) = source.last_game.filter(|_| source.last_game > last_game) {
             let (row, expected) = (place, format!("at least {least}"));
             findings.wrong(FindingKind::WrongValue, "source", row, "last_game", expected, shown(last_game));
         }
     }
     let imports: i64 = connection.query_row("SELECT count(*) FROM import", [], |row| row.get(0))?;
-    // Distinct positions and problems are not counted per import.
+    // Distinct positions and problems are not counted per import, so they can be compared only if there is a
+    // single import.
     let only = |number: u64| (imports == 1).then(|| i64::try_from(number).unwrap_or(i64::MAX));
     let mut statement = connection.prepare(
         "SELECT import_id, games, plies, positions, distinct_positions, problems FROM import
@@ -360,7 +362,7 @@ pub(crate) fn unused_names(connection: &Connection, findings: &Collector) -> rus
     Ok(())
 }
 
-/// Reports records of removed games at places of other rows.
+/// Reports rows of `removed_game` at the place of a row of `game` or `duplicate`.
 pub(crate) fn removed_games(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
     if !connection.query_row("SELECT EXISTS (SELECT 1 FROM removed_game)", [], |row| row.get(0))? {
         return Ok(());
@@ -382,7 +384,7 @@ pub(crate) fn removed_games(connection: &Connection, findings: &Collector) -> ru
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MissingIds {
     Nothing,
-    /// Games that were read again, and names that only they used.
+    /// Games that were read again, and names that only these games used.
     Games,
     /// Games, sources and names, because the user removed games.
     All,

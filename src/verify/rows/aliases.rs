@@ -1,4 +1,4 @@
-//! The table `player_alias`: one name for each spelling, and one number for each name.
+//! The table `player_alias`: one name for each spelling, and one FIDE number for each name.
 
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
@@ -8,7 +8,8 @@ use crate::verify::finding::{Collector, FindingKind, Id, RowId};
 
 const TABLE: &str = "player_alias";
 
-/// Rows that contradict themselves or others: the problem, the column, and the rows.
+/// Queries for wrong rows: the expected value, the column, and the SQL, which selects the alias and the value
+/// found.
 const WRONG: [(&str, &str, &str); 4] = [
     ("a text", "alias", "SELECT alias, alias FROM player_alias WHERE typeof(alias) <> 'text'"),
     ("a text", "name", "SELECT alias, name FROM player_alias WHERE typeof(name) <> 'text'"),

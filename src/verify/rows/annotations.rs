@@ -20,7 +20,7 @@ struct Rules {
 /// A column, its expected value, and the condition in SQL.
 struct Rule(&'static str, &'static str, &'static str);
 
-/// The game has such a position on this line.
+/// The ply must be that of a position on the row's line.
 const PLACE: Rule = Rule(
     "ply",
     "a position of its line",
@@ -203,7 +203,7 @@ fn check_table(connection: &Connection, findings: &Collector, rules: &Rules) -> 
     Ok(())
 }
 
-/// The position at which a variation begins.
+/// The SQL that selects the position at which a variation begins.
 const BRANCH: &str = "
     SELECT p.fen, p.halfmove_clock FROM variation AS v
     JOIN game_position AS p ON p.game_id = v.game_id AND p.ply = v.ply
@@ -218,7 +218,7 @@ struct Line {
     game: i64,
     line: i64,
     ply: i64,
-    /// `None`: the rest cannot be played.
+    /// `None` if the rest of the variation cannot be played.
     position: Option<Position>,
 }
 
@@ -259,7 +259,7 @@ fn branch(connection: &Connection, game: i64, line: i64) -> rusqlite::Result<Opt
     Ok(found.optional()?.flatten())
 }
 
-/// Plays the move of a row, and reports values that do not follow.
+/// Plays the move of a row, and reports values that do not match the position after it.
 fn play(row: &Row<'_>, line: &mut Line, findings: &Collector) -> rusqlite::Result<()> {
     let Some(position) = &mut line.position else { return Ok(()) };
     let id = || {

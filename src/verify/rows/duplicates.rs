@@ -17,13 +17,13 @@ use crate::verify::rows::stored::{self, StoredDuplicate, shown};
 use crate::verify::run::Check;
 use crate::verify::source::text::{Texts, piece};
 
-/// Rows of `duplicate` in pieces.
+/// The rows of `duplicate`, divided into pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Duplicates {
     count: u64,
     /// The first key of each piece.
     starts: Vec<[Value; 2]>,
-    /// For each source with rows: the number of rows before its first.
+    /// For each source with rows, the number of rows of the table before its first one.
     before: HashMap<StoredId<SourceId>, u64>,
 }
 
@@ -61,7 +61,8 @@ pub(crate) struct Skipped<'c> {
     connection: &'c Connection,
     /// The sources after the current one.
     sources: std::vec::IntoIter<StoredId<SourceId>>,
-    /// The current source, the offset of the next rows, and their number in the table.
+    /// The current source, the offset from which to read more rows, and the index of the first of these in
+    /// the table.
     source: Option<(StoredId<SourceId>, i64, u64)>,
     rows: std::vec::IntoIter<StoredDuplicate>,
 }
@@ -96,7 +97,7 @@ impl<'c> Skipped<'c> {
     /// Reads more rows of a source.
     fn read(&mut self, source: StoredId<SourceId>, from: i64, mut number: u64) -> rusqlite::Result<()> {
         const AT_ONCE: usize = 1024;
-        // What is wrong with the rows themselves is reported by the scan of all rows.
+        // Errors in the rows themselves are reported by the scan of all rows.
         let unheard = Collector::new(0);
         let columns = stored::columns::<StoredDuplicate>();
         let sql = format!(
@@ -128,7 +129,7 @@ impl StoredDuplicate {
         matches!(self.kind.as_deref(), Some("same" | "moves" | "cut"))
     }
 
-    /// What the game has in common with its original, if it was skipped for that.
+    /// What the game has in common with its original, if that is why it was skipped.
     fn like(&self) -> Option<DuplicateMatch> {
         match self.kind.as_deref() {
             Some("same") => Some(DuplicateMatch::Same),
@@ -146,7 +147,7 @@ enum DuplicateMatch {
     Moves,
 }
 
-/// Scans pieces of the table; each thread has its own.
+/// Scans pieces of the table. Each thread has its own scan.
 pub(crate) struct DuplicateScan<'c> {
     check: &'c Check<'c>,
     texts: Texts<'c>,
@@ -206,7 +207,7 @@ impl<'c> DuplicateScan<'c> {
         self.check.findings.wrong(FindingKind::WrongValue, "duplicate", id, column, expected, found);
     }
 
-    /// Checks a broken-off game and the longer one.
+    /// Checks a broken-off game and the longer game that begins with its moves.
     fn prefix(&self, connection: &Connection, row: &StoredDuplicate) -> rusqlite::Result<()> {
         for (column, found) in [("line", row.line), ("game_number", row.game_number)] {
             if found.is_some() {
@@ -250,7 +251,8 @@ impl<'c> DuplicateScan<'c> {
                 self.wrong(row, column, "a number from 1", shown(found));
             }
         }
-        // Removing games leaves duplicates whose files cannot be read again.
+        // If originals were removed, duplicates remain without an original when their files cannot be read
+        // again.
         if row.original.is_none() && row.like().is_some() && self.check.gone != MissingIds::All {
             self.wrong(row, "original_id", "a row of game", "NULL");
         }
@@ -262,7 +264,8 @@ impl<'c> DuplicateScan<'c> {
     }
 }
 
-/// Compares a skipped game, and its original, with its text, if possible.
+/// Compares a skipped game and its original with the game's text; `None` if this text is not within its
+/// source.
 pub(crate) fn compare(
     findings: &Collector,
     connection: &Connection,
@@ -307,11 +310,13 @@ pub(crate) fn compare(
     Ok(())
 }
 
-/// The compared columns, in addition to the moves; the first ones belong to the moves.
+/// The columns that are compared in addition to the moves. Duplicates by moves alone must be equal in the
+/// first `COLUMNS_OF_MOVES` of them.
 const COLUMNS: [&str; 6] = ["start_fen", "status", "white_id", "black_id", "date", "result"];
 const COLUMNS_OF_MOVES: usize = 2;
 
-/// These columns according to a text, with names instead of numbers, and the start position without counters.
+/// The values of [`COLUMNS`] according to a text, with names instead of numbers, and the start position
+/// without counters.
 fn columns(text: &GameText<'_>) -> [Option<String>; 6] {
     COLUMNS.map(|column| {
         let told = text.columns().find(|&(index, _)| GameRow::COLUMNS[index] == column);
@@ -342,7 +347,7 @@ fn start(fen: Option<&str>) -> Option<String> {
     Position::from_fen(fen.as_bytes()).ok().map(|(position, _)| position.canonical_fen())
 }
 
-/// The first ply at which a game's move differs from a text.
+/// The first ply at which the move of a game differs from that in a text.
 fn parting(
     connection: &Connection,
     id: StoredId<GameId>,

@@ -1,4 +1,4 @@
-//! Checks the sets of games by feature: rebuilds each from the rows of the games.
+//! Checks the sets of games by feature: rebuilds each set from the rows of the games.
 
 use std::cmp::Ordering;
 use std::convert::Infallible;
@@ -49,7 +49,7 @@ pub(crate) fn check(connection: &Connection, block: u32, findings: &Collector) -
     Ok(())
 }
 
-/// Reports rows of blocks without games.
+/// Reports rows of `game_set` with a block number that no game can have.
 pub(crate) fn check_blocks(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT block, kind, value FROM game_set WHERE typeof(block) <> 'integer' OR block NOT BETWEEN 0 AND 65535",
@@ -62,7 +62,7 @@ pub(crate) fn check_blocks(connection: &Connection, findings: &Collector) -> rus
     Ok(())
 }
 
-/// A set of a block: the columns of its row, with the value of the set.
+/// Identifies the row of a set by block, kind and value.
 fn row_id((block, kind, value): (u32, FeatureKind, i64)) -> RowId {
     let kind = Id::Text(kind.as_str().to_owned());
     RowId::new([("block", i64::from(block))]).and("kind", kind).and("value", value)

@@ -32,7 +32,8 @@ impl ListedKeys {
         Ok(Self(lists))
     }
 
-    /// Reports a key with more rows in a level than its list says: it would be missed when games are added.
+    /// Reports a key with more rows in a level than the list of the level allows: the key would be missed
+    /// when games are added.
     pub(crate) fn check(&self, level: i64, key: i64, rows: u32, findings: &Collector) {
         let Ok(index) = self.0.binary_search_by_key(&level, |(level, _)| *level) else { return };
         let most = self.0[index].1.most_rows(key);

@@ -66,13 +66,13 @@ fn add_all<I: Copy + Eq + Hash>(counts: &mut HashMap<I, Counted>, others: &HashM
     others.iter().for_each(|(&id, &counted)| counts.entry(id).or_default().add(counted));
 }
 
-/// Scans ranges of games; each thread has its own.
+/// Scans ranges of games. Each thread has its own scan.
 pub(crate) struct GameScan<'c> {
     check: &'c Check<'c>,
     replay: Replay<'c>,
     texts: Texts<'c>,
     occurrences: OccurrenceCounter<'c>,
-    /// Whether only occurrences are counted.
+    /// Whether this scan only counts occurrences.
     again: bool,
     pub(crate) sums: Sums,
 }
@@ -128,7 +128,7 @@ impl<'c> GameScan<'c> {
         Ok(())
     }
 
-    /// Reports and skips rows of missing games, up to a game.
+    /// Reports and skips rows of missing games, up to the rows of the game `before`.
     fn surplus(
         &mut self,
         positions: &mut Rows<'_>,
@@ -245,7 +245,7 @@ impl<'c> GameScan<'c> {
         self.sums.imports.entry(game.import).or_default().add(counted);
     }
 
-    /// Compares the columns of `game` that describe its rows with these rows.
+    /// Compares the columns of `game` that describe the game's positions with the rows of these positions.
     fn end_of_rows(&self, game: &StoredGame, seen: &Seen) {
         let findings = &self.check.findings;
         let id = || RowId::game(game.game);
@@ -311,7 +311,7 @@ impl<'c> GameScan<'c> {
         Ok(())
     }
 
-    /// Checks the hash of players, date and first moves. All moves have been replayed.
+    /// Checks the hash of players, date and first moves. All moves must have been replayed.
     fn prefix(&self, connection: &Connection, game: &StoredGame) -> rusqlite::Result<()> {
         let expected = match (game.white, game.black) {
             (Some(white), Some(black)) => {

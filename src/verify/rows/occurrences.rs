@@ -15,10 +15,10 @@ use crate::verify::rows::stored::shown;
 use crate::verify::rows::visited_positions::{VisitedPositions, report_shared};
 use crate::verify::run::Check;
 
-/// Scans ranges of keys; each thread has its own.
+/// Scans ranges of keys. Each thread has its own scan.
 pub(crate) struct OccurrenceScan<'c> {
     check: &'c Check<'c>,
-    /// Positions that are recounted anyway.
+    /// The positions that the scan of games recounts anyway.
     visited: &'c VisitedPositions,
     pub(crate) occurrences: Checksum,
     pub(crate) distinct: u64,
@@ -43,13 +43,13 @@ impl Occurrence {
     }
 }
 
-/// The rows of one key.
+/// Counts of the rows of one key.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     key: i64,
     games: i64,
     game: StoredId<GameId>,
-    /// The level of its last row, and the number of games that reached it in this level.
+    /// The level of the key's last row, and the number of games that reached the key in this level.
     level: (i64, i64),
     /// The greatest number of games in one level.
     most_in_level: i64,
@@ -69,7 +69,8 @@ impl Run {
         self.game = game;
     }
 
-    /// Whether its position must have a row: rows may be [delayed](may_be_delayed).
+    /// Whether the key's position must have a row in `visited_position`, although such rows may be
+    /// [delayed](may_be_delayed).
     fn has_many(&self, threshold: i64) -> bool {
         let may_be_delayed = u32::try_from(threshold).is_ok_and(may_be_delayed);
         (if may_be_delayed { self.most_in_level } else { self.games }) >= threshold
@@ -89,7 +90,7 @@ impl<'c> OccurrenceScan<'c> {
         const REPORT_INTERVAL: u64 = 1 << 14;
         let bounds = [*range.start(), *range.end()];
         let mut statement = connection.prepare_cached(if has_one_level(connection)? {
-            // Nothing must be sorted.
+            // With one level, the rows need no sorting.
             "SELECT key, game_id, ply, game_id < level, level FROM occurrence
              WHERE level = (SELECT level FROM occurrence_level) AND key BETWEEN ?1 AND ?2 ORDER BY key, game_id, ply"
         } else {
@@ -228,8 +229,8 @@ fn is_shared(connection: &Connection, key: i64) -> rusqlite::Result<bool> {
     connection.prepare_cached(sql)?.query_row([key], |row| row.get(0))
 }
 
-/// Reports rows of `game_position` that are missing in `position_game`, among games of the groups that
-/// `differ`.
+/// Reports rows of `game_position` that are missing in `position_game`, among games of the groups for which
+/// `differ` is true.
 pub(crate) fn find_missing(
     connection: &Connection,
     range: &RangeInclusive<StoredId<GameId>>,
@@ -255,8 +256,8 @@ pub(crate) fn find_missing(
     Ok(())
 }
 
-/// Reports rows of `position_game` that are missing in `game_position`, among games of the groups that
-/// `differ`.
+/// Reports rows of `position_game` that are missing in `game_position`, among games of the groups for which
+/// `differ` is true.
 pub(crate) fn find_surplus(
     connection: &Connection,
     range: &RangeInclusive<i64>,

@@ -27,8 +27,8 @@ fn quoted(text: Option<&str>) -> String {
 /// The number of problems of each source.
 pub(crate) type ProblemCounts = HashMap<StoredId<SourceId>, i64>;
 
-/// Compares the problems with their games and sources, and checks their words. Returns the number of problems
-/// of each source.
+/// Compares the problems with their games and sources, and checks their kinds, severities and messages.
+/// Returns the number of problems of each source.
 pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::Result<ProblemCounts> {
     let mut counts = HashMap::new();
     let columns =
@@ -38,7 +38,7 @@ pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::
          LEFT JOIN game AS g ON g.game_id = p.game_id LEFT JOIN source AS s ON s.source_id = p.source_id"
     ))?;
     let mut rows = statement.query([])?;
-    // Values that are not numbers are reported by the scan of that table.
+    // Values that are not numbers are reported by the scan of the table that contains them.
     let number =
         |row: &rusqlite::Row<'_>, column| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_i64().ok());
     while let Some(row) = rows.next()? {
@@ -88,7 +88,7 @@ pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::
 /// The problems of each game: eight bytes per problem.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
-    /// Game and number of the problem, in ascending order.
+    /// Pairs of a game and the number of one of its problems, in ascending order.
     of_games: Vec<(GameId, u32)>,
 }
 
@@ -116,7 +116,7 @@ impl Problems {
         &rest[..rest.partition_point(|(other, _)| *other == game)]
     }
 
-    /// Compares the rows of a game with its text.
+    /// Compares the problems stored for a game with those found in its text.
     pub(crate) fn compare<'t>(
         &self,
         findings: &Collector,
@@ -127,7 +127,7 @@ impl Problems {
         let told: Vec<_> = told.collect();
         let sql = format!("SELECT {} FROM problem WHERE problem_id = ?1", columns::<StoredProblem>());
         let mut statement = connection.prepare_cached(&sql)?;
-        // What is wrong with the rows themselves is reported elsewhere.
+        // Errors in the rows themselves are reported elsewhere.
         let unheard = Collector::new(0);
         let (mut stored, mut is_before) = (Vec::new(), false);
         for (_, id) in self.of(game.game) {
@@ -138,7 +138,8 @@ impl Problems {
                 false => stored.push(problem),
             }
         }
-        // The number of reported warnings per game is limited; those before its text count too.
+        // The number of reported warnings per game is limited, and warnings before the game's text count too,
+        // so fewer of those in its text may be stored.
         let may_have_more = is_before && told.len() > stored.len();
         if stored.len() != told.len() && !may_have_more {
             let (rows, told) = (stored.len(), told.len());
@@ -182,7 +183,7 @@ fn compare_row(
     if told.line > 0 {
         wrong("column_number", told.column.to_string(), stored.column.to_string());
     }
-    // From a single game, only differences of line numbers are known.
+    // The text of a single game shows only the differences between line numbers.
     if let Some((first, line)) = first {
         let begin = first.line.saturating_sub_unsigned(line);
         wrong("line", begin.saturating_add_unsigned(told.line).to_string(), stored.line.to_string());

@@ -24,7 +24,7 @@ pub(crate) struct Replay<'c> {
     /// The number of consecutive FENs that did not match.
     misfits: u32,
     start_key: PositionKey,
-    /// The moves, corrected where the positions show how.
+    /// The moves, corrected where the positions show which move was played.
     codes: Vec<MoveCode>,
 }
 
@@ -71,7 +71,7 @@ impl<'c> Replay<'c> {
         self.start_key = self.position.key();
     }
 
-    /// The game has a gap here, so the position is no longer known.
+    /// Marks the position as unknown, because a row of the game is missing.
     pub(crate) fn lose_position(&mut self) {
         self.on_course = false;
     }
@@ -92,7 +92,7 @@ impl<'c> Replay<'c> {
         self.codes().map(|codes| hash(codes).cast_signed())
     }
 
-    /// The hash of the game's first moves and of its `pairing`; `None` if it has fewer.
+    /// The hash of the game's first moves and of its `pairing`; `None` if the game has too few moves.
     pub(crate) fn prefix_hash(&self, pairing: u64) -> Option<i64> {
         prefix_hash(self.start_key.0, self.codes()?, pairing).map(u64::cast_signed)
     }
@@ -181,7 +181,8 @@ impl<'c> Replay<'c> {
     }
 }
 
-/// The moves of a game, corrected where its positions show how; `None` if some cannot be determined.
+/// The moves of a game, corrected where its positions show which move was played; `None` if some moves cannot
+/// be determined.
 pub(crate) fn replayed_codes(
     connection: &Connection,
     game: &StoredGame,

@@ -1,4 +1,4 @@
-//! Compares columns of games and sets of games with the rows that they follow from.
+//! Compares columns of games and sets of games with the rows from which they are built.
 
 use rusqlite::Connection;
 
@@ -79,7 +79,7 @@ pub(crate) fn compare_visits(
     let mut visits: SortedMap<i64, Vec<(u16, PlayedMove)>> = SortedMap::new();
     let mut places = Vec::new();
     for_each_occurrence(connection, PositionKey::from_i64(key), |game, ply| places.push((game, ply)))?;
-    // A game counts with the last move it played.
+    // A game counts with the last move that it played from the position.
     for places in places.chunk_by(|(game, _), (next, _)| game == next) {
         let mut last = None;
         for &(game, ply) in places {

@@ -42,7 +42,8 @@ fn shown(value: Option<&Id>) -> String {
     value.cloned().map_or_else(|| "NULL".to_owned(), Id::into_text)
 }
 
-/// Rows are without the game's number; the columns of the key come first.
+/// Compares the rows of a game in one table with the expected rows in `told`. Both are without the game's
+/// number, and the columns of the key come first.
 fn compare_table(
     findings: &Collector,
     connection: &Connection,
@@ -63,7 +64,7 @@ fn compare_table(
         let values = cells.split_off(key.len());
         found.insert(cells, values);
     }
-    // If all columns belong to the key, there is no other value to report.
+    // If all columns belong to the key, the last of them is reported.
     let first = values.first().or(key.last()).copied().unwrap_or("game_id");
     let wrong = |cells: &[Value], column, expected: String, found: Option<&Value>| {
         let row = RowId::game(game);

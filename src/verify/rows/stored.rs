@@ -29,8 +29,8 @@ pub(crate) fn columns<R: StoredRow>() -> String {
     R::COLUMNS.join(", ")
 }
 
-/// Reads a row of these columns. Values that are not integers or texts as required are reported, and read as
-/// 0 or as empty.
+/// Reads a row with the columns of `R`. Values that are not integers or texts as required are reported, and
+/// read as 0 or as empty.
 pub(crate) fn read<R: StoredRow>(row: &Row<'_>, findings: &Collector) -> rusqlite::Result<R> {
     R::read(row, &mut |column, expected, value| {
         report_invalid_cell(findings, row, (R::TABLE, R::COLUMNS, R::KEY), column, expected, value)
@@ -63,7 +63,7 @@ pub(crate) static POSITIONS: LazyLock<String> = LazyLock::new(|| {
     format!("SELECT {columns} FROM game_position WHERE game_id BETWEEN ?1 AND ?2 ORDER BY game_id, ply")
 });
 
-/// A row of `game_position` without its FEN, which is not copied because there are so many.
+/// A row of `game_position` without its FEN, which is not copied because there are so many rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StoredPosition {
     pub(crate) game: StoredId<GameId>,
@@ -74,7 +74,7 @@ pub(crate) struct StoredPosition {
 }
 
 impl StoredPosition {
-    /// The column of the FEN, the last one.
+    /// The index of the FEN's column, which is the last one.
     pub(crate) const FEN: usize = POSITION_COLUMNS.len() - 1;
 
     /// Reads a row of [`POSITIONS`].

@@ -16,7 +16,7 @@ use crate::verify::rows::stored::{StoredGame, StoredPosition, shown};
 /// implemented again here: a mistake in the shared implementation would not be found by using it again.
 const LISTED: usize = LISTED_GAMES as usize;
 
-/// The number of positions to count in one pass over the games: about 200 MiB.
+/// The number of positions to count in one pass over the games. They take about 200 MiB.
 pub(crate) const AT_ONCE: usize = 1 << 18;
 
 /// Results of games.
@@ -25,7 +25,8 @@ struct Counts {
     white_wins: i64,
     draws: i64,
     black_wins: i64,
-    /// Sums of the ratings of White's and of Black's players, and their numbers.
+    /// The sums of the ratings of White's and of Black's players; `elo_games` has the numbers of these
+    /// ratings.
     elo_sums: [i64; 2],
     elo_games: [i64; 2],
     first_year: Option<i64>,
@@ -56,7 +57,7 @@ struct Outcome {
     counts: Counts,
     is_finished: bool,
     elo_sum: Option<i64>,
-    /// Increases with the date; unknown parts count as 0.
+    /// The date as a number that increases with time; unknown parts count as 0.
     day: i64,
 }
 
@@ -93,13 +94,14 @@ type Listed = ((i64, i64), StoredId<GameId>);
 /// The counts of one position.
 #[derive(Clone, Debug, Default)]
 struct Tally {
-    /// Rows with this key and the stored FEN, and rows with another FEN.
+    /// The number of rows with this key and the stored FEN; `other_fen` counts rows with this key and another
+    /// FEN.
     same_fen: u64,
     other_fen: u64,
     counts: Counts,
     unfinished: i64,
     moves: Vec<(i64, Counts)>,
-    /// The sort key of the list, then the game.
+    /// The best-rated games; `recent` has the latest games.
     top: Vec<Listed>,
     recent: Vec<Listed>,
 }
@@ -152,13 +154,13 @@ fn insert(list: &mut Vec<Listed>, listed: Listed) {
 #[derive(Debug, Default)]
 pub(crate) struct VisitedPositions {
     slots: KeyMap<u32>,
-    /// By slot: key, stored FEN, counts.
+    /// For each slot, the key, the stored FEN and the counts.
     entries: Vec<(i64, Box<[u8]>, Mutex<Tally>)>,
 }
 
 impl VisitedPositions {
-    /// The next positions of the sample after the key `after`, at most [`AT_ONCE`]; `index` counts the rows
-    /// passed, of `count`.
+    /// The next positions of the sample after the key `after`, at most [`AT_ONCE`]. `index` is the number of
+    /// rows read so far, and `count` the number of all rows.
     pub(crate) fn next(
         connection: &Connection,
         after: Option<i64>,
@@ -200,7 +202,7 @@ impl VisitedPositions {
         self.slots.contains_key(&PositionKey::from_i64(key))
     }
 
-    /// Compares the rows of both tables with the counts.
+    /// Compares the rows of `visited_position` and `continuation` with the counts.
     pub(crate) fn compare(&self, connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
         for (key, _, tally) in &self.entries {
             let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
@@ -349,7 +351,7 @@ fn show(value: &rusqlite::types::Value) -> String {
 #[derive(Debug)]
 pub(crate) struct OccurrenceCounter<'v> {
     visited: &'v VisitedPositions,
-    /// For the current game: slot, ply, move, whether the FEN is the stored one.
+    /// For each occurrence in the current game: slot, ply, move, and whether the FEN is the stored one.
     hits: Vec<(u32, StoredId<Ply>, Option<i64>, bool)>,
     tallies: HashMap<u32, Tally>,
 }
@@ -366,7 +368,7 @@ impl<'v> OccurrenceCounter<'v> {
         }
     }
 
-    /// Counts the game for each position that it reached: once, with the last move it played there.
+    /// Counts the game once for each position that it reached, with the last move that it played from there.
     pub(crate) fn end_game(&mut self, game: &StoredGame) {
         if self.hits.is_empty() {
             return;
@@ -385,7 +387,7 @@ impl<'v> OccurrenceCounter<'v> {
         self.hits.clear();
     }
 
-    /// Passes on the counts.
+    /// Adds the counts to those of all threads.
     pub(crate) fn flush(&mut self) {
         for (slot, tally) in self.tallies.drain() {
             let entry = &self.visited.entries[slot as usize].2;

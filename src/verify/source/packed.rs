@@ -22,13 +22,13 @@ use crate::verify::source::text::{Chain, Marks, compare_game, piece, report_misp
 
 /// The amount of text to decode at once, in bytes.
 const BLOCK: usize = 1 << 20;
-/// The maximum length of a game's text to compare, in bytes. No more is kept in memory.
+/// The maximum length of a game's text to compare, in bytes. Longer texts are not kept in memory.
 const MOST_TEXT: u64 = 64 << 20;
 /// The maximum number of out-of-order rows to check again.
 const MOST_BEHIND: usize = 1 << 14;
 
-/// Compares the games of a chain of readings that are in the sample, and the skipped ones, with their texts
-/// in `file`. Returns the number of sampled games.
+/// Compares the sampled games and the sampled skipped games of a chain of readings with their texts in
+/// `file`. Returns the number of compared games, not counting skipped ones.
 pub(crate) fn compare(
     check: &Check<'_>,
     connection: &Connection,
@@ -52,7 +52,7 @@ pub(crate) fn compare(
     };
     pass.all(&mut text)?;
     let verdicts = chain.set_verdicts(Ok(text.read_to_end(check.progress).verdicts()));
-    // Rows come in the order of their texts, unless they are wrong.
+    // Rows come in the order of their texts, unless their offsets are wrong. Such rows need another pass.
     let mut behind = std::mem::take(&mut pass.behind);
     sort_by_key(&mut behind, |(start, _)| *start);
     if !behind.is_empty()
@@ -70,7 +70,7 @@ pub(crate) fn compare(
     Ok(games)
 }
 
-/// The findings of one reading's games. They count only if its text is unchanged.
+/// The findings of one reading's games. They count only if the text of the reading is unchanged.
 struct ReadingFindings {
     findings: Collector,
     games: u64,
@@ -86,7 +86,7 @@ struct TextPass<'c> {
     check: &'c Check<'c>,
     connection: &'c Connection,
     chain: &'c Chain,
-    /// Per reading.
+    /// The findings of each reading.
     told: Vec<ReadingFindings>,
     reread: SingleGameParser,
     /// Items whose text had already been passed: the start of the text, and the row.
@@ -134,7 +134,7 @@ impl<'c> Games<'c> {
         range: RangeInclusive<StoredId<GameId>>,
     ) -> rusqlite::Result<()> {
         const AT_ONCE: usize = 64;
-        // What is wrong with the rows themselves is reported elsewhere.
+        // Errors in the rows themselves are reported elsewhere.
         let unheard = Collector::new(0);
         let mut statement = self.connection.prepare_cached(&GAMES)?;
         let mut rows = statement.query([*range.start(), *range.end()])?;
@@ -273,7 +273,7 @@ fn has_codes(
 struct Text<'r> {
     decoded: Decoded,
     marks: Marks<'r>,
-    /// The last decoded text, and its offset.
+    /// The decoded text that may still be needed; `start` is its offset.
     text: Vec<u8>,
     start: u64,
     has_ended: bool,
@@ -307,7 +307,7 @@ impl<'r> Text<'r> {
         self.text.get(at..at + length)
     }
 
-    /// Decodes the rest, as far as it is needed.
+    /// Decodes the rest, as far as the marks need it.
     fn read_to_end(mut self, progress: &Progress) -> Marks<'r> {
         while !self.has_ended && !self.marks.is_done() && !progress.is_stopped() {
             self.text.clear();

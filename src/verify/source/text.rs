@@ -34,14 +34,14 @@ pub(crate) struct SourceRow {
     pub(crate) text: Option<(u64, String)>,
 }
 
-/// Readings of a file, each of which continues the text of the one before.
+/// Readings of a file, each of which continues the text of the previous one.
 #[derive(Debug)]
 pub(crate) struct Chain {
     path: PathBuf,
     encoding: Option<TextEncoding>,
     pub(crate) rows: Vec<SourceRow>,
     file: OnceLock<Result<SourceFile, Verdict>>,
-    /// Per row.
+    /// The verdict on each row.
     verdicts: OnceLock<Vec<Verdict>>,
 }
 
@@ -70,7 +70,7 @@ impl Verdict {
                     if is_input { "was standard input, which is gone" } else { "is no longer there" };
                 Self { state: SourceState::Missing, message: message.to_owned() }
             }
-            // It could be read when it was indexed.
+            // The file could be decoded when it was indexed, so it has changed.
             source::Error::Form { .. } => Self::changed(),
             _ => Self { state: SourceState::Unreadable, message: error.full_message() },
         }
@@ -94,16 +94,16 @@ fn annotations(connection: &Connection) -> rusqlite::Result<HashMap<StoredId<Imp
 /// The first and the last game of each source.
 type GameRanges = HashMap<StoredId<SourceId>, RangeInclusive<StoredId<GameId>>>;
 
-/// The sources. Each file is checked when the first of its games is, and only once.
+/// The sources. Each file is checked only once, when the first of its games is checked.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     chains: Vec<Chain>,
-    /// By the id of a row: its chain, and its index in the chain.
+    /// For the id of each row, its chain and its index in the chain.
     places: HashMap<StoredId<SourceId>, (usize, usize)>,
     finder: Finder,
     /// The annotations that each run stored.
     annotations: HashMap<StoredId<ImportId>, Annotations>,
-    /// Read when first needed.
+    /// The first and the last game of each source, read when first needed.
     games: Mutex<Option<GameRanges>>,
 }
 
@@ -142,7 +142,7 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Finds their files.
+    /// Finds the files of the sources.
     pub(crate) const fn finder(&self) -> &Finder {
         &self.finder
     }
@@ -171,7 +171,8 @@ impl Sources {
         Ok(games.get(&source).cloned())
     }
 
-    /// The number of unchanged sources, of others, and the first notes on these.
+    /// The number of sources that are unchanged or have grown, the number of the others, and the first notes
+    /// on the others.
     pub(crate) fn outcome(self, limit: usize) -> (u64, u64, Vec<SourceNote>) {
         let (mut same, mut others) = (0, Vec::new());
         for Chain { path, rows, verdicts, .. } in self.chains {
@@ -255,7 +256,8 @@ impl Chain {
 #[derive(Debug)]
 pub(crate) struct Marks<'r> {
     rows: &'r [SourceRow],
-    /// Rows not yet decided that have a digest; the one with the shortest text is last.
+    /// The texts with a digest that are not yet compared, and the indexes of their rows; the shortest text is
+    /// last.
     left: Vec<(&'r (u64, String), usize)>,
     hasher: blake3::Hasher,
     bytes: u64,
@@ -310,7 +312,8 @@ impl<'r> Marks<'r> {
     }
 }
 
-/// Reads games' texts in plain files again, and compares their rows; each thread has its own.
+/// Reads games' texts in plain files again, and compares them with the rows of the games. Each thread has its
+/// own.
 pub(crate) struct Texts<'c> {
     check: &'c Check<'c>,
     /// The last source read, and its text if games can be compared with it.
@@ -378,8 +381,8 @@ pub(crate) fn report_misplaced(findings: &Collector, game: &StoredGame, bytes: u
     findings.wrong(FindingKind::SourceText, "game", id, "byte_offset", expected, found);
 }
 
-/// Compares a game and its problems with its text, for a run that stored these annotations. `codes` returns
-/// the moves in its rows, if known; it is passed those of the text.
+/// Compares a game and its problems with the game's text, as a run with these annotations stores it. `codes`
+/// gets the moves of the text, and returns the moves in the game's rows, if known.
 pub(crate) fn compare_game<'m>(
     findings: &Collector,
     connection: &Connection,
@@ -445,7 +448,7 @@ impl Names {
     }
 }
 
-/// The database's value for a column of [`SingleGameParser`].
+/// The stored value of a column, with names instead of numbers, as in [`SingleGameParser`].
 fn stored_column<'g>(game: &'g StoredGame, names: &'g Names, index: usize) -> Option<Cell<'g>> {
     let name = match StoredGame::COLUMNS[index] {
         "event_id" => &names.event,
