@@ -19,7 +19,7 @@ use super::{Error, Mapped, Result};
 /// Options for decoding archives.
 #[derive(Clone, Copy, Debug)]
 pub struct DecodeOptions {
-    /// Threads for an archive that can be decoded in parallel.
+    /// The number of threads for an archive that can be decoded in parallel.
     pub threads: usize,
     /// The memory limit of a run, in bytes: decoding takes a part of it.
     pub memory: u64,
@@ -63,14 +63,14 @@ enum Kind {
     Part(Mapped, Range<u64>),
     Member(Mapped, Member),
     Stream,
-    /// None of its games are read.
+    /// A source of which no games are read.
     Nothing,
 }
 
 /// Opens a source. Does not read from a stream yet.
 ///
 /// # Errors
-/// If it cannot be opened, or has an unsupported format.
+/// If the source cannot be opened, or has an unsupported format.
 pub fn open(file: &SourceFile) -> Result<Opened> {
     let packed = |kind| Opened::Packed(Packed { path: file.path.clone(), kind, encoding: file.encoding });
     if file.range().is_some_and(|range| range.is_empty()) {
@@ -101,8 +101,8 @@ fn refused(path: &std::path::Path, form: Form) -> Error {
 }
 
 impl Packed {
-    /// Whether it can be decoded quickly in little memory: it is short, in a format that cannot expand very
-    /// much.
+    /// Whether the source can be decoded quickly in little memory: it is short, and its format cannot expand
+    /// very much.
     pub(crate) fn is_small(&self) -> bool {
         /// Deflated text expands by a factor of at most 1,032.
         const SMALL: u64 = 16 << 10;
@@ -201,7 +201,7 @@ impl<R: Read> Read for FixedSizeReader<R> {
     }
 }
 
-/// The text of an input in this format. `None`: the format is not supported.
+/// The text of an input in this format; `None` if the format is not supported.
 fn unpack(input: Input, form: Form, options: DecodeOptions) -> io::Result<Option<Box<dyn Read + Send>>> {
     Ok(Some(match form {
         Form::Text => Box::new(input),
@@ -228,7 +228,7 @@ fn zstd_text(input: Input, options: DecodeOptions) -> io::Result<zstd::Decoder<'
     frames::decoder(input, options.window())
 }
 
-/// A decoder of one member of an archive that may have several consecutive ones.
+/// A decoder of one member of an archive that may have several consecutive members.
 trait OneMember: Read + Sized {
     const FIRST_BYTE: u8;
     fn new(input: Input) -> Self;
@@ -305,7 +305,7 @@ impl<D: OneMember> Read for Members<D> {
 /// Decoded text, in pieces.
 pub struct Decoded {
     reader: Box<dyn Read + Send>,
-    /// The data read to detect the text's format, and the error that came with it.
+    /// The data read to detect the text's format; `error` is the error that followed it.
     head: Vec<u8>,
     error: Option<io::Error>,
     position: Position,
@@ -370,27 +370,28 @@ impl Decoded {
         }
     }
 
-    /// Whether it is a part of an archive.
+    /// Whether this is the text of a part of an archive.
     #[must_use]
     pub fn is_part(&self) -> bool {
         self.part.is_some()
     }
 
-    /// Whether it is a part that begins within an archive: the beginning of its text then belongs to the part
-    /// before.
+    /// Whether this is the text of a part that begins within an archive. The beginning of the text then
+    /// belongs to the previous part.
     #[must_use]
     pub fn begins_within(&self) -> bool {
         self.part.as_ref().is_some_and(|part| part.first > 0)
     }
 
-    /// For a part: where the text of its own frames ends, in bytes of text, once reached. The text after that
-    /// only completes the last game.
+    /// For a part, the offset in its text at which the text of the part's own frames ends, once reached. The
+    /// text after that only completes the last game.
     #[must_use]
     pub fn end_of_part(&self) -> Option<u64> {
         self.part.as_ref().and_then(|part| part.end.get())
     }
 
-    /// Appends about `most` bytes of text at most to `text`. Returns how many; 0 is the end.
+    /// Appends at most about `most` bytes of text to `text`. Returns the number of bytes, which is 0 at the
+    /// end.
     ///
     /// After an error, `text` also contains the text read so far. Text after an error, if there is any, does
     /// not continue the text before it.
@@ -431,11 +432,11 @@ impl Decoded {
     pub fn describe(&self, error: &io::Error, text: u64) -> String {
         let reason = match error.kind() {
             io::ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
-            // zstd's message.
+            // zstd's message for damaged data.
             _ => error.to_string().replace("Data corruption detected", "its data is damaged"),
         };
         let at = self.position();
-        // The messages of zstd and of Rust; starting a thread without resources would block.
+        // zstd and Rust have different messages. A thread that cannot be started gives `WouldBlock`.
         let is_memory = reason.contains("not enough memory") || error.kind() == io::ErrorKind::OutOfMemory;
         if is_memory || error.kind() == io::ErrorKind::WouldBlock {
             let what = if is_memory { "more memory" } else { "further thread" };

@@ -4,7 +4,7 @@
 /// The contents of an archive.
 #[derive(Debug, Default)]
 pub(super) struct Directory {
-    /// In the order of the archive.
+    /// The files, in the order of the archive.
     pub(super) entries: Vec<Entry>,
     /// The damage, if there is any.
     pub(super) damage: Option<&'static str>,
@@ -17,11 +17,11 @@ pub(super) struct Entry {
     pub(super) is_encrypted: bool,
     pub(super) is_link: bool,
     pub(super) method: u16,
-    /// The compressed size in bytes; `None`: unknown, because the archive is cut off within the file.
+    /// The compressed size in bytes; `None` if unknown, because the archive is cut off within the file.
     pub(super) packed: Option<u64>,
     /// The size in bytes and the checksum (CRC-32), if given.
     pub(super) expected: Option<(u64, u32)>,
-    /// The offset of its header.
+    /// The offset of its header in the archive.
     pub(super) header: u64,
 }
 
@@ -60,7 +60,7 @@ impl Entry {
 /// The place of the central directory.
 struct CentralDirectory {
     start: usize,
-    /// How much later the archive begins in its file than it was written for.
+    /// The number of bytes before the archive in its file, which the offsets in the archive do not count.
     shift: u64,
     entries: u64,
 }
@@ -97,8 +97,8 @@ impl CentralDirectory {
         Some(Self { start, shift: start.saturating_sub(expected) as u64, entries })
     }
 
-    /// Reads the central directory up to its end: some programs write too small a number for more files than
-    /// 16 bits can count.
+    /// Reads the central directory up to its end, even beyond the stored number of files: some programs store
+    /// too small a number if there are more files than 16 bits can count.
     fn read(&self, bytes: &[u8]) -> Directory {
         let mut directory = Directory::default();
         let mut rest = bytes.get(self.start..).unwrap_or_default();
@@ -178,9 +178,9 @@ fn scan(bytes: &[u8]) -> Vec<Entry> {
     entries
 }
 
-/// The file whose header is at this place, and its end.
+/// The file whose header is at this place, and the offset of its end.
 fn local(bytes: &[u8], header: usize) -> Option<(Entry, usize)> {
-    /// The sizes may come after the file.
+    /// The flag of a file whose sizes may be stored after its data.
     const HAS_DESCRIPTOR: u64 = 8;
     let record = &bytes[header..];
     let (name, extra) = (number(record, 26, 2)? as usize, number(record, 28, 2)? as usize);
@@ -225,7 +225,8 @@ fn descriptor(bytes: &[u8], start: usize) -> Option<((u64, u32), usize, usize)> 
     };
     memchr::memmem::find_iter(data, b"PK").find_map(|at| match data.get(at..at + FILE.len()) {
         Some(DESCRIPTOR) => read(at + DESCRIPTOR.len(), at),
-        // Some programs omit the signature; then the next header follows directly.
+        // Some programs omit the descriptor's signature. Then the header of the next file shows where it
+        // ends.
         Some(FILE) => [12, 20].into_iter().find_map(|length| {
             let from = at.checked_sub(length)?;
             read(from, from).filter(|&(.., end)| end == start + at)

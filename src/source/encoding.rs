@@ -42,11 +42,11 @@ impl fmt::Display for TextEncoding {
 pub(super) struct Transcoder<R> {
     reader: R,
     decoder: Decoder,
-    /// Bytes read, and how many of them have been decoded.
+    /// The bytes read; `decoded` is how many of them have been decoded.
     input: Vec<u8>,
     decoded: usize,
     is_input_at_end: bool,
-    /// Decoded text, and the part of it not yet returned.
+    /// The decoded text; `left` is the part of it not yet returned.
     text: Box<[u8]>,
     left: std::ops::Range<usize>,
     has_ended: bool,
@@ -103,7 +103,7 @@ mod tests {
     use crate::properties::cases;
     use proptest::prelude::*;
 
-    /// Returns its bytes a few at a time.
+    /// Returns its bytes, at most the given number at a time.
     struct ShortReads<'a>(&'a [u8], usize);
 
     impl Read for ShortReads<'_> {

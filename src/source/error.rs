@@ -53,7 +53,7 @@ pub enum Error {
         /// The problem, and what to do.
         reason: String,
     },
-    /// A file that a list names.
+    /// A file that a list names cannot be read.
     #[error("{}:{line}: {source}", list.display())]
     Listed {
         /// The path of the list.

@@ -16,11 +16,12 @@ pub struct SourceFile {
     /// Its path, as given or as found in a given directory. For a file in a zip archive: the archive's path,
     /// a slash and the file's path in it. `-` is standard input.
     pub path: PathBuf,
-    /// Its size when it was listed, in (compressed) bytes. `None`: unknown, because it is a stream.
+    /// Its size when it was listed, in (compressed) bytes; `None` for a stream.
     pub bytes: Option<u64>,
-    /// The start of reading, in bytes of its text: an earlier run read the text before.
+    /// The offset at which reading starts, in bytes of the file's text. An earlier run has read the text
+    /// before it.
     pub first_byte: u64,
-    /// Restricts reading to games that begin in this range of the file's (compressed) bytes. `None`: all
+    /// Restricts reading to games that begin in this range of the file's (compressed) bytes; `None` for all
     /// games.
     pub(super) range: Option<Range<u64>>,
     pub(super) place: Location,
@@ -28,7 +29,7 @@ pub struct SourceFile {
     pub(super) form: Form,
     /// The encoding of its text, if given.
     pub(super) encoding: Option<TextEncoding>,
-    /// Memory for decoding, in bytes, if it is much.
+    /// The window that decoding needs in memory, in bytes; 0 if the file is not a zstd archive.
     window: u64,
 }
 
@@ -66,8 +67,8 @@ impl SourceFile {
         self
     }
 
-    /// Restricts reading to games that begin in this range of the file's bytes. For a file that cannot be
-    /// read from the middle, the range with its first byte contains all games, and others none.
+    /// Restricts reading to games that begin in this range of the file's bytes. If a file cannot be read from
+    /// the middle, the range with its first byte contains all games, and other ranges contain none.
     pub fn restrict(&mut self, range: &Range<u64>) {
         let length = self.bytes.unwrap_or(u64::MAX);
         let can_be_cut = self.place == Location::File
@@ -90,7 +91,7 @@ impl SourceFile {
         self.range.clone()
     }
 
-    /// The file that contains its bytes: for a file in an archive, the archive. `None`: it is a stream.
+    /// The file that contains its bytes: for a file in an archive, the archive. `None` for a stream.
     #[must_use]
     pub fn file_path(&self) -> Option<&Path> {
         match &self.place {
@@ -131,7 +132,7 @@ pub(crate) fn shown_path(path: &Path) -> String {
 }
 
 /// The first bytes of a file, enough for its format and for the header of a zstd frame. Empty if they cannot
-/// be read; that is reported when the file is read.
+/// be read; the error is reported when the file is read.
 pub(super) fn head(path: &Path) -> Vec<u8> {
     let mut head = Vec::with_capacity(Form::HEAD);
     let _ = File::open(path).and_then(|file| file.take(Form::HEAD as u64).read_to_end(&mut head));

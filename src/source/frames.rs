@@ -38,13 +38,13 @@ pub(super) struct Frames {
 enum Block {
     /// Text, and the read position in the archive.
     Text(Vec<u8>, u64),
-    /// The damage of a frame, and its place.
+    /// The error of a damaged frame, and its place in the archive.
     Damage(io::Error, u64),
     /// The end of the run.
     End,
 }
 
-/// The amount of text decoded at once.
+/// The amount of text decoded at once, in bytes.
 const BLOCK: usize = 256 << 10;
 
 impl Frames {
@@ -107,19 +107,20 @@ impl Read for Frames {
     }
 }
 
-/// The start of the next run of frames, and the receiver of the decoders' text.
+/// The start of the next run of frames, and the queue for the receivers of the runs' text.
 struct Walk {
     map: Arc<Mapped>,
     at: usize,
     runs: Sender<Receiver<Block>>,
 }
 
-/// Takes the next run of frames, and a channel for its text. `None`: there are no more, or the receiver is
-/// closed.
+/// Takes the next run of frames, and a channel for its text; `None` if there are no more frames, or if the
+/// receiver is closed.
 fn next_run(walk: &Mutex<Walk>, blocks: usize) -> Option<(Range<usize>, Sender<Block>)> {
     /// The minimum size of a run for a separate thread, in bytes of the archive.
     const RUN: usize = 1 << 20;
-    /// Finding the end of a longer frame would take longer than starting to decode it.
+    /// The maximum length of a frame whose end is searched for. For a longer frame, this would take longer
+    /// than starting to decode it.
     const LONG: usize = 32 << 20;
     let mut walk = walk.lock().unwrap_or_else(PoisonError::into_inner);
     let start = walk.at;
@@ -141,7 +142,7 @@ fn next_run(walk: &Mutex<Walk>, blocks: usize) -> Option<(Range<usize>, Sender<B
     Some((start..end, sender))
 }
 
-/// Decodes a run of frames. After a damaged one, continues with the next that can be found.
+/// Decodes a run of frames. After a damaged frame, continues with the next one that can be found.
 fn decode_run(map: &Arc<Mapped>, range: Range<usize>, blocks: &Sender<Block>, window: u64) {
     /// The maximum number of damaged frames of a run: garbage must not fill the database.
     const MOST_DAMAGED: usize = 20;
@@ -213,9 +214,9 @@ fn first_frame(mut bytes: &[u8]) -> &[u8] {
 
 /// The header of a frame (RFC 8878, 3.1.1.1).
 struct Header {
-    /// Its own length, in bytes.
+    /// The length of the header, in bytes.
     length: usize,
-    /// Memory for decoding, in bytes.
+    /// The memory needed for decoding, in bytes.
     window: u64,
     has_checksum: bool,
 }
@@ -251,8 +252,8 @@ pub(super) fn is_skippable(bytes: &[u8]) -> bool {
     matches!(bytes, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
-/// The length of the frame at the start of `bytes`, from the headers of its blocks. `None`: it is damaged, or
-/// longer than `most`.
+/// The length of the frame at the start of `bytes`, from the headers of its blocks; `None` if the frame is
+/// damaged, or longer than `most`.
 pub(super) fn frame_length(bytes: &[u8], most: usize) -> Option<usize> {
     if let [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d, ..] = bytes {
         let length = 8 + u32::from_le_bytes([*a, *b, *c, *d]) as usize;

@@ -22,7 +22,7 @@ impl Position {
     }
 }
 
-/// Bytes from a file or a stream, whose position others can read.
+/// Bytes from a file or a stream. Others can read the current position.
 pub(super) struct Input {
     bytes: Bytes,
     position: Position,
@@ -41,7 +41,7 @@ impl Input {
         Self { bytes: Bytes::Mapped { map, range, released }, position }
     }
 
-    /// A stream. Returns its format, too.
+    /// Reads from a stream. Also returns the format of the stream.
     pub(super) fn stream(mut reader: Box<dyn Read + Send>, position: Position) -> io::Result<(Self, Form)> {
         const BUFFER: usize = 256 << 10;
         let (head, error) = read_head(&mut reader);
@@ -52,7 +52,8 @@ impl Input {
     }
 }
 
-/// The first bytes of a stream, enough to detect its format, and the error after them if there are fewer.
+/// The first bytes of a stream, enough to detect its format, and the error that ended reading, if there was
+/// one.
 pub(super) fn read_head(reader: &mut impl Read) -> (Vec<u8>, Option<io::Error>) {
     let mut head = Vec::with_capacity(Form::HEAD);
     let error = reader.take(Form::HEAD as u64).read_to_end(&mut head).err();

@@ -23,12 +23,12 @@ use crate::sorted::sort_by_key;
 pub struct Sources {
     /// Existing files, and errors in place of missing ones.
     pub files: Vec<Result<SourceFile>>,
-    /// The ignored files, with reasons: a sentence each.
+    /// Notes on ignored files, and on files with similar names: a sentence each, with the reason.
     pub notes: Vec<String>,
 }
 
 impl Sources {
-    /// The number of bytes to read of all files together, compressed for archives. `None`: one of them is a
+    /// The number of bytes to read of all files together, compressed for archives; `None` if one of them is a
     /// stream.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
@@ -112,7 +112,8 @@ struct Lister<'w> {
 type Flow = ControlFlow<()>;
 
 impl Lister<'_> {
-    /// Lists the files that a path represents. `is_argument`: whether it may be a list of paths.
+    /// Lists the files that a path represents. `is_argument` says whether the path may be that of a list of
+    /// paths.
     fn add(&mut self, path: &Path, is_argument: bool) -> Flow {
         self.watch.looked_at(1, 0)?;
         if path.as_os_str() == "-" {
@@ -140,7 +141,7 @@ impl Lister<'_> {
         Flow::Continue(())
     }
 
-    /// Whether a file is new. If not, this is noted.
+    /// Whether a file is new. Adds a note if it is not.
     fn is_new(&mut self, path: &Path) -> bool {
         let is_new = self.listed.insert(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()));
         if !is_new {
@@ -221,7 +222,7 @@ impl Lister<'_> {
     /// Adds a file that was found in a directory.
     fn add_found(&mut self, path: &Path) -> Flow {
         match fs::metadata(path) {
-            // A directory may contain other archives; an archive that was given must contain games.
+            // Archives in a directory need not contain games; an archive that was given itself must.
             Ok(metadata) if metadata.is_file() && wanted(path) == Wanted::Zip => {
                 if let Err(error) = fs::File::open(path) {
                     return self.fail(Error::io(path, error));
@@ -244,7 +245,7 @@ impl Lister<'_> {
         }
     }
 
-    /// The files of a directory that are ignored because another one contains their whole text, each with a
+    /// The files of a directory that are ignored because another file contains their whole text, each with a
     /// note. For files with only similar names, a note is added immediately.
     fn left_out(&mut self, entries: &[fs::DirEntry]) -> ControlFlow<(), HashMap<PathBuf, String>> {
         let names: HashSet<_> = entries.iter().map(fs::DirEntry::file_name).collect();
@@ -284,7 +285,7 @@ impl Lister<'_> {
         if let Some(pattern) = Pattern::new(pattern) {
             let watch = self.watch;
             pattern.find(watch, &mut |path| match path {
-                // Perhaps nobody writes to it.
+                // Reading could block forever, because the pipe may have no writer.
                 Ok(path) if fs::metadata(&path).is_ok_and(|metadata| is_pipe(&metadata)) => {
                     self.fail(Error::Pipe { path })
                 }
@@ -318,12 +319,12 @@ impl Lister<'_> {
     }
 }
 
-/// Whether a file in a directory should be read.
+/// Whether, and as what, a file in a directory should be read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     No,
     Plain,
-    /// One archive, one PGN file: `a.pgn.gz`.
+    /// An archive of one PGN file, such as `a.pgn.gz`.
     Packed,
     Zip,
 }
@@ -378,7 +379,7 @@ mod tests {
         directory
     }
 
-    /// The paths or messages, then the notes, without the directory.
+    /// The listed paths or error messages, then the notes, all without the path of the directory.
     fn listed<P: AsRef<Path>>(directory: &Path, paths: &[P]) -> Vec<String> {
         let sources = list(paths, DECODE, &()).unwrap();
         let files = sources.files.iter().map(|file| match file {
@@ -526,7 +527,7 @@ mod tests {
         }
     }
 
-    /// Stops a search soon.
+    /// Stops a search after 100 milliseconds.
     struct StopSoon(std::time::Instant);
 
     impl SearchObserver for StopSoon {
@@ -548,7 +549,7 @@ mod tests {
         fs::write(&pipe, "").unwrap();
     }
 
-    /// Look-up takes constant time.
+    /// Looking up a file takes constant time.
     #[test]
     fn files_in_a_large_zip_archive_are_found() {
         use std::io::Write as _;
@@ -569,7 +570,7 @@ mod tests {
         for file in sources.files.iter().flatten() {
             assert_eq!(&finder.find(&file.path).unwrap(), file);
         }
-        // If it were read again for each file, the central directory would take minutes.
+        // Reading the central directory again for each file would take minutes.
         assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
     }
 }

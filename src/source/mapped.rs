@@ -28,11 +28,11 @@ fn drop_pages(map: &Mmap, range: Range<usize>) {
     let _ = unsafe { map.unchecked_advise_range(advice, range.start, range.len()) };
 }
 
-/// Windows has no such advice.
+/// Does nothing, because Windows has no such advice.
 #[cfg(not(unix))]
 fn read_in_order(_: &Mmap) {}
 
-/// Windows drops pages of a file by itself when it needs memory.
+/// Does nothing, because Windows drops pages of a file by itself when it needs memory.
 #[cfg(not(unix))]
 fn drop_pages(_: &Mmap, _: Range<usize>) {}
 
@@ -68,7 +68,7 @@ impl Mapped {
         Ok(Self { map: Some(map) })
     }
 
-    /// The bytes.
+    /// The bytes of the file.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.map.as_deref().unwrap_or_default()
@@ -78,20 +78,20 @@ impl Mapped {
     /// memory.
     pub fn release(&self, range: Range<usize>) {
         const PAGE: usize = 4096;
-        // The last page may still be read; the first one has been read completely.
+        // All of the first page has been read; the last page may still be needed.
         let (start, end) = (range.start / PAGE * PAGE, range.end / PAGE * PAGE);
         if let Some(map) = self.map.as_ref().filter(|_| start < end) {
             drop_pages(map, start..end);
         }
     }
 
-    /// Prevents a long part of the file from accumulating in memory while it is read in any way: until the
-    /// returned value is dropped, the whole part is [released](Self::release) repeatedly. `None`: the part is
-    /// too short for that.
+    /// Keeps a long part of the file from accumulating in memory while others read it: until the returned
+    /// value is dropped, the whole part is [released](Self::release) repeatedly. `None` if the part is too
+    /// short for that.
     #[must_use]
     pub fn keep_small(self: &Arc<Self>, range: Range<usize>) -> Option<MemoryLimitGuard> {
         const LONG: usize = 16 << 20;
-        /// At most about 50 MiB can be read in this time.
+        /// The time between two releases. At most about 50 MiB can be read in this time.
         const PAUSE: Duration = Duration::from_millis(10);
         if range.len() < LONG {
             return None;

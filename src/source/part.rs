@@ -1,8 +1,9 @@
 //! Splits a file into parts that several machines can read in parallel.
 //!
 //! A part of a zstd archive is a range of its compressed bytes. It contains the frames that begin there. Its
-//! games are those that begin in the text of these frames, from a little after the start: whether a game
-//! begins depends on the text before it, so no earlier frame is needed.
+//! games are those that begin in the text of these frames, from a little after the start of this text.
+//! Whether a game begins at a place depends on the text before that place, and no earlier frame is needed
+//! this way.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -22,13 +23,14 @@ use crate::sorted::sort;
 pub struct Parts {
     /// Ranges of the file's bytes, in order; the whole file, if it cannot be split.
     pub ranges: Vec<Range<u64>>,
-    /// Why it cannot be split, if that is the case.
+    /// Why the file cannot be split; `None` if it can.
     pub undivided: Option<&'static str>,
 }
 
-/// Splits a file into parts of about `size` (compressed) bytes. Those of a zstd archive begin with frames.
+/// Splits a file into parts of about `size` (compressed) bytes. A part of a zstd archive begins with a frame.
 ///
-/// For an archive, reads the headers of frames and blocks; for one written by `pzstd`, only those of frames.
+/// For an archive, reads the headers of frames and blocks; for an archive written by `pzstd`, only those of
+/// frames.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -68,7 +70,7 @@ pub fn parts(path: &Path, size: u64) -> Result<Parts> {
     Ok(Parts { ranges, undivided: None })
 }
 
-/// Whether the text of an archive is UTF-8, according to its first bytes.
+/// Whether the text of an archive is UTF-8 or in an 8-bit character set, according to its first bytes.
 fn has_text(path: &Path) -> Result<bool> {
     match decode::open(&SourceFile::from_file(path, 0))? {
         decode::Opened::Packed(packed) => packed.has_text(),
@@ -76,7 +78,8 @@ fn has_text(path: &Path) -> Result<bool> {
     }
 }
 
-/// The starts of consecutive frames with content; a frame after a skippable one begins with that.
+/// The starts of consecutive frames with content. If skippable frames precede a frame, its start is that of
+/// the first of these.
 fn frame_starts(bytes: &[u8]) -> Vec<u64> {
     let (mut starts, mut at) = (Vec::new(), 0);
     while at < bytes.len() {
@@ -101,7 +104,7 @@ fn frame_starts(bytes: &[u8]) -> Vec<u64> {
 }
 
 /// The length of the frame at `at`, if pzstd wrote it into a preceding skippable frame of four bytes, and
-/// another one or the end follows.
+/// another such pair of frames or the end follows.
 fn hinted_length(bytes: &[u8], start: usize, at: usize) -> Option<usize> {
     const HINT: usize = 12;
     let hint = bytes.get(start..at)?.strip_prefix(b"\x50\x2a\x4d\x18\x04\0\0\0")?;
@@ -126,8 +129,8 @@ fn first_frame(bytes: &[u8], part: &Range<usize>) -> Option<usize> {
     found.into_iter().find(|&at| begins_frame(bytes, at))
 }
 
-/// Whether a frame begins here: it and the following ones are complete according to their headers. Several
-/// frames are checked, because the magic number can also occur within a frame.
+/// Whether a frame begins here: this frame and the following ones are complete according to their headers.
+/// Several frames are checked, because the magic number can also occur within a frame.
 fn begins_frame(bytes: &[u8], at: usize) -> bool {
     const FRAMES: usize = 4;
     let mut rest = &bytes[at..];
@@ -170,12 +173,12 @@ pub(super) struct FramesOfPart {
     map: Arc<Mapped>,
     /// The end of the part, in bytes of the archive.
     end: usize,
-    /// The place of the next search for a frame.
+    /// The offset at which the next frame is expected, in bytes of the archive.
     at: usize,
     window: u64,
     position: Position,
     open: Option<zstd::Decoder<'static, Input>>,
-    /// Bytes of text so far.
+    /// The number of bytes of text read so far.
     text: u64,
     text_end: PartEnd,
     damaged: u32,
@@ -185,7 +188,8 @@ impl FramesOfPart {
     /// The maximum number of damaged frames of a part: garbage must not fill the database.
     const MOST_DAMAGED: u32 = 20;
 
-    /// Begins with the first frame of a part. Returns its place, too.
+    /// Begins with the first frame of a part. Also returns the end of the part's text, which becomes known
+    /// while the text is read.
     pub(super) fn new(
         map: Arc<Mapped>,
         part: &Range<u64>,
@@ -302,7 +306,7 @@ mod tests {
             archive.extend(SKIPPABLE);
             begins.push(archive.len());
             let mut text = Vec::new();
-            // It contains the magic number of a frame repeatedly.
+            // The text contains the magic number of a frame repeatedly.
             for at in 0..length {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 text.push((state >> 26) as u8 + b' ');
@@ -317,7 +321,7 @@ mod tests {
             let expected = begins.iter().copied().find(|&begin| begin >= from);
             assert_eq!(first_frame(&archive, &(from..archive.len())), expected, "{from}");
         }
-        // Damaged data has no magic number.
+        // No frame begins within a skippable frame, even if the frame after it is cut off.
         assert_eq!(first_frame(&archive[..archive.len() - 1], &(begins[10] + 1..begins[11])), None);
     }
 }

@@ -15,7 +15,7 @@ use crate::channel::{self, bounded};
 
 /// The text of a list, which has one path per line. `watch` can stop the search while a pipe is read.
 pub(super) fn read_list(list: &Path, watch: &dyn SearchObserver) -> ControlFlow<(), Result<Vec<u8>>> {
-    /// In bytes. A list may be a pipe that never ends.
+    /// The maximum length of a list, in bytes. A list may be a pipe that never ends.
     const MOST: u64 = 64 << 20;
     let text = match read(list, MOST + 1, watch)? {
         Ok(text) if text.len() as u64 > MOST => {
@@ -35,7 +35,7 @@ pub(super) fn listed_paths(text: &[u8]) -> impl Iterator<Item = (&[u8], u64)> {
 
 /// Fails if a text is not a list.
 fn check(list: &Path, text: Vec<u8>) -> Result<Vec<u8>> {
-    /// Of a path, in bytes.
+    /// The maximum length of a path, in bytes.
     const LONGEST: usize = 4096;
     if text.contains(&0) || Form::of(&text) != Form::Text {
         return Err(wrong(list, "no text", ""));
@@ -56,7 +56,7 @@ fn wrong(list: &Path, what: &str, error_advice: &str) -> Error {
 }
 
 /// Reads at most `most` bytes of a file, which may be a pipe without a writer: a separate thread waits for
-/// that, and continues to wait if `watch` stops the search.
+/// the writer, and continues to wait if `watch` stops the search.
 fn read(path: &Path, most: u64, watch: &dyn SearchObserver) -> ControlFlow<(), io::Result<Vec<u8>>> {
     const PATIENCE: Duration = Duration::from_millis(50);
     let (sender, receiver) = bounded(1);
@@ -79,7 +79,7 @@ fn read(path: &Path, most: u64, watch: &dyn SearchObserver) -> ControlFlow<(), i
     }
 }
 
-/// A text without its byte order mark, converted if that is of UTF-16.
+/// Removes a text's byte order mark, and converts the text to UTF-8 if the mark is that of UTF-16.
 fn utf_8(text: Vec<u8>) -> io::Result<Vec<u8>> {
     match Form::of(&text) {
         Form::Utf16(encoding) => {

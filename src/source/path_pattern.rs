@@ -11,9 +11,9 @@ use super::watch::SearchObserver;
 use crate::path_bytes::ends_in_separator;
 use crate::sorted::sort_by;
 
-/// A pattern, part by part.
+/// A pattern, split into the parts of a path.
 pub(super) struct Pattern {
-    /// The path before its first part.
+    /// The path before the first part.
     start: PathBuf,
     parts: Vec<Part>,
     only_directories: bool,
@@ -31,12 +31,12 @@ enum Part {
 type Found<'f> = dyn FnMut(Result<PathBuf, Error>) -> ControlFlow<()> + 'f;
 
 impl Pattern {
-    /// Whether a path is a pattern, if nothing exists with its name.
+    /// Whether a path is a pattern, provided that no file with this name exists.
     pub(super) fn is_one(path: &Path) -> bool {
         path.as_os_str().as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte))
     }
 
-    /// Parses a pattern. `None`: it is invalid, so nothing can match.
+    /// Parses a pattern; `None` if it is invalid, so that nothing can match.
     pub(super) fn new(path: &Path) -> Option<Self> {
         let (mut start, mut parts) = (PathBuf::new(), Vec::new());
         for component in path.components() {
@@ -64,8 +64,8 @@ impl Pattern {
         Some(Self { start, parts, only_directories })
     }
 
-    /// Passes all matching paths to `found`, in order. Each directory is read once, however many ways the
-    /// pattern has to reach it. `**` does not follow links, and cycles are not followed.
+    /// Calls `found` with all matching paths, in order. Each directory is read once, even if the pattern can
+    /// reach it in several ways. `**` does not follow links, and cycles are not followed.
     pub(super) fn find(&self, watch: &dyn SearchObserver, found: &mut Found<'_>) -> ControlFlow<()> {
         if self.parts.is_empty() {
             return found(Ok(real(&self.start).to_owned()));
@@ -82,7 +82,7 @@ impl Pattern {
         found: &mut Found<'_>,
     ) -> ControlFlow<()> {
         let mut parts = wanted.to_vec();
-        // Zero directories for `**`.
+        // `**` also matches zero directories.
         parts.extend(
             wanted.iter().filter(|&&part| matches!(self.parts[part], Part::AnyDepth)).map(|part| part + 1),
         );
@@ -154,7 +154,7 @@ impl Pattern {
     }
 }
 
-/// The directory that an empty path represents.
+/// The path of a directory, which is `.` if `directory` is empty.
 fn real(directory: &Path) -> &Path {
     if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    /// Counts entries, and stops after a number.
+    /// Counts entries, and stops after the given number of them.
     struct Count(Cell<u64>, u64);
 
     impl SearchObserver for Count {
@@ -239,7 +239,7 @@ mod tests {
         assert!(Pattern::new(Path::new("a**b")).is_none());
     }
 
-    /// Compares the results with those of the crate whose patterns they are.
+    /// Compares the results with those of the crate `glob`, whose patterns these are.
     #[test]
     fn what_fits_is_what_glob_finds() {
         let tree = tree(&FILES);
@@ -248,7 +248,7 @@ mod tests {
                 .unwrap()
                 .map(|path| path.unwrap().strip_prefix(tree.path()).unwrap().to_string_lossy().into_owned())
                 .collect();
-            // It finds some of them in several ways.
+            // `glob` finds some paths in several ways.
             let mut seen = std::collections::HashSet::new();
             let unique: Vec<_> = expected.iter().filter(|path| seen.insert(*path)).cloned().collect();
             assert!(!unique.is_empty());

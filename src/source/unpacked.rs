@@ -15,7 +15,7 @@ pub(super) enum UnpackedState {
     /// The compressed file continues where the plain one ends: decompression was interrupted, or is still
     /// running.
     Cut,
-    /// Neither, or one of them cannot be completely read.
+    /// Neither of these, or one of the files cannot be completely read.
     Other,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn compare(
         };
         let common = plain.left().len().min(packed.left().len());
         if common == 0 {
-            // A compressed file that ends here may have the same length.
+            // If both files end here, their texts are equal: the file is unpacked, too.
             let is_unpacked = packed.left().is_empty();
             return ControlFlow::Continue(if is_unpacked {
                 UnpackedState::Unpacked

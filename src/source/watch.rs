@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 
 /// Watches a search for sources, which can take long.
 pub trait SearchObserver {
-    /// Reports how many more files and directories, and bytes of text, were examined. Returns whether to
-    /// continue.
+    /// Called with the number of further files and directories, and of further bytes of text, that were
+    /// examined. Returns whether to continue.
     fn looked_at(&self, entries: u64, bytes: u64) -> ControlFlow<()>;
 }
 
-/// No watcher.
+/// An observer that never stops the search.
 impl SearchObserver for () {
     fn looked_at(&self, _: u64, _: u64) -> ControlFlow<()> {
         ControlFlow::Continue(())

@@ -16,7 +16,7 @@ use crate::sorted::sort_by_key;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Member {
     pub(super) archive: PathBuf,
-    /// The range of its compressed data.
+    /// The range of its compressed data in the archive.
     pub(super) range: Range<u64>,
     pub(super) method: Method,
     /// Size of its text, in bytes, and its checksum, if the archive contains them.
@@ -35,9 +35,9 @@ pub(super) enum Method {
 /// Why a file cannot be read.
 #[derive(Clone, Debug)]
 enum Fault {
-    /// It has this format.
+    /// The file has this unsupported format.
     Form(&'static str),
-    /// It, or the archive, is damaged in this way.
+    /// The file, or the archive, is damaged in this way.
     Damage(String),
 }
 
@@ -53,16 +53,16 @@ impl Fault {
 /// The `.pgn` files of an archive.
 #[derive(Debug, Default)]
 pub(super) struct Members {
-    /// In the order of their paths, as a directory with these files is listed.
+    /// The files in the order of their paths, as a directory with these files is listed.
     members: Vec<(PathBuf, std::result::Result<Member, Fault>)>,
-    /// By path.
+    /// For each path, the index in `members`.
     places: HashMap<PathBuf, usize>,
     /// The damage of the archive as a whole.
     damage: Option<Error>,
 }
 
 impl Members {
-    /// Lists them. If several have the same name, all but the first get a number.
+    /// Lists the `.pgn` files of an archive. If several have the same name, all but the first get a number.
     pub(super) fn of(archive: &Path) -> Self {
         let map = match Mapped::open(archive) {
             Ok(map) => map,
@@ -82,7 +82,7 @@ impl Members {
         Self { members, places, damage }
     }
 
-    /// Whether there are none.
+    /// Whether the archive has no `.pgn` files.
     pub(super) fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
@@ -92,7 +92,7 @@ impl Members {
         self.damage.as_ref()
     }
 
-    /// All of them, each with its path for people, followed by the damage of the archive.
+    /// All files, each with its path for people, followed by the damage of the archive.
     pub(super) fn into_all(self) -> impl Iterator<Item = Result<(PathBuf, Member)>> {
         let members = self.members.into_iter().map(|(path, member)| match member {
             Ok(member) => Ok((path, member)),
@@ -111,8 +111,8 @@ impl Members {
     }
 }
 
-/// Drops the entries whose compressed data overlaps that of another one: otherwise a small archive could
-/// represent any amount of text. Returns a description of the problem.
+/// Drops the entries whose compressed data overlaps that of another entry: otherwise a small archive could
+/// represent any amount of text. Returns a description of the problem, if there is one.
 fn drop_overlapping(bytes: &[u8], entries: &mut Vec<Entry>) -> Option<String> {
     let mut order: Vec<usize> =
         (0..entries.len()).filter(|&index| entries[index].data_start(bytes).is_some()).collect();
