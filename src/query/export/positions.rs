@@ -60,8 +60,8 @@ fn eval(annotations: &GameAnnotations, ply: Ply) -> Option<Eval> {
 pub enum PositionFormat {
     /// Six-field FEN.
     Fen,
-    /// EPD: the canonical four fields, then full-move number (`fmvn`), half-move clock (`hmvc`), game and ply (`id`) and the
-    /// move played (`sm`).
+    /// EPD: the canonical four fields, then full-move number (`fmvn`), half-move clock (`hmvc`), game and ply
+    /// (`id`) and the move played (`sm`).
     Epd,
 }
 
