@@ -32,12 +32,12 @@ pub(super) struct PlayedOccurrence {
     code: u32,
 }
 
-/// The visits of all games.
+/// The occurrences in all games.
 pub(super) type PlayedOccurrences = Partitions<PlayedOccurrence>;
 
 impl PlayedOccurrence {
     const SIGN: u64 = 1 << 63;
-    /// No move: no move code has all bits set.
+    /// The code for no move. No move code has all bits set.
     const NOTHING: u32 = u32::MAX;
 
     #[inline]
@@ -102,9 +102,9 @@ pub(super) struct ByKey<'k> {
     pub(super) output: &'k Output,
     pub(super) games: &'k Games,
     pub(super) moves: &'k MoveReader,
-    /// The minimum number of games of a position whose moves are counted.
+    /// The minimum number of games that must reach a position for its moves to be counted.
     pub(super) threshold: u32,
-    /// The number of visits to sort at once.
+    /// The number of occurrences to sort at once.
     pub(super) at_once: usize,
     pub(super) is_stopped: &'k (dyn Fn() -> bool + Sync),
 }
@@ -266,13 +266,13 @@ impl OccurrenceRows<'_> {
 struct Counter<'c> {
     by_key: &'c ByKey<'c>,
     start: &'c (Position, FenText),
-    /// The visits of the latest key, while they are fewer than the threshold.
+    /// The occurrences of the latest key, while there are fewer of them than the threshold.
     pending: Vec<PlayedOccurrence>,
-    /// The counts of the latest key, once it has that many visits.
+    /// The counts of the latest key, once it has that many occurrences.
     counts: Option<Counts>,
     key: Option<u64>,
     distinct: u64,
-    /// Rows of `continuation`, one set of columns per row group.
+    /// Rows of `continuation`, divided into the columns of each row group.
     columns: Vec<Columns>,
 }
 
@@ -280,13 +280,13 @@ struct Counter<'c> {
 struct Counts {
     moves: BTreeMap<u32, ResultCounts>,
     games: u64,
-    /// The visit by which the latest game counts so far: the last one at which it played a move.
+    /// The occurrence with which the latest game counts so far: the last one at which it played a move.
     latest: PlayedOccurrence,
-    /// A visit by a game from the standard start.
+    /// An occurrence in a game from the standard start position.
     standard: Option<PlayedOccurrence>,
     /// The FEN of the position in games from set-ups.
     fen: Option<String>,
-    /// Whether two positions share the key, so that it is left out.
+    /// Whether two positions share the key, so that the key gets no rows.
     is_shared: bool,
 }
 
@@ -331,8 +331,8 @@ impl<'c> Counter<'c> {
         if !visit.is_setup() {
             counts.standard.get_or_insert(visit);
         } else if !counts.is_shared {
-            // The key does not say which of two rooks has a castling right, and a set-up can be chosen for
-            // its key.
+            // The key does not say which of two rooks has a castling right, and somebody can choose a set-up
+            // so that its key equals another one.
             let fen = self.by_key.moves.of(visit.game()).fen_at(visit.ply(), self.start);
             counts.is_shared = *counts.fen.get_or_insert_with(|| fen.clone()) != fen;
         }
@@ -376,7 +376,7 @@ impl<'c> Counter<'c> {
 }
 
 impl Counts {
-    /// Counts the latest game.
+    /// Adds the latest game to the counts.
     fn end_game(&mut self, by_key: &ByKey<'_>) {
         self.games += 1;
         let game = by_key.games.of(self.latest.game());

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use crate::sort;
 use crate::store;
 
-/// Why Parquet files could not be written or read; each message says what to do next.
+/// Why Parquet files could not be written or read. Each message says what to do next.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file or the database could not be read or written.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// The directory already contains these files.
+    /// The directory already contains Parquet files of this shard.
     #[error(
         "{}: has the Parquet files of shard {shard} already; name another directory or shard, or have them replaced",
         directory.display()
@@ -23,7 +23,7 @@ pub enum Error {
         /// The shard.
         shard: u32,
     },
-    /// The directory contains something else.
+    /// The directory contains something that pgndex did not write.
     #[error(
         "{}: not made by pgndex, so nothing is written into {}; name another directory, or an empty one", path.display(), directory.display()
     )]

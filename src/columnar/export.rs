@@ -30,19 +30,19 @@ const ACTION: &str = "read games";
 pub struct ExportOptions<'e> {
     /// The directory.
     pub directory: PathBuf,
-    /// The upper half of each `game_id`.
+    /// The number of the shard, which becomes the upper half of each `game_id`.
     pub shard: u32,
     /// The part of the date by which games are partitioned into directories.
     pub partition_by: PartitionBy,
     /// Whether existing files of this shard may be replaced.
     pub overwrite: bool,
-    /// The games; `None`: all.
+    /// The games; `None` for all games.
     pub games: Option<&'e GameSet>,
-    /// The number of worker threads; 0: one per processor.
+    /// The number of worker threads; 0 for one per processor.
     pub threads: usize,
-    /// Memory for sorting positions, in bytes.
+    /// The memory for sorting positions, in bytes.
     pub memory: u64,
-    /// The directory of temporary files; `None`: the output directory.
+    /// The directory of temporary files; `None` for the output directory.
     pub temp_dir: Option<&'e Path>,
 }
 
@@ -56,12 +56,12 @@ pub struct ExportProgress {
 }
 
 impl ExportProgress {
-    /// Games read.
+    /// The number of games read so far.
     pub fn games(&self) -> u64 {
         self.games.load(Ordering::Relaxed)
     }
 
-    /// Moves of these games.
+    /// The number of moves of these games.
     pub fn plies(&self) -> u64 {
         self.plies.load(Ordering::Relaxed)
     }
@@ -76,7 +76,7 @@ impl ExportProgress {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was asked to stop.
+    /// Whether the export was asked to stop.
     pub fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
@@ -101,7 +101,7 @@ fn need(database: &Database, games: Option<&GameSet>) -> Option<Need> {
     let (all, positions): (i64, i64) = counts.ok()?;
     let (all, positions) = (u64::try_from(all).ok()?, u64::try_from(positions).ok()?);
     let games = games.map_or(all, GameSet::len);
-    // Assuming that they have average length.
+    // The chosen games are assumed to have average length.
     let plies = u128::from(positions) * u128::from(games) / u128::from(all.max(1));
     Some(Need::About(file_bytes(games, u64::try_from(plies).unwrap_or(u64::MAX))))
 }
@@ -145,7 +145,7 @@ fn failed(database: &Database) -> impl Fn(rusqlite::Error) -> Error {
     |source| Error::sqlite(database.path(), ACTION, source)
 }
 
-/// Ranges of numbers in which the chosen games are dense.
+/// Ranges of game numbers without long gaps between the chosen games.
 struct Ranges<'r> {
     games: Option<&'r GameSet>,
     next: u32,
@@ -190,7 +190,7 @@ struct Export<'x, 'w> {
 static OF_GAMES: [&Table; 7] = [&TAG, &MOVE_EVAL, &COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE];
 
 impl Export<'_, '_> {
-    /// Passes on the games of a range. Returns the numbers of games and plies.
+    /// Passes the games of a range to the writer. Returns the numbers of games and plies.
     fn range(&mut self, first: GameId, last: GameId, chosen: Option<&GameSet>) -> store::Result<(u64, u64)> {
         let is_chosen = |game: GameId| chosen.is_none_or(|games| games.contains(game));
         let starts = self.games(first, last, &is_chosen)?;
@@ -218,7 +218,7 @@ impl Export<'_, '_> {
         self.moves(starts, first, last)
     }
 
-    /// Passes on rows of `game`. Returns the start positions.
+    /// Passes rows of `game` to the writer. Returns the start positions.
     fn games(
         &mut self,
         first: GameId,
@@ -263,7 +263,8 @@ impl Export<'_, '_> {
         Ok(starts)
     }
 
-    /// Passes on the moves of games, each with its start position. Returns the numbers of games and plies.
+    /// Passes the moves of games, each with its start position, to the writer. Returns the numbers of games
+    /// and plies.
     fn moves(
         &mut self,
         mut starts: BTreeMap<GameId, Option<String>>,
@@ -298,7 +299,7 @@ impl Export<'_, '_> {
         Ok((counted, plies))
     }
 
-    /// Passes on a whole table, or its rows that belong to chosen games.
+    /// Passes a whole table, or its rows that belong to chosen games, to the writer.
     fn whole(&mut self, table: &'static Table, from: &str, chosen: Option<&GameSet>) -> store::Result<()> {
         let columns: Vec<String> = table.columns.iter().map(|column| Self::column(table, column)).collect();
         let sql = format!("SELECT {} FROM {from} ORDER BY {}_id", columns.join(", "), table.name);
@@ -341,7 +342,7 @@ impl Export<'_, '_> {
     }
 }
 
-/// Reads rows, and passes on those for which `read` returns a value.
+/// Reads rows, and calls `pass` with each value that `read` returns.
 fn for_each<T>(
     database: &Database,
     sql: &str,
@@ -390,7 +391,7 @@ impl Owned {
     }
 }
 
-/// Reads the cells of a row; each must fit its column.
+/// Reads the cells of a row. Each value must fit its column.
 fn cells(row: &Row<'_>, table: &Table) -> rusqlite::Result<Vec<Owned>> {
     let cell = |(index, column): (usize, &Column)| {
         let wrong = |error: FromSqlError| {
@@ -420,7 +421,7 @@ struct StoredMoves {
 }
 
 impl StoredMoves {
-    /// Replays the moves: an illegal one would be written with a meaningless position.
+    /// Replays the moves to check them: after an illegal move, meaningless positions would be written.
     fn block(&self, path: &Path) -> store::Result<MoveBlock> {
         let failed = || Error::UnsoundGame { path: path.to_owned(), game: self.game };
         let setup = match &self.start {

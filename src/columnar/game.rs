@@ -45,12 +45,12 @@ impl PartitionBy {
     }
 }
 
-/// A directory of games; 0 is an unknown part of the date.
+/// The date that determines the directory of a game; 0 for an unknown part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct DatePartition(Option<(u16, Option<u8>)>);
 
 impl fmt::Display for DatePartition {
-    /// As directories, each followed by `/`.
+    /// Writes the directories, each followed by `/`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((year, month)) = self.0 else { return Ok(()) };
         write!(f, "year={year}/")?;
@@ -102,14 +102,14 @@ impl Game {
         year_of(self.day())
     }
 
-    /// If the year is unknown, the month is unknown too.
+    /// The year and the month, 0 if unknown. If the year is unknown, the month is unknown too.
     fn year_and_month(self) -> (u16, u8) {
         let year = self.year().unwrap_or(0);
         (year, month_of(self.day()).filter(|_| year > 0).unwrap_or(0))
     }
 }
 
-/// All games of a run, indexed by number. Numbers may be missing.
+/// All games of a run, indexed by number. Games may be missing.
 #[derive(Debug, Default)]
 pub(super) struct Games(Vec<Game>);
 
@@ -122,7 +122,7 @@ impl Games {
         self.0[index] = game;
     }
 
-    /// One of the games; a missing one has no result, ratings or date.
+    /// A game of the run. A missing game has no result, ratings or date.
     pub(super) fn of(&self, id: GameId) -> Game {
         let found = self.0.get(id.0 as usize).copied().filter(|&game| game != Game::NONE);
         found.unwrap_or_else(|| Game::new(GameResult::Unknown, [None; 2], None))

@@ -1,4 +1,4 @@
-//! The columns of `game`, with names instead of their numbers.
+//! The columns of `game`, with names instead of the numbers of names.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::opening::{NamedPosition, OpeningBook};
 use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch, Text};
 
-/// Codes and names of openings by number.
+/// The ECO code and the name of each opening, by its number.
 #[derive(Debug)]
 pub(super) struct OpeningNames(HashMap<OpeningId, (String, String)>);
 
@@ -29,7 +29,7 @@ pub(super) enum GameColumn {
     Black,
     OpeningEco,
     Opening,
-    /// A column of the row.
+    /// A column of the game's row.
     Row(usize),
 }
 
@@ -46,7 +46,7 @@ impl GameColumn {
         })
     }
 
-    /// Its value for one of the games of a batch.
+    /// The value of the column for one of the games of a batch.
     pub(super) fn cell<'b>(self, batch: &'b HeaderBatch, row: usize, openings: &'b OpeningNames) -> Cell<'b> {
         let names = &batch.names[row];
         let name = |name: Option<Text>| name.map_or(Cell::Null, |name| Cell::Text(name.of(&batch.text)));

@@ -6,7 +6,7 @@ use crate::ordered_queue::OrderedQueue;
 use crate::parallel::lock;
 
 /// Runs jobs on `threads` threads and passes the results to the caller in the order of the jobs. At most as
-/// many results wait as there are threads.
+/// many results as there are threads wait for earlier ones.
 pub(super) fn in_order<J: Send, R, E: Send>(
     threads: usize,
     jobs: impl Iterator<Item = Result<J, E>> + Send,

@@ -16,7 +16,7 @@ use crate::store::{Error, Result};
 pub(crate) struct MoveBlock(Vec<u8>);
 
 impl MoveBlock {
-    /// Bytes before the start position: the game, the length of the FEN, the number of moves.
+    /// The number of bytes before the start position: the game, the length of the FEN, the number of moves.
     const HEADER: usize = 12;
 
     /// Adds a game, with its start position unless it is the standard one.
@@ -44,7 +44,7 @@ pub(super) struct MoveFile {
     /// Has no name, so the system removes it when the process ends.
     file: File,
     bytes: u64,
-    /// The place of each game plus 1; 0: it has no positions.
+    /// The offset of each game plus 1; 0 for a game without positions.
     places: Vec<u64>,
 }
 
@@ -77,7 +77,7 @@ impl MoveFile {
         Ok(())
     }
 
-    /// Starts reading.
+    /// Ends writing, and maps the file for reading.
     #[allow(unsafe_code)]
     pub(super) fn read(self) -> Result<MoveReader> {
         // SAFETY: nobody else has this file, which has no name, and nobody writes to it any more.
@@ -90,7 +90,7 @@ fn failed(directory: &Path, source: io::Error) -> Error {
     Error::io(directory, "use a temporary file there", source)
 }
 
-/// The moves of all games, after the last one was added.
+/// The moves of all games, after the last game was added.
 #[derive(Debug)]
 pub(super) struct MoveReader {
     bytes: Mmap,
@@ -117,7 +117,7 @@ impl MoveReader {
 }
 
 impl<'m> Moves<'m> {
-    /// Reads a game, and returns its length in bytes.
+    /// Reads a game. Also returns its length in bytes.
     fn read(bytes: &'m [u8]) -> Option<(Self, usize)> {
         let (header, rest) = bytes.split_at_checked(MoveBlock::HEADER)?;
         let number = |index: usize| u32::from_le_bytes(*header.as_chunks().0.get(index).expect("three"));
@@ -126,7 +126,7 @@ impl<'m> Moves<'m> {
         Some((Self { game: GameId(number(0)), fen, codes }, MoveBlock::HEADER + fen.len() + codes.len()))
     }
 
-    /// The number of its positions.
+    /// The number of the game's positions.
     pub(super) const fn positions(self) -> usize {
         self.codes.len() / 4 + 1
     }
@@ -135,7 +135,7 @@ impl<'m> Moves<'m> {
         !self.fen.is_empty()
     }
 
-    /// Visits all positions, with the move played from each.
+    /// Calls `see` with all positions, each with the move played from it.
     #[inline]
     pub(super) fn replay(
         self,

@@ -25,13 +25,13 @@ pub(super) struct Manifest {
     pub(super) shard: u32,
     /// How games are partitioned into directories.
     pub(super) partition_by: String,
-    /// The minimum number of games of a position whose moves are counted.
+    /// The minimum number of games that must reach a position for its moves to be counted.
     pub(super) continuation_threshold: u32,
     /// Whether the run or a job writes the tables that are sorted by key.
     #[serde(default)]
     pub(super) by_key: WrittenBy,
     pub(super) tables: Vec<TableTotals>,
-    /// In the order of their paths.
+    /// The files, in the order of their paths.
     pub(super) files: Vec<ListedFile>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct TableTotals {
 /// One file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ListedFile {
-    /// Relative to the directory, with `/`.
+    /// The path relative to the directory, with `/` between its parts.
     pub(super) path: String,
     pub(super) table: String,
     pub(super) rows: u64,
@@ -114,7 +114,7 @@ fn is_manifest(name: &str) -> bool {
 pub(crate) struct Output {
     directory: PathBuf,
     shard: u32,
-    /// Released at the end.
+    /// Released when the output is dropped.
     lock: Option<WriterLock>,
     /// The complete files, by their final names.
     files: Mutex<Vec<ListedFile>>,
@@ -126,7 +126,8 @@ impl Output {
     /// earlier run.
     ///
     /// # Errors
-    /// If the directory already has this shard, which must not be replaced, or contains something else.
+    /// If the directory already has this shard, which must not be replaced, or contains something that pgndex
+    /// did not write.
     pub(crate) fn create(directory: &Path, shard: u32, overwrite: bool) -> Result<Self> {
         if directory.exists() && !directory.is_dir() {
             return Err(Error::NotADirectory { path: directory.to_owned() });
@@ -167,7 +168,8 @@ impl Output {
         self.shard
     }
 
-    /// Begins file number `number` of this shard in a directory, such as `game/year=2026/month=10/`.
+    /// Begins a file of this shard in a directory, such as `game/year=2026/month=10/`; `number` counts the
+    /// shard's files in this directory.
     pub(super) fn part(&self, encoder: &Encoder, directories: &str, number: u32) -> store::Result<OpenPart> {
         let path = format!("{}/{directories}part-{:05}-{number:05}.parquet", encoder.table.name, self.shard);
         let partial = self.directory.join(format!("{path}{PARTIAL}"));
@@ -177,7 +179,7 @@ impl Output {
         Ok(OpenPart { part: Part::create(encoder, &partial)?, path, table: encoder.table })
     }
 
-    /// Completes a file.
+    /// Completes a file. The file keeps its temporary name.
     pub(super) fn complete(&self, part: OpenPart) -> store::Result<()> {
         let OpenPart { part, path, table } = part;
         let WrittenPart { rows, bytes, digest } = part.finish()?;
@@ -275,7 +277,7 @@ impl Output {
         self.lock.as_ref().expect("until the end").temporary("manifest")
     }
 
-    /// Removes files of this shard; only incomplete ones if `partial`.
+    /// Removes files of this shard; if `partial`, only incomplete ones.
     fn remove_parts(&self, partial: bool) -> store::Result<()> {
         self.remove_parts_but(|name| partial && !name.ends_with(PARTIAL))
     }
@@ -294,8 +296,8 @@ impl Output {
 impl Drop for Output {
     fn drop(&mut self) {
         if !self.is_finished {
-            // The next run removes what cannot be removed now. Without a manifest, complete files are useless
-            // too.
+            // The next run removes files that cannot be removed now. Without a manifest, even complete files
+            // are useless.
             let _ = fs::remove_file(self.temporary_manifest());
             let _ = self.remove_parts(Manifest::path(&self.directory, self.shard).exists());
             self.lock = None;
@@ -314,13 +316,13 @@ pub(super) struct OpenPart {
 /// The totals of the written files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Rows of `game`.
+    /// The number of rows of `game`.
     pub games: u64,
-    /// Rows of `game_position`.
+    /// The number of rows of `game_position`.
     pub positions: u64,
-    /// Files.
+    /// The number of files.
     pub files: u64,
-    /// Bytes of all files.
+    /// The size of all files, in bytes.
     pub bytes: u64,
 }
 
@@ -340,7 +342,7 @@ fn refuse_foreign(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes files from a directory and those below it, and then empty directories.
+/// Removes files from a directory and those below it, and then directories that are empty.
 fn remove_files(directory: &Path, is_removed: &dyn Fn(&str) -> bool) -> io::Result<()> {
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -359,7 +361,8 @@ fn remove_files(directory: &Path, is_removed: &dyn Fn(&str) -> bool) -> io::Resu
     Ok(())
 }
 
-/// Syncs all files to disk. There can be thousands: syncing them one by one takes many times as long.
+/// Syncs all files to disk, together: there can be thousands of them, and syncing each of them takes many
+/// times as long.
 #[cfg(target_os = "linux")]
 fn sync_files(directory: &Path, _: &[ListedFile]) -> io::Result<()> {
     Ok(rustix::fs::syncfs(fs::File::open(directory)?)?)

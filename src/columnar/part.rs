@@ -1,4 +1,4 @@
-//! Writes one file from row groups that were encoded before.
+//! Writes one file from row groups that are already encoded.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -34,7 +34,7 @@ impl Encoder {
     pub(super) fn new(table: &'static Table) -> Self {
         let schema = table.schema();
         let mut properties = table.properties();
-        // From this metadata, Arrow's own readers get the types.
+        // Arrow's own readers get the types from this metadata.
         add_encoded_arrow_schema_to_metadata(&schema, &mut properties);
         let properties = Arc::new(properties);
         let nothing = file_writer(&schema, &properties, io::sink()).expect("writing to nothing");
@@ -73,7 +73,7 @@ pub(super) struct Part {
     rows: u64,
 }
 
-/// The result of writing the file.
+/// The totals of a file that was written.
 #[derive(Debug)]
 pub(super) struct WrittenPart {
     pub(super) rows: u64,
@@ -131,7 +131,7 @@ fn failed(path: &Path, source: io::Error) -> Error {
     Error::io(path, "write", source)
 }
 
-/// The system's error, if there is one.
+/// The system error that caused `error`, if there is one.
 pub(super) fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => cause.downcast().map_or_else(io::Error::other, |cause| *cause),
@@ -139,7 +139,7 @@ pub(super) fn io_error(error: ParquetError) -> io::Error {
     }
 }
 
-/// Appends to a file, which is open only meanwhile, because there can be thousands of files.
+/// Appends to a file. The file is open only while it is written to, because there can be thousands of files.
 struct Appending {
     path: PathBuf,
     pending: Vec<u8>,

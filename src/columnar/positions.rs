@@ -18,7 +18,7 @@ use crate::id::{GameId, Ply};
 use crate::sort::Scatter;
 use crate::store::{Error, Result};
 
-/// The number of rows per file: about 250 MB.
+/// The maximum number of rows per file, which take about 250 MB.
 const FILE_ROWS: u64 = 256 * GROUP_ROWS as u64;
 
 /// What to write, and how.
@@ -31,14 +31,14 @@ pub(super) struct Positions<'p> {
     pub(super) is_stopped: &'p (dyn Fn() -> bool + Sync),
 }
 
-/// Games of one directory that fit in a row group.
+/// Games of one directory whose rows fit in a row group.
 struct Job {
     date: DatePartition,
     games: Vec<GameId>,
 }
 
 impl Positions<'_> {
-    /// Writes all positions, and records their visits.
+    /// Writes all positions, and adds their occurrences to `visits`.
     pub(super) fn write(&self, visits: &PlayedOccurrences) -> Result<()> {
         let encoder = Encoder::new(&GAME_POSITION);
         let start = (Position::start(), FenText::new(&Position::start()));
@@ -54,7 +54,7 @@ impl Positions<'_> {
                 let id = game_id(self.output.shard(), game);
                 moves.replay(&start, |ply, position, placement, code| {
                     rows.push(id, ply, position, placement, code);
-                    // One game can have more rows than a group.
+                    // A game can have more rows than fit in a group.
                     if rows.ply.len() == GROUP_ROWS {
                         groups.push(encoder.encode(&std::mem::take(&mut rows).finish()));
                     }
@@ -77,11 +77,11 @@ impl Positions<'_> {
         files.finish()
     }
 
-    /// All games, by directory, in order within each.
+    /// All games, divided by directory, and in order within each directory.
     fn jobs(&self) -> impl Iterator<Item = Job> + Send {
         let date = |game: &GameId| self.partition_by.of(self.games.of(*game));
         let mut games: Vec<GameId> = self.moves.games().collect();
-        // They are in order already, and stay so within a directory.
+        // The games are in order already, and stay in order within a directory.
         games.sort_by_key(date);
         let mut games = games.into_iter().peekable();
         std::iter::from_fn(move || {
@@ -100,7 +100,7 @@ impl Positions<'_> {
     }
 }
 
-/// Memory for positions to be sorted, per row group being built.
+/// The memory for occurrences that each job collects before sorting, in bytes.
 const SCATTER_BYTES: usize = 4 << 20;
 
 /// The number of a game across all shards.

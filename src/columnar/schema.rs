@@ -1,6 +1,7 @@
 //! The tables as Parquet files: their columns, their sort order, and how they are written.
 //!
-//! All integers are signed: Spark reads unsigned 64-bit ones as decimals, and Athena does not support them.
+//! All integers are signed: Spark reads unsigned 64-bit integers as decimals, and Athena does not support
+//! them.
 
 use std::sync::Arc;
 
@@ -10,10 +11,10 @@ use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
-/// Rows per row group. DuckDB can skip only whole row groups.
+/// The number of rows per row group. DuckDB can skip only whole row groups.
 pub(super) const GROUP_ROWS: usize = 122_880;
 
-/// Rows per page. Spark, Trino and ClickHouse also skip pages.
+/// The number of rows per page. Spark, Trino and ClickHouse also skip pages.
 const PAGE_ROWS: usize = 4096;
 
 /// The version of the layout: of tables, columns and directories.
@@ -40,7 +41,7 @@ pub(super) struct Column {
 /// from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoded {
-    /// As indexes into a dictionary; plain if that grows too large.
+    /// As indexes into a dictionary, or plain if the dictionary grows too large.
     Dictionary,
     Plain,
     /// As differences between consecutive values: `DELTA_BINARY_PACKED`.
@@ -50,11 +51,11 @@ enum Encoded {
 /// The directories of a table's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placed {
-    /// One directory per date of the games.
+    /// The directories by date that `PartitionBy` determines.
     ByDate,
-    /// One directory per first byte of the keys.
+    /// One directory for each first byte of keys.
     ByKey,
-    /// The directory of the table.
+    /// All files are in the directory of the table.
     Together,
 }
 
@@ -110,7 +111,7 @@ macro_rules! tables {
 }
 
 tables! {
-    /// `game` of SQLite, with names instead of their numbers.
+    /// `game` of SQLite, with names instead of the numbers of names.
     GAME: "game", ByDate, sorted by 1 [
         int64("game_id").delta(),
         int32("source_id"),
@@ -199,7 +200,8 @@ tables! {
         int32("move_code"),
         text("fen").plain(),
     ]
-    /// With what is asked of games that reached a position.
+    /// In addition to the columns in SQLite, this table has what many queries need: the move played, the
+    /// result and the ratings.
     POSITION_GAME: "position_game", ByKey, sorted by 3 [
         int64("key").delta(),
         int64("game_id").delta(),
@@ -263,7 +265,7 @@ impl Table {
         Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()))
     }
 
-    /// The writer options.
+    /// The options for writing files of the table.
     pub(super) fn properties(&self) -> WriterProperties {
         let zstd = Compression::ZSTD(ZstdLevel::try_new(1).expect("a level that zstd has"));
         let sorted = (0..self.sorted_by as i32).map(|column_idx| SortingColumn {
@@ -295,7 +297,7 @@ impl Table {
                     .set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED),
             };
             if column.name == "fen" {
-                // Nobody searches FENs by range, and they are long.
+                // FENs are long, and queries do not search them by range.
                 properties = properties.set_column_statistics_enabled(path(), EnabledStatistics::None);
             }
         }

@@ -27,7 +27,7 @@ pub(crate) struct ParquetFiles<'w> {
     /// The source of each column of `game`.
     game_columns: Vec<GameColumn>,
     openings: OpeningNames,
-    /// The path of each source, and the byte at which reading starts.
+    /// For each source, its path, and the byte at which reading starts.
     sources: HashMap<SourceId, (String, u64)>,
     totals: &'w mut FileTotals,
 }
@@ -37,7 +37,7 @@ pub(crate) struct ParquetFiles<'w> {
 pub(crate) struct FileTotals {
     pub(crate) totals: Totals,
     pub(crate) distinct_positions: u64,
-    /// Bytes written to temporary files.
+    /// The number of bytes written to temporary files.
     pub(crate) spilled_bytes: u64,
 }
 
@@ -55,7 +55,7 @@ impl<'w> ParquetFiles<'w> {
     }
 }
 
-/// The side tables: those of SQLite with the same columns.
+/// The side tables, which have the same columns as in SQLite.
 static SIDE_TABLES: [&Table; 7] = [&TAG, &MOVE_EVAL, &COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE];
 
 /// Collects the moves of games.

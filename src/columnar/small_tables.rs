@@ -10,10 +10,11 @@ use super::schema::{GAME, GROUP_ROWS, Placed, Table};
 use crate::store::Result;
 use crate::store::row::virtual_table::Cell;
 
-/// The maximum size of a table's buffered rows. Each table is counted separately: the ends of its row groups
-/// must not depend on the order in which rows of several tables arrive. Games of an old collection are spread
-/// over a thousand months, each with its own file. With less memory, their row groups would have a few dozen
-/// games, and most of the time would be spent on starting them.
+/// The maximum size of a table's buffered rows, in bytes. The rows of each table are counted separately: the
+/// ends of its row groups must not depend on the order in which rows of several tables arrive. The games of
+/// an old collection are spread over a thousand months, each with its own file. With less memory, the row
+/// groups of these files would have a few dozen games, and most of the time would be spent on starting row
+/// groups.
 fn most_bytes(table: &Table) -> usize {
     if table.name == GAME.name { 128 << 20 } else { 32 << 20 }
 }
@@ -22,7 +23,7 @@ fn most_bytes(table: &Table) -> usize {
 #[derive(Default)]
 pub(super) struct SmallTables(BTreeMap<&'static str, SmallTable>);
 
-/// The rows of one table: one file per directory.
+/// The rows of one table, with one file per directory.
 struct SmallTable {
     encoder: Encoder,
     files: BTreeMap<Option<DatePartition>, SmallFile>,
@@ -35,7 +36,7 @@ struct SmallFile {
 }
 
 impl SmallTables {
-    /// Adds a row of a game with this date.
+    /// Adds a row that belongs in the directory of this date.
     pub(super) fn push<'c>(
         &mut self,
         output: &Output,

@@ -1,5 +1,5 @@
-//! Checks Parquet files: compares them with their manifest, the order of keys with that of games, and games
-//! with the rules.
+//! Checks Parquet files: compares them with their manifest, the table in the order of keys with that in the
+//! order of games, and games with the rules.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -26,26 +26,26 @@ use crate::store::{self, Error};
 /// Options of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct VerifyOptions {
-    /// The approximate number of games to replay; `None`: all.
+    /// The approximate number of games to replay; `None` for all games.
     pub sample: Option<u32>,
     /// The maximum number of findings to keep; all are counted.
     pub limit: usize,
-    /// The number of worker threads; 0: one per processor.
+    /// The number of worker threads; 0 for one per processor.
     pub threads: usize,
 }
 
 /// The result of a check.
 #[derive(Clone, Debug, Default)]
 pub struct VerifyReport {
-    /// Files checked.
+    /// The number of files checked.
     pub files: u64,
-    /// Their bytes.
+    /// The size of these files in bytes.
     pub bytes: u64,
-    /// Rows of `game`.
+    /// The number of rows of `game`.
     pub games: u64,
-    /// Rows of `game_position`.
+    /// The number of rows of `game_position`.
     pub positions: u64,
-    /// Games replayed.
+    /// The number of games replayed.
     pub replayed_games: u64,
     /// The first findings: a sentence each.
     pub findings: Vec<String>,
@@ -62,17 +62,17 @@ pub struct VerifyProgress {
 }
 
 impl VerifyProgress {
-    /// Bytes read.
+    /// The number of bytes read so far.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Bytes of all files.
+    /// The size of all files in bytes.
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes.load(Ordering::Relaxed)
     }
 
-    /// Games replayed.
+    /// The number of games replayed so far.
     pub fn games(&self) -> u64 {
         self.games.load(Ordering::Relaxed)
     }
@@ -108,7 +108,7 @@ pub fn verify(
 /// Collects findings.
 struct Findings {
     limit: usize,
-    /// The first findings, and the number of all.
+    /// The first findings, and the number of all findings.
     found: Mutex<(Vec<String>, u64)>,
 }
 
@@ -226,7 +226,7 @@ impl Check<'_> {
         Ok(Arc::clone(reader.metadata()))
     }
 
-    /// Compares the totals of the tables with the files.
+    /// Compares the totals of the tables with those of their files.
     fn totals(&self, report: &mut VerifyReport) {
         for totals in &self.manifest.tables {
             let files = self.manifest.files.iter().filter(|file| file.table == totals.table);
@@ -274,7 +274,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// The number of rows, and the sum of their hashes.
+    /// The number of rows in files, and the sum of the rows' hashes.
     fn rows(&self, files: &[&ListedFile]) -> Result<(u64, u64)> {
         let of_file = |index: usize| -> Result<(u64, u64)> {
             let (mut rows, mut sum) = (0, 0_u64);
@@ -311,7 +311,8 @@ impl Check<'_> {
         Ok(starts)
     }
 
-    /// Replays the games of some row groups, or of all `games`. Returns the number of games.
+    /// Replays about as many games as the sample requires, by whole row groups; `games` is the number of all
+    /// games. Returns the number of replayed games.
     fn replay(&self, files: &[&ListedFile], games: u64, starts: &HashMap<i64, String>) -> Result<u64> {
         let mut groups = Vec::new();
         let mut all_rows = 0;
@@ -326,7 +327,8 @@ impl Check<'_> {
             let rows = u128::from(all_rows) * u128::from(sample) / u128::from(games.max(1));
             u64::try_from(rows).unwrap_or(u64::MAX)
         });
-        // Evenly from all places, and the same ones each time: a month may have few games.
+        // The row groups are chosen evenly from all places, because a month may have few games. The choice is
+        // the same each time.
         let mut order: Vec<_> = (0_u64..).zip(groups).collect();
         order.sort_by_key(|(index, _)| index.wrapping_mul(GOLDEN));
         let mut rows_before = 0;
@@ -361,7 +363,8 @@ impl Check<'_> {
                 let place = |what: &str| format!("game {id}, ply {number}: {what}");
                 let mut position = match at.take() {
                     Some((of, next, position)) if of == id && next == number => position,
-                    // The rest of a game that begins in an earlier group, or that has a finding already.
+                    // This row belongs to a game that begins in an earlier group, or that has a finding
+                    // already.
                     _ if number != 0 => continue,
                     _ => {
                         games += 1;

@@ -15,7 +15,8 @@ use crate::id::GameId;
 use crate::store::Result;
 use crate::store::row::virtual_table::Cell;
 
-/// The approximate size of the files of some games, as measured on collections with short and long headers.
+/// The approximate size of the files of some games in bytes, as measured on collections with short and long
+/// headers.
 pub(crate) fn file_bytes(games: u64, plies: u64) -> u64 {
     const BYTES_A_PLY: u64 = 30;
     const BYTES_A_GAME: u64 = 60;
@@ -29,7 +30,7 @@ pub(crate) struct WriteOptions {
     pub(crate) continuation_threshold: u32,
     /// Whether the run or a job writes the tables that are sorted by key.
     pub(crate) by_key: WrittenBy,
-    /// Memory for sorting positions, in bytes.
+    /// The memory for sorting positions, in bytes.
     pub(crate) memory: u64,
     /// The directory of temporary files.
     pub(crate) temp_dir: PathBuf,
@@ -39,11 +40,12 @@ pub(crate) struct WriteOptions {
 pub(super) struct Sorted {
     /// The number of distinct keys.
     pub(super) distinct: u64,
-    /// Bytes written to temporary files.
+    /// The number of bytes written to temporary files.
     pub(super) spilled_bytes: u64,
 }
 
-/// Receives games and their rows, and at the end writes the tables that follow from their moves.
+/// Receives games and their rows. At the end, writes the tables that are computed from the moves of the
+/// games.
 pub(crate) struct Writer<'w> {
     output: Output,
     options: WriteOptions,
@@ -70,7 +72,7 @@ impl<'w> Writer<'w> {
         self.games.insert(id, game);
     }
 
-    /// Adds a row of a table. The columns `game_id` get the number of the shard.
+    /// Adds a row of a table. The shard becomes the upper half of `game_id`.
     pub(super) fn add_row<'c>(
         &mut self,
         table: &'static Table,
@@ -94,7 +96,7 @@ impl<'w> Writer<'w> {
         self.moves.as_mut().expect("until the end").append(block)
     }
 
-    /// Writes all positions, after the last game.
+    /// Writes all positions. Called after the last game was added.
     pub(super) fn write_positions(&mut self, pool: &ThreadPool) -> Result<Sorted> {
         let moves = self.moves.take().expect("until the end").read()?;
         let (memory, directory) = (self.options.memory, self.options.temp_dir.clone());
@@ -121,7 +123,7 @@ impl<'w> Writer<'w> {
         Ok(Sorted { distinct, spilled_bytes: moves.bytes() + visits.spilled() })
     }
 
-    /// Completes the files and lists them.
+    /// Completes all files, and lists them in the manifest.
     pub(super) fn finish(mut self) -> Result<Totals> {
         self.small.take().expect("until the end").finish(&self.output)?;
         let Self { mut output, options, .. } = self;

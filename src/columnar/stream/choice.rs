@@ -9,11 +9,11 @@ use crate::store::row::EvalRow;
 /// Which positions of games to return.
 #[derive(Clone, Debug)]
 pub struct PositionChoice {
-    /// Positions at these plies; ply 0 is the start position.
+    /// Only positions at these plies are returned; ply 0 is the start position.
     pub plies: RangeInclusive<u32>,
     /// Whether to return only positions with an engine evaluation.
     pub evaluated: bool,
-    /// Whether to return a random sample. It is returned in the order of the games.
+    /// The random sample to return, in the order of the games; `None` for all positions.
     pub sample: Option<Sample>,
 }
 
@@ -29,7 +29,7 @@ impl PositionChoice {
         !self.evaluated && self.sample.is_none() && self.plies == (0..=u32::MAX)
     }
 
-    /// The plies of a game with `positions` positions that may be sampled.
+    /// The plies of the wanted positions of a game, before a sample is drawn; the game has `positions` positions.
     fn wanted<'w>(&'w self, positions: u32, evals: &'w [EvalRow]) -> impl Iterator<Item = Ply> + 'w {
         let last = (*self.plies.end()).min(positions.saturating_sub(1));
         let all = (!self.evaluated && positions > 0).then(|| *self.plies.start()..=last);
@@ -51,7 +51,7 @@ impl PositionChoice {
         plies
     }
 
-    /// Adds the ranks of a game's positions that are less than `cutoff`.
+    /// Adds the ranks of the positions that a game offers, if they are less than `cutoff`.
     pub(super) fn rank(
         &self,
         game: GameId,
@@ -83,7 +83,7 @@ impl LeastRanks {
 
     pub(super) fn add(&mut self, ranks: Vec<u64>) {
         self.ranks.extend(ranks.into_iter().filter(|&rank| rank < self.cutoff));
-        // Only sometimes, because it takes a pass over all of them.
+        // The ranks are selected only sometimes, because each selection takes a pass over all of them.
         if self.ranks.len() > self.most.saturating_add(self.most / 4 + 1024) {
             self.pick();
         }
@@ -97,13 +97,13 @@ impl LeastRanks {
         }
     }
 
-    /// The greatest rank of the sample; any rank if there are fewer positions.
+    /// The greatest rank of the sample; `None` if no rank was added.
     pub(crate) fn last(mut self) -> Option<u64> {
         self.pick();
         self.ranks.into_iter().max()
     }
 
-    /// Ranks from this one on are not needed.
+    /// The limit of ranks: ranks from this one on are not needed.
     pub(super) const fn cutoff(&self) -> u64 {
         self.cutoff
     }

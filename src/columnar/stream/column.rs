@@ -11,7 +11,7 @@ pub(super) enum Column {
     Key,
     HalfmoveClock,
     MoveCode,
-    /// Four fields in a table of positions, six in a table of moves.
+    /// The FEN: four fields in a table of positions, six in a table of moves.
     Fen,
     FullFen,
     MoveNumber,
@@ -30,7 +30,7 @@ pub(super) enum Column {
     Depth,
     EvalCpBefore,
     EvalMateBefore,
-    /// A column of the game.
+    /// A column of the table `game`.
     Game(GameColumn, ColumnType),
 }
 
@@ -129,7 +129,7 @@ impl Column {
         }
     }
 
-    /// Whether it needs annotations or clocks.
+    /// Whether the column needs annotations or clocks.
     pub(super) fn is_annotation(self) -> bool {
         let of_game = ["eval_count", "clock_count"].map(GameColumn::from_name);
         match self {
@@ -145,7 +145,7 @@ impl Column {
         }
     }
 
-    /// Whether it needs the opening's name.
+    /// Whether the column needs the opening's name or ECO code.
     pub(super) const fn is_opening(self) -> bool {
         matches!(self, Self::Game(GameColumn::Opening | GameColumn::OpeningEco, _))
     }

@@ -17,7 +17,7 @@ use crate::store::row::{EvalRow, HeaderBatch, ProblemRow, SideTable};
 use crate::store::sink::{GameMoves, PositionEncoder, Takes};
 use crate::store::{Result, RowFilter};
 
-/// Encodes the requested rows.
+/// Encodes the rows that a query requests.
 #[derive(Debug)]
 pub(crate) struct StreamEncoder {
     question: Arc<StreamQuery>,
@@ -33,7 +33,7 @@ enum Rows {
     Positions(Box<PositionRows>),
 }
 
-/// The ranks of the positions that games offer for a sample.
+/// Encodes the ranks of the positions that games offer for a sample.
 #[derive(Debug)]
 pub(crate) struct RankEncoder {
     of_rows: StreamEncoder,
@@ -96,7 +96,7 @@ fn evals_of(rows: &HeaderBatch, row: usize) -> &[EvalRow] {
     &evals[..evals.partition_point(|eval| eval.game == index)]
 }
 
-/// The approximate size of a batch of rows with texts of any length.
+/// The approximate maximum size of a batch of rows with texts of any length, in bytes.
 const BATCH_BYTES: usize = 16 << 20;
 
 impl StreamEncoder {
@@ -123,7 +123,7 @@ impl StreamEncoder {
         (0..rows.games.len()).map(fits).collect()
     }
 
-    /// Adds rows that are in the batch unchanged.
+    /// Adds rows that the batch already contains, unchanged except for game numbers.
     fn push_cells(&mut self, first: GameId, batch: &HeaderBatch, fits: &[bool]) {
         let question = Arc::clone(&self.question);
         let RowKind::Table(table, columns) = &question.rows else { return };
@@ -181,10 +181,10 @@ fn batch(question: &StreamQuery, columns: Vec<ArrayRef>) -> RecordBatch {
     RecordBatch::try_new(question.schema(), columns).expect("columns as the schema says")
 }
 
-/// Returns the value of a row and column of a batch.
+/// A function that returns the value of a row and column of a batch.
 type CellOf = for<'b> fn(&'b HeaderBatch, usize, usize) -> Option<Cell<'b>>;
 
-/// The side table of a batch of games with these rows; problems are stored elsewhere.
+/// The side table of a batch that has the rows of `table`. Problems are stored elsewhere.
 fn side_table(table: &Table) -> Option<&'static SideTable> {
     let found = HeaderBatch::SIDE_TABLES.iter().find(|side| side.name == table.name);
     debug_assert!(found.is_some() || table.name == PROBLEM.name, "{}", table.name);

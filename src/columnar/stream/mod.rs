@@ -1,4 +1,4 @@
-//! Passes on the rows of games as Arrow batches while they are read, without writing a file.
+//! Passes the rows of games to a caller as Arrow batches while the games are read, without writing a file.
 //!
 //! Each worker encodes batches of the games that it has read, without interleaving rows of different games.
 //! The batches are passed on in the order of the games. Games are counted from 1 in input order, including

@@ -40,7 +40,7 @@ struct FenValues {
     text: Vec<u8>,
 }
 
-/// A game with the positions to return.
+/// A game whose positions are to be returned.
 #[derive(Clone, Copy)]
 pub(super) struct GameRows<'g> {
     pub(super) id: i64,
@@ -49,18 +49,18 @@ pub(super) struct GameRows<'g> {
     pub(super) batch: &'g HeaderBatch,
     pub(super) openings: &'g OpeningNames,
     pub(super) moves: &'g GameMoves<'g>,
-    /// The evaluations of its positions, by ply.
+    /// The evaluations of the game's positions, in the order of plies.
     pub(super) evals: &'g [EvalRow],
 }
 
-/// A position of a game, with nearby evaluations.
+/// A position of a game, with the evaluations of the neighbouring positions.
 struct PositionContext<'p> {
     game: &'p GameRows<'p>,
     ply: u32,
     position: &'p Position,
     placement: &'p FenText,
     code: Option<MoveCode>,
-    /// The evaluations at the ply before, at this one and at the next one.
+    /// The evaluations at the previous ply, at this one and at the next one.
     evals: [Option<EvalRow>; 3],
 }
 
@@ -76,8 +76,8 @@ impl PositionRows {
         self.rows
     }
 
-    /// Adds the positions of a game at these plies, which are in ascending order, or all. Calls `flush` with
-    /// the columns whenever there are many rows.
+    /// Adds the positions of a game at these plies, which must be in ascending order, or all its positions.
+    /// Calls `flush` with the columns whenever they have many rows.
     pub(super) fn push(
         &mut self,
         game: &GameRows<'_>,
@@ -123,7 +123,7 @@ impl PositionRows {
         self.push_game_cells(game, self.rows - before);
     }
 
-    /// Fills in the columns of the game for its last rows.
+    /// Fills the columns with data of the game in the last `rows` rows, which are those of the game.
     fn push_game_cells(&mut self, game: &GameRows<'_>, rows: usize) {
         for (column, values) in &mut self.columns {
             if let Column::Game(column, _) = column {
@@ -139,7 +139,7 @@ impl PositionRows {
     }
 }
 
-/// The rows of `move_eval` of one game, requested in order.
+/// The rows of `move_eval` of one game. They must be requested in the order of plies.
 struct Evals<'e> {
     rows: &'e [EvalRow],
     next: usize,
@@ -252,8 +252,8 @@ impl PositionContext<'_> {
         }
     }
 
-    /// Centiseconds used for the move: from the PGN, or computed from clocks and increment, as in the view
-    /// `moves`.
+    /// The time used for the move in centiseconds: from the PGN, or computed from clocks and increment, as in
+    /// the view `moves`.
     fn elapsed(&self) -> Option<i32> {
         let [before, _, after] = self.evals;
         let said = after.and_then(|row| row.elapsed).map(i64::from);

@@ -13,7 +13,7 @@ use super::column::Column;
 use crate::store::sink::GameMoves;
 use crate::store::{FilterError, GameFilter};
 
-/// A query for rows of games: the table, its columns, the games.
+/// A query for rows of games: the table, its columns and the games.
 #[derive(Clone, Debug)]
 pub struct StreamQuery {
     pub(super) rows: RowKind,
@@ -21,14 +21,14 @@ pub struct StreamQuery {
     pub(super) filter: GameFilter,
     pub(super) shard: u32,
     pub(super) choice: PositionChoice,
-    /// For a sample, the rank of its last position.
+    /// For a sample, the rank of the sample's last position.
     pub(super) last_rank: u64,
 }
 
 /// The type of rows.
 #[derive(Clone, Debug)]
 pub(super) enum RowKind {
-    /// Rows of a table, with the indexes of the columns.
+    /// Rows of a table, with the indexes of the requested columns.
     Table(&'static Table, Vec<usize>),
     /// Positions.
     Positions(Vec<Column>),
@@ -43,13 +43,13 @@ pub enum StreamError {
     /// There is no such table.
     #[error("there is no table {name:?}; the tables are {}", StreamQuery::TABLES.join(", "))]
     NoTable {
-        /// Its name.
+        /// The name of the table.
         name: String,
     },
     /// The table has no such column.
     #[error("there is no column {name:?}; the columns are {}", columns.join(", "))]
     NoColumn {
-        /// Its name.
+        /// The name of the column.
         name: String,
         /// The existing columns.
         columns: Vec<&'static str>,
@@ -93,7 +93,7 @@ impl StreamQuery {
         "problem",
     ];
 
-    /// All rows of a table, with these columns or, if none are given, the default ones.
+    /// Queries all rows of a table, with the given columns or, if none are given, the default ones.
     ///
     /// # Errors
     /// If there is no such table, or it has no such column.
@@ -141,7 +141,7 @@ impl StreamQuery {
         Ok(Self { choice, ..self })
     }
 
-    /// The maximum size of a sample: about 10 bytes are kept per position.
+    /// The maximum size of a sample. About 10 bytes are kept per position.
     pub const MOST_DRAWN: u64 = 100_000_000;
 
     /// The size of the sample, if not all positions are returned.
@@ -155,13 +155,13 @@ impl StreamQuery {
         Self { last_rank, ..self }
     }
 
-    /// Sets the upper half of each `game_id`.
+    /// Sets the number of the shard, which is the upper half of each `game_id`.
     #[must_use]
     pub fn in_shard(self, shard: u32) -> Self {
         Self { shard, ..self }
     }
 
-    /// The number of rows of a game before any are chosen.
+    /// The number of rows of a game, before some of them are chosen.
     pub(super) fn positions_of(&self, moves: &GameMoves<'_>) -> u32 {
         let moves = u32::try_from(moves.codes.len()).unwrap_or(u32::MAX);
         if matches!(self.rows, RowKind::Moves(_)) { moves } else { moves.saturating_add(1) }

@@ -14,7 +14,7 @@ use crate::opening::OpeningBook;
 use crate::store::sink::{BlockNumber, Sink};
 use crate::store::{Error, Result};
 
-/// Passes batches to a caller, who may end the run.
+/// Passes batches to a caller. The caller can end the run.
 pub(crate) struct StreamSink<F> {
     question: Arc<StreamQuery>,
     openings: Arc<OpeningNames>,
@@ -40,7 +40,7 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Sink for StreamSink<F> {
     }
 }
 
-/// Finds the positions of the sample.
+/// Finds the ranks of the positions in the sample.
 pub(crate) struct RankSink<'r> {
     question: Arc<StreamQuery>,
     openings: Arc<OpeningNames>,
