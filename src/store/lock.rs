@@ -128,8 +128,8 @@ impl Drop for WriterLock {
     }
 }
 
-/// Whether a path is that of a database or of a file that belongs to it: its log, its journal, or a writer's
-/// lock or temporary file.
+/// Whether a path is the path of a database or of a file that belongs to it: its log, its journal, or a
+/// writer's lock file or temporary file.
 #[must_use]
 pub fn is_file_of(database: &Path, path: &Path) -> bool {
     let (database, path) = (resolved(database), resolved(path));

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 pub struct LockOwner {
     /// The process id.
     pub process: u32,
-    /// When it acquired the lock, in UTC: `2026-03-14T15:09:26Z`.
+    /// The time at which the process acquired the lock, in UTC: `2026-03-14T15:09:26Z`.
     pub since: String,
 }
 

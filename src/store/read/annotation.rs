@@ -13,7 +13,7 @@ use crate::store::error::{Error, Result};
 /// The maximum nesting depth of variations.
 pub(crate) const MOST_DEPTH: usize = 1000;
 
-/// The annotations of a game. Line 0 is the main line, the others are its variations.
+/// The annotations of a game. Line 0 is the main line, all other lines are variations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameAnnotations {
     /// The annotations of positions, by line and ply.

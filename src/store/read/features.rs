@@ -151,7 +151,7 @@ pub(crate) fn fill_block(
         {
             push(&mut passed, last);
         }
-        // A game can have no positions.
+        // A skipped game has no positions.
         if matches!(row.get_ref(1)?, ValueRef::Null) {
             continue;
         }

@@ -45,7 +45,7 @@ impl<'c> BlockColumns<'c> {
         Self { connection, block, read: RefCell::default() }
     }
 
-    /// Moves to another block.
+    /// Continues with another block.
     pub(crate) const fn turn_to(&mut self, block: u32) {
         self.block = block;
     }

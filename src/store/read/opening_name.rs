@@ -51,7 +51,7 @@ impl Database {
     }
 }
 
-/// A word as written, folded, and with normalized spelling.
+/// A word (folded) in two forms: as written, and with normalized spelling.
 struct Word {
     written: String,
     sound: String,

@@ -18,7 +18,7 @@ use crate::store::read::snapshot::Snapshot;
 pub struct SkippedSource {
     /// The number of the reading.
     pub id: SourceId,
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
     /// Length and digest of the text, if the file was read to its end.
     pub text: Option<(u64, String)>,

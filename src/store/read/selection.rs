@@ -151,7 +151,7 @@ pub struct KnownPlayers {
 /// A condition on a row of `game`.
 #[derive(Clone, Debug)]
 struct Condition {
-    /// As SQL; all values are parameters.
+    /// As SQL. Values are parameters, except for the bounds of rating ranges.
     sql: Cow<'static, str>,
     /// Whether an index finds the rows.
     indexed: bool,

@@ -19,7 +19,7 @@ pub enum Lines {
     All,
 }
 
-/// A place in a game. Line 0 is the main line, the others are its variations.
+/// A place in a game. Line 0 is the main line, all other lines are variations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct HitLocation {
     pub(crate) game: GameId,
@@ -94,8 +94,8 @@ pub(crate) const fn rank_sql(order: HitOrder) -> &'static str {
     }
 }
 
-/// `occurrence AS o`, level by level. In the order of `l.level`, then `o.game_id`, the rows of a key come in
-/// the order of the games, without sorting.
+/// `occurrence AS o`, level by level. Rows of a key that are ordered by `l.level` and `o.game_id` come in the
+/// order of the games, and SQLite need not sort them.
 pub(crate) const OCCURRENCES: &str = "occurrence_level AS l CROSS JOIN occurrence AS o ON o.level = l.level";
 
 /// Joins `game` and [`OCCURRENCES`] in the order in which they are read.

@@ -210,7 +210,7 @@ impl<'a> NearestSearch<'a> {
         Ok(false)
     }
 
-    /// The next games that must be read, in at most the given number of chunks.
+    /// The next games that must be read, in at most `width` chunks.
     fn pieces(
         &mut self,
         games: &mut std::iter::Peekable<impl Iterator<Item = (u32, GameId)>>,
@@ -240,7 +240,7 @@ struct Block {
     alike: BlockGames,
     /// Games whose features are unknown. May contain numbers without a game.
     unknown: BlockGames,
-    /// All others.
+    /// All other games of the block.
     others: BlockGames,
     /// For each game, twice the weight of the pieces of the target that are never on the same squares in the
     /// game. It counts twice because such a piece is missing on its square and is on another one.
@@ -267,8 +267,8 @@ impl Block {
         Ok(block)
     }
 
-    /// Keeps the games that match the filters, if columns can answer. Otherwise the filters are applied when
-    /// rows are read.
+    /// Keeps only the games that match the filters, if the columns of the block can be used. Otherwise the
+    /// filters are applied when rows are read.
     fn keep_selected(&mut self, connection: &Connection, selection: &Selection) -> rusqlite::Result<()> {
         if selection.is_all() {
             return Ok(());
@@ -298,7 +298,7 @@ impl Block {
         bounded
     }
 
-    /// All others.
+    /// The games in which no position has the same pawns and the same material.
     fn others(&self, connection: &Connection, to: &PositionDistance) -> rusqlite::Result<Bounded> {
         let mut bounded = Bounded::new();
         if self.others.is_empty() {

@@ -80,7 +80,7 @@ impl<'d> ReachedGames<'d> {
         Ok(made)
     }
 
-    /// Calls `see` with the games in the sets of a visited position.
+    /// Calls `see` with the games of the selection that are in the sets of a visited position.
     fn visit_sets(
         &mut self,
         position: &Position,

@@ -49,7 +49,7 @@ pub trait Seek: Sync {
     /// Whether [`matters`](Self::matters) and [`observe`](Self::observe) need the moves.
     fn asks_for_moves(&self) -> bool;
 
-    /// Whether a position is relevant. The remaining columns of other positions are not read.
+    /// Whether a position is relevant. For other positions, the remaining columns are not read.
     fn matters(&self, fen: &[u8], played: Option<MoveCode>) -> bool;
 
     /// Selects the games whose main line can match.
@@ -86,7 +86,7 @@ impl<F: Fn(&[u8]) -> bool + Sync> Seek for F {
     }
 }
 
-/// Connections for the threads of the pool. A thread opens one when it first needs it.
+/// Connections for the threads of the pool. A thread opens its connection when it first needs it.
 pub(super) struct Readers<'a> {
     database: &'a std::path::Path,
     set_up: SetUp,
@@ -344,7 +344,8 @@ impl Database {
         Ok(())
     }
 
-    /// The rank of a game in an order, without the game's number; `None` if the game does not exist.
+    /// The rank of a game in an order. Games with the same rank are ordered by their numbers; `None` if the
+    /// game does not exist.
     fn rank(&self, game: GameId, order: HitOrder) -> rusqlite::Result<Option<(bool, i64)>> {
         let sql = format!("SELECT game.result = '*', {} FROM game WHERE game_id = ?1", rank_sql(order));
         self.connection()

@@ -1,4 +1,4 @@
-//! Accumulates the games that reached a position.
+//! Accumulates counts and lists of the games that reached a position.
 
 use crate::board::{Color, GameResult, MoveCode};
 use crate::id::GameId;

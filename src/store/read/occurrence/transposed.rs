@@ -133,8 +133,8 @@ fn year(date: Cell<'_>) -> Option<u16> {
 }
 
 impl ExploreTarget<'_> {
-    /// The games with a result in the sets of a visited position. `unfinished` is the number of those games
-    /// that have no result. `None` if the sets or the columns of games are missing.
+    /// The games with a result in the sets of a visited position. `unfinished` is the number of other games
+    /// in these sets. `None` if the sets or the columns of games are missing.
     pub(super) fn finished_in_sets(&self, unfinished: u64) -> Result<Option<Games>> {
         let finished = finished();
         let mut columns = BlockColumns::new(self.database.connection(), 0);

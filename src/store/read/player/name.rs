@@ -144,9 +144,9 @@ pub(crate) struct PlayerWords {
     words: Vec<Word>,
     /// The number of words before the first comma.
     before_comma: Option<usize>,
-    /// Whether there are capital and small letters. Only then is the case of a word significant.
+    /// Whether the name has both capital and small letters. Only then is the case of a word significant.
     has_both_cases: bool,
-    /// `Jr.` and the number of a given name, if present.
+    /// The generation, such as `Jr.`, and the number after a given name, if present.
     pub(crate) marks: [Option<Mark>; 2],
 }
 
@@ -364,7 +364,7 @@ impl<'n> Person<'n> {
                 || other.fits_by_letters(self))
     }
 
-    /// Whether given names match if words of this name are initials of the other's given names.
+    /// Whether given names match if words of this name are read as several initials.
     fn fits_by_letters(&self, other: &Self) -> bool {
         let letters = || self.given_where(true);
         self.given.clone().any(|index| self.name.may_be_initials(index))
@@ -453,7 +453,7 @@ mod tests {
         filter.parse::<NameFilter>().unwrap().matches_player(name)
     }
 
-    /// Names in one line are spellings that all match each other.
+    /// The names in one list are spellings that all match each other.
     const ALIKE: &[&[&str]] = &[
         &[
             "Caruana, Fabiano",

@@ -1,5 +1,5 @@
-//! Narrows selections by conditions that users' filters do not have: rating bands, rated games, the rest of a
-//! list.
+//! Narrows selections by conditions that users' filters do not have: ranges of the mean rating, casual games,
+//! the rest of a list.
 
 use std::ops::RangeInclusive;
 
