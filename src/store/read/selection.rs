@@ -82,7 +82,7 @@ impl GameFilter {
     /// Restricts the filter to games in which `player` had this side.
     ///
     /// # Errors
-    /// [`FilterError::SideTold`] if the filter already names the player of that side.
+    /// [`FilterError::SideTold`] if `white` or `black` already names the player whose side this determines.
     pub fn with_side(mut self, side: Color) -> Result<Self, FilterError> {
         let (player, opponent) = (self.player.take(), self.opponent.take());
         let (white, black) = if side == Color::White { (player, opponent) } else { (opponent, player) };
