@@ -1,7 +1,7 @@
 //! Rows of the tables of annotations: what a PGN says about moves.
 //!
-//! A place is a line and a ply: line 0 is the main line, 1, 2, 3 … are the variations of a game in the order
-//! of their text. Annotations at ply n follow n half-moves from the start of the game.
+//! A place is a line and a ply: line 0 is the main line, and lines 1, 2, 3 … are the variations of a game in
+//! the order of their text. Annotations at ply n follow n half-moves from the start of the game.
 
 use super::description::table_row;
 use super::header::HeaderBatch;
@@ -22,7 +22,7 @@ table_row! {
         "clock" pub clock: Option<u32>,
         /// Centiseconds used for the move.
         "elapsed" pub elapsed: Option<u32>,
-        /// Centipawns, White's view.
+        /// The evaluation in centipawns, from White's point of view.
         "eval_cp" pub eval_cp: Option<i32>,
         /// Moves to mate; negative if Black mates.
         "eval_mate" pub eval_mate: Option<i32>,
@@ -75,9 +75,9 @@ table_row! {
         "ply" pub ply: Ply,
         /// The number of the command at this place, from 1.
         "number" pub number: u32,
-        /// Its name.
+        /// The command's name.
         "name" pub name: Text,
-        /// Its value.
+        /// The command's value.
         "value" pub value: Text,
     }
 }
@@ -88,11 +88,12 @@ table_row! {
     pub struct VariationRow in "variation" of HeaderBatch.variations, key 2 {
         /// The game.
         "game_id" pub game: GameId,
-        /// The line, from 1.
+        /// The number of the variation's line, from 1.
         "line" pub line: u32,
         /// The parent line.
         "parent_line" pub parent_line: u32,
-        /// The ply of the position from which its first move replaces the parent's move.
+        /// The ply of the position from which the variation's first move is played, instead of the parent
+        /// line's move.
         "ply" pub ply: Ply,
     }
 }

@@ -1,4 +1,4 @@
-//! One description per table.
+//! The descriptions of tables: one list of columns per table.
 
 use super::game::GameStatus;
 use super::problem::{DuplicateKind, Severity};
@@ -20,7 +20,7 @@ pub(in crate::store) trait InsertRows: Rows {
     /// Whether the statement has the run's number as a parameter.
     const NAMES_RUN: bool;
 
-    /// Number of rows.
+    /// The number of rows in a batch.
     fn count(batch: &Self::Batch) -> usize {
         Self::len(batch)
     }
@@ -28,7 +28,7 @@ pub(in crate::store) trait InsertRows: Rows {
 
 /// A value that a column can contain. Texts are stored in the batch's text.
 pub(crate) trait Value {
-    /// The same value as read from a database, where a cell may have any value.
+    /// The type of the same value as read from a database, where a cell may have any value.
     type Stored;
 
     /// The value for SQL; `None` if the text is missing. This is called from C code, so it must not panic.
@@ -81,7 +81,7 @@ values! {
     u16: Integer(number => number.into()), i64;
     i32: Integer(number => number.into()), i64;
     u32: Integer(number => number.into()), i64;
-    // SQL has only signed integers: hashes wrap, and no other value is as large.
+    // SQL has only signed integers: hashes wrap, and all other values are small enough.
     u64: Integer(number => number.cast_signed()), i64;
     PositionKey: Integer(key => key.as_i64()), i64;
     MoveCode: Integer(code => code.bits().into()), i64;
@@ -97,8 +97,9 @@ values! {
     Severity: Text(severity => severity.as_str()), StoredText;
 }
 
-/// Declares the columns of a table, each with its name in SQL and its value in a row: first where the rows
-/// and texts of a batch are, then the columns. One more column can be a parameter of the statement (`with`).
+/// Declares the columns of a table. First come the expressions for the rows and the texts of a batch, then
+/// the columns, each with its name in SQL and its value in a row. The value of one more column can be a
+/// parameter of the statement (`with`).
 macro_rules! columns {
     (
         $kind:ident: $row:ident in $table:literal,
@@ -156,7 +157,7 @@ pub(super) use columns;
 
 /// Declares the row of a table: a struct whose fields are columns, each preceded by its name in SQL.
 ///
-/// `key` is the number of leading columns that are the primary key. It is given for rows that are also
+/// `key` is the number of leading columns that are the primary key. `key` is given for rows that are also
 /// `stored`, that is, read back with any values (the same columns in the same order, then the run's number),
 /// and for rows of side tables of `game`, whose first column is the game.
 macro_rules! table_row {

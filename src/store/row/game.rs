@@ -42,13 +42,13 @@ table_row! {
         "black_title" pub black_title: Option<Text>,
         /// ECO code of the PGN.
         "eco" pub eco: Option<Text>,
-        /// The opening, found by the positions.
+        /// The opening, determined from the positions.
         "opening_id" pub opening: Option<OpeningId>,
         /// PGN time control.
         "time_control" pub time_control: Option<Text>,
         /// Variant, as the PGN names it.
         "variant" pub variant: Option<Text>,
-        /// Six-field FEN of the start position; `None`: the standard position.
+        /// Six-field FEN of the start position; `None` for the standard position.
         "start_fen" pub start_fen: Option<Text>,
         /// Half-moves replayed.
         "ply_count" pub ply_count: u32,
@@ -57,9 +57,9 @@ table_row! {
         /// A hash of start position and move codes: equal games have equal hashes.
         "moves_hash" pub moves_hash: u64,
         /// A hash of players, date, start position and the first moves. A broken-off game and the whole game
-        /// share it. `None` if there are too few moves or a player is unknown.
+        /// have the same hash. `None` if there are too few moves or a player is unknown.
         "prefix_hash" pub prefix_hash: Option<u64>,
-        /// Its id on Lichess.
+        /// The game's id on Lichess.
         "lichess_id" pub lichess_id: Option<Text>,
         /// Start of the game in UTC: `YYYY-MM-DDTHH:MM:SSZ`.
         "started_at" pub started_at: Option<Text>,
@@ -67,7 +67,7 @@ table_row! {
         "time_initial" pub time_initial: Option<u32>,
         /// Seconds added for each move, rounded.
         "time_increment" pub time_increment: Option<u32>,
-        /// The same in centiseconds.
+        /// Centiseconds added for each move.
         "time_increment_cs" pub time_increment_cs: Option<u32>,
         /// The speed class: a word of [`Speed`](crate::pgn::Speed).
         "speed" pub speed: Option<&'static str>,
@@ -120,7 +120,7 @@ pub enum GameStatus {
     /// The whole main line.
     #[default]
     Ok,
-    /// Only the legal moves before the first illegal or unreadable one.
+    /// Only the legal moves before the first illegal or unreadable move.
     Truncated,
     /// Nothing: the variant is not supported, or the start position is invalid.
     Skipped,
@@ -140,7 +140,8 @@ impl GameStatus {
     /// The tag that states which moves of a game are missing in the database.
     pub const LOSS_TAG: &str = "Truncated";
 
-    /// The part of a game that is in the PGN but not in the database. `plies` is the number of stored plies.
+    /// A description of the part of a game that is in the PGN but not in the database; `None` if nothing is
+    /// missing. `plies` is the number of stored plies.
     #[must_use]
     pub fn loss(self, plies: u32) -> Option<String> {
         match self {

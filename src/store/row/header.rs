@@ -23,19 +23,19 @@ pub(crate) trait SideRow {
     fn game(&mut self) -> &mut GameId;
 }
 
-/// A side table of `game`. Its rows are added and removed with those of the games.
+/// A side table of `game`. Its rows are added and removed together with the games.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SideTable {
-    /// Its name.
+    /// The table's name.
     pub(crate) name: &'static str,
-    /// Its columns.
+    /// The names of the table's columns.
     pub(crate) columns: &'static [&'static str],
-    /// The number of columns of its primary key.
+    /// The number of columns of the table's primary key.
     pub(crate) key: usize,
-    /// The number of rows in a batch.
+    /// The number of the table's rows in a batch.
     #[cfg_attr(not(feature = "index"), allow(dead_code))]
     pub(crate) len: fn(&HeaderBatch) -> usize,
-    /// The value of a row and column.
+    /// The value in a row and column of a batch.
     #[cfg_attr(not(feature = "index"), allow(dead_code))]
     pub(crate) cell: for<'b> fn(&'b HeaderBatch, usize, usize) -> Option<Cell<'b>>,
 }
@@ -52,8 +52,8 @@ pub(in crate::store) trait InsertInto {
     fn insert<R: InsertRows>(&self, table: &RowTable<R>, batch: &R::Batch) -> Result<()>;
 }
 
-/// Declares the batch of the small tables, with one line per side table of `game`: the name of its rows, and
-/// their type.
+/// Declares the batch of the small tables, with one line per side table of `game`: the field with the table's
+/// rows, and the type of a row.
 macro_rules! header_batch {
     ($($(#[$meta:meta])* $side:ident: $row:ident,)*) => {
         /// Rows of the small tables, in game order. Texts are stored in the batch's own text.
@@ -61,7 +61,7 @@ macro_rules! header_batch {
         pub struct HeaderBatch {
             /// Rows of `game`.
             pub games: Vec<GameRow>,
-            /// The names of the games, for sinks that take them together with the games.
+            /// The names in each game, for sinks that take names together with the games.
             pub names: Vec<GameNames>,
             $($(#[$meta])* pub $side: Vec<$row>,)*
             /// Rows of `problem`, in input order.
@@ -115,13 +115,13 @@ macro_rules! header_batch {
                 self.duplicates.iter_mut().for_each(|row| row.source = source);
             }
 
-            /// The number of rows of games, table by table.
+            /// The number of rows of games in each table.
             #[cfg(feature = "index")]
             pub(crate) fn game_rows(&self) -> GameRows {
                 GameRows { games: self.games.len(), $($side: self.$side.len()),* }
             }
 
-            /// Removes the rows of games that were added since.
+            /// Removes the rows of games that were added after the batch had these numbers of rows.
             #[cfg(feature = "index")]
             pub(crate) fn truncate_game_rows(&mut self, rows: &GameRows) {
                 self.games.truncate(rows.games);
@@ -129,7 +129,7 @@ macro_rules! header_batch {
             }
         }
 
-        /// The number of rows of games in a batch, by table.
+        /// The number of rows of games in a batch, for each table.
         #[cfg(feature = "index")]
         #[derive(Clone, Copy, Debug)]
         pub(crate) struct GameRows {
@@ -162,7 +162,7 @@ macro_rules! header_batch {
                 })
             }
 
-            /// Writes all rows of a batch. Rows that others refer to come first.
+            /// Writes all rows of a batch. Rows to which other rows refer come first.
             pub(in crate::store) fn insert(&self, batch: &HeaderBatch, into: &impl InsertInto) -> Result<()> {
                 into.insert(&self.players, batch)?;
                 into.insert(&self.events, batch)?;

@@ -7,7 +7,7 @@ use crate::id::ImportId;
 /// The data of a run when it begins.
 #[derive(Clone, Copy, Debug)]
 pub struct NewImport<'a> {
-    /// Its id.
+    /// The id of the run.
     pub id: ImportId,
     /// The program's version.
     pub program_version: &'a str,
@@ -20,17 +20,17 @@ pub struct NewImport<'a> {
 pub struct ImportTotals {
     /// Games added.
     pub games: u64,
-    /// Moves in them.
+    /// Half-moves in these games.
     pub plies: u64,
     /// Rows of `game_position`.
     pub positions: u64,
-    /// Distinct positions among them, by their keys.
+    /// Distinct positions among these rows, compared by key.
     pub distinct_positions: u64,
     /// Rows of `problem`.
     pub problems: u64,
     /// Games skipped as duplicates.
     pub duplicates: u64,
-    /// Wall time.
+    /// The duration of the run (wall time).
     pub elapsed: Duration,
 }
 
@@ -49,15 +49,15 @@ impl SourceDigest {
 /// The data of a source when it is completely indexed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SourceTotals {
-    /// Size of its PGN text, decompressed, in bytes; `None` if it could not be read.
+    /// The size of the source's decompressed PGN text, in bytes; `None` if it could not be read.
     pub bytes: Option<u64>,
     /// Digest of these bytes; `None` if they were not indexed.
     pub digest: Option<SourceDigest>,
-    /// Whether the bytes are only those that could be decoded of a damaged archive.
+    /// Whether the source is a damaged archive, so that these bytes are only the part that could be decoded.
     pub is_damaged: bool,
-    /// Games added from it.
+    /// Games added from the source.
     pub games: u64,
-    /// Moves in them.
+    /// Half-moves in these games.
     pub plies: u64,
     /// Rows of `problem`.
     pub problems: u64,

@@ -5,8 +5,8 @@ use crate::id::{GameId, Level, Ply};
 
 /// The game and ply of a position with a key.
 ///
-/// One 128-bit number, so that sorting compares once: the key (biased, so that unsigned order is SQLite's signed
-/// order), then the game, then the ply.
+/// It is stored as one 128-bit number, so that sorting needs a single comparison: the key (biased, so that
+/// unsigned order is SQLite's signed order), then the game, then the ply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Occurrence(u128);
 

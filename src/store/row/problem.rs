@@ -9,7 +9,7 @@ use crate::id::{GameId, Ply, SourceId};
 /// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// Tolerated and corrected; nothing is lost.
+    /// Nothing was lost: the problem was tolerated or corrected.
     Warning,
     /// Part of a game was lost.
     Error,
@@ -29,7 +29,7 @@ impl Severity {
 /// One row of `problem`.
 #[derive(Clone, Copy, Debug)]
 pub struct ProblemRow {
-    /// The file.
+    /// The source file.
     pub source: SourceId,
     /// The offset from the file's start, in bytes.
     pub byte_offset: u64,
@@ -49,7 +49,7 @@ pub struct ProblemRow {
     pub kind: &'static str,
     /// The severity.
     pub severity: Severity,
-    /// A sentence for people.
+    /// The message for users: a sentence.
     pub message: Text,
 }
 
@@ -114,7 +114,7 @@ table_row! {
     /// One row of `duplicate`: a game that was skipped because it repeats another one.
     #[derive(Clone, Copy, Debug)]
     pub struct DuplicateRow in "duplicate" of HeaderBatch.duplicates {
-        /// The file.
+        /// The source file.
         "source_id" pub source: SourceId,
         /// The offset of the game's text in this file, in bytes.
         "byte_offset" pub byte_offset: u64,
@@ -124,14 +124,15 @@ table_row! {
         "line" pub line: u64,
         /// The number of the game in the file, from 1.
         "game_number" pub game_number: u32,
-        /// What it has in common with the original.
+        /// What the game has in common with the original.
         "kind" pub kind: DuplicateKind,
         /// The original game.
         "original_id" pub original: GameId,
     } with "import_id" = "?1"
 }
 
-// Broken-off games, and games that were cut off, have rows too.
+// Kept games that are prefixes of longer games (kind `prefix`), and duplicates of a removed end of a source
+// (kind `cut`), have rows too.
 stored_row! {
     StoredDuplicate in "duplicate", key 2 {
         "source_id" source: SourceId,

@@ -1,11 +1,11 @@
-//! How games are counted and ranked for a position, equally when a database is built, when games are added,
-//! and when a query is answered. `rank_sql` of `store/read/occurrence/hit.rs` defines the same order in SQL.
+//! Counts and ranks games for a position, in the same way when a database is built, when games are added, and
+//! when a query is answered. `rank_sql` of `store/read/occurrence/hit.rs` defines the same order in SQL.
 
 use crate::board::GameResult;
 use crate::store::partition_point::partition_point;
 use crate::store::row::{GameId, ResultCounts};
 
-/// How many of a visited position's best-rated and latest games are listed.
+/// The maximum number of best-rated games, and of latest games, that are listed for a visited position.
 pub const LISTED_GAMES: u8 = 15;
 
 /// The range of day numbers per year.
@@ -26,7 +26,7 @@ pub(crate) fn day_number(date: &str) -> u32 {
     year.min(9999) * YEAR + month.min(12) * 32 + day.min(31)
 }
 
-/// The number that digits represent; 0 if they are invalid, or too many.
+/// The number that the digits represent; 0 if a digit is invalid or the number is too large.
 fn number_of(digits: &[u8]) -> u32 {
     let append = |number: u32, digit: &u8| {
         let digit = digit.is_ascii_digit().then(|| u32::from(digit - b'0'))?;
@@ -55,7 +55,8 @@ impl ResultCounts {
     /// Counts a game: its result, White's and Black's rating, and its year.
     #[inline]
     pub(crate) fn count(&mut self, result: GameResult, [white, black]: [Option<u16>; 2], year: Option<u16>) {
-        // Without branches: results are unpredictable, and one query counts millions of them.
+        // The results are counted without branches: they are unpredictable, and one query counts millions of
+        // them.
         self.white_wins += u32::from(result == GameResult::White);
         self.draws += u32::from(result == GameResult::Draw);
         self.black_wins += u32::from(result == GameResult::Black);
@@ -107,7 +108,8 @@ impl GameList {
     }
 
     /// Merges the list with an earlier one and returns the ids in order; `None` if the earlier list does not
-    /// change. `rank` returns the ranks of its games, and is called only for those that must be compared.
+    /// change. `rank` returns the rank of a game of the earlier list, and is called only for games that must
+    /// be compared.
     pub(crate) fn with<E>(
         self,
         earlier: &[GameId],

@@ -12,7 +12,8 @@ use super::virtual_table::Cell;
 use crate::id::GameId;
 use crate::store::cell::Stored;
 
-/// Any integer in a column of ids or plies; the type parameter says what it should be.
+/// An integer from a column of ids or plies, which may have any value. The type parameter is the type that
+/// the column should contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct StoredId<I> {
     number: i64,
@@ -25,12 +26,12 @@ impl<I> StoredId<I> {
         self.number
     }
 
-    /// The next number, if there is one.
+    /// The next number; the greatest number is returned unchanged.
     pub(crate) fn next(self) -> Self {
         self.number.saturating_add(1).into()
     }
 
-    /// The previous number, if there is one.
+    /// The previous number; the least number is returned unchanged.
     pub(crate) fn previous(self) -> Self {
         self.number.saturating_sub(1).into()
     }
@@ -69,7 +70,7 @@ impl<I> Stored<'_> for StoredId<I> {
 }
 
 impl StoredId<GameId> {
-    /// The id, if the number is a valid one.
+    /// The id; `None` if the number is not a valid id.
     pub(crate) fn id(self) -> Option<GameId> {
         self.number.try_into().ok().map(GameId)
     }
@@ -98,7 +99,7 @@ impl Stored<'_> for StoredText {
     }
 }
 
-/// A value that was read, to be compared with one to write.
+/// A value read from a database that can be compared with a value to write.
 pub(crate) trait AsCell {
     fn as_cell(&self) -> Cell<'_>;
 }
@@ -127,8 +128,8 @@ impl<T: AsCell> AsCell for Option<T> {
     }
 }
 
-/// Called for cells whose values do not belong in their columns: with the column, the expected values, and
-/// the value found.
+/// Called for each cell whose value is not valid in its column, with the index of the column, a description
+/// of valid values, and the value found.
 pub(crate) type OnInvalidCell<'m> = dyn FnMut(usize, &'static str, ValueRef<'_>) -> rusqlite::Result<()> + 'm;
 
 /// Reads a cell. A wrong value is reported and read as the default.
@@ -160,7 +161,7 @@ pub(crate) trait StoredRow: Sized {
     fn cell(&self, column: usize) -> Option<Cell<'_>>;
 }
 
-/// Declares the row of a table as stored, from the columns of the row to write.
+/// Declares the type of a row as stored in a database, from the columns of the row to write.
 macro_rules! stored_row {
     ($stored:ident in $table:literal, key $key:literal { $($column:literal $field:ident: $type:ty,)* }) => {
         #[doc = concat!("A row of `", $table, "` as it stands in a database, whatever stands there.")]

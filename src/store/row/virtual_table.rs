@@ -5,8 +5,8 @@
 //! uses SQLite's own interface, not `rusqlite::vtab`, whose result setter copies each text once more.
 //!
 //! Why the unsafe code is sound: a [`RowTable`] has a batch only while [`RowTable::execute`] runs, which
-//! borrows the batch for that time. A cursor takes the batch when a statement begins to read. The given
-//! statement is the only one that runs in that time, and it is finished before `execute` returns.
+//! borrows the batch for that time. A cursor takes the batch when a statement begins to read. Only the
+//! statement passed to `execute` runs in that time, and it is finished before `execute` returns.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -46,7 +46,7 @@ pub(crate) trait Rows: 'static {
     /// The columns' names in order.
     const COLUMNS: &'static [&'static str];
 
-    /// Number of rows.
+    /// The number of rows in a batch.
     fn len(batch: &Self::Batch) -> usize;
 
     /// One value; `None` if there is no such row, column or text. Must not panic.

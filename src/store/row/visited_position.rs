@@ -4,10 +4,10 @@ use super::description::columns;
 use super::text::Text;
 use crate::board::{Color, MoveCode, PositionKey};
 
-/// The sum of known ratings.
+/// The sum and the number of known ratings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RatingSum {
-    /// Their sum.
+    /// The sum of the ratings.
     pub sum: u64,
     /// The number of ratings.
     pub games: u32,
@@ -38,7 +38,7 @@ impl RatingSum {
     }
 }
 
-/// Results of games.
+/// The results of games, with the players' ratings and the years.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResultCounts {
     /// Games that White won.
@@ -47,13 +47,13 @@ pub struct ResultCounts {
     pub draws: u32,
     /// Games that Black won.
     pub black_wins: u32,
-    /// The ratings of White's players.
+    /// The ratings of the players with White.
     pub white_elo: RatingSum,
-    /// The ratings of Black's players.
+    /// The ratings of the players with Black.
     pub black_elo: RatingSum,
     /// The earliest year of games whose year is known.
     pub first_year: Option<u16>,
-    /// The latest year of these games.
+    /// The latest year of games whose year is known.
     pub last_year: Option<u16>,
 }
 
@@ -96,16 +96,16 @@ impl ResultCounts {
     }
 }
 
-/// One row of `visited_position`. The lists are JSON arrays.
+/// One row of `visited_position`. The lists of games are JSON arrays.
 #[derive(Clone, Copy, Debug)]
 pub struct VisitedPositionRow {
     /// The position's key.
     pub key: PositionKey,
-    /// Its canonical FEN.
+    /// The position's canonical FEN.
     pub fen: Text,
-    /// The results of the games that reached it.
+    /// The results of the games that reached the position.
     pub counts: ResultCounts,
-    /// The number of games without a result that reached it, in addition.
+    /// The number of games without a result that reached the position. `counts` does not include them.
     pub unfinished: u32,
     /// The best-rated games' ids, best first.
     pub top_games: Text,
@@ -140,7 +140,7 @@ pub struct ContinuationRow {
     pub key: PositionKey,
     /// The move.
     pub move_code: MoveCode,
-    /// The results of the games in which it was played.
+    /// The results of the games in which this move was played from the position.
     pub counts: ResultCounts,
 }
 
