@@ -28,12 +28,12 @@ pub(crate) struct AnnotationProblem {
     /// The offset in the chunk, in bytes.
     pub(crate) offset: usize,
     pub(crate) ply: usize,
-    /// The end of the wrong word, if there is one.
+    /// The end of the word that is wrong, if the problem concerns a word.
     pub(crate) word_end: Option<usize>,
     pub(crate) message: String,
 }
 
-/// A place in a game, with the numbers of its annotations.
+/// A place in a game, with the numbers of comments and commands at this place so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct LineLocation {
     line: u32,
@@ -60,9 +60,9 @@ struct Level {
     position: Position,
     /// The index of the row of the last move.
     last_move: Option<usize>,
-    /// A move could not be played, so the rest is ignored.
+    /// Whether a move could not be played, so that the rest of the variation is ignored.
     is_broken: bool,
-    /// The numbers of rows when the variation was opened.
+    /// The numbers of rows in the batch when the variation was opened.
     rows: Rows,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Annotator {
     /// Whether the current game is replayed, so that numbers in its comments belong to positions.
     is_replayed: bool,
     reader: CommentReader,
-    /// Bytes left for the current game.
+    /// The number of bytes that the annotations of the current game may still use.
     left: usize,
     game: GameId,
     main: LineLocation,
@@ -150,7 +150,7 @@ impl Annotator {
         self.first = Rows::of(headers);
     }
 
-    /// Ends a game: sorts its rows by key. Returns its numbers of evaluations and clocks.
+    /// Ends a game: sorts its rows by key. Returns the numbers of evaluations and clocks of the game.
     pub(crate) fn end(&mut self, headers: &mut HeaderBatch) -> (u32, u32) {
         let first = self.first;
         let nags = &mut headers.nags;
@@ -176,8 +176,8 @@ impl Annotator {
         (count(|row| row.eval_cp.is_some() || row.eval_mate.is_some()), count(|row| row.clock.is_some()))
     }
 
-    /// Processes an annotation of the main line after the moves `codes`, at `position`. `text` is the chunk's
-    /// text, read up to `at`.
+    /// Processes an annotation of the main line after the moves `codes`, which led to `position`. `text` is the
+    /// chunk's text, which has been read up to `at`.
     pub(crate) fn take(
         &mut self,
         annotation: Annotation<'_>,
@@ -218,7 +218,7 @@ impl Annotator {
         (behind.clone(), u32::try_from(last).unwrap_or(u32::MAX))
     }
 
-    /// Whether a row with `bytes` bytes of text fits within the limit. If not, that is reported.
+    /// Whether a row with `bytes` bytes of text fits within the limit. Reports a problem if it does not.
     fn fits(&mut self, bytes: usize, offset: usize, ply: u32) -> bool {
         match self.left.checked_sub(bytes + BYTES_A_ROW) {
             Some(left) => {
@@ -480,7 +480,7 @@ impl Annotator {
         self.problems.push(AnnotationProblem { kind, offset, ply, word_end: Some(end), message });
     }
 
-    /// Ends a line at a word that cannot be played.
+    /// Ends a variation at a word that cannot be played.
     fn break_off(&mut self, level: &mut Level, word: &[u8], end: usize, reason: Option<String>) {
         level.is_broken = true;
         let position = &level.position;
@@ -498,8 +498,8 @@ impl Annotator {
     }
 }
 
-/// Whether the first number of a variation is that of the next move, not of the last one, which was played
-/// from `before`: some programs write variations before the move that they replace.
+/// Whether the first move number of a variation is that of the next move, not that of the last move, which was
+/// played from `before`: some programs write variations before the move that they replace.
 fn is_numbered_as_next(variation: &[u8], before: &Position, after: &Position) -> bool {
     let text = variation.trim_ascii_start();
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();

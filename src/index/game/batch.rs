@@ -11,12 +11,12 @@ use crate::store::row::{GameId, GameNames, GameRows, HeaderBatch};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadGame {
     pub(crate) names: GameNames,
-    /// The line at which it begins, from 0.
+    /// The line of the chunk at which the game begins, from 0.
     pub(crate) line: u64,
     /// The number of the game in the batch, from 1, counting omitted games.
     pub(crate) number: u32,
     pub(crate) counted: CountedGame,
-    /// The number of the batch's codes that belong to this game. They follow those of the game before.
+    /// The number of the batch's codes that belong to this game. They follow the codes of the game before.
     pub(crate) moves: usize,
     pub(crate) start: Start,
 }
@@ -25,13 +25,14 @@ pub(crate) struct ReadGame {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
     Standard,
-    /// The next of the batch's set-ups.
+    /// The next set-up position of the batch.
     Setup,
-    /// None: the game could not be replayed and has no positions.
+    /// No start position: the game could not be replayed and has no positions.
     Nowhere,
 }
 
-/// Consecutive games of one chunk. Ids and lines count from 0 within the batch until it is numbered.
+/// Consecutive games of one chunk. Until the batch is numbered, ids count from 0 within the batch, and lines
+/// from 0 within the chunk.
 #[derive(Debug, Default)]
 pub(crate) struct GameBatch {
     pub(crate) headers: HeaderBatch,
@@ -41,13 +42,13 @@ pub(crate) struct GameBatch {
     pub(crate) signatures: Signatures,
     pub(crate) codes: Vec<MoveCode>,
     pub(crate) setups: Vec<Position>,
-    /// Games read, including omitted ones.
+    /// The number of games read, including omitted ones.
     pub(crate) read: u32,
-    /// The offset of the last of these in its source.
+    /// The offset of the last game read in its source.
     pub(crate) last_game: Option<u64>,
     /// The texts of games with an error, as byte ranges of the chunk.
     pub(crate) rejects: Vec<Range<usize>>,
-    /// The number of problems with severity error, and of others.
+    /// The numbers of problems with severity error and with severity warning.
     pub(crate) errors: u64,
     pub(crate) warnings: u64,
 }
@@ -87,7 +88,7 @@ impl GameBatch {
         let setups: Vec<bool> = setups.map(|(_, &is_removed)| is_removed).collect();
         retain(&mut self.setups, |index| setups[index]);
         retain(&mut self.games, flag);
-        // They have been compared already.
+        // The games have been compared already.
         self.signatures.clear();
         let mut next = 0;
         let new_id = |&is_removed: &bool| {
@@ -137,7 +138,7 @@ impl Extent {
         }
     }
 
-    /// Removes everything from the batch that was added since, except problems.
+    /// Removes everything that was added to the batch since this extent was recorded, except problems.
     pub(crate) fn restore(&self, batch: &mut GameBatch) {
         batch.games.truncate(self.games);
         batch.signatures.truncate(self.games);

@@ -1,4 +1,4 @@
-//! Computes the features of a batch's games move by move, because a move changes few of them.
+//! Computes the features of a batch's games move by move, because a move changes few features.
 
 use crate::board::{Color, Material, MoveCode, PawnStructure, Piece, PieceKind, Position, Special, Square};
 use crate::index::game::batch::{GameBatch, ReadGame, Start};

@@ -10,7 +10,7 @@ use crate::pgn::{
 };
 use crate::store::row::{GameId, GameNames, GameRow, TagRow, Text};
 
-/// Data from a game's tags that is not in its row.
+/// Data from a game's tags: the columns of its row, and data that is not in the row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Header {
     pub(crate) row: GameRow,
@@ -20,10 +20,10 @@ pub(crate) struct Header {
     pub(crate) result: Option<GameResult>,
     /// Whether the tag says that both players lost: `0-0`.
     pub(crate) both_lost: bool,
-    /// What an exported game says about missing moves.
+    /// The value of the tag with which an exported game states that moves are missing.
     pub(crate) truncated: Option<Text>,
     utc_date: Option<Text>,
-    /// The index of its first row of `tag` in the batch.
+    /// The index in the batch of the game's first row of `tag`.
     first_tag: usize,
 }
 
@@ -31,8 +31,8 @@ pub(crate) struct Header {
 pub(crate) type TagProblem = (usize, ProblemKind, String, Cow<'static, str>);
 
 impl Header {
-    /// Parses the tags of game number `game` of the batch; `moves` is at the start of its movetext. Tags
-    /// without a column become rows of `tag`, sorted by name.
+    /// Parses the tags of game number `game` of the batch; `moves` is a reader at the start of the game's
+    /// movetext. Tags without a column become rows of `tag`, sorted by name.
     pub(crate) fn read(
         tags: &[TagPair<'_>],
         moves: &Reader<'_>,
@@ -82,8 +82,8 @@ impl Header {
         header
     }
 
-    /// Sets the column of a tag. `Err(None)`: the tag has no column. `Err(reason)`: it has one, but the value
-    /// cannot be parsed.
+    /// Sets the column of a tag. `Err(None)`: the tag has no column, or its column does not keep the value as
+    /// written. `Err(reason)`: the tag has a column, but the value cannot be parsed.
     fn set(&mut self, name: &[u8], value: &str, batch: &mut GameBatch) -> Result<(), Option<&'static str>> {
         let row = &mut self.row;
         match name {
@@ -129,7 +129,7 @@ impl Header {
         Ok(())
     }
 
-    /// Sets the columns derived from others and from stored tags.
+    /// Sets the columns derived from other columns and from stored tags.
     fn set_facts(&mut self, moves: &Reader<'_>, batch: &mut GameBatch) {
         let (text, row) = (&batch.headers.text, &mut self.row);
         let tags =
@@ -162,15 +162,15 @@ impl Header {
     }
 }
 
-/// The first clock of a game, in centiseconds, if its first moves have one.
+/// The first clock of a game, in centiseconds, if one of the first moves has a clock.
 fn first_clock(mut reader: Reader<'_>) -> Option<u32> {
     const MOST_MOVES: usize = 8;
     let (mut comments, mut moves) = (CommentReader::default(), 0);
     while moves < MOST_MOVES {
         match reader.next::<true>() {
             Token::Annotation(Annotation::Comment(comment)) => {
-                // Most clocks are commands, which are read without copying the comment. Others are pairs such
-                // as `tl=60000`.
+                // Most clocks are commands, which are read without copying the comment. Other clocks are pairs
+                // such as `tl=60000`.
                 let found = if let Some(at) = memchr::memmem::find(comment, b"[%clk") {
                     let value = &comment[at + 5..];
                     clock(value[..memchr::memchr(b']', value).unwrap_or(value.len())].trim_ascii())
@@ -199,14 +199,14 @@ const MOST_TEXT: usize = 1 << 20;
 const TWICE: &str = "the game has this tag twice: the last one counts";
 const TOO_LONG: &str = "only 64 KiB of a tag and 1 MiB of all tags of a game are kept";
 
-/// The first bytes of a text, without an incomplete UTF-8 character at their end.
+/// The first bytes of a text, without an incomplete UTF-8 character at the end.
 fn cut(text: &[u8], most: usize) -> &[u8] {
     let is_inside = |at: usize| text.get(at).is_some_and(|byte| (0x80..0xc0).contains(byte));
     let end = (0..4).map(|back| most.saturating_sub(back)).find(|&at| !is_inside(at)).unwrap_or(most);
     &text[..end]
 }
 
-/// Usual spellings of tag names: those that the database uses, and other frequent ones.
+/// Usual spellings of tag names: the names that the database uses, and other frequent names.
 const NAMES: [&str; 41] = [
     "Event",
     "Site",
@@ -256,7 +256,7 @@ fn usual_spelling(name: &[u8]) -> Option<&'static [u8]> {
     NAMES.into_iter().map(str::as_bytes).find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// An approximate set of the names seen so far: a few different ones may be mistaken for one.
+/// An approximate set of the names seen so far: different names may be mistaken for each other.
 #[derive(Default)]
 struct SeenNames(u64);
 
@@ -298,7 +298,7 @@ fn known(value: &str, batch: &mut GameBatch) -> Option<Text> {
     (!is_unknown(value)).then(|| batch.headers.push_text(value.trim()))
 }
 
-/// A rating: absent, `?`, `-` and zero are unknown.
+/// Parses a rating. An empty value, `?`, `-` and zero mean that the rating is unknown.
 fn rating(value: &str) -> Result<Option<u16>, Option<&'static str>> {
     match value.trim() {
         "" | "?" | "-" => Ok(None),

@@ -38,7 +38,7 @@ pub(crate) struct ChunkParser<'a> {
     openings: &'a OpeningBook,
     /// Whether games with an error are omitted.
     leave_out: bool,
-    /// How games are compared, if they are.
+    /// How games are compared; `None` if they are not compared.
     comparison: Option<&'a Comparison>,
     annotator: Annotator,
 }
@@ -59,7 +59,7 @@ struct SuspectWord {
 struct Ending {
     status: GameStatus,
     result: Option<GameResult>,
-    /// The place of the result.
+    /// The range of the result in the chunk, in bytes.
     result_at: Range<usize>,
     /// The opening of the last position that has a name.
     opening: Option<OpeningId>,
@@ -278,8 +278,7 @@ impl<'a> ChunkParser<'a> {
         self.report_annotation_problems(row.game, batch);
     }
 
-    /// Skips a game that cannot be replayed. If its rules are known, its comments are stored, all at its
-    /// beginning.
+    /// Skips a game that cannot be replayed. If its rules are known, all its comments are stored at ply 0.
     fn skip_game(&mut self, row: &mut GameRow, batch: &mut GameBatch) -> Ending {
         let variant = row.variant.map(|variant| variant.of(&batch.headers.text));
         let is_read = self.annotator.is_on() && variant.is_none_or(is_known_variant);
@@ -373,7 +372,7 @@ impl<'a> ChunkParser<'a> {
                     status = GameStatus::Truncated;
                     break self.skip_moves();
                 }
-                // Castling may be legal here.
+                // This is checked before the move is played, because `0-0` may also be legal castling.
                 Token::Move(token) if both_lost && self.is_double_loss(token, both_lost) => {
                     double_loss = Some(self.end_in_double_loss(token));
                     break Some(GameResult::Unknown);
@@ -447,8 +446,8 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
-    /// Whether the word just read, which may be castling, is the result of a game that both players lost. Its
-    /// tag decides that.
+    /// Whether the word just read, which may be castling, is the result of a game that both players lost. If
+    /// castling is legal, the result tag decides.
     fn is_double_loss(&self, token: &[u8], both_lost: bool) -> bool {
         let is_result = GameResult::read_scores(token) == Some((GameResult::Unknown, token.len()));
         token[0] == b'0'
@@ -472,7 +471,7 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
-    /// Plays a move that is followed by the next move, its number or the result without a space (`Nf3Nc6`,
+    /// Plays a move that is followed by the next move, a move number or the result without a space (`Nf3Nc6`,
     /// `d62.`, `Qd61-0`), and splits the two.
     #[cold]
     fn play_glued(
@@ -523,7 +522,7 @@ impl<'a> ChunkParser<'a> {
         true
     }
 
-    /// Reports a token that is neither a move nor a result. Returns whether moves may be lost with it.
+    /// Reports a token that is neither a move nor a result. Returns whether moves may be lost because of it.
     #[cold]
     fn oddity(&mut self, token: Token<'_>, game: GameId, ply: usize, batch: &mut GameBatch) -> bool {
         let offset = self.reader.token_start();
@@ -547,8 +546,7 @@ impl<'a> ChunkParser<'a> {
         matches!(kind, ProblemKind::UnclosedComment | ProblemKind::UnclosedVariation)
     }
 
-    /// Reports that a game has no moves because possible moves were ignored. Returns whether this is the
-    /// case.
+    /// If a game has no moves because possible moves were ignored, reports that and returns `true`.
     fn all_moves_lost(&mut self, game: GameId, batch: &mut GameBatch) -> bool {
         let Some(SuspectWord { word, offset }) = self.doubtful.take() else { return false };
         let message = format!(
@@ -581,7 +579,7 @@ impl<'a> ChunkParser<'a> {
         false
     }
 
-    /// The game's result: that of the tag or, if the tag has none, the one after the moves.
+    /// The game's result: the result in the tag or, if the tag has no known result, the result after the moves.
     fn result(
         &mut self,
         header: &Header,
@@ -645,7 +643,7 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
-    /// Reports a tag that determines the game's start.
+    /// Reports a problem with a tag that determines the start position of a game.
     fn problem_at_tag(
         &mut self,
         tag: &str,
@@ -673,7 +671,7 @@ impl<'a> ChunkParser<'a> {
     ) {
         use crate::store::row::Severity;
         let mut message = shorten(message);
-        // Skipped games are counted by this kind.
+        // Games of unsupported variants are counted by problems of this kind, so none of these may be left out.
         if kind.severity() == Severity::Warning && kind != ProblemKind::UnsupportedVariant {
             let Some(left) = self.warnings_left.checked_sub(1) else { return };
             self.warnings_left = left;
@@ -734,14 +732,14 @@ fn moves_hashes(
 }
 
 /// A hash of the first moves of a game and of its `pairing`, starting from the key of its start position;
-/// `None` if it has fewer moves.
+/// `None` if the game has fewer than `PREFIX_PLIES` plies.
 pub(crate) fn prefix_hash(start: u64, codes: &[MoveCode], pairing: u64) -> Option<u64> {
     let first = codes.get(..PREFIX_PLIES)?;
     Some(mix(first.iter().copied().fold(start, mix_move), pairing))
 }
 
-/// Adds a move to a game's hash, which starts from the key of its start position. Check and mate are left
-/// out, because they follow from the rest.
+/// Adds a move to a game's hash, which starts from the key of its start position. The marks of check and mate
+/// are left out, because they follow from the moves.
 pub(crate) fn mix_move(hash: u64, code: MoveCode) -> u64 {
     mix(hash, u64::from(code.model().bits()))
 }

@@ -23,7 +23,7 @@ pub(crate) fn for_each_position<E>(
     })
 }
 
-/// The moves of all games of a batch that have positions. The first game has the number `first`.
+/// The moves of all games of a batch that have positions. The first game has the id `first`.
 pub(crate) fn moves_of(batch: &GameBatch, first: GameId) -> impl Iterator<Item = GameMoves<'_>> {
     let mut codes = &batch.codes[..];
     let mut setups = batch.setups.iter();

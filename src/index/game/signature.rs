@@ -7,10 +7,10 @@ use crate::index::options::Duplicates;
 use crate::index::spill::KeyHash;
 use crate::store::row::GameStatus;
 
-/// The minimum number of plies of games that count as duplicates whoever played them.
+/// The minimum number of plies of games that can be duplicates because of their moves alone, whoever played them.
 pub(crate) const MIN_PLIES_OF_MOVES: u32 = 20;
 
-/// A game can be a prefix of longer ones if it has at least this many plies.
+/// The minimum number of plies of a game that can be a prefix of longer games.
 pub(crate) const PREFIX_PLIES: usize = 16;
 
 /// Adds a number to a hash. The database stores such hashes, so this function must not change.
@@ -44,11 +44,11 @@ pub(crate) struct Pairing<'a> {
     pub(crate) result: GameResult,
 }
 
-/// A game's start, moves, and whether they are complete; then players, date and result, if both players are
-/// known.
+/// The signature of a game in [`Signatures`]. Its first part contains the start position, the moves, and
+/// whether they are complete. If both players are known, result, players and date follow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signature {
-    /// Its offset, its length and the length of its first part, in bytes.
+    /// The offset of the signature, its length, and the length of its first part, in bytes.
     start: usize,
     length: usize,
     moves: usize,
@@ -136,7 +136,7 @@ impl Signatures {
         &self.bytes[signature.start..][..signature.length]
     }
 
-    /// Its first part: start and moves.
+    /// The first part of a signature: status, start position and moves.
     pub(crate) fn moves(&self, signature: &Signature) -> &[u8] {
         &self.bytes[signature.start..][..signature.moves]
     }
@@ -150,13 +150,13 @@ impl Signatures {
         self.games.truncate(games);
     }
 
-    /// Clears it and keeps its memory.
+    /// Removes all games and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.truncate(0);
     }
 }
 
-/// The position of a six-field FEN written by this program, without the counters; empty for the standard one.
+/// A six-field FEN written by this program, without the counters; empty for the standard start position.
 pub(crate) fn canonical(fen: &str) -> &str {
     const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
     let end = fen.match_indices(' ').nth(3).map_or(fen.len(), |(end, _)| end);

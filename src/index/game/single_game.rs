@@ -78,8 +78,8 @@ impl<'r> GameText<'r> {
         &self.batch.codes[..self.batch.games[0].moves]
     }
 
-    /// The columns of `game` that follow from the text alone, with their indexes; names instead of the
-    /// numbers of names.
+    /// The columns of `game` that follow from the text alone, with their indexes. They contain names instead of
+    /// the ids of names.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (usize, Cell<'r>)> {
         let columns = GameRow::COLUMNS.iter().enumerate();
         let told = columns.filter(|(_, column)| !SKIPPED_KINDS.contains(column));
@@ -98,7 +98,7 @@ impl<'r> GameText<'r> {
         Some(name.map_or(Cell::Null, |name| Cell::Text(name.of(&headers.text))))
     }
 
-    /// The game's rows in a side table, without the game's number.
+    /// The game's rows in a side table, without the game's id.
     pub(crate) fn side_rows(&self, table: &SideTable) -> impl Iterator<Item = Vec<Cell<'r>>> {
         let SideTable { columns, cell, len, .. } = *table;
         let headers = &self.batch.headers;

@@ -39,7 +39,7 @@ pub(crate) fn is_meant_as_move(word: &[u8], text: &[u8], after: usize) -> bool {
     match word {
         // HTML bold text.
         [_] if matches!(text[..after - 1], [.., b'<' | b'/']) => false,
-        // The mark of a novelty, but not `N.f3`.
+        // `N` marks a novelty, unless it is part of a word like `N.f3`.
         b"N" => matches!(text.get(after), Some(b'.' | b'%' | b'_')),
         _ => {
             looks_like_move(word)

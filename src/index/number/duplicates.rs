@@ -1,4 +1,4 @@
-//! Finds games that repeat an earlier one.
+//! Finds games that repeat an earlier game.
 
 use std::path::Path;
 
@@ -9,16 +9,16 @@ use crate::index::spill::SpillMap;
 use crate::store::row::{GameId, NameId};
 use crate::store::{ComparedGame, GameSet, Snapshot};
 
-/// The first of each group of equal games: of this run, and of the existing database as far as its games were
-/// read.
+/// The first game of each group of equal games, from this run and from the games of the existing database that
+/// have been read.
 ///
-/// A game is searched for before it is added, so there are no two equal ones.
+/// Each game is searched for before it is added, so no two games of the set are equal.
 #[derive(Debug)]
 pub(crate) struct Originals {
     comparison: Comparison,
-    /// By the whole signature.
+    /// The games by their whole signature.
     same: SpillMap,
-    /// By start and moves.
+    /// The games by start position and moves.
     moves: SpillMap,
     /// The groups of games of the database that have been read.
     groups: SpillMap,
@@ -29,7 +29,7 @@ pub(crate) struct Originals {
 impl Originals {
     /// An empty set. Data beyond about `memory` bytes is written to files in `directory`.
     pub(crate) fn new(comparison: Comparison, removed: &GameSet, memory: u64, directory: &Path) -> Self {
-        // There are two maps only if games are also searched for by moves alone.
+        // Two maps are filled only if games are also searched for by moves alone.
         let share = if comparison.rule == Duplicates::Moves { memory / 2 } else { memory };
         let map = |memory| SpillMap::new(memory, directory.to_owned());
         let (same, moves, groups) = (map(share), map(share), map(memory / 8));
@@ -59,10 +59,11 @@ impl Originals {
         Ok(())
     }
 
-    /// Adds the games of the database that have the hash `moves_hash` and this White (or any), unless they
-    /// were added before. Returns whether games were added.
+    /// Adds the games of the database that have the hash `moves_hash` and this player of White (`None`: any
+    /// player), unless they were added before. Returns whether games were added.
     ///
-    /// All at once: comparing each new game with all of them would take forever if many are equal.
+    /// These games are added all at once: comparing each new game with all of them would take too long if many
+    /// are equal.
     pub(crate) fn take_known(
         &mut self,
         known: &Snapshot,

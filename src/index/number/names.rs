@@ -5,15 +5,15 @@ use crate::index::spill::{KeyHash, SpillMap};
 use crate::store::NameTable;
 use crate::store::row::NameId;
 
-/// Assigns a number to each distinct name of a table: 1, 2, 3 … in order of first appearance, after those of
-/// an existing database.
+/// Assigns a number to each distinct name of a table: 1, 2, 3 … in order of first appearance, after the numbers
+/// of an existing database.
 #[derive(Debug)]
 pub(crate) struct Names {
     ids: SpillMap,
     hash: KeyHash,
     /// The last ids of players, events and sites.
     last: [u32; 3],
-    /// The number of the table, followed by the name.
+    /// A buffer for a key of `ids`: the number of the table, followed by the name.
     key: Vec<u8>,
 }
 
@@ -24,7 +24,7 @@ impl Names {
         Self { ids, hash, last: [players.0, events.0, sites.0], key: Vec::new() }
     }
 
-    /// The id of a name, if it is known here or to `known`.
+    /// The id of a name, if it was found or assigned before, or if `known` returns it.
     pub(crate) fn find(
         &mut self,
         table: NameTable,
@@ -45,7 +45,8 @@ impl Names {
         Ok(id)
     }
 
-    /// The id of a name, and whether the name is new. The first time, `known` may have the id.
+    /// The id of a name, and whether the name is new. `known` is called only for a name that was not found or
+    /// assigned before.
     pub(crate) fn intern(
         &mut self,
         table: NameTable,

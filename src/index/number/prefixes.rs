@@ -13,19 +13,20 @@ use crate::store::{BulkLoader, ComparedGame, PrefixCandidate};
 
 /// Searches for games whose moves are the first moves of a longer game by the same players on the same date.
 ///
-/// The short games are stored by these data, and each prefix of each long game is looked up. So the time
-/// depends on the number of moves of these games, not on how many of them begin alike.
+/// The short games are stored by moves, players and date, and each prefix of each long game is looked up. So
+/// the time depends on the number of moves of all these games, not on how many of them begin alike.
 #[derive(Debug)]
 pub(crate) struct Prefixes<'p> {
-    /// Numbers of distinct short games, from 0.
+    /// The numbers of the distinct short games, from 0.
     keys: SpillMap,
-    /// For each of these, the first longer game, and the first one later than `last`, as far as found.
+    /// For each distinct short game, the first longer game found, and the first one found that is later than
+    /// `last`.
     longer: Vec<[Option<GameId>; 2]>,
-    /// The last game that existed before.
+    /// The last game that existed before the run.
     last: GameId,
     hash: KeyHash,
     progress: &'p Progress,
-    /// Start, players, date and moves of a game.
+    /// A buffer for the key of a game: start position, players, date and moves.
     key: Vec<u8>,
 }
 
@@ -35,8 +36,8 @@ impl<'p> Prefixes<'p> {
         Self { keys, longer: Vec::new(), last, hash, progress, key: Vec::new() }
     }
 
-    /// Records them as duplicates of the kind `prefix`, including those whose short game is in `freed`. All
-    /// other tables must be complete. Returns their number.
+    /// Records the short games found as duplicates of the kind `prefix`, including short games in `freed`. All
+    /// other tables must be complete. Returns the number of games recorded.
     pub(crate) fn note(mut self, loader: &BulkLoader<'_>, freed: &[GameId]) -> Result<u64> {
         let freed: HashSet<GameId> = freed.iter().copied().collect();
         let candidates = loader.prefix_candidates(self.last, &freed)?;
@@ -72,7 +73,7 @@ impl<'p> Prefixes<'p> {
     fn begin(&mut self, game: &ComparedGame) -> usize {
         self.key.clear();
         let start = game.start_fen.as_deref().map_or("", canonical);
-        // Only games with known players have such hashes.
+        // Only games with known players are candidates.
         let [white, black, date] =
             [&game.white, &game.black, &game.date].map(|text| text.as_deref().unwrap_or_default());
         for text in [start, white, black, date] {
@@ -84,25 +85,25 @@ impl<'p> Prefixes<'p> {
         begin
     }
 
-    /// The number of a short game: that of an earlier equal one, or the next.
+    /// The number of a short game: the number of an earlier equal game, or the next number.
     fn number(&mut self, game: &ComparedGame) -> Result<u32> {
         let begin = self.begin(game);
         let mut hasher = self.hash.begin();
-        // In the same pieces as the prefixes of longer games, so that the hashes are equal.
+        // The key is hashed in the same pieces as the prefixes of longer games, so that the hashes are equal.
         hasher.write(&self.key[..begin]);
         self.key[begin..].as_chunks::<2>().0.iter().for_each(|code| hasher.write(code));
         let hash = self.hash.end(&hasher);
         if let Some(number) = self.keys.find(hash, &self.key)? {
             return Ok(number);
         }
-        // There are no more than there are games.
+        // The number fits: there are no more short games than games.
         let number = self.longer.len() as u32;
         self.keys.insert(hash, &self.key, number)?;
         self.longer.push([None; 2]);
         Ok(number)
     }
 
-    /// Searches for the short games that are prefixes of a long one, which is later than all before.
+    /// Searches for the short games that are prefixes of a long game. Long games must be passed in ascending order.
     fn find_prefixes_of(&mut self, game: &ComparedGame) -> Result<()> {
         let begin = self.begin(game);
         let Self { keys, longer, last, hash, key, .. } = self;

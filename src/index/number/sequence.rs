@@ -12,7 +12,7 @@ use crate::source::other_text;
 use crate::store::row::{DuplicateKind, DuplicateRow, GameId, NameId, SourceId, Text};
 use crate::store::{NameTable, Snapshot};
 
-/// The result of a source.
+/// The counts of a source.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SourceCount {
     pub(crate) games: u64,
@@ -23,11 +23,11 @@ pub(crate) struct SourceCount {
     pub(crate) left_out: u64,
     /// The offset of the last game found.
     pub(crate) last_game: Option<u64>,
-    /// Whether it has text outside games.
+    /// Whether the source has text outside games.
     has_text_outside: bool,
-    /// Whether it has any text.
+    /// Whether the source has any text.
     has_text: bool,
-    /// The kind of text, if its beginning shows that it is not PGN.
+    /// The kind of text, if the beginning of the source shows that it is not PGN.
     other_text: Option<&'static str>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) enum Numbering {
 pub(crate) struct SourceStart {
     pub(crate) games: u32,
     pub(crate) lines: u64,
-    /// Bytes of the current line.
+    /// The number of bytes of the current line.
     pub(crate) columns: u64,
 }
 
@@ -61,10 +61,10 @@ pub(crate) struct Sequencer {
     last_player: NameId,
     originals: Originals,
     pub(crate) counted_games: CountedGames,
-    /// By source.
+    /// The counts of each source, in input order.
     pub(crate) sources: Vec<SourceCount>,
     starts: Vec<SourceStart>,
-    /// The id before that of the first source.
+    /// The id before the id of the first source.
     last_source: SourceId,
     source: SourceId,
     source_games: u32,
@@ -72,7 +72,7 @@ pub(crate) struct Sequencer {
 }
 
 impl Sequencer {
-    /// Continues after the data in `known`. `starts` has one entry per source; their ids follow
+    /// Continues after the data in `known`. `starts` has one entry per source; the ids of the sources follow
     /// `last_source`. `ids` stores the names.
     pub(crate) fn new(
         numbering: Numbering,
@@ -171,7 +171,7 @@ impl Sequencer {
         }
     }
 
-    /// Numbers the names of a batch's games, and removes games that repeat an earlier one.
+    /// Numbers the names of a batch's games, and removes games that repeat an earlier game.
     fn number_names_and_skip_duplicates(&mut self, batch: &mut GameBatch) -> Result<()> {
         let mut is_duplicate = vec![false; batch.games.len()];
         for (index, is_duplicate) in is_duplicate.iter_mut().enumerate() {
@@ -207,8 +207,8 @@ impl Sequencer {
         Ok(())
     }
 
-    /// The game that a game of a batch repeats: preferably an equal one rather than one with the same moves,
-    /// and preferably an earlier one.
+    /// The game that a game of a batch repeats: an equal game rather than a game with only the same moves, and
+    /// otherwise the earliest one.
     fn find(
         &mut self,
         signature: &Signature,
@@ -227,7 +227,8 @@ impl Sequencer {
         if let Some(game) = same {
             return Ok(Some((game, DuplicateKind::Same)));
         }
-        // A game of the existing database would have been found for every game of this run.
+        // A game of this run is an original only if no game of the existing database has the same moves, so a
+        // game found here is the earliest one.
         let mut alike = self.originals.with_moves(games, signature)?;
         if alike.is_none()
             && signature.moves_hash.is_some()
@@ -253,7 +254,7 @@ impl Sequencer {
         Ok(if white.is_some() && player(black)?.is_some() { white } else { None })
     }
 
-    /// Counts the line ends of a completely read chunk.
+    /// Adds the line ends of a completely read chunk.
     pub(crate) const fn pass_lines(&mut self, lines: u64) {
         self.source_lines += lines;
     }

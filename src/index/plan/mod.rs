@@ -24,10 +24,9 @@ pub struct Plan<'o> {
 }
 
 impl<'o> Plan<'o> {
-    /// Lists the sources (files, and those in directories), and reads samples of some.
+    /// Lists the sources (files, and the files in directories), and reads samples of some of them.
     ///
-    /// # Errors
-    /// If none of them can be read, or the run is [stopped](Progress::stop).
+    /// # Errors If none of the sources can be read, or the run is [stopped](Progress::stop).
     pub fn new<P: AsRef<Path>>(paths: &[P], options: &'o IndexOptions, progress: &Progress) -> Result<Self> {
         progress.enter(Phase::Looking);
         let decode = DecodeOptions { threads: options.threads, memory: options.memory };
@@ -54,20 +53,20 @@ impl<'o> Plan<'o> {
         self
     }
 
-    /// Plans work on an existing database only, without sources, with all threads: there is no input to
-    /// compute a useful number from.
+    /// Plans work on an existing database only, without sources. All threads are used, because there is no
+    /// input from which to compute a smaller number.
     pub(crate) fn without_sources(options: &'o IndexOptions) -> Self {
         let estimate = Estimate { text_bytes: u64::MAX, ..Estimate::default() };
         Self { sources: Sources::default(), options, estimate, hash_bits: KeyHash::BITS }
     }
 
-    /// The sources that were ignored, with reasons: a sentence each.
+    /// The ignored sources and the reasons, one sentence for each source.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.sources.notes
     }
 
-    /// If the error is that of a full disk, adds to it the space that the run needs.
+    /// If the disk is full, adds the space that the run needs to the error.
     pub(crate) fn needing(&self, error: Error, estimate: &Estimate) -> Error {
         error.needing(estimate, self.sources.bytes().is_some())
     }
@@ -89,7 +88,8 @@ pub(crate) fn estimate(sources: &Sources, options: &IndexOptions) -> Estimate {
     Estimate::new(sources, occurrence_memory(options, sources), options.annotations)
 }
 
-/// Bytes of memory for occurrences. The rest is for data without a fixed size: buffers, names, SQLite.
+/// The memory for occurrences, in bytes. The rest of the memory is for data without a fixed size: buffers,
+/// names, SQLite.
 pub(crate) fn occurrence_memory(options: &IndexOptions, sources: &Sources) -> u64 {
     let decoding = sources.files.iter().flatten().map(SourceFile::extra_memory).max().unwrap_or(0);
     // Archives whose window needs more than half of the memory are refused.
@@ -110,7 +110,7 @@ fn check_sources(sources: &Sources, options: &IndexOptions) -> Result<()> {
     Err(reason.map_or_else(|| Error::NoFile(sources.notes.clone()), Error::NoSource))
 }
 
-/// Whether at least the beginning of a source can be read. Does not read from streams.
+/// Checks that at least the beginning of a source can be read. Does not read from streams.
 fn check(file: &SourceFile, options: &IndexOptions) -> std::result::Result<(), String> {
     match source::open(file).map_err(|error| error.full_message())? {
         Opened::Packed(packed) if file.bytes.is_some() => {

@@ -85,15 +85,15 @@ struct Sample {
     bytes: u64,
     games: u64,
     plies: u64,
-    /// Comments with clocks and the like.
+    /// The number of comments with clocks, times or evaluations.
     numbers: u64,
-    /// Bytes that other comments and variations take in the tables.
+    /// The number of bytes that other annotations take in the tables.
     said: u64,
     annotations: Annotations,
     /// The number of samples per file.
     places: usize,
     comments: CommentReader,
-    /// The size of the sampled files, in bytes, and of their text.
+    /// The size of the sampled files and of their text, in bytes.
     files_bytes: u64,
     files_text: u64,
 }
@@ -134,7 +134,7 @@ impl Sample {
         let mut end = 0;
         for place in 0..self.places {
             let start = (text.len() / self.places * place).max(end);
-            // Up to twice the window, so that a single game of any length ends the search.
+            // Both searches for a boundary are limited, so that a very long game does not prolong them.
             let limit = start.saturating_add(4 * Self::WINDOW).min(text.len());
             let start = if start == 0 { 0 } else { next_boundary(&text[..limit], start - 1) };
             let limit = start.saturating_add(2 * Self::WINDOW).min(text.len());
@@ -146,10 +146,11 @@ impl Sample {
     /// Samples the beginning of an archive of `bytes` bytes. Returns the estimated size of its whole text.
     fn decode(&mut self, packed: Packed, bytes: u64, memory: u64) -> u64 {
         const TEXT: usize = 8 << 20;
-        /// The beginning is compressed less than the rest, because there is little before it to refer to.
+        /// The size of the beginning, which is compressed less than the rest, because there is little text
+        /// before it to refer to.
         const BEGINNING: usize = 2 << 20;
-        /// Games are hardly ever compressed more than this. A beginning with a higher ratio is not typical,
-        /// and must not make a run fail.
+        /// The maximum compression ratio assumed. Games are hardly ever compressed more than this. A beginning
+        /// with a higher ratio is not typical, and must not make a run fail.
         const MOST_RATIO: u128 = 30;
         let options = DecodeOptions { threads: 1, memory };
         let Ok(mut decoded) = packed.decode(options) else { return 0 };

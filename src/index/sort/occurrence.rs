@@ -9,13 +9,13 @@ use crate::store::visit_set::PlayedMove;
 ///
 /// One 128-bit number, so that sorting needs a single comparison: the key (biased, so that unsigned order is
 /// SQLite's signed order), the game, the ply. The ply's 32 bits also contain the move and the origin: 14 bits
-/// of ply, 15 of move and 2 of origin. For games longer than any that was played, the top bit is set,
-/// followed by 28 bits of ply, a bit for the end of the game, and the origin. The order is always that of
-/// plies.
+/// of ply, 15 of move and 2 of origin. From ply 16,384 on, which no real game reaches, the top bit is set,
+/// followed by 28 bits of ply, a bit for the end of the game, and the origin. Occurrences in a game are always
+/// in the order of their plies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PlayedOccurrence(u128);
 
-/// The start of the game, and whether the position must be compared.
+/// The kind of start position of the game, and whether the occurring position must be compared with others.
 ///
 /// Positions of games from the standard start differ if and only if their keys do, except with a probability
 /// of 2^-64. This does not hold for set-up positions: the key does not say which of two rooks has a castling
@@ -24,16 +24,17 @@ pub(crate) struct PlayedOccurrence(u128);
 pub(crate) enum Origin {
     /// The standard start position.
     Standard,
-    /// A set-up position; another occurrence of the same position is `SetupToCompare`.
+    /// A set-up position. The occurring position need not be compared: another occurrence of it is
+    /// `SetupToCompare`.
     Setup,
-    /// A set-up position: the position must be compared with the others of its key.
+    /// A set-up position. The occurring position must be compared with the other positions that have its key.
     SetupToCompare,
 }
 
 /// The move played from a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Played {
-    /// None: the game ended there.
+    /// No move: the game ended there.
     Nothing,
     Move(ShortMove),
     /// A move that is not stored, because the ply takes its bits.
@@ -45,7 +46,7 @@ impl PlayedOccurrence {
     const LONG: u32 = 1 << 31;
     /// The last ply that can be stored with a move.
     const LAST_SHORT: u32 = (1 << 14) - 1;
-    /// No move.
+    /// The bits for no move.
     const NOTHING: u16 = PlayedMove::NOTHING.bits();
 
     #[inline]
@@ -62,7 +63,7 @@ impl PlayedOccurrence {
         Self(((key.0 ^ Self::SIGN) as u128) << 64 | (game.0 as u128) << 32 | low as u128)
     }
 
-    /// The same occurrence, by a game of this origin.
+    /// The same occurrence, in a game of this origin.
     #[inline]
     pub(crate) const fn of(self, origin: Origin) -> Self {
         Self(self.0 & !3 | origin as u128)

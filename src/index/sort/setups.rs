@@ -8,7 +8,7 @@ use crate::store::sink::PositionView;
 /// later. A position is forgotten when another one replaces it.
 #[derive(Debug, Default)]
 pub(crate) struct RecentSetups {
-    /// By the key's lowest bits; empty until the first set-up.
+    /// The entries, indexed by the lowest bits of the key. Empty until the first set-up.
     entries: Vec<Entry>,
 }
 
@@ -16,7 +16,7 @@ pub(crate) struct RecentSetups {
 struct Entry {
     key: PositionKey,
     position: Exact,
-    /// How many other positions are rejected before one replaces this entry.
+    /// How many other positions are rejected before another position replaces this entry.
     stay: u8,
 }
 
@@ -46,7 +46,7 @@ impl Exact {
 
 impl RecentSetups {
     const ENTRIES: usize = 1 << 12;
-    /// Frequent positions must not be replaced by positions that occur once.
+    /// The maximum of `stay`, which protects frequent positions from being replaced by positions that occur once.
     const MOST_STAY: u8 = 16;
 
     /// The origin of an occurrence of the position.
@@ -57,7 +57,7 @@ impl RecentSetups {
 
     fn look_up(&mut self, view: &PositionView<'_>) -> Origin {
         if self.entries.is_empty() {
-            // No position has this state.
+            // The default entry does not match any position.
             self.entries.resize(Self::ENTRIES, Entry::default());
         }
         let (key, position) = (view.position.key(), Exact::of(view));
