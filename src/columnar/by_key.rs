@@ -97,7 +97,7 @@ impl Record for PlayedOccurrence {
     }
 }
 
-/// What to write, and how.
+/// The data for both tables, and how to write it.
 pub(super) struct ByKey<'k> {
     pub(super) output: &'k Output,
     pub(super) games: &'k Games,

@@ -21,7 +21,7 @@ use crate::store::{Error, Result};
 /// The maximum number of rows per file, which take about 250 MB.
 const FILE_ROWS: u64 = 256 * GROUP_ROWS as u64;
 
-/// What to write, and how.
+/// The data for the table, and how to write it.
 pub(super) struct Positions<'p> {
     pub(super) output: &'p Output,
     pub(super) games: &'p Games,

@@ -71,7 +71,7 @@ pub enum AliasError {
         /// The other number.
         fide_id: u32,
     },
-    /// A name has no other spellings and is not one.
+    /// A name has no other spellings, and is not itself another spelling.
     #[error("\"{name}\" has no other spellings, and is not another spelling of a name")]
     NoAlias {
         /// The name.
@@ -394,7 +394,7 @@ mod tests {
         let mut aliases = Aliases::default();
         aliases.add(&rows).unwrap();
         assert_eq!((aliases.len(), aliases.name_of("a7"), aliases.name_of("b7")), (200_000, "A", "B3"));
-        // Added one by one, they would take many minutes.
+        // Adding the spellings one by one would take many minutes.
         assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
     }
 

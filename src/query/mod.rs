@@ -7,8 +7,8 @@
 //! | answer clients of Lichess's explorer | [`ExplorerAnswer`] |
 //! | describe a position and its legal moves for a board | [`DescribedPosition`] |
 //! | count the moves played from a position | [`ExploreQuery`] |
-//! | find the games that reached something | [`FindQuery`] |
-//! | describe positions, one after the other | [`PositionSequence`] |
+//! | find games, or the games that reached a position | [`FindQuery`] |
+//! | describe positions that follow one another in a game | [`PositionSequence`] |
 //! | read games by number | [`visit_games`], [`GameAnswer`] |
 //! | find the first new move of a game | [`novelty`] |
 //! | summarize a database | [`DatabaseContents`] |
@@ -26,7 +26,7 @@
 //! | run a user's SQL query | [`SqlRows`] |
 //! | find positions with the same placement | [`variants`] |
 //!
-//! Answers serialise as described in `docs/json.md`. This module does not depend on who asks: callers write
+//! Answers serialise as described in `docs/json.md`. This module is the same for all callers, which write
 //! the texts for people.
 
 mod aliases;

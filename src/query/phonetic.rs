@@ -153,7 +153,7 @@ fn push_sounds(word: impl Iterator<Item = char>, most: usize, sounds: &mut Strin
         let next = letters.peek().copied().unwrap_or(' ');
         let sound = match (before, letter, next) {
             (_, 't', 's' | 'z' | 'c') | ('c' | 's' | 'z' | 'k' | 'g' | 't' | 'p', 'h', _) => None,
-            // As in Huebner, Doerr and Kaeding, but not as in Yue.
+            // The `e` of an umlaut, as in Huebner, Doerr and Kaeding, but not as in Yue.
             ('a' | 'o' | 'u', 'e', next) if next != ' ' => None,
             (_, 'c', 'h' | 'z' | 's' | 'e' | 'i' | 'y') | (_, 's' | 'z', _) => Some('s'),
             (_, 'k', 'h') => Some('h'),

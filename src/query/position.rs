@@ -59,7 +59,7 @@ pub enum PositionError {
         brief(fen)
     )]
     Fen {
-        /// What was given.
+        /// The text that was given.
         fen: String,
         /// Why.
         source: SetupError,
@@ -111,7 +111,7 @@ pub enum PositionError {
     Numbering {
         /// The move with its number in the game.
         counted: String,
-        /// Its number in the text.
+        /// The number of the move in the text.
         typed: u32,
     },
     /// Another game begins after the moves: with tag pairs, or with White's first move.

@@ -13,7 +13,7 @@ pub struct Step {
     pub description: Description,
     /// The minimum number of consecutive positions; at least 1.
     pub lasting: u32,
-    /// The plies of these positions.
+    /// The plies at which these positions must be.
     pub plies: RangeInclusive<u32>,
 }
 
@@ -51,7 +51,7 @@ impl PositionSequence {
         Self { ways }
     }
 
-    /// The ply of the first position of a game's main line that completes the course.
+    /// The ply at which a game's main line completes the course: that of the first position of the last step.
     pub(in crate::query) fn place_in(&self, record: &GameRecord) -> Option<Ply> {
         let mut line = self.begin();
         record.positions.iter().find_map(|position| {

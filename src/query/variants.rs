@@ -11,7 +11,7 @@ const MANY: u64 = 10;
 /// A position with the same pieces on the same squares.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Variant {
-    /// Its canonical FEN.
+    /// The canonical FEN of the position.
     pub fen: String,
     /// The fields in which its FEN differs from that of the given position.
     pub differences: Vec<Difference>,

@@ -49,7 +49,8 @@ const BLOCK: usize = 256 << 10;
 
 impl Frames {
     pub(super) fn new(map: Arc<Mapped>, position: Position, options: FrameOptions) -> Self {
-        // The windows of several decoders together must take no more memory than one of the usual size.
+        // The windows of several decoders together must take no more memory than one window of the usual
+        // size.
         let window = Header::read(first_frame(map.bytes())).map_or(0, |header| header.window);
         let threads = options.threads.min((USUAL_WINDOW / window.max(1)).max(1) as usize).max(1);
         let blocks = options.ahead / BLOCK as u64 / (2 * threads as u64 + 1);

@@ -61,7 +61,7 @@ impl Mapped {
             return Ok(Self { map: None });
         }
         // SAFETY: the map is read-only. If another program changes the file meanwhile, other bytes may
-        // appear: parsing makes no assumption on them that a change could break. If the file is truncated,
+        // appear: parsing makes no assumption about them that a change could break. If the file is truncated,
         // the process ends with SIGBUS, which is documented for users.
         let map = unsafe { Mmap::map(file) }?;
         read_in_order(&map);

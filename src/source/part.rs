@@ -220,7 +220,7 @@ impl FramesOfPart {
         (of_part, text_end)
     }
 
-    /// Opens the next frame. `None`: there are no more.
+    /// Opens the next frame; `None` if there are no more frames.
     fn open_next(&mut self) -> io::Result<Option<zstd::Decoder<'static, Input>>> {
         let bytes = self.map.bytes();
         if self.at >= self.end && begins_frame(bytes, self.at) {

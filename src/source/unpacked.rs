@@ -7,7 +7,7 @@ use super::decode::{DecodeOptions, Opened, open};
 use super::file::SourceFile;
 use super::watch::SearchObserver;
 
-/// How two such files are related.
+/// How the plain file and the compressed file are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnpackedState {
     /// The plain file begins with the whole text of the compressed one.

@@ -29,7 +29,7 @@ impl PositionChoice {
         !self.evaluated && self.sample.is_none() && self.plies == (0..=u32::MAX)
     }
 
-    /// The plies of the wanted positions of a game, before a sample is drawn; the game has `positions` positions.
+    /// The plies of the wanted positions of a game with `positions` positions, before a sample is drawn.
     fn wanted<'w>(&'w self, positions: u32, evals: &'w [EvalRow]) -> impl Iterator<Item = Ply> + 'w {
         let last = (*self.plies.end()).min(positions.saturating_sub(1));
         let all = (!self.evaluated && positions > 0).then(|| *self.plies.start()..=last);

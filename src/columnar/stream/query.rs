@@ -124,7 +124,7 @@ impl StreamQuery {
         Ok(Self { filter, ..self })
     }
 
-    /// Restricts the query to these positions.
+    /// Restricts the query to the chosen positions.
     ///
     /// # Errors
     /// If the table is not one of positions or moves, or the sample is too large.

@@ -18,11 +18,11 @@ pub enum Positions<'a> {
     Within(RangeInclusive<u32>),
     /// The last position.
     Last,
-    /// The first position that completes a course, as [`Find`](crate::query::Find) finds it.
+    /// The position at which a game completes a course, as [`Find`](crate::query::Find) finds it.
     First(&'a PositionSequence),
 }
 
-/// Which positions of a game to export.
+/// Which positions of a game to export, and whether these need an evaluation.
 #[derive(Clone, Debug)]
 pub struct WantedPositions<'a> {
     /// The choice of positions by ply or course.

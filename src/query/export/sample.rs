@@ -43,8 +43,8 @@ impl Sample {
 
     /// The approximate minimum number of draws in a part. The draws of one part are in memory together.
     const FEW: u64 = 1 << 20;
-    /// The maximum number of parts into which all draws are divided for sorting. Each takes one pass over the
-    /// games.
+    /// The maximum number of parts into which all draws are divided for sorting. Each part takes one pass
+    /// over the games.
     const PARTS: u64 = 256;
 
     /// Passes draws in order to `visit`, some at a time, so that games can be read in another order. `visit`

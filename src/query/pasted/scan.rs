@@ -7,7 +7,7 @@ use crate::pgn::is_known_variant;
 /// A word that may be a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
-    /// As typed, without annotation signs.
+    /// The word as typed, without annotation signs.
     pub(super) typed: String,
     /// The word with one kind of dash, and without signs of check and mate.
     pub(super) plain: String,

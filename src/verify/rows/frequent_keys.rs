@@ -7,7 +7,7 @@ use crate::verify::finding::{Collector, FindingKind, RowId};
 
 const TABLE: &str = "occurrence_level";
 
-/// The lists of all levels that have one.
+/// The lists of frequent keys of all levels that have such a list.
 #[derive(Debug, Default)]
 pub(crate) struct ListedKeys(Vec<(i64, FrequentKeys)>);
 

@@ -313,7 +313,7 @@ impl<'r> Marks<'r> {
 }
 
 /// Reads games' texts in plain files again, and compares them with the rows of the games. Each thread has its
-/// own.
+/// own `Texts`.
 pub(crate) struct Texts<'c> {
     check: &'c Check<'c>,
     /// The last source read, and its text if games can be compared with it.
