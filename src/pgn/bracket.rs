@@ -1,10 +1,10 @@
-//! Brackets in movetext that are not variations.
+//! Brackets in movetext: distinguishes variations from comments.
 
 use super::lex::{IN_WORD, has_blank_line};
 use crate::board::GameResult;
 
-/// Whether a text in brackets begins like moves: with a move number, a move, or an annotation. A word in
-/// prose that could be a move (`Nf3 is better`) does not count.
+/// Whether a text in brackets begins like moves: with a move number, a move, or an annotation. A word that
+/// could be a move does not count in prose (`Nf3 is better`).
 #[cold]
 pub(super) fn begins_moves(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
@@ -17,15 +17,16 @@ pub(super) fn begins_moves(text: &[u8]) -> bool {
     }
 }
 
-/// Whether the next word is in small letters and cannot begin a move, such as `is`.
+/// Whether the next word belongs to prose, such as `is`: it has at least two letters, all of them lower-case,
+/// and is not an annotator's remark.
 fn continues_as_prose(text: &[u8]) -> bool {
     let word = text.strip_prefix(b" ").unwrap_or_default();
     let word = &word[..word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count()];
     word.len() > 1 && word.iter().all(u8::is_ascii_lowercase) && !super::word::is_remark(word)
 }
 
-/// The comment in square brackets, and the length including the brackets. It extends over at most two lines.
-/// A command, such as `[%clk 0:01:00]`, keeps its brackets.
+/// The comment in square brackets at the start of `text`, and its length including the brackets. It must not
+/// contain a blank line. A command, such as `[%clk 0:01:00]`, keeps its brackets.
 #[cold]
 pub(super) fn bracketed_comment(text: &[u8]) -> Option<(&[u8], usize)> {
     const LONGEST: usize = 200;

@@ -1,4 +1,4 @@
-//! Parses comments: clock times and evaluations, commands, text.
+//! Parses comments, which consist of clock times, evaluations, commands and text.
 //!
 //! | written as | by | meaning |
 //! |---|---|---|
@@ -6,9 +6,9 @@
 //! | `[%emt 0:00:03]`, `[%emt 3.2]` | ChessBase, FICS | time used, the second form in seconds |
 //! | `[%timestamp 32]` | chess.com | time used in tenths of a second |
 //! | `[%eval 0.35]`, `[%eval -1.2,22]`, `[%eval #-3]` | Lichess | White's view in pawns, moves to mate, depth |
-//! | `[%eval 35,22]`, `[%eval -#3,22]` | ChessBase | the mover's view in centipawns, a whole number with a depth; in games with such values also in moves to mate |
+//! | `[%eval 35,22]`, `[%eval -#3,22]` | ChessBase | the mover's view in centipawns, as a whole number with a depth; in games with such values, also in moves to mate with a depth |
 //! | `+0.35/22 1.2s`, `-M9/30 0.5s, some text` | Cutechess, CCRL, fastchess | the mover's view in pawns or plies to mate, depth, time used |
-//! | `+0.35/22 1:05`, `(e7e5) +0.35/22 12 1234567` | XBoard, Arena, BanksiaGUI | the same, the time in seconds or as a clock, nodes |
+//! | `+0.35/22 1:05`, `(e7e5) +0.35/22 12 1234567` | XBoard, Arena, BanksiaGUI | the same; the time in seconds or as a clock; nodes |
 //! | `d=20, mt=3000, tl=60000, wv=0.31` | TCEC | depth, milliseconds used and left, White's view in pawns or plies to mate |
 //! | `ev=-0.31, d=20, mt=00:00:03, tl=01:00:00` | TCEC until 2013 | the mover's view; times as clocks |
 
@@ -23,7 +23,7 @@ pub struct CommentReader {
     text: String,
     /// Whether the current game has evaluations in ChessBase's form.
     is_chessbase: bool,
-    /// Whether the last evaluation is given from White's view.
+    /// Whether the last evaluation has the same value when it is read from White's view.
     is_own_view: bool,
 }
 
@@ -33,11 +33,11 @@ impl CommentReader {
         self.is_chessbase = false;
     }
 
-    /// Parses a comment. `numbers` are the numbers already known at this place; new ones are added, if
-    /// numbers are wanted at all. `mover` is the side that has just moved. `command` is called with the name
-    /// and the value of each command that does not follow from the numbers; a command with a number only if
-    /// it is not written as [`MoveNumbers::commands`] writes it. Returns the text without commands, with
-    /// single blanks between words and none at the ends.
+    /// Parses a comment. `numbers` contains the numbers already known for this move, and receives new ones;
+    /// `None` if no numbers are wanted. `mover` is the side that has just moved. `command` is called with the
+    /// name and the value of each command that cannot be restored from the numbers: a command whose number
+    /// was stored is left out only if it is written as [`MoveNumbers::commands`] writes it. Returns the text
+    /// without commands, with single blanks between words and no blanks at the ends.
     pub fn read(
         &mut self,
         comment: &[u8],
@@ -47,11 +47,11 @@ impl CommentReader {
     ) -> &str {
         self.text.clear();
         let comment = decode(comment);
-        // No command ends after the last bracket, however many seem to begin there.
+        // No command ends after the last closing bracket, so nothing after it needs to be searched.
         let end = memchr::memrchr(b']', comment.as_bytes()).map_or(0, |last| last + 1);
         let (mut rest, tail) = comment.split_at(end);
         let mut has_taken_out = false;
-        // Commands begin with this. Text that only looks like a command is kept.
+        // Commands begin with `[%`. Text that begins like a command but is not one is kept.
         while let Some(found) = memchr::memmem::find(rest.as_bytes(), b"[%") {
             let Some(read) = Command::read(&rest[found + 2..]) else {
                 self.push(&rest[..found + 2]);
@@ -99,8 +99,8 @@ impl CommentReader {
         read
     }
 
-    /// Separates brackets that would form a command only because another one was removed between them, as in
-    /// `[%a[%b] c]`. When the text is parsed again, it must stay text.
+    /// Separates a bracket from a percent sign if together they would begin a command only because another
+    /// command was removed, as in `[%a[%b] c]`: if the result is parsed again, it must remain text.
     fn separate_brackets(&mut self) {
         if memchr::memmem::find(self.text.as_bytes(), b"[%").is_none() {
             return;
@@ -131,12 +131,12 @@ impl CommentReader {
     }
 }
 
-/// Line ends, tabs and other control characters count as blanks.
+/// Whether a character counts as a blank: a space, a line end, a tab or another control character.
 const fn is_blank(letter: char) -> bool {
     letter == ' ' || letter.is_ascii_control()
 }
 
-/// A value with single blanks; `None` if it is unchanged.
+/// The value with single blanks; `None` if the value already has only single blanks.
 fn joined(value: &str) -> Option<String> {
     let is_joined = !value.contains(|letter| letter != ' ' && is_blank(letter)) && !value.contains("  ");
     if is_joined {
@@ -148,11 +148,11 @@ fn joined(value: &str) -> Option<String> {
     Some(reader.text)
 }
 
-/// A command, `[%name value]`, whose first two bytes have been read.
+/// A command, `[%name value]`. Its first two bytes are not part of the text that is parsed.
 struct Command<'t> {
     name: &'t str,
     value: &'t str,
-    /// The length in bytes, including the closing bracket.
+    /// The length in bytes from the name to the closing bracket, inclusive.
     length: usize,
 }
 

@@ -31,8 +31,8 @@ const NAMES: [(&[u8], char); 27] = [
     (b"half", '\u{bd}'),
 ];
 
-/// The character written here as `&name;`, `&#33;` or `&#x21;`, and the length of the reference. An unknown
-/// name gives the replacement character.
+/// The character that `text` begins with, written as `&name;`, `&#33;` or `&#x21;`, and the length of this
+/// reference in bytes. An unknown name gives the replacement character.
 #[must_use]
 pub(super) fn entity(text: &[u8]) -> Option<(char, usize)> {
     const LONGEST: usize = 12;

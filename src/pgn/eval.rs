@@ -16,7 +16,7 @@ impl Eval {
         centipawns.map(Self::Centipawns).or(mate.map(Self::Mate))
     }
 
-    /// The columns for an evaluation.
+    /// The values of the two columns for an evaluation: centipawns and moves to mate.
     #[must_use]
     pub(crate) const fn columns(value: Option<Self>) -> (Option<i32>, Option<i32>) {
         match value {
@@ -34,8 +34,8 @@ impl Eval {
         }
     }
 
-    /// White's [winning chances](winning_chances). A mate counts as 1000 centipawns; for a mate in 0 it is
-    /// unknown who is mated.
+    /// White's [winning chances](winning_chances). A mate counts as 1000 centipawns. The result is `None` for
+    /// a mate in 0, because it is unknown which side is mated.
     #[must_use]
     pub fn winning_chances(self) -> Option<f64> {
         match self {
@@ -50,7 +50,8 @@ impl Eval {
 const CEILING: f64 = 1000.0;
 
 /// White's chances, from -1 (Black wins) to 1 (White wins), by Lichess's formula
-/// (<https://lichess.org/page/accuracy>; ceiling and mates as in scalachess's `WinPercent`).
+/// (<https://lichess.org/page/accuracy>; the maximum and the value of mates are those of scalachess's
+/// `WinPercent`).
 #[must_use]
 pub fn winning_chances(centipawns: f64) -> f64 {
     const MULTIPLIER: f64 = -0.003_682_08;

@@ -2,18 +2,19 @@
 
 use crate::board::{Color, GameResult};
 
-/// Lines have fewer than 80 columns.
+/// The maximum number of columns of a line: PGN requires fewer than 80.
 const MAX_LINE: usize = 79;
 
 /// Writes one game in export format: each tag pair, then each move with its annotations, then the result.
 #[derive(Debug)]
 pub struct GameWriter<'a> {
     text: &'a mut String,
-    /// Columns of the last line of the movetext; `None` before the movetext.
+    /// The number of columns in the last line of the movetext; `None` before the movetext.
     width: Option<usize>,
-    /// Whether Black's move needs a number: it is the first one, or something precedes it.
+    /// Whether a move of Black needs a number, because it is the first move or follows something other than a
+    /// move.
     needs_number: bool,
-    /// The number of opening brackets that the next word follows without a space.
+    /// The number of opening brackets to write right before the next word.
     opened: usize,
     /// Whether the line must end here, because it ends in a `;` comment.
     is_line_full: bool,
@@ -24,7 +25,7 @@ pub struct GameWriter<'a> {
 }
 
 impl<'a> GameWriter<'a> {
-    /// Appends to `text`.
+    /// A writer that appends to `text`.
     pub const fn new(text: &'a mut String) -> Self {
         Self {
             text,
@@ -37,8 +38,8 @@ impl<'a> GameWriter<'a> {
         }
     }
 
-    /// The same for people, in lines of at most `columns` columns, with `!?` for `$5`. Programs cannot read
-    /// all of it.
+    /// A writer for text that people read: lines have at most `columns` columns, and signs such as `!?`
+    /// replace `$5`. Programs may be unable to parse this text.
     pub const fn for_reading(text: &'a mut String, columns: usize) -> Self {
         Self { most: columns, has_signs: true, ..Self::new(text) }
     }
@@ -83,7 +84,8 @@ impl<'a> GameWriter<'a> {
     pub fn comment(&mut self, text: &str) {
         self.needs_number = true;
         if text.contains(['{', '}']) && !self.has_signs {
-            // A brace would end the comment early, so it is written as a comment to the end of the line.
+            // A brace would end the comment early, so the text is written as a comment up to the end of the
+            // line.
             self.token(&format!("; {text}"));
             self.is_line_full = true;
             return;

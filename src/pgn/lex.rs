@@ -16,7 +16,7 @@ pub enum Token<'a> {
     Move(&'a [u8]),
     /// An annotation, if [requested](Lexer::next_annotated).
     Annotation(Annotation<'a>),
-    /// A result: the game ends.
+    /// A result, which ends the game.
     Result(GameResult),
     /// A word that does not belong in movetext.
     Junk(&'a [u8]),
@@ -24,11 +24,11 @@ pub enum Token<'a> {
     UnclosedComment,
     /// A variation that is not closed within the game.
     UnclosedVariation,
-    /// A `(` before any move that is not closed. There is no move to vary, so only the bracket is skipped.
+    /// An unclosed `(` before the first move. There is no move to vary, so only the bracket is skipped.
     StrayOpening,
     /// A `)` or `}` without an opening bracket.
     StrayClosing,
-    /// Another game begins without a result of this one: with a tag pair at the start of a line or, after a
+    /// The next game begins, and this one has no result: with a tag pair at the start of a line or, after a
     /// move, anywhere; or, after a move and a blank line, with White's move 1.
     NextGame,
     /// The end of the text.
@@ -40,7 +40,7 @@ pub enum Token<'a> {
 pub enum Annotation<'a> {
     /// A comment without its braces, or the text after a `;` up to the end of the line.
     Comment(&'a [u8]),
-    /// A NAG, `$14` or a sign such as `!?`, as its number.
+    /// The number of a NAG, written as `$14` or as a sign such as `!?`.
     Nag(u32),
     /// A closed variation. The lexer is positioned after it.
     Variation(Variation),
@@ -58,20 +58,21 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// The length of its text, in bytes.
+    /// The length of the variation's text, in bytes.
     #[must_use]
     pub const fn length(self) -> usize {
         self.end - self.start
     }
 
-    /// Its text, a part of `text`.
+    /// The variation's text, a part of `text`.
     #[must_use]
     pub fn text(self, text: &[u8]) -> &[u8] {
         &text[self.start..self.end]
     }
 
-    /// A lexer for the variation in `text`. Its tokens are [annotated](Lexer::next_annotated). Brackets are
-    /// [`Annotation::Opening`] and [`Annotation::Closing`], in equal numbers.
+    /// A lexer for the variation in `text`. Read its tokens with [`next_annotated`](Lexer::next_annotated).
+    /// The brackets of nested variations are [`Annotation::Opening`] and [`Annotation::Closing`], in equal
+    /// numbers.
     #[must_use]
     pub fn lexer(self, text: &[u8]) -> Lexer<'_> {
         let text = &text[..self.end];
@@ -150,23 +151,24 @@ pub struct Lexer<'a> {
     odd: usize,
     /// Whether a move has been read.
     moved: bool,
-    /// How far the search for the end of a [stray opening bracket](Token::StrayOpening) went: it is not
-    /// repeated up to there.
+    /// The offset up to which the closing bracket of a [stray opening bracket](Token::StrayOpening) was
+    /// searched for in vain. This part is not searched again.
     searched: usize,
-    /// Whether the text is that of a variation.
+    /// Whether the text is a variation.
     inner: bool,
     /// The number of open square brackets that began variations.
     square: u32,
 }
 
 impl<'a> Lexer<'a> {
-    /// A lexer for `text` from byte `at` on. The text before is used only to find out whether a line begins.
+    /// A lexer for `text` from byte `at` on. The text before `at` is used only to find out whether a line
+    /// begins there.
     #[must_use]
     pub const fn new(text: &'a [u8], at: usize) -> Self {
         Self { text, at, odd: at, moved: false, searched: 0, inner: false, square: 0 }
     }
 
-    /// The same, after another lexer has read the text before.
+    /// A lexer for `text` from byte `at` on, after another lexer has read the text before.
     pub(super) const fn after(other: &Self, text: &'a [u8], at: usize) -> Self {
         Self { text, at, odd: at, moved: false, searched: other.searched, inner: false, square: 0 }
     }
@@ -190,7 +192,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The next token; annotations are skipped.
-    // Unless it is inlined into the one loop that reads games, replaying takes 4 % longer.
+    // Unless this function is inlined into the only loop that reads games, replaying takes 4 % longer.
     #[inline(always)]
     pub fn next_token(&mut self) -> Token<'a> {
         self.next::<false>()
@@ -355,7 +357,7 @@ impl<'a> Lexer<'a> {
             Class::Other if byte == b'&' => return self.entity::<ANNOTATED>(),
             Class::Dash => return self.dashes(),
             Class::High => return self.high::<ANNOTATED>(),
-            // `+:-`: the first sign has been skipped.
+            // A result such as `+:-`, whose first sign has been skipped.
             Class::Other if byte == b':' && self.at > 0 => {
                 return Some(self.scores(self.at - 1).unwrap_or_else(|| Token::Junk(self.word())));
             }
@@ -399,7 +401,8 @@ impl<'a> Lexer<'a> {
             '+' | '#' | '=' | '-' | '.' | ',' | '/' | '<' | '>' | '"' | '\'' | '\u{2013}' | '\u{2014}'
             | '\u{2026}' => None,
             letter if letter.is_whitespace() => None,
-            // Perhaps a piece: the rest without it would be a different move.
+            // The character may stand for a piece; without it, the rest of the word would be a different
+            // move.
             _ if text.get(self.at).is_some_and(u8::is_ascii_alphanumeric) => {
                 let word = length + self.word().len();
                 Some(Token::Move(&rest[..word]))
@@ -408,8 +411,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// One dash has no meaning, two are a null move, and so are three that do not fill their line. More are a
-    /// drawn line.
+    /// Reads dashes: one dash has no meaning, and two dashes are a null move, as are three unless they fill
+    /// their line. More dashes are a drawn line, which is junk.
     fn dashes(&mut self) -> Option<Token<'a>> {
         let (before, rest) = self.text.split_at(self.at);
         let dashes = &rest[..rest.iter().take_while(|&&byte| byte == b'-').count()];
@@ -421,7 +424,7 @@ impl<'a> Lexer<'a> {
             is_line_end(after.next()) && is_line_end(before.next())
         };
         match dashes.len() {
-            // `=-=`: the first sign was skipped.
+            // The result `=-=`, whose first sign has been skipped.
             1 if before.ends_with(b"=") && rest.starts_with(b"-=") => self.scores(before.len() - 1),
             1 => None,
             2 => Some(Token::Move(dashes)),
@@ -447,9 +450,9 @@ impl<'a> Lexer<'a> {
                 Some(Token::Annotation(Annotation::Nag(nag)))
             }
             [0xe2, 0x99, 0x94..=0x9f, ..] => Some(Token::Move(self.wide_word())),
-            // A no-break space, a byte order mark, an ellipsis, an en dash, signs such as U+2049. If a
-            // character is incomplete, the bytes after it must not be skipped. In 8-bit character sets, a
-            // no-break space is a single byte.
+            // Skipped characters: a no-break space, a byte order mark, an ellipsis, an en dash, signs such as
+            // U+2049. If a character is incomplete, the bytes after it must not be skipped. In 8-bit
+            // character sets, a no-break space is a single byte.
             [0xc2, 0xa0, ..] => self.pass(2),
             [0xa0, ..] => self.pass(1),
             [0xef, 0xbb, 0xbf, ..] => {
@@ -485,7 +488,7 @@ impl<'a> Lexer<'a> {
         token
     }
 
-    /// Takes the word at this place, including bytes above 127.
+    /// Reads the word at the current offset, including bytes above 127.
     fn wide_word(&mut self) -> &'a [u8] {
         let rest = &self.text[self.at..];
         let in_word = |byte: &&u8| IN_WORD[usize::from(**byte)] || !byte.is_ascii();
@@ -494,7 +497,7 @@ impl<'a> Lexer<'a> {
         word
     }
 
-    /// Takes the word at this place, at least one byte.
+    /// Reads the word at the current offset, at least one byte.
     #[inline]
     fn word(&mut self) -> &'a [u8] {
         let start = self.at;
@@ -541,7 +544,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The scores of both players at this place: the game's result, or nothing if their sum is too high.
+    /// Reads the scores of both players at `start`: the game's result, or junk if their sum is too high.
     #[cold]
     fn scores(&mut self, start: usize) -> Option<Token<'a>> {
         let rest = &self.text[start..];
@@ -559,7 +562,7 @@ impl<'a> Lexer<'a> {
     #[inline(never)]
     fn number_word(&mut self, start: usize, end: usize) -> Option<Token<'a>> {
         self.odd = start;
-        // Results and castling are short. A longer text is neither, and need not be read to its end.
+        // Results and castling are short. A longer word is neither, and need not be read to its end.
         const LONGEST: usize = 24;
         let text = self.text;
         self.text = &text[..text.len().min(start + LONGEST)];
@@ -598,7 +601,7 @@ impl<'a> Lexer<'a> {
         Some(Token::StrayOpening)
     }
 
-    /// The result in brackets, such as `(1-0)`, if nothing of the game follows.
+    /// The result in brackets, such as `(1-0)`, if nothing else of the game follows.
     #[inline]
     fn bracketed_result(&self, variation: Variation) -> Option<GameResult> {
         const LONGEST: usize = 12;
@@ -639,9 +642,9 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// The length of the comment at this place, after its opening brace; `None` if it is not closed. It ends at
-/// the first closing brace. If braces are opened in it that are closed right after that one, it ends at the
-/// last of these.
+/// The length of a comment whose opening brace is right before `text`; `None` if the comment is not closed.
+/// The comment ends at the first closing brace. But if it contains opening braces, and as many closing braces
+/// follow the first one without another opening brace in between, it ends at the last of these.
 #[inline]
 fn comment_length(text: &[u8]) -> Option<usize> {
     let brace = memchr2(b'{', b'}', text)?;
@@ -673,13 +676,13 @@ const fn nag_of(first: char, second: Option<char>) -> u32 {
     }
 }
 
-/// Whether the last non-blank line is followed by a blank one.
+/// Whether a text ends in a blank line.
 #[cold]
 fn follows_blank_line(before: &[u8]) -> bool {
     has_blank_line(&before[before.iter().rposition(|&byte| !is_blank(byte)).map_or(0, |last| last + 1)..])
 }
 
-/// Whether blanks after the end of a line contain a whole blank line.
+/// Whether blanks contain at least two line ends, that is, a whole blank line after the end of a line.
 pub(super) fn has_blank_line(blanks: &[u8]) -> bool {
     let count = |end| blanks.iter().filter(|&&byte| byte == end).count();
     count(b'\n').max(count(b'\r')) > 1
@@ -693,8 +696,8 @@ fn starts_first_move(line: &[u8]) -> bool {
     matches!(rest.trim_ascii_start(), [letter, ..] if matches!(CLASSES[usize::from(*letter)], Class::Move))
 }
 
-/// The number of bytes after a word that still belong to it: the rest of `e8(Q)`, of `exd6e.p.`, of castling
-/// with Unicode dashes.
+/// The number of bytes after a word that still belong to it: the rest of `e8(Q)`, of `exd6e.p.`, or of
+/// castling with Unicode dashes.
 #[cold]
 fn word_tail(word: &[u8], rest: &[u8]) -> usize {
     let in_word = |&byte: &u8| IN_WORD[usize::from(byte)];
@@ -812,7 +815,7 @@ mod tests {
         assert_eq!(tokens("1. e4 {; not a line} e5"), ["e4", "e5"]);
         assert_eq!(tokens("1. e4 {a {b {c} d} e} e5 {a {b} d5 {c} d6"), ["e4", "e5", "d5", "d6"]);
         assert_eq!(tokens("1. e4&excl; e5&#x3f;&excl; (2. d4&excl; ) &nbsp;Nf3"), ["e4", "e5", "Nf3"]);
-        // Not the pawn move behind the piece.
+        // The piece must not be lost: without it, the rest would be a pawn move.
         assert_eq!(tokens("2. &#9816;f3 &knight;c6"), ["&#9816;f3", "&knight;c6"]);
         assert_eq!(tokens("1. e4 & e5 &amp; &half;"), ["e4", "junk:&", "e5", "junk:&amp;", "result:1/2-1/2"]);
         assert_eq!(tokens("1. e4\n% d5 hidden\ne5 % 2. d4"), ["e4", "e5", "junk:%", "d4"]);

@@ -1,6 +1,6 @@
 //! Parses PGN text into games (splitting, movetext tokens, tag pairs), and writes games as PGN text.
 //!
-//! Parsing works on bytes. This module does not depend on files, nor on the rules of chess except for the
+//! Parsing works on bytes. This module does not depend on files. Of the rules of chess, it needs only the
 //! form of a move.
 
 mod bracket;

@@ -12,12 +12,12 @@ pub struct MoveNumbers {
     pub elapsed: Option<u32>,
     /// The evaluation of the position after the move.
     pub eval: Option<Eval>,
-    /// The search depth of the evaluation, in plies. Only with an evaluation.
+    /// The search depth of the evaluation, in plies. There is no depth without an evaluation.
     pub depth: Option<u32>,
 }
 
 impl MoveNumbers {
-    /// Stores the number in a command. Returns whether it did: not if it is already known, or invalid.
+    /// Stores the number that a command contains. Returns `false` if the number is already known or invalid.
     pub(super) fn take(&mut self, name: &str, value: &[u8]) -> bool {
         match name {
             "clk" => fill(&mut self.clock, clock(value)),
@@ -40,7 +40,7 @@ impl MoveNumbers {
     }
 
     fn read_score(&mut self, text: &str, mover: Option<Color>) -> Option<()> {
-        // The expected moves, or a move before the score.
+        // The score may follow the expected moves, or a move, in parentheses.
         let text = match text.strip_prefix('(') {
             Some(moves) => moves.split_once(") ")?.1,
             None => text,
@@ -59,7 +59,7 @@ impl MoveNumbers {
         let mut items = time.split(' ');
         let first = items.next().unwrap_or_default();
         let elapsed = time_used(first);
-        // Words come after a comma; after a time there are only numbers.
+        // Words must follow a comma; after a time, there may only be numbers.
         let is_numbers = items.all(|item| number(item.as_bytes()).is_some());
         let fits = rest.is_empty() || elapsed.is_some() && is_numbers || rest.starts_with(", ");
         let repeats = elapsed.is_some() && self.elapsed.is_some();
@@ -74,8 +74,8 @@ impl MoveNumbers {
         Some(())
     }
 
-    /// Stores values from a comment in TCEC's form that are not yet known; `ev`, the mover's view, only
-    /// without `wv`, White's.
+    /// Stores values from a comment in TCEC's form that are not yet known. `ev`, the evaluation from the
+    /// mover's view, is used only if there is no `wv`, the evaluation from White's view.
     pub(super) fn take_tcec(&mut self, text: &str, mover: Option<Color>) {
         fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
             let pairs = text.split(',').filter_map(|pair| pair.trim_ascii().split_once('='));
@@ -111,8 +111,8 @@ impl MoveNumbers {
         *self == Self::default()
     }
 
-    /// These numbers without those that are also in `others`. An evaluation is removed together with its
-    /// depth.
+    /// These numbers without those that are equal in `others`. An evaluation and its depth are removed only
+    /// together.
     #[must_use]
     pub fn without(self, others: Self) -> Self {
         let eval = if (self.eval, self.depth) == (others.eval, others.depth) {
@@ -128,7 +128,7 @@ impl MoveNumbers {
         }
     }
 
-    /// Equivalent commands, each with its name and value.
+    /// The commands that represent these numbers, each with its name and value.
     pub fn commands(&self) -> impl Iterator<Item = (&'static str, String)> {
         let eval = self.eval.map(|eval| {
             let value = match eval {
@@ -160,14 +160,14 @@ pub fn time(centiseconds: u32) -> String {
     }
 }
 
-/// Sets a value that is not known yet. Returns whether it did.
+/// Sets a value that is not known yet. Returns whether the value was set.
 fn fill(known: &mut Option<u32>, value: Option<u32>) -> bool {
     let takes = known.is_none() && value.is_some();
     *known = known.or(value);
     takes
 }
 
-/// `1:02:03` or `1:02:03.45`, in centiseconds.
+/// Parses `1:02:03` or `1:02:03.45` as centiseconds.
 pub(crate) fn clock(text: &[u8]) -> Option<u32> {
     let mut parts = text.splitn(3, |&byte| byte == b':');
     let mut whole = || number(parts.next()?);
@@ -180,8 +180,8 @@ pub(crate) fn clock(text: &[u8]) -> Option<u32> {
     unsigned(minutes.checked_mul(6000)?.checked_add(decimal(seconds, 2)?))
 }
 
-/// Parses `0.35`, `#-3` or `35,22`, with its depth. Reads and records whether the game has evaluations in
-/// ChessBase's form.
+/// Parses an evaluation (`0.35`, `#-3` or `35,22`) and its depth. `is_chessbase` says whether the game has
+/// had evaluations in ChessBase's form, and is set if this one has it.
 pub(super) fn eval(
     text: &[u8],
     mover: Option<Color>,
@@ -211,7 +211,7 @@ pub(super) fn eval(
     Some((if is_movers && mover == Some(Color::Black) { eval.for_other_side() } else { eval }, depth))
 }
 
-/// `-0.35`, in pawns, or `M19`, `-M18`: plies to mate.
+/// Parses a score in pawns (`-0.35`) or in plies to mate (`M19`, `-M18`).
 fn score_or_plies(text: &str) -> Option<Eval> {
     let (sign, rest) = match text.as_bytes() {
         [b'-', rest @ ..] => (-1, rest),
@@ -228,7 +228,7 @@ fn score_or_plies(text: &str) -> Option<Eval> {
     Some(Eval::Centipawns(i32::try_from(sign * decimal(rest, 2)?).ok()?))
 }
 
-/// `1.2s`, `45`, `1:05` or `0:01:05`, in centiseconds.
+/// Parses `1.2s`, `45`, `1:05` or `0:01:05` as centiseconds.
 fn time_used(text: &str) -> Option<u32> {
     let text = text.strip_suffix('s').unwrap_or(text);
     match text.matches(':').count() {
@@ -268,7 +268,7 @@ pub(super) fn is_usual(name: &str, value: &str) -> bool {
     is_number(&value[..hours]) && is_sixty(*m, *n) && is_sixty(*s, *t) && is_part
 }
 
-/// An integer without a sign.
+/// Parses an integer without a sign.
 fn number(text: &[u8]) -> Option<i64> {
     const MOST: usize = 18;
     let is_number = (1..=MOST).contains(&text.len()) && text.iter().all(u8::is_ascii_digit);
@@ -279,7 +279,7 @@ fn unsigned(number: Option<i64>) -> Option<u32> {
     u32::try_from(number?).ok()
 }
 
-/// A decimal number times ten to the power of `places`, rounded half away from zero.
+/// Parses a decimal number and multiplies it by ten to the power of `places`, rounding half away from zero.
 fn decimal(text: &[u8], places: i32) -> Option<i64> {
     const MOST: usize = 12;
     let (sign, text) = match text {
@@ -301,7 +301,8 @@ fn decimal(text: &[u8], places: i32) -> Option<i64> {
     for _ in 0..kept.max(0) {
         value = value * 10 + digits.next().map_or(0, |digit| i64::from(digit - b'0'));
     }
-    // The first omitted digit decides rounding; if it is before the first digit, there is nothing to round.
+    // The first omitted digit determines the rounding. If `kept` is negative, the value is too small to be
+    // rounded up.
     let rounds = kept >= 0 && digits.next().is_some_and(|digit| *digit >= b'5');
     Some(sign * (value + i64::from(rounds)))
 }

@@ -19,7 +19,7 @@ pub(super) fn next_annotation<'a>(
         let rest = &text[at..];
         let length = match rest {
             [b'%', ..] if at == 0 || matches!(text[at - 1], b'\n' | b'\r') => line_length(rest),
-            // Another result.
+            // A further result is skipped.
             [b'*' | b'0' | b'1', ..] => {
                 let word = &rest[..rest.iter().take_while(|&&byte| !is_blank(byte)).count()];
                 GameResult::parse(word).map(|_| word.len())?
@@ -42,8 +42,8 @@ pub(super) fn next_annotation<'a>(
     })
 }
 
-/// The end of the annotations that follow one without a blank line in between, after `lexer` has read that
-/// one, and whether something else follows in the same way.
+/// The end of a run of annotations without blank lines in between, of which `lexer` has read the first. Also
+/// returns whether other text follows without a blank line.
 pub(super) fn annotations_end(text: &[u8], lexer: &Lexer<'_>) -> (usize, bool) {
     let mut lexer = Lexer::after(lexer, text, lexer.offset());
     loop {

@@ -11,7 +11,7 @@ use crate::board::GameResult;
 /// A problem outside a game's movetext; the game continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameProblem {
-    /// The line of a tag pair ended before it was closed.
+    /// The line of a tag pair ended before the tag pair was closed.
     UnclosedTag {
         /// The start of the tag pair.
         offset: usize,
@@ -31,7 +31,7 @@ pub enum FrameProblem {
         /// The start of the text.
         offset: usize,
     },
-    /// The first tag pair beyond [`MOST_TAGS`], which is ignored, as are those after it.
+    /// A game has more than [`MOST_TAGS`] tag pairs. The tag pairs beyond this number are ignored.
     TooManyTags {
         /// The start of the tag pair.
         offset: usize,
@@ -52,7 +52,7 @@ fn note(problems: &mut Vec<FrameProblem>, problem: FrameProblem) {
 /// Reads the games of a text that begins with a game (a whole file, or a chunk of one).
 ///
 /// [`next_game`](Self::next_game) moves to the next game and reads its tags; [`leading`](Self::leading)
-/// returns the comments before and between these. [`next_token`](Self::next_token) then reads its movetext,
+/// returns the comments before and between them. [`next_token`](Self::next_token) then reads its movetext,
 /// and [`trailing`](Self::trailing) the annotations after its result. Unread parts of a game are skipped.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
@@ -60,7 +60,7 @@ pub struct Reader<'a> {
     lexer: Lexer<'a>,
     /// The next boundary that can be found locally: no game extends beyond it.
     limit: usize,
-    /// There are no boundaries from here on.
+    /// The offset from which on there are no boundaries.
     boundaries_end: usize,
     boundaries: Boundaries,
     in_game: bool,
@@ -68,7 +68,7 @@ pub struct Reader<'a> {
     has_result: bool,
     start: usize,
     leading: Vec<Annotation<'a>>,
-    /// Annotations up to here belong to the last game.
+    /// The offset up to which annotations belong to the last game.
     trailing_end: usize,
 }
 
@@ -80,10 +80,11 @@ impl<'a> Reader<'a> {
     }
 
     /// A reader at the start of a chunk that was cut at the first boundary at least `size` bytes from its
-    /// start. The text beyond belongs to one game, however long, and need not be searched for boundaries.
+    /// start. The text beyond `size` bytes belongs to a single game, however long, and need not be searched
+    /// for boundaries.
     #[must_use]
     pub fn from_chunk(text: &'a [u8], size: usize) -> Self {
-        // Finding a boundary needs a few bytes of its line.
+        // A few bytes of its line are needed to find a boundary.
         let boundaries_end = size.saturating_add(8).min(text.len());
         let mut boundaries = Boundaries::default();
         let limit = boundaries.next_in(text, 0..boundaries_end).unwrap_or(text.len());
@@ -158,8 +159,8 @@ impl<'a> Reader<'a> {
         &self.leading
     }
 
-    /// The next comment, NAG or variation after the result of the current game. Annotations after a blank
-    /// line that the next game follows without one belong to the next game.
+    /// The next comment, NAG or variation after the result of the current game. Annotations that follow a
+    /// blank line belong to the next game if that game follows them without a blank line.
     #[inline]
     pub fn trailing(&mut self) -> Option<Annotation<'a>> {
         if !self.has_result {
@@ -244,7 +245,7 @@ impl<'a> Reader<'a> {
         !tags.is_empty()
     }
 
-    /// Reads the tag pair at this place, and its problems.
+    /// Reads the tag pair at `at`, and its problem, if there is one.
     fn tag_at(
         &self,
         text: &'a [u8],
@@ -257,7 +258,8 @@ impl<'a> Reader<'a> {
             return Some((tag, problem));
         }
         let tag = unquoted_tag(text, at).filter(|_| starts_line)?;
-        // After a blank line, or as the first tag followed by another one, only a tag of the roster counts.
+        // A tag pair without quotes that does not directly follow other tag pairs counts only if it is in the
+        // Seven Tag Roster, and the first tag pair of a game only if a bracket follows it.
         let is_tag = follows_tags
             || is_of_roster(tag.pair.name)
                 && (has_tags || text.get(skip_blanks(text, tag.end)) == Some(&b'['));
@@ -265,7 +267,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the comments and NAGs from `at` on, if another tag pair of the same game follows them. Returns
-    /// their end. `before` is the end of the last tag pair.
+    /// the end of these annotations. `before` is the end of the last tag pair.
     #[cold]
     fn comments_before_tag(
         &mut self,
@@ -313,12 +315,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Searches for moves before the next tag pair. Returns whether there are any: then a game without tags
-    /// begins.
+    /// Searches for moves before the next tag pair. Returns whether there are any, that is, whether a game
+    /// without tags begins.
     fn find_untagged_game(&mut self, problems: &mut Vec<FrameProblem>) -> bool {
         let offset = self.lexer.offset();
         let mut outside = false;
-        // The start of the comments right before.
+        // The start of the comments right before the current token.
         let mut comments = None;
         loop {
             let before = self.lexer.clone();
@@ -337,8 +339,8 @@ impl<'a> Reader<'a> {
                     }
                     let text = &self.text[..self.limit];
                     self.start = skip_blanks(text, comments.unwrap_or(before.offset()));
-                    // When the game is cut out, it must not begin with a tag pair at the start of a line. A
-                    // `%` line is not part of it.
+                    // The text of the game must not begin with a bracket: on its own, it could be read as a
+                    // tag pair. A `%` line is not part of the game.
                     loop {
                         let passed = match text.get(self.start) {
                             Some(b'[') => 1,
@@ -348,11 +350,12 @@ impl<'a> Reader<'a> {
                         self.start = skip_blanks(text, self.start + passed);
                     }
                     self.lexer = Lexer::after(&before, text, self.start);
-                    // Tag pairs begin, the first of them damaged.
+                    // If a damaged tag pair begins here, this is not a game without tags.
                     return damaged_line(&text[self.start..], false).is_none();
                 }
                 Token::End | Token::NextGame => {
-                    // Comments before the first tag pair are found from there, if there are not too many.
+                    // Comments before the first tag pair are found by looking back from it, if they are at
+                    // most [`LOOK_BACK`] bytes long.
                     if outside || comments.is_some() && self.limit - offset > LOOK_BACK {
                         note(problems, FrameProblem::Outside { offset });
                     }
@@ -373,7 +376,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the last `bytes` bytes of the token just read; the next one begins with them.
+    /// Puts back the last `bytes` bytes of the token just read; the next token begins with them.
     pub fn unread(&mut self, bytes: usize) {
         self.lexer.unread(bytes);
     }
@@ -383,7 +386,7 @@ impl<'a> Reader<'a> {
         (self.in_game, self.has_result) = (false, true);
     }
 
-    /// Whether only annotations follow in the current game, or a `*` if allowed.
+    /// Whether only annotations follow in the current game or, if `star_may_follow`, a `*`.
     #[cold]
     pub(crate) fn is_at_last_token(&self, star_may_follow: bool) -> bool {
         match self.lexer.clone().next_token() {
@@ -392,13 +395,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next token of the current game, without annotations; `End` after its last.
+    /// The next token of the current game, without annotations; `End` after the last token.
     #[inline]
     pub fn next_token(&mut self) -> Token<'a> {
         self.next::<false>()
     }
 
-    /// The next token of the current game, with annotations if requested; `End` after its last.
+    /// The next token of the current game, with annotations if requested; `End` after the last token.
     #[inline]
     pub(crate) fn next<const ANNOTATED: bool>(&mut self) -> Token<'a> {
         if !self.in_game {
@@ -416,8 +419,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The length of the damaged tag pair at this place. One without a closing bracket contains no result: the
-/// text could be cut after it, and then the text after it would decide what the game is.
+/// The length of the damaged tag pair at the start of `text`. A damaged tag pair without a closing bracket
+/// must not contain a result: the text could be cut after that result, and the text after it would decide
+/// which game this is.
 fn damaged_line(text: &[u8], after_tags: bool) -> Option<usize> {
     let holds_result = |tag: &[u8]| {
         let mut lexer = Lexer::new(tag, 0);
@@ -438,14 +442,14 @@ pub(super) fn line_length(text: &[u8]) -> usize {
     memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len())
 }
 
-/// Whether a tag pair begins another game right after the tags of one without moves: a second `Event` tag, or
-/// after a blank line any repeated tag.
+/// Whether a tag pair begins another game right after the tags of a game without moves: a second `Event` tag
+/// or, after a blank line, any repeated tag.
 fn is_next_game(tags: &[TagPair<'_>], tag: &TagPair<'_>, after_blank_line: bool) -> bool {
     (after_blank_line || tag.name.eq_ignore_ascii_case(b"Event"))
         && tags.iter().any(|other| other.name.eq_ignore_ascii_case(tag.name))
 }
 
-/// Whether any of the tag pairs from this place up to a blank line begins another game after these tags.
+/// Whether any of the tag pairs from `at` up to a blank line begins another game after these tags.
 #[cold]
 fn begins_next_game(tags: &[TagPair<'_>], text: &[u8], mut at: usize) -> bool {
     while let Some(tag) = read_tag(text, at) {
@@ -466,7 +470,7 @@ fn is_of_roster(name: &[u8]) -> bool {
     ROSTER.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Whether another game begins here, with a tag pair or a move.
+/// Whether another game begins at `at`, with a tag pair or a move, after blanks and `%` lines.
 fn begins_game(text: &[u8], at: usize) -> bool {
     let mut rest = &text[skip_blanks(text, at)..];
     while rest.starts_with(b"%") {

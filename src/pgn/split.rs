@@ -6,16 +6,16 @@ use memchr::{memchr2, memmem, memrchr2};
 
 use super::tags::{BOM, LOOK_AHEAD, is_blank, read_tag, starts_tag_pair};
 
-/// The number of bytes before a place that are read to decide whether a game begins there. A longer line is
-/// not taken for a tag pair.
+/// The number of bytes before an offset that are read to decide whether a game begins there. A longer line
+/// does not count as a tag pair.
 pub const LOOK_BACK: usize = 64 << 10;
 
 /// The first game boundary after `from`, or the end of the text.
 ///
-/// A boundary is a tag-pair line after a blank line. It does not follow another tag pair, even with comments
-/// in between, and does not follow only comments from the start of the text. It is not within a comment of up
-/// to [`LOOK_AHEAD`] bytes. It depends only on the text around it, so cutting anywhere gives the same games
-/// as reading from the start.
+/// A boundary is the start of a tag-pair line after a blank line, except for three cases: after another tag
+/// pair, even with comments in between; if only comments precede the line; and within a comment of up to
+/// [`LOOK_AHEAD`] bytes. A boundary depends only on the text around it, so the games are the same wherever
+/// the search for boundaries begins.
 #[must_use]
 pub fn next_boundary(text: &[u8], from: usize) -> usize {
     boundary_in(text, from..text.len()).unwrap_or(text.len())
@@ -23,7 +23,7 @@ pub fn next_boundary(text: &[u8], from: usize) -> usize {
 
 /// The first game boundary after `range.start` and at least a few bytes before `range.end`.
 ///
-/// It depends only on the text from [`LOOK_BACK`] bytes before it to [`LOOK_AHEAD`] bytes after its start.
+/// A boundary depends only on the text from [`LOOK_BACK`] bytes before it to [`LOOK_AHEAD`] bytes after it.
 #[must_use]
 pub fn boundary_in(text: &[u8], range: Range<usize>) -> Option<usize> {
     Boundaries::default().next_in(text, range)
@@ -32,7 +32,7 @@ pub fn boundary_in(text: &[u8], range: Range<usize>) -> Option<usize> {
 /// Finds the boundaries of a text one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Boundaries {
-    /// A part of the text without braces.
+    /// A range of the text that is known to contain no braces.
     without_braces: Range<usize>,
 }
 
@@ -49,12 +49,12 @@ impl Boundaries {
             })
         };
         let plain = find(range.clone(), b"\n[");
-        // Files were concatenated: one with a byte order mark may follow another.
+        // If files were concatenated, a byte order mark may precede the tag pair.
         find(range.start..plain.unwrap_or(range.end), b"\n\xef\xbb\xbf[").or(plain)
     }
 
-    /// Whether the last brace before a place opens a comment of at most [`LOOK_AHEAD`] bytes, and the next
-    /// one closes it. The result is the same for all places between two braces.
+    /// Whether the last brace before `at` opens a comment of at most [`LOOK_AHEAD`] bytes, and the next brace
+    /// closes it. The result is the same for all offsets between two braces.
     fn is_in_comment(&mut self, text: &[u8], at: usize) -> bool {
         let most = text.len().min(at + LOOK_AHEAD);
         let known = &mut self.without_braces;
@@ -94,8 +94,8 @@ fn follows_a_game(before: &[u8]) -> bool {
     }
 }
 
-/// The start of the last line of a text, after its byte order mark if it has one; `None` if the text is cut
-/// off before.
+/// The start of the last line of a text, after its byte order mark if it has one; `None` if that line was cut
+/// off.
 fn line_start(text: &[u8], is_cut: bool) -> Option<usize> {
     let start = match memrchr2(b'\n', b'\r', text) {
         Some(line_break) => line_break + 1,
@@ -105,7 +105,7 @@ fn line_start(text: &[u8], is_cut: bool) -> Option<usize> {
     Some(if text[start..].starts_with(BOM) { start + BOM.len() } else { start })
 }
 
-/// Whether the comments at the end of a text follow a tag pair, or only comments.
+/// Whether the comments at the end of a text follow a tag pair, or nothing but comments precedes them.
 #[cold]
 fn belongs_to_tags(mut text: &[u8], is_cut: bool) -> bool {
     loop {
@@ -159,7 +159,7 @@ fn ends_in_tag_pair(text: &[u8], mut start: usize, is_cut: bool) -> bool {
         if memchr::memchr(b'[', &text[start..]).is_some() {
             return ends_with_tag(start);
         }
-        // The closed bracket may be in a line before, if that is not blank.
+        // The opening bracket may be on an earlier line, if no blank line is in between.
         let before = text[..start].strip_suffix(b"\n").unwrap_or(&text[..start]);
         let before = before.strip_suffix(b"\r").unwrap_or(before);
         match line_start(before, is_cut) {
@@ -170,7 +170,7 @@ fn ends_in_tag_pair(text: &[u8], mut start: usize, is_cut: bool) -> bool {
     false
 }
 
-/// Cuts a text into chunks of whole games, each of about `size` bytes or one game, whichever is longer.
+/// Cuts a text into chunks of whole games. Each chunk has about `size` bytes, or contains one longer game.
 ///
 /// Returns consecutive byte ranges from the start of the text to its end.
 pub fn chunks(text: &[u8], size: usize) -> impl Iterator<Item = Range<usize>> {
@@ -235,8 +235,8 @@ mod tests {
         assert_eq!(next_boundary(text, 23), 48);
     }
 
-    /// A boundary in the surrounding text is the same as in the whole text, however long the lines and the
-    /// blanks.
+    /// The boundaries found in the surrounding text are the same as in the whole text, however long lines and
+    /// blanks are.
     #[test]
     fn boundaries_depend_only_on_the_text_around_them() {
         let long = |byte: u8, length: usize| vec![byte; length];

@@ -14,24 +14,23 @@ pub(super) const fn is_blank(byte: u8) -> bool {
     byte <= b' '
 }
 
-/// The number of bytes after a place that are read to decide whether a game begins there.
+/// The number of bytes after an offset that are read to decide whether a game begins there.
 pub const LOOK_AHEAD: usize = 16 << 10;
 
-/// The maximum length of the beginning of a tag pair, up to its value's quote, in bytes; also of a damaged
-/// tag pair.
+/// The maximum length in bytes of a tag pair up to the opening quote of its value, and of a damaged tag pair.
 const MOST_HEAD: usize = 1 << 10;
 
 /// The maximum number of brackets that open a tag pair.
 const MOST_OPEN: usize = 2;
 
-/// Whether a tag pair begins here: `[Name "`, within [`LOOK_AHEAD`] bytes. The bracket may be doubled. After
-/// a name that begins with a capital letter, other kinds of quotes are accepted.
+/// Whether `text` begins with a tag pair: `[Name "`, within about 1 KiB. The bracket may be doubled. After a
+/// name that begins with a capital letter, other kinds of quotes are accepted.
 #[must_use]
 pub fn starts_tag_pair(text: &[u8]) -> bool {
     text.first() == Some(&b'[') && read_head(text).is_some()
 }
 
-/// The first part of a tag pair.
+/// The part of a tag pair before its value.
 struct Head {
     name: Range<usize>,
     /// The start of the value.
@@ -43,14 +42,14 @@ struct Head {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Quote {
     Plain,
-    /// A single or typographic quote, or an HTML entity.
+    /// A single quote, a typographic quote, or an HTML entity.
     Other,
 }
 
 /// Parses `[Name "`. One line end may be between name and quote.
 fn read_head(text: &[u8]) -> Option<Head> {
     let head = &text[..text.len().min(MOST_HEAD - BOM.len())];
-    // In a long row of brackets, each one is tried as the first: no more than these are counted.
+    // In a long row of brackets, each bracket is tried as the first one, so only a few are counted each time.
     let open = head.iter().take(MOST_OPEN + 1).take_while(|&&byte| byte == b'[').count();
     if !(1..=MOST_OPEN).contains(&open) {
         return None;
@@ -71,7 +70,7 @@ fn read_head(text: &[u8]) -> Option<Head> {
     Some(Head { name, value: at + length, quote: Quote::Other })
 }
 
-/// The number of blanks, including at most one line end.
+/// The length of the blanks at the start of a text, including at most one line end.
 fn blanks_over_line(text: &[u8]) -> usize {
     let blanks =
         |from: usize| from + text[from..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
@@ -79,7 +78,7 @@ fn blanks_over_line(text: &[u8]) -> usize {
     blanks(end + line_end_length(&text[end..]))
 }
 
-/// The length of the line end at this place; 0 if there is none.
+/// The length of the line end at the start of a text; 0 if there is none.
 fn line_end_length(text: &[u8]) -> usize {
     match text {
         [b'\r', b'\n', ..] => 2,
@@ -111,13 +110,13 @@ const OTHER_QUOTES: [&[u8]; 19] = [
     b"\x94",
 ];
 
-/// The length of the odd quote at this place.
+/// The length of the quote other than `"` at the start of a text.
 #[cold]
 fn other_quote(text: &[u8]) -> Option<usize> {
     OTHER_QUOTES.iter().find(|quote| text.starts_with(quote)).map(|quote| quote.len())
 }
 
-/// A text without the quote at its end, if there is one.
+/// The text without the quote at its end; `None` if it does not end in a quote.
 fn without_quote(text: &[u8]) -> Option<&[u8]> {
     // The byte of a quote in Windows-1252 can be the last byte of a UTF-8 character.
     let is_whole = |quote: &[u8], rest: &[u8]| {
@@ -131,11 +130,11 @@ fn without_quote(text: &[u8]) -> Option<&[u8]> {
 /// A tag pair as written in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagPair<'a> {
-    /// Its name.
+    /// The name.
     pub name: &'a [u8],
-    /// Its value, including backslashes.
+    /// The value, including backslashes.
     pub value: &'a [u8],
-    /// Its offset from the start of the text, in bytes.
+    /// The offset of the tag pair from the start of the text, in bytes.
     pub offset: usize,
 }
 
@@ -172,9 +171,9 @@ impl<'a> TagPair<'a> {
 /// A parsed tag pair, and its problems.
 pub(super) struct ReadTag<'a> {
     pub(super) pair: TagPair<'a>,
-    /// The offset after it.
+    /// The offset after the tag pair.
     pub(super) end: usize,
-    /// Whether its line ended before a quote and a bracket closed it.
+    /// Whether the line ended before a quote and a bracket closed the tag pair.
     pub(super) unclosed: bool,
 }
 
@@ -199,8 +198,8 @@ pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
                 let blanks = blanks_over_line(rest);
                 let escaped =
                     text[start..quote].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1;
-                // An escaped quote before a bracket is part of the value if another such pair follows on the
-                // line.
+                // An escaped quote before a bracket is part of the value if another quote with a bracket
+                // follows on the line.
                 let mut goes_on = || {
                     let end = *line_end.get_or_insert_with(|| {
                         memchr::memchr2(b'\n', b'\r', &text[start..])
@@ -226,7 +225,7 @@ pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     }
 }
 
-/// The maximum number of bytes of a value after the end of its line.
+/// The maximum number of bytes of a value on its second line.
 const MOST_CONTINUED: usize = 512;
 
 /// The end of a value that continues after its line: in the next line, if the first quote there closes it and
@@ -242,8 +241,7 @@ fn continuation_end(text: &[u8], start: usize, line_end: usize) -> Option<usize>
     (is_second && is_closed && line.trim_ascii_start().first() != Some(&b'[')).then_some(next)
 }
 
-/// The offset after the closing bracket at this place and following stray signs, including those that double
-/// it.
+/// The offset after the closing bracket at `at` and any stray signs after it, such as a second bracket.
 fn after_brackets(text: &[u8], at: usize) -> usize {
     let in_line =
         |byte: &&u8| matches!(byte, b']' | b',' | b'.' | b'"' | b'\'' | b'|' | b'\\' | b' ' | b'\t');
@@ -260,7 +258,7 @@ fn unclosed<'a>(text: &'a [u8], offset: usize, name: &'a [u8], value: Range<usiz
     ReadTag { pair: TagPair { name, value, offset }, end, unclosed: true }
 }
 
-/// Parses a value in other quotes than `"`, on one line: it ends at any quote before `]`.
+/// Parses a value in quotes other than `"`, on one line. The value ends at any quote before `]`.
 #[cold]
 fn read_value_in_other_quotes<'a>(
     text: &'a [u8],
@@ -300,10 +298,10 @@ pub(super) fn unquoted_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     (is_one && !crate::board::Position::is_san(name)).then_some(ReadTag { pair, end, unclosed: true })
 }
 
-/// The length of the damaged tag pair at this place, which lacks a part: it opens a bracket before a name, or
-/// ends like a tag pair (`Site "Paris"]`). Only another tag pair may follow on its line. A move is never a
-/// tag pair. If no tags came before, another tag pair must follow, on its line or on the next. Text of more
-/// than [`MOST_HEAD`] bytes is not a damaged tag pair.
+/// The length of the damaged tag pair at the start of `text`. A damaged tag pair lacks a part: it has an
+/// opening bracket before a name, or ends like a tag pair (`Site "Paris"]`). Only another tag pair may follow
+/// on its line. A move is never a tag pair. If no tags came before, another tag pair must follow, on its line
+/// or on the next. Text of more than [`MOST_HEAD`] bytes is not a damaged tag pair.
 pub(super) fn damaged_tag(text: &[u8], after_tags: bool) -> Option<usize> {
     if !matches!(text.first(), Some(b'[' | b'A'..=b'Z' | b'a'..=b'z')) {
         return None;
@@ -330,7 +328,7 @@ pub(super) fn damaged_tag(text: &[u8], after_tags: bool) -> Option<usize> {
     is_told.then_some(length)
 }
 
-/// The length of a damaged tag pair at the start of a line, based on these bytes alone.
+/// The length of a damaged tag pair at the start of `line`, based on this line alone.
 fn damaged_length(line: &[u8]) -> Option<usize> {
     let open = usize::from(line[0] == b'[');
     let blanks = |from: usize| line[from..].iter().take_while(|&&byte| is_blank(byte)).count();

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// Decodes bytes as UTF-8, and other bytes as Windows-1252, whose five unassigned bytes become the control
-/// characters of Latin-1. In a text that contains multi-byte UTF-8 characters, an incomplete one becomes
-/// U+FFFD.
+/// characters of Latin-1. In a text that contains multi-byte UTF-8 characters, an incomplete character of
+/// several bytes becomes U+FFFD.
 #[must_use]
 pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
@@ -28,7 +28,7 @@ fn decode_mixed(bytes: &[u8]) -> String {
     text
 }
 
-/// Whether there are multi-byte UTF-8 characters.
+/// Whether the bytes contain multi-byte UTF-8 characters.
 fn has_utf8(bytes: &[u8]) -> bool {
     bytes.utf8_chunks().any(|chunk| !chunk.valid().is_ascii())
 }
@@ -49,7 +49,7 @@ fn windows_1252(byte: u8) -> char {
 /// Bytes that are not text in a known encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextFlaw {
-    /// The offset of the first one.
+    /// The offset of the first such byte.
     pub offset: usize,
     /// Whether the whole text seems to be in an unknown encoding, not only some bytes of a UTF-8 text.
     pub is_encoding: bool,
@@ -65,7 +65,8 @@ impl TextFlaw {
             return None;
         }
         if std::str::from_utf8(bytes).is_ok() {
-            // The same holds for bytes that have no character in the file's encoding.
+            // U+FFFD replaces a character that was lost earlier, or bytes that have no character in the
+            // file's encoding.
             let offset = memchr::memmem::find(bytes, "\u{fffd}".as_bytes())?;
             return Some(Self { offset, is_encoding: false, byte: bytes[offset], is_cut: true });
         }
@@ -175,7 +176,7 @@ mod tests {
         assert_eq!(flaw(b"\xb6\xa1\xc1\xa2\xc8\xcb"), Some((3, true)));
         assert_eq!(flaw(b"\xa3ukasz"), Some((0, true)));
         assert_eq!(flaw(b"Stanis\xb3aw"), Some((6, true)));
-        // Bytes for which the encoding of a file has no character.
+        // U+FFFD, which replaces bytes that have no character in the encoding of a file, and invalid UTF-8.
         assert_eq!(flaw("Ivan\u{fffd}".as_bytes()), Some((4, false)));
         assert_eq!(flaw(b"M\xc3\xbcller Jos\xe9"), Some((11, false)));
         assert_eq!(flaw(b"\xc3\xb6 \xe2\x80"), Some((3, false)));

@@ -1,11 +1,11 @@
-//! Finds the start of a game without tags: decides which words in other text are its moves.
+//! Finds the start of a game without tags: decides which words in text outside games are moves.
 
 use super::lex::{Lexer, Token, skip_blanks};
 use super::tags::{is_blank, starts_tag_pair};
 use super::word::{is_descriptive_move, is_foreign_move, is_remark};
 
-/// Whether a word outside games is the first move of one. Castling and null moves, which can resemble prose
-/// and its dashes, are not possible in the start position.
+/// Whether a word outside games can be the first move of a game. Castling and null moves are excluded: they
+/// can resemble words and dashes in prose, and no game begins with them.
 pub(super) fn begins_untagged_game(word: &[u8]) -> bool {
     is_move(word) && !matches!(word[0], b'-' | b'0' | b'O' | b'o' | b'Z' | b'@')
 }
@@ -15,10 +15,11 @@ fn is_move(word: &[u8]) -> bool {
     crate::board::Position::is_san(word) || is_foreign_move(word) || is_descriptive_move(word)
 }
 
-/// Whether the word just read, which could be a move outside games, is part of movetext. It must not be glued
-/// to other text, as in markup (`<h1>`) or between quotes. It must follow a move number with its dot, or
-/// precede another move, a result, or the end of the text. `from` is the end of the token before: the result
-/// must be the same for the game alone. If it is not a move, `lexer` skips the text after it.
+/// Whether the word that `lexer` has just read outside games, and that could be a move, is part of movetext.
+/// The word must be separate from other text, unlike in markup (`<h1>`) or between quotes. It must follow a
+/// move number with its dot, or precede another move, a result, or the end of the text. `from` is the end of
+/// the token before the word: earlier text is ignored, because the result must be the same for the game
+/// alone. If the word is not a move, `lexer` skips the text after it.
 #[cold]
 pub(super) fn is_in_movetext<'a>(text: &'a [u8], lexer: &mut Lexer<'a>, word: &[u8], from: usize) -> bool {
     let end = lexer.offset();

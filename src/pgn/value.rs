@@ -5,10 +5,10 @@ use std::fmt;
 
 use super::time_control::TimeControl;
 
-/// The speed of a game, in the classes of Lichess.
+/// The speed of a game, in the classes of Lichess: by the time of each player for 40 moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Speed {
-    /// Less than half a minute for each player.
+    /// Less than half a minute.
     UltraBullet,
     /// Less than three minutes.
     Bullet,
@@ -16,7 +16,7 @@ pub enum Speed {
     Blitz,
     /// Less than 25 minutes.
     Rapid,
-    /// More.
+    /// 25 minutes or more.
     Classical,
     /// An hour or more for each move, or no clock at all.
     Correspondence,
@@ -27,7 +27,7 @@ impl Speed {
     pub const ALL: [Self; 6] =
         [Self::UltraBullet, Self::Bullet, Self::Blitz, Self::Rapid, Self::Classical, Self::Correspondence];
 
-    /// The word for this speed.
+    /// The name of this speed.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -68,23 +68,23 @@ impl fmt::Display for Speed {
 /// Facts in a game's tags that are stored in columns in addition to the tags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameFacts {
-    /// The game is at `https://lichess.org/` and this id.
+    /// The id of the game on Lichess: its address is `https://lichess.org/` followed by the id.
     pub lichess_id: Option<String>,
     /// Start of the game in UTC: `YYYY-MM-DDTHH:MM:SSZ`.
     pub started_at: Option<String>,
-    /// Its time control.
+    /// The time control.
     pub time: TimeControl,
     /// How the game ended, in the words of its site.
     pub termination: Option<String>,
-    /// The change of White's rating by the game, then of Black's.
+    /// The changes of the players' ratings by this game, White's first.
     pub rating_diffs: [Option<i32>; 2],
     /// The players' FIDE IDs, White's first.
     pub fide_ids: [Option<u32>; 2],
 }
 
 impl GameFacts {
-    /// The facts in a game's site, its time control, and its other tag pairs. Its first clock, in
-    /// centiseconds, is read only if needed.
+    /// Finds the facts in a game's site, time control and other tag pairs. `first_clock`, which returns the
+    /// game's first clock in centiseconds, is called only if needed.
     #[must_use]
     pub fn from_tags<'t>(
         site: Option<&str>,
@@ -125,8 +125,8 @@ impl GameFacts {
     }
 }
 
-/// Whether a site or a URL is that of a server whose time controls are in seconds. Lichess also hosts games
-/// from elsewhere, which have no id there.
+/// Whether a site or a URL belongs to a server that writes time controls in seconds. Lichess is not one of
+/// them, because it also hosts games from elsewhere; its own games are recognized by their id.
 fn is_site_of_seconds(site: &str) -> bool {
     let site = site.to_ascii_lowercase();
     ["chess.com", "freechess.org", "fics", "chessclub.com", "internet chess club"]
@@ -139,7 +139,7 @@ fn fide_id(value: &str) -> Option<u32> {
     value.trim().parse().ok().filter(|&id| id > 0)
 }
 
-/// The id of the game at a URL: `https://lichess.org/q7ZvsdUF`, with or without a side or a ply after it.
+/// The id of the game at a URL: `https://lichess.org/q7ZvsdUF`, with or without a side or a ply after the id.
 fn lichess_id_of_address(address: &str) -> Option<&str> {
     let address = address.trim();
     let path =
@@ -222,8 +222,8 @@ const NO_DATE: &str = "the date cannot be read (YYYY.MM.DD)";
 const IMPOSSIBLE_DATE: &str = "there is no such day: only the valid part of the date is kept";
 const AMBIGUOUS_DATE: &str = "it may begin with the day or the month: only the year is kept";
 
-/// A date as `YYYY.MM.DD` with `?` for unknown parts, `None` if nothing is known; and the problem with it, if
-/// any.
+/// Parses a date. Returns it as `YYYY.MM.DD` with `?` for unknown parts, `None` if nothing is known; and the
+/// problem with the date, if there is one.
 pub(crate) fn date(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static str>) {
     let value = value.trim();
     let day =
@@ -272,7 +272,7 @@ fn year_alone(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static str>) {
     }
 }
 
-/// Year, month and day of a date; a month `/`: it cannot be distinguished from the day.
+/// The year, month and day of a date. The month is `/` if it cannot be distinguished from the day.
 fn date_fields(value: &str) -> Option<[&str; 3]> {
     if value.len() == 8 && value.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some([&value[..4], &value[4..6], &value[6..]]);
@@ -298,12 +298,12 @@ fn date_fields(value: &str) -> Option<[&str; 3]> {
     }
 }
 
-/// Whether it has the form of a year, with digits that may be unknown.
+/// Whether a text has the form of a year: four digits, of which any may be `?`.
 fn is_year(text: &str) -> bool {
     text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'?')
 }
 
-/// A month or a day, `Some(None)` if unknown; `None` if it is neither.
+/// Parses a month or a day: `Some(None)` if it is unknown, `None` if the text is neither.
 fn part(text: &str) -> Option<Option<u32>> {
     if text.len() > 2 || !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'?') {
         return None;
@@ -435,7 +435,7 @@ mod tests {
             ("1992.01.32", "1992.01.??"),
             ("1992.13.01", "1992.??.??"),
             ("05/06/1999", "1999.??.??"),
-            // From text that is not a date, only the year.
+            // Only the year is taken from a text that is not a date.
             ("1992.+1.01", "1992.??.??"),
             ("1992.01.01.01", "1992.??.??"),
             ("1992.001.01", "1992.??.??"),

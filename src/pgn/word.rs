@@ -2,8 +2,8 @@
 
 use super::text::decode;
 
-/// Whether a word that cannot be parsed as a move was probably meant as one: it names a square, has only
-/// letters that occur in moves, or is as short as a move and has a digit (`Qh9`). Anything else is a remark
+/// Whether a word that cannot be parsed as a move was probably meant as a move: it names a square, has only
+/// letters that occur in moves, or is as short as a move and has a digit (`Qh9`). Any other word is a remark
 /// and may be ignored.
 #[must_use]
 pub fn looks_like_move(word: &[u8]) -> bool {
@@ -17,9 +17,9 @@ pub fn looks_like_move(word: &[u8]) -> bool {
         || (word.len() <= LONGEST && begins() && has_digit())
 }
 
-/// Whether a word that the lexer takes for junk has the form of a piece's move with a letter of another
-/// language, such as `Sf3`, `Txd1+` or `Крe2`. If it were ignored, the rest of the game would be played from
-/// a wrong position.
+/// Whether a word that is junk for the lexer has the form of a piece's move with a piece letter of another
+/// language, such as `Sf3`, `Txd1+` or `Крe2`. If such a word were ignored, the rest of the game would be
+/// played from a wrong position.
 #[must_use]
 pub fn is_foreign_move(word: &[u8]) -> bool {
     const LONGEST: usize = 24;
@@ -55,8 +55,8 @@ pub fn is_descriptive_move(word: &[u8]) -> bool {
     }
 }
 
-/// Whether a word that cannot be parsed as a move has the form of one except for its letters: capital ones
-/// (`E4`, `NF3`), a small one for the piece (`nf3`), or those of another alphabet (`е4`).
+/// Whether a word that cannot be parsed as a move has the form of a move except for its letters: capital
+/// letters (`E4`, `NF3`), a lower-case letter for the piece (`nf3`), or letters of another alphabet (`е4`).
 #[must_use]
 pub fn is_misspelt_move(word: &[u8]) -> bool {
     const LONGEST: usize = 24;
@@ -79,7 +79,7 @@ pub fn is_misspelt_move(word: &[u8]) -> bool {
             letter.to_ascii_lowercase()
         }
         'a'..='h' => letter,
-        // The rest is the promotion piece.
+        // Any other letter is the promotion piece.
         letter => letter.to_ascii_uppercase(),
     });
     let plain: String = (piece > 0).then_some('N').into_iter().chain(plain).collect();

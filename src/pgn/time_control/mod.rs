@@ -10,11 +10,11 @@ use super::value::Speed;
 /// The contents of a `TimeControl` tag, as far as they can be parsed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeControl {
-    /// Seconds on each clock at the start; with several periods, those of the first.
+    /// The number of seconds on each clock at the start; with several periods, in the first period.
     pub initial: Option<u32>,
-    /// Seconds added for each move of that period, rounded.
+    /// The number of seconds added for each move of the first period, rounded.
     pub increment: Option<u32>,
-    /// The same in centiseconds.
+    /// The number of centiseconds added for each move of the first period.
     pub increment_cs: Option<u32>,
     /// The speed of the game.
     pub speed: Option<Speed>,
@@ -22,18 +22,19 @@ pub struct TimeControl {
 
 /// The number of seconds per move from which on a game counts as correspondence.
 const SLOW: f64 = 3600.0;
-/// Numbers up to this one can be minutes, as in Lichess's import of PGN (`TournamentClock` in scalachess).
+/// Numbers without a unit up to this maximum can be minutes, as in Lichess's import of PGN (`TournamentClock`
+/// in scalachess).
 const MOST_MINUTES: f64 = 180.0;
 const MOST_SECONDS: f64 = 1e9;
-/// The minimum initial clock of a correspondence game, in centiseconds.
+/// The minimum time on the first clock of a correspondence game, in centiseconds.
 const SHORTEST_DAYS: u32 = 12 * 3600 * 100;
 
 impl TimeControl {
     const CORRESPONDENCE: Self =
         Self { initial: None, increment: None, increment_cs: None, speed: Some(Speed::Correspondence) };
 
-    /// All equivalent spellings of a tag that is one period for all moves, the text itself first: `600` is
-    /// `600+0`. For other texts, only the text itself.
+    /// All equivalent spellings of a time control with one period for all moves, such as `600` and `600+0`;
+    /// the text itself comes first. For other texts, returns only the text itself.
     #[must_use]
     pub fn spellings(value: &str) -> Vec<String> {
         let mut spellings = vec![value.to_owned()];
@@ -47,14 +48,14 @@ impl TimeControl {
     }
 
     /// Parses the value of a tag in PGN's form: `180+2`, `600`, `40/7200:3600`, `*180` (a sandclock),
-    /// `1/259200` (days for each move), `-` (no clock); and as people write it: `90+30` in minutes,
-    /// `1:30:00+30`, `90 min / 40 moves + 30 min + 30 sec / move`, `G/60;d5`. Values that are ambiguous or
-    /// unreadable stay unknown.
+    /// `1/259200` (days for each move), `-` (no clock); and in forms that people write: `90+30` in minutes,
+    /// `1:30:00+30`, `90 min / 40 moves + 30 min + 30 sec / move`, `G/60;d5`. Ambiguous and unreadable values
+    /// are unknown.
     ///
     /// A small number can be seconds or minutes: the game's first clock, in centiseconds, shows which.
-    /// Without a clock, it is seconds if the game is from a site that writes seconds, otherwise what Lichess
-    /// assumes. For a form that PGN does not have, the value is unknown if the clock shows more time than it
-    /// says.
+    /// Without a clock, the number is in seconds if the game is from a site that writes seconds; otherwise it
+    /// is interpreted as on Lichess. If the text is not in a form of PGN and the clock shows more time than
+    /// the text says, the value is unknown.
     #[must_use]
     pub fn parse(
         value: &str,
@@ -62,7 +63,7 @@ impl TimeControl {
         first_clock: impl FnOnce() -> Option<u32>,
     ) -> Self {
         if value.trim() == "-" {
-            // Some programs write it if the time control is unknown.
+            // Some programs write `-` if the time control is unknown.
             let is_short = first_clock().is_some_and(|clock| clock < SHORTEST_DAYS);
             return if is_short { Self::default() } else { Self::CORRESPONDENCE };
         }
@@ -88,7 +89,7 @@ impl TimeControl {
     }
 }
 
-/// A number of seconds; engines use fractions.
+/// Parses a number of seconds, which can have a fraction in engines' games.
 fn seconds(text: &str) -> Option<f64> {
     let text = text.trim();
     let is_number = text.starts_with(|first: char| first.is_ascii_digit())
@@ -109,7 +110,7 @@ mod tests {
         }
     }
 
-    /// The result for a text without a clock, by a site that writes seconds or not.
+    /// The result for a text if there is no clock. `writes_seconds` says whether the site writes seconds.
     fn read(text: &str, writes_seconds: bool) -> TimeControl {
         TimeControl::parse(text, || writes_seconds, || None)
     }
@@ -301,7 +302,7 @@ mod tests {
         }
     }
 
-    /// The classes of <https://lichess.org/faq#time-controls>.
+    /// The expected speeds are those of <https://lichess.org/faq#time-controls>.
     #[test]
     fn speeds_are_those_of_lichess() {
         for (seconds, speed) in [

@@ -8,7 +8,7 @@ use super::{MOST_MINUTES, seconds};
 pub(super) enum Interpretation {
     /// Unambiguous.
     Surely(f64),
-    /// As in PGN.
+    /// A number of seconds, as in PGN.
     Seconds(f64),
     Minutes(f64),
     /// `5:00`
@@ -28,7 +28,7 @@ impl Interpretation {
     }
 }
 
-/// One reading or two.
+/// One interpretation, or two possible ones.
 pub(super) type Choice = (Interpretation, Option<Interpretation>);
 
 /// A parsed time control.
@@ -38,11 +38,11 @@ pub(super) struct Reading {
     initial: Choice,
     /// The number of moves of the first period.
     pub(super) moves: Option<u32>,
-    /// `None`: unknown.
+    /// The increment of the first period in seconds; `None` if it is unknown.
     pub(super) increment: Option<f64>,
     /// Whether days are given.
     pub(super) is_slow: bool,
-    /// Whether it is one number, or two with a plus sign.
+    /// Whether the text is one number, or two numbers with a plus sign.
     is_plain: bool,
 }
 
@@ -80,8 +80,8 @@ impl Reading {
         Some(Self { initial, moves: first.moves, increment, is_slow, is_plain: false })
     }
 
-    /// The increment of the first period, `None` if unknown, according to the pieces after it, each with the
-    /// sign before it. `None` if one of them cannot be parsed.
+    /// Finds the increment of the first period in the pieces after that period; each piece comes with the
+    /// sign before it. Returns `Some(None)` if the increment is unknown, `None` if a piece cannot be parsed.
     fn increment<'t>(
         first: &Piece,
         pieces: impl Iterator<Item = (char, &'t [Token])>,
@@ -90,7 +90,7 @@ impl Reading {
         // Whether the increment belongs to a later period only.
         let mut is_later = false;
         for (part, piece) in pieces {
-            // Later periods have increments of their own.
+            // The text after a colon describes later periods, which have increments of their own.
             if part == ':' {
                 break;
             }
@@ -113,7 +113,7 @@ impl Reading {
                 _ if piece.is_delay || piece.unit == Some(Unit::Days) => {}
                 _ if is_named && piece.clock.is_none() => increment = Some(piece.seconds()),
                 Added::Period => is_later = true,
-                // The first period has its own.
+                // The first period has an increment of its own.
                 Added::Increment(_) if is_later && increment.is_some_and(|it| it > 0.0) => {}
                 Added::Increment(seconds) => {
                     increment = (increment == Some(0.0) && !is_later).then_some(seconds);
@@ -128,7 +128,7 @@ impl Reading {
         Some(increment)
     }
 
-    /// The first period's time in seconds.
+    /// Chooses the time of the first period, in seconds.
     pub(super) fn choose(
         &self,
         writes_seconds: impl FnOnce() -> bool,
@@ -146,7 +146,8 @@ impl Reading {
             }
         };
         if let Some(clock) = first_clock().filter(|&clock| clock > 0) {
-            // The first move took some time, and one reading is sixty times the other.
+            // The first clock shows a little less than the initial time, because the first move took some
+            // time. One interpretation is sixty times the other, so the closer one is right.
             let distance =
                 |meant: Interpretation| (f64::from(clock) / 100.0 / (meant.seconds() + increment)).ln().abs();
             return Some(if distance(first) <= distance(second) { first } else { second }.seconds());
@@ -154,14 +155,16 @@ impl Reading {
         let writes_seconds = writes_seconds();
         let fits = |meant: &Interpretation| match *meant {
             Interpretation::Surely(_) => true,
-            // These sites have no faster games. Three minutes are frequent, three hours very rare.
+            // Sites that write seconds have no games faster than 15 seconds. 180 is more likely seconds:
+            // three minutes are common, three hours very rare.
             Interpretation::Seconds(seconds) => {
                 let is_usual = (writes_seconds && seconds >= 15.0 && seconds.fract() == 0.0)
                     || (seconds == MOST_MINUTES && increment < 10.0);
-                // Only engines get fractions of a second per move.
+                // Only engines' games have fractions of a second per move.
                 is_usual || increment.fract() != 0.0
             }
-            // Engines get few seconds for many moves, people get minutes; both can get one and a half.
+            // With a number of moves, the unit is unknown: engines get a few seconds for many moves, people
+            // get minutes. It is also unknown for a fraction such as 1.5.
             Interpretation::Minutes(_) => self.moves.is_none() && first.seconds().fract() == 0.0,
             Interpretation::MinutesAndSeconds(seconds) => seconds >= 180.0,
             Interpretation::HoursAndMinutes(_) => false,
@@ -170,7 +173,7 @@ impl Reading {
     }
 }
 
-/// The meaning of a clock that is added to the first period, or to its time.
+/// The meaning of a clock after a plus sign: a period, or an increment.
 enum Added {
     Increment(f64),
     /// As in `300+3:10`: the second number belongs to a later period.
@@ -183,7 +186,7 @@ enum Added {
 /// The meaning of a clock after a plus sign; `first` is the first period's clock.
 fn added(first: Option<Choice>, clock: Choice) -> Added {
     const MOST_INCREMENT: f64 = 180.0;
-    // No game has that many hours.
+    // A first clock of at least this size is in minutes and seconds: no game has that many hours.
     const MINUTES: f64 = 4.0 * 60.0;
     let (meant, is_short) = (clock.0, clock.1.is_some());
     let (seconds, is_first_short) = (meant.seconds(), first.is_some_and(|first| first.1.is_some()));
@@ -227,7 +230,7 @@ impl Piece {
         self.number * self.unit.map_or(1.0, Unit::seconds)
     }
 
-    /// Whether it can be an increment per move: a few seconds.
+    /// Whether the piece can be an increment per move: a number without a unit, or in seconds.
     const fn is_increment(&self) -> bool {
         matches!(self.unit, None | Some(Unit::Seconds))
             && self.clock.is_none()
@@ -271,13 +274,14 @@ impl Piece {
             ([], []) if piece.clock.is_some() => {}
             ([], [moves]) if piece.clock.is_some() => piece.moves = Some(count(*moves)?),
             ([], [number]) => piece.number = *number,
-            // Half a minute, as sites show it, or a quarter: nobody has four seconds for three moves.
+            // Fractions of a minute (`1/2`, `1/4`, `3/4`), as sites show them: no game has four seconds for
+            // three moves.
             ([], [part @ (1.0 | 3.0), whole @ (2.0 | 4.0)])
                 if tokens.get(1) == Some(&Token::Slash) && piece.moves.is_none() && part < whole =>
             {
                 (piece.number, piece.unit) = (60.0 * part / whole, Some(Unit::Seconds));
             }
-            // `40/7200`, or the other way round
+            // `40/7200`, or the two numbers in the other order
             ([], [first, second]) if has(&Token::Slash) && piece.moves.is_none() => {
                 const MOST_MOVES: f64 = 60.0;
                 let (moves, number) = match (*first, *second) {
@@ -303,7 +307,7 @@ impl Piece {
     }
 }
 
-/// A number of moves.
+/// Converts a number to a number of moves, if it is a whole number from 1 to 1000.
 fn count(number: f64) -> Option<u32> {
     (number.fract() == 0.0 && (1.0..=1000.0).contains(&number)).then_some(number as u32)
 }

@@ -38,7 +38,7 @@ pub(super) enum Token {
     SuddenDeath,
 }
 
-/// The words of a time control; `None` if one is unknown.
+/// The tokens of a time control; `None` if a word or a sign is unknown.
 pub(super) fn tokens(value: &str) -> Option<Vec<Token>> {
     const LONGEST: usize = 100;
     if value.len() > LONGEST {
@@ -64,7 +64,7 @@ pub(super) fn tokens(value: &str) -> Option<Vec<Token>> {
                 .starts_with(|next: char| next.is_ascii_digit())
             && (!is_after_digit || tokens.contains(&Token::SuddenDeath))
         {
-            // Three days, or three minutes and a delay.
+            // This can mean three days, or three minutes and a delay.
             if matches!(tokens[..], [Token::Number(..15.0)]) {
                 return None;
             }
@@ -85,8 +85,8 @@ pub(super) fn tokens(value: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// A number or a clock at the start of a text, possibly after a slash, and its length; `None` if its end is
-/// ambiguous.
+/// Parses a number or a clock at the start of a text, and returns its length in bytes; `None` if it is
+/// ambiguous where it ends.
 fn number(text: &str, is_after_slash: bool) -> Option<(Token, usize)> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let first = digits(text);
@@ -102,7 +102,7 @@ fn number(text: &str, is_after_slash: bool) -> Option<(Token, usize)> {
         if let Some(third) = field(first + 3) {
             let is_clock = whole < 10.0 || (whole % 24.0 == 0.0 && second == 0.0 && third == 0.0);
             let clock = Token::Clock((Interpretation::Surely(whole * 3600.0 + second * 60.0 + third), None));
-            // `40/90:30:15` is three periods, and nobody has 12:30:15 for a game.
+            // `40/90:30:15` is three periods, and no game has an initial time of 12:30:15.
             if is_clock || !is_after_slash {
                 return is_clock.then_some((clock, first + 6));
             }
@@ -145,7 +145,7 @@ fn sign(letter: char) -> Option<Token> {
     })
 }
 
-/// The meaning of a word, if it has one; `None` if it is unknown.
+/// The meaning of a word; `Some(None)` for a word without a meaning, `None` for an unknown word.
 fn word_token(word: &str) -> Option<Option<Token>> {
     Some(Some(match word {
         "h" | "hr" | "hrs" | "hour" | "hours" => Token::Unit(Unit::Hours),
