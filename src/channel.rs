@@ -38,7 +38,7 @@ pub(crate) enum Error {
     Timeout,
 }
 
-/// A number of tokens. A thread that takes one waits until there is one.
+/// A number of tokens. A thread that takes a token waits until one is available.
 struct Tokens {
     state: Mutex<TokenState>,
     changed: Condvar,
@@ -89,7 +89,7 @@ impl Tokens {
 }
 
 struct Queue<T> {
-    /// `None` if there are no receivers.
+    /// The values in the queue; `None` if there are no receivers.
     values: Mutex<Option<VecDeque<T>>>,
     space: Tokens,
     filled: Tokens,
@@ -134,12 +134,12 @@ impl<T> Receiver<T> {
         self.receive_until(None)
     }
 
-    /// The next value, if one arrives in time.
+    /// Waits for the next value, for at most this time.
     pub(crate) fn recv_timeout(&self, time: Duration) -> Result<T, Error> {
         self.receive_until(Some(Instant::now() + time))
     }
 
-    /// The next value, if there is one already.
+    /// The next value. Does not wait if the queue is empty.
     pub(crate) fn try_recv(&self) -> Result<T, Error> {
         self.receive_until(Some(Instant::now()))
     }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Advice on a system error, if its kind suggests one.
+/// Advice on a system error, if there is any for this kind of error.
 pub(crate) fn error_advice(error: &io::Error) -> Option<&'static str> {
     if is_open_files(error) {
         return Some("too many files are open; allow more with `ulimit -n`");

@@ -4,8 +4,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Admits pieces of work one at a time, in the order of their numbers.
 ///
-/// A worker takes pieces in order and ends each turn before it takes the next piece. So some worker always
-/// has the piece whose turn it is, and there is no deadlock.
+/// A worker takes pieces in order and ends each turn before it takes the next piece. So some worker always has
+/// the piece whose turn it is, and there cannot be a deadlock.
 #[derive(Debug, Default)]
 pub(crate) struct OrderedQueue {
     state: Mutex<State>,

@@ -43,7 +43,7 @@ pub enum Error {
     Spill {
         /// The directory of the temporary file.
         directory: PathBuf,
-        /// The space that all temporary files there need, if known.
+        /// The space that all temporary files in this directory need, if it is known.
         need: Option<Need>,
         /// The system's error.
         source: io::Error,
@@ -206,7 +206,7 @@ pub enum Error {
 /// The message of [`Error::NoFile`] if no file was ignored.
 const NO_FILE: &str = "no PGN file was found (directories are searched for files ending in .pgn)";
 
-/// The number of problems, and the first of them, as text.
+/// The number of problems, and the first problem, as text.
 fn problem_summary(errors: u64, warnings: u64, first: &str) -> String {
     let plural = |count| if count == 1 { "" } else { "s" };
     let counts = match (errors, warnings) {

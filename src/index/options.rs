@@ -31,7 +31,7 @@ pub struct IndexOptions {
     pub problems: Option<PathBuf>,
     /// A file for the text of all games with an error, exactly as in the source.
     pub rejects: Option<PathBuf>,
-    /// What to do with games that repeat an earlier one.
+    /// What to do with games that repeat an earlier game.
     pub duplicates: Duplicates,
     /// The minimum number of games that reached a position for it to get rows in `visited_position` and
     /// `continuation`. An existing database keeps its own minimum.
@@ -39,13 +39,13 @@ pub struct IndexOptions {
     /// Whether the minimum of an existing database may differ from `continuation_threshold`. If not, a
     /// different minimum is an error.
     pub any_threshold: bool,
-    /// The maximum number of games of a level of `occurrence` that is always rewritten when games are added.
-    /// Query results do not depend on it.
+    /// Levels of `occurrence` with at most this many games are always rewritten when games are added. Query
+    /// results do not depend on this number.
     pub small_level: u32,
-    /// The openings for classifying games. The opening of a game is that of its last position that has a
+    /// The openings for classifying games. The opening of a game is the opening of its last position that has a
     /// name, whatever the order of moves.
     pub openings: Arc<OpeningBook>,
-    /// The size of the chunks of PGN text, in bytes. The result does not depend on it.
+    /// The size of the chunks of PGN text, in bytes. The result does not depend on this size.
     pub chunk_size: usize,
     /// The encoding of all sources without a byte order mark; `None`: UTF-8, or Windows-1252 for bytes that are
     /// not valid UTF-8.
@@ -134,7 +134,7 @@ impl Annotations {
 /// Settings of an existing database, which additions use by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DatabaseSettings {
-    /// What to do with games that repeat an earlier one.
+    /// What to do with games that repeat an earlier game.
     pub duplicates: Duplicates,
     /// Which annotations to store.
     pub annotations: Annotations,

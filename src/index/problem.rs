@@ -44,7 +44,7 @@ kinds! {
     UnclosedVariation => "unclosed-variation",
     /// An invalid start position.
     InvalidFen => "invalid-fen",
-    /// A variant with unknown rules. Its games are skipped on purpose, so this is not counted as a loss.
+    /// A variant with unknown rules. Its games are skipped on purpose, so this is not an error.
     UnsupportedVariant => "unsupported-variant",
     /// Tags that are stored only in part, because they are very long or there are very many.
     LongTags => "long-tags",

@@ -96,8 +96,8 @@ struct Addition<'a> {
 }
 
 impl Addition<'_> {
-    /// Adds the games of the intake. Removes the `tails` and their games, the `replaced` ones, because they are
-    /// read again.
+    /// Adds the games of the intake. Removes the `tails` of files and the games in them, which are `replaced`,
+    /// because both are read again.
     fn fill(
         &self,
         intake: Intake<'_>,
@@ -115,8 +115,8 @@ impl Addition<'_> {
         keep_temporary_files_in(&spill, database.connection());
         let merged =
             games_to_merge(&database.levels()?, last_game, plan.estimate.games, plan.options.small_level);
-        // The minimum size of a row. It limits the number of rows, if the database states more rows than fit
-        // into its file.
+        // The minimum size of a row, in bytes. It limits the number of rows, because the rows of `import` may
+        // state more rows than the file can contain.
         const FEWEST_BYTES_A_ROW: u64 = 12;
         let file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
         let there = rows.min(file_bytes / FEWEST_BYTES_A_ROW);

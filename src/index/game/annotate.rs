@@ -66,7 +66,7 @@ struct Level {
     rows: Rows,
 }
 
-/// Converts the annotations of one game after the other to rows.
+/// Converts the annotations of games to rows, one game after the other.
 #[derive(Debug)]
 pub(crate) struct Annotator {
     kept: Annotations,
@@ -78,8 +78,8 @@ pub(crate) struct Annotator {
     game: GameId,
     main: LineLocation,
     lines: u32,
-    /// A position of the main line that lags behind the current one, and its ply. Variations branch off from
-    /// it.
+    /// An earlier position of the main line, and its ply. The position at which a variation branches off is
+    /// computed from it.
     behind: Option<(Position, usize)>,
     /// The open variations. Empty between variations of the main line; its memory is reused.
     levels: Vec<Level>,
@@ -262,7 +262,7 @@ impl Annotator {
         headers: &mut HeaderBatch,
     ) {
         let is_all = self.kept == Annotations::All;
-        // Numbers take 44 bytes per row, and their text is not stored.
+        // Only the numbers of the comment are stored, not its text. They take 44 bytes.
         if !self.fits(if is_all { comment.len() } else { 16 }, offset, place.ply) {
             return;
         }

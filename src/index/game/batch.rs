@@ -1,4 +1,4 @@
-//! Batches of games of one chunk, between parser and tables.
+//! Batches of games of one chunk, which pass from the parser to the tables.
 
 use std::ops::Range;
 
@@ -68,7 +68,7 @@ impl GameBatch {
         self.warnings = 0;
     }
 
-    /// Removes the games whose flag is set, and renumbers later ones. Problems stay.
+    /// Removes the games whose flag is set, and renumbers later games. Keeps the problems of removed games.
     pub(crate) fn remove(&mut self, is_removed: &[bool]) {
         fn retain<T>(rows: &mut Vec<T>, is_removed: impl Fn(usize) -> bool) {
             let mut index = 0..;

@@ -16,7 +16,7 @@ pub(crate) struct Header {
     pub(crate) row: GameRow,
     pub(crate) names: GameNames,
     pub(crate) fen: Option<Text>,
-    /// The result tag, if there is a valid one.
+    /// The result in the tag `Result`, if it is valid.
     pub(crate) result: Option<GameResult>,
     /// Whether the tag says that both players lost: `0-0`.
     pub(crate) both_lost: bool,

@@ -10,8 +10,8 @@ use crate::opening::OpeningBook;
 use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{GameRow, Ply, Severity, SideTable, SourceId, Text};
 
-/// Columns of `game` that do not follow from the text alone: numbers assigned by a run, the text's place, and
-/// columns that follow from moves, which are compared with the positions.
+/// Columns of `game` that cannot be derived from the text alone: numbers assigned by a run and the place of the
+/// text; and columns derived from the moves, which are compared with the positions instead.
 const SKIPPED_KINDS: [&str; 8] = [
     "game_id",
     "source_id",
@@ -78,8 +78,8 @@ impl<'r> GameText<'r> {
         &self.batch.codes[..self.batch.games[0].moves]
     }
 
-    /// The columns of `game` that follow from the text alone, with their indexes. They contain names instead of
-    /// the ids of names.
+    /// The columns of `game` that can be derived from the text alone, with their indexes. Names are given
+    /// instead of ids.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (usize, Cell<'r>)> {
         let columns = GameRow::COLUMNS.iter().enumerate();
         let told = columns.filter(|(_, column)| !SKIPPED_KINDS.contains(column));

@@ -36,13 +36,13 @@ impl Originals {
         Self { comparison, same, moves, groups, removed: removed.clone() }
     }
 
-    /// The first game equal to one of `games`.
+    /// The first game that is equal to the game with this signature in `games`.
     pub(crate) fn same(&mut self, games: &Signatures, signature: &Signature) -> Result<Option<GameId>> {
         let Some(hash) = signature.hash else { return Ok(None) };
         Ok(self.same.find(hash, games.bytes(signature))?.map(GameId))
     }
 
-    /// The first game with the same moves as one of `games`.
+    /// The first game with the same moves as the game with this signature in `games`.
     pub(crate) fn with_moves(&mut self, games: &Signatures, signature: &Signature) -> Result<Option<GameId>> {
         let Some(hash) = signature.moves_hash else { return Ok(None) };
         Ok(self.moves.find(hash, games.moves(signature))?.map(GameId))

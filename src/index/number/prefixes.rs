@@ -69,7 +69,7 @@ impl<'p> Prefixes<'p> {
         Ok(count)
     }
 
-    /// Builds the key of a game. Returns where its moves begin.
+    /// Builds the key of a game. Returns the offset of the moves in the key.
     fn begin(&mut self, game: &ComparedGame) -> usize {
         self.key.clear();
         let start = game.start_fen.as_deref().map_or("", canonical);

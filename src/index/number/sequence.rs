@@ -35,7 +35,7 @@ pub(crate) struct SourceCount {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Numbering {
     All,
-    /// Lines and games. The rows of a batch refer to its games by their numbers in the batch, from 0.
+    /// Lines and games. The rows of a batch refer to games by their numbers in the batch, from 0.
     Games,
     /// Lines and the games of each source. As nothing is stored, no row refers to a game.
     Places,
@@ -103,7 +103,7 @@ impl Sequencer {
         })
     }
 
-    /// Removes duplicates from a batch and numbers the rest. Returns the id of its first game.
+    /// Removes duplicates from a batch and numbers the remaining games. Returns the id of the first game.
     pub(crate) fn number(&mut self, source: SourceId, batch: &mut GameBatch) -> Result<GameId> {
         let source_index = (source.0 - self.last_source.0) as usize - 1;
         if source != self.source {

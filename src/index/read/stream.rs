@@ -18,7 +18,7 @@ use crate::store::SourceDigest;
 pub(crate) struct CutOptions {
     /// The approximate size of a chunk, in bytes.
     pub(crate) chunk_size: usize,
-    /// The maximum size of a chunk in memory, in bytes. A longer one is written to a temporary file.
+    /// The maximum size of a chunk in memory, in bytes. A longer chunk is written to a temporary file.
     pub(crate) most_in_memory: usize,
     /// The directory of temporary files.
     pub(crate) directory: PathBuf,

@@ -77,9 +77,9 @@ pub struct LostDuplicates {
 /// transaction is committed. Only the options for threads, memory and the directory of temporary files are
 /// used.
 ///
-/// A game that was skipped as a duplicate of a removed one is restored, if its file still begins with the
-/// indexed text. A filter is then applied again: restored games that match are removed in another
-/// transaction, and are not counted.
+/// A game that was skipped as a duplicate of a removed game is restored, if the file of the skipped game still
+/// begins with the indexed text. A filter is then applied again: restored games that match are removed in
+/// another transaction, and are not counted.
 ///
 /// # Errors
 /// If a source does not exist ([`Error::UnknownSource`](crate::store::Error::UnknownSource)), the database

@@ -99,7 +99,7 @@ impl RestoredGames {
         self.files.iter().flat_map(|file| file.source.games.iter().map(|game| (file.source.id, game)))
     }
 
-    /// The start of each game in its source.
+    /// For each game, the numbers of games and lines before it in its source.
     pub(crate) fn starts(&self) -> Vec<SourceStart> {
         let start = |(_, game): (_, &SkippedDuplicate)| SourceStart {
             games: game.game_number.saturating_sub(1),
@@ -114,7 +114,7 @@ impl RestoredGames {
         self.games().map(|(source, game)| (source, game.byte_offset, game.game_number)).collect()
     }
 
-    /// Calls `see` with each game.
+    /// Calls `see` with each game to restore.
     pub(crate) fn for_each(
         &self,
         options: &IndexOptions,

@@ -56,7 +56,7 @@ pub(crate) struct Intake<'s> {
     pub(crate) replaced: Option<PathBuf>,
     /// Games removed from the database.
     pub(crate) removed: GameSet,
-    /// Whether there were other sources that the database already has.
+    /// Whether other sources were ignored because the database already has them.
     pub(crate) has_known: bool,
 }
 
@@ -112,7 +112,7 @@ impl<'r> Run<'r> {
             .thread_name(|index| format!("worker-{index}"))
             .build()
             .map_err(Error::Threads)?;
-        // The size of a stream is unknown: use enough partitions for a large one.
+        // The size of a stream is unknown, so there are enough partitions for a large stream.
         const LARGE: u64 = 100_000_000;
         let unknown = if intake.sources.bytes().is_none() { LARGE } else { 0 };
         let expected = estimate.plies + estimate.games + unknown;
@@ -287,7 +287,7 @@ impl<'r> Run<'r> {
         let Tally { unreadable, damaged, gameless, problems, .. } = &read.tally;
         let is_all = unreadable.len() == self.intake.sources.files.len() && !self.intake.has_known;
         if let Some(reason) = unreadable.first().filter(|_| is_all) {
-            // Some source could be read a moment ago. A database must not be replaced by an empty one.
+            // At least one source could be read a moment ago. A database must not be replaced by an empty one.
             return Err(Error::NoSource(reason.clone()));
         }
         let (errors, warnings) = (problems.of(Severity::Error), problems.of(Severity::Warning));

@@ -32,7 +32,7 @@ pub(crate) struct ReadResult {
     pub(crate) counted_games: CountedGames,
     pub(crate) ends: Vec<SourceEnd>,
     pub(crate) tally: Tally,
-    /// The last game before the first one read.
+    /// The last game that existed before the run.
     pub(crate) last_game: GameId,
     /// The FENs of positions that were visited positions before the run.
     pub(crate) reached: ReachedPositions,

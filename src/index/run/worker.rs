@@ -71,7 +71,7 @@ pub(crate) struct SinkSender<B> {
 
 impl<B> SinkSender<B> {
     fn send(&self, load: SinkMessage<B>) -> Result<()> {
-        // The writer disconnects only if it failed; its error is the one to report.
+        // The writer disconnects only if it failed. The run then reports the writer's error.
         self.loads.send(load).map_err(|_| Error::Stopped)
     }
 }
@@ -204,7 +204,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         self.outlet.send(SinkMessage::Headers(Box::new(headers)))
     }
 
-    /// Encodes the rows of the batch's positions. Its first game has the id `first`.
+    /// Encodes the rows of the batch's positions. The first game of the batch has the id `first`.
     fn positions(&mut self, chunk: u64, batch_number: u32, first: GameId) -> Result<()> {
         let Self { shared, outlet, encoder, scatter, batch, evals, setups, reached } = self;
         let number = BlockNumber { chunk, batch: batch_number };

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use crate::positioned_io::{read_at, write_at};
 
-/// Records that are never moved: later ones in memory, earlier ones in a temporary file.
+/// A list of records: the later records are in memory, the earlier ones in a temporary file. The place of a
+/// record never changes.
 #[derive(Debug)]
 pub(crate) struct Log {
     memory: usize,
@@ -52,7 +53,7 @@ impl Log {
         write_at(file, &self.tail, self.written)?;
         self.written += self.tail.len() as u64;
         self.tail.clear();
-        // One long key must not occupy memory forever.
+        // The memory for one very long key must not be kept.
         self.tail.shrink_to(self.memory);
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::positioned_io::{read_at, write_at};
 
-/// A hash table of slots, in memory while that suffices, then in a temporary file.
+/// A hash table of slots. It is in memory until it exceeds its memory limit, then in a temporary file.
 ///
 /// A slot is stored at the place given by the top bits of its hash or, if that is occupied, at the next free
 /// place.
@@ -22,7 +22,7 @@ pub(crate) struct Table {
 #[derive(Debug)]
 enum Slots {
     Memory(Vec<Slot>),
-    /// In a file, with one byte per slot in memory while that suffices.
+    /// In a file. One byte per slot is in memory, unless these bytes exceed the memory limit.
     File(File, Option<Vec<u8>>),
 }
 

@@ -11,7 +11,7 @@ use crate::index::{Duplicates, IndexOptions, MIN_PLIES_OF_MOVES, PREFIX_PLIES, P
 use crate::properties::cases;
 use crate::verify::{Sample, VerifyOptions, verify};
 
-/// The data in which games of these tests differ.
+/// A game of these tests: the data in which games can differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Game {
     white: Option<&'static str>,

@@ -79,7 +79,7 @@ fn frame(text: &[u8], level: i32) -> Vec<u8> {
     zstd::encode_all(text, level).unwrap()
 }
 
-/// An archive of some texts, as pzstd writes it or without its skippable frames.
+/// An archive of some texts, as pzstd writes it, or the same without skippable frames.
 fn archive(texts: &[&[u8]], like_pzstd: bool) -> Vec<u8> {
     let mut archive = Vec::new();
     for text in texts {
@@ -156,7 +156,7 @@ proptest! {
 #[test]
 fn games_and_frames_may_end_and_begin_anywhere() {
     let small = |range: Range<usize>| range.flat_map(|number| game(number, b"")).collect::<Vec<u8>>();
-    // A game that begins with a frame, one across three frames, and frames without the beginning of a game.
+    // A game that begins at the start of a frame, a game across three frames, and frames in which no game begins.
     let long = game(5000, &noise(5 * LOOK_BACK, 3));
     let (before, after) = (small(0..3000), small(6000..9000));
     let (first, rest) = long.split_at(100);
@@ -256,7 +256,7 @@ fn what_cannot_be_divided_is_one_part() {
     ] {
         let (_directory, path) = kept(&bytes);
         let found = parts(&path, 15_000).unwrap();
-        // If the file is a single part, its beginning has all games.
+        // If the file cannot be divided, the part with its beginning has all games.
         if is_undivided && bytes.starts_with(FRAME) {
             let halves = [0..bytes.len() as u64 / 2, bytes.len() as u64 / 2..bytes.len() as u64];
             let texts = halves.map(|half| text_of(&path, half, 1000).0);

@@ -31,7 +31,7 @@ pub(crate) struct Addition {
     top_games: Option<String>,
     recent_games: Option<String>,
     moves: Vec<(MoveCode, ResultCounts)>,
-    /// Blocks of games that replace the existing ones.
+    /// Blocks of games that replace the existing blocks.
     visits: Vec<(u32, Vec<u8>)>,
 }
 
@@ -104,7 +104,7 @@ impl Change {
 }
 
 /// The new moves of a position, with their codes. `None` if two positions share the key: the reached position
-/// has another FEN than `fen` from the database, or one of the moves is impossible.
+/// has a FEN other than `fen` from the database, or one of the moves is impossible.
 fn moves(
     visited: &mut VisitedPosition,
     fen: String,

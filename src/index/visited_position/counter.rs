@@ -9,7 +9,7 @@ use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeys};
 use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts};
 use crate::store::visit_set::{PackingBuffers, PlayedMove, Visits};
 
-/// A position that many games reached, and the moves played there.
+/// A position that many games reached, and the moves played from it.
 #[derive(Debug)]
 pub(crate) struct VisitedPosition {
     pub(crate) key: PositionKey,
@@ -42,7 +42,7 @@ pub(crate) enum Fens {
 }
 
 impl Fens {
-    /// Adds a FEN. Returns whether there is still only one.
+    /// Adds a FEN. Returns whether all FENs so far are the same.
     pub(crate) fn observe(&mut self, fen: &str) -> bool {
         match self {
             Self::Unknown => *self = Self::One(fen.to_owned()),
@@ -175,8 +175,8 @@ pub(crate) struct Counted {
     pub(crate) visited: Vec<VisitedPosition>,
 }
 
-/// A position being counted, and its latest occurrence, which counts unless the same game plays another move
-/// there.
+/// A position being counted, and its latest occurrence. This occurrence counts, unless the same game plays
+/// another move from the position later.
 struct Open {
     visited: VisitedPosition,
     latest: PlayedOccurrence,

@@ -126,7 +126,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
     }
 
     fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<()> {
-        // Without channels, the thread that receives the results has failed.
+        // If the channels are gone, the thread that receives the results has failed.
         let Some(outlets) = lock(&self.outlets).clone() else { return Err(Error::Stopped) };
         let mut watch = self.tracker.watch();
         self.sorting.progress.check()?;

@@ -63,7 +63,8 @@ pub(crate) struct Found {
 
 impl RangeCounter<'_> {
     /// Processes the next occurrences, all of one key. `has` is called with the minimum number of occurrences
-    /// and the number of new ones; it returns whether the key has at least the minimum in total.
+    /// and the number of new ones; it returns whether the key has at least the minimum in total, including
+    /// existing occurrences.
     pub(crate) fn observe(
         &mut self,
         run: &[PlayedOccurrence],
@@ -230,7 +231,7 @@ pub(crate) struct Recount<'r> {
     known: Option<Snapshot>,
     /// Reads the rows directly from the pages, if this is allowed.
     positions: Option<PositionReader<'r>>,
-    /// Positions whose rows are still to be read, each with its new occurrences.
+    /// Positions whose rows must still be read, each with the counts of its new occurrences.
     waiting: Vec<(PositionKey, Option<VisitedPosition>)>,
     /// The games that reached these positions.
     visits: Vec<GameAtPosition>,
