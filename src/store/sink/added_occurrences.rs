@@ -17,8 +17,8 @@ use crate::store::visited_threshold::rows_in_level;
 use crate::store::write::level::level_for;
 use crate::store::write::remove::RowsToRemove;
 
-/// Whether copying a table of `rows` rows with the new rows merged in is faster than inserting these through
-/// SQL. Measured: see docs/architecture.md.
+/// Whether copying a table of `rows` rows with the new rows merged in is faster than inserting the new rows
+/// through SQL. Measured: see docs/architecture.md.
 pub(super) const fn is_merging_quicker(rows: u64, new_rows: u64) -> bool {
     const ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED: u64 = 10_000;
     new_rows.saturating_mul(ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED) >= rows
@@ -36,7 +36,7 @@ pub(crate) struct LevelRule {
 }
 
 impl LevelRule {
-    /// Whether so many rows are removed that copying the remaining ones is faster.
+    /// Whether so many rows are removed that copying the remaining rows is faster than deleting rows.
     pub(super) const fn copies_others(self, leaving: RowsToRemove<'_>) -> bool {
         is_merging_quicker(self.rows, leaving.positions)
     }
@@ -60,14 +60,14 @@ impl LevelRule {
     }
 }
 
-/// The table and its changes.
+/// The table `occurrence` and its changes.
 #[derive(Debug)]
 pub(super) struct ChangedLevels<'l> {
     pub(super) file: &'l Arc<PageFile>,
     /// The existing tree.
     pub(super) tree: &'l Tree,
     pub(super) levels: &'l [Level],
-    /// The frequent keys of each level that stays unchanged (the first ones), if counted.
+    /// The frequent keys of each level that stays unchanged, if counted. These are the first levels.
     pub(super) frequent_keys: &'l [Option<FrequentKeys>],
     /// The level to write.
     pub(super) target: Level,
@@ -77,7 +77,7 @@ pub(super) struct ChangedLevels<'l> {
     pub(super) counts_gone: bool,
 }
 
-/// The table with its last level rewritten.
+/// The table `occurrence` with its last level rewritten.
 #[derive(Debug)]
 pub(super) struct MergedLevels {
     pub(super) tree: RebuiltTree,
@@ -98,8 +98,8 @@ impl ChangedLevels<'_> {
         rows.saturating_add(self.tree.max_interior_pages())
     }
 
-    /// Rewrites the last level: the rows of the merged levels, without those of removed games, and the new
-    /// rows in their places.
+    /// Rewrites the last level. It contains the rows of the merged levels, without those of removed games,
+    /// and the new rows.
     pub(super) fn merge<S: NewOccurrences>(&self, sorted: &S) -> Result<MergedLevels, S::Error> {
         let merge = |writer: &mut LeafWriter, partition| {
             let mut merging =
@@ -138,17 +138,18 @@ impl ChangedLevels<'_> {
     }
 }
 
-/// Takes new rows of a key range and interleaves the rows of the merged levels.
+/// Writes the new rows of a key range, interleaved with the rows of the merged levels.
 struct Merging<'m> {
     changed: &'m ChangedLevels<'m>,
     range: (Occurrence, Option<Occurrence>),
-    /// Rows of a key are counted up to this number.
+    /// The number up to which the rows of a key are counted.
     threshold: u32,
     /// The rows of the target level, if it exists already.
     old: Option<OldRows<'m>>,
     /// The rows of later levels.
     newer: Vec<OccurrenceCursor<'m>>,
-    /// The key of the last written row of later levels, and the number of its rows.
+    /// The key of the last written row of later levels, and the number of written rows of later levels with
+    /// this key.
     newer_run: Option<(PositionKey, u32)>,
     /// Keys of removed rows of later levels.
     thinned: Vec<PositionKey>,
@@ -231,7 +232,7 @@ impl<'m> Merging<'m> {
         next
     }
 
-    /// Writes a row after those of the target that precede it.
+    /// Writes a row, after the rows of the target level that precede it.
     fn push(&mut self, row: Occurrence) -> Result<(), BtreeError> {
         if let Some(old) = &mut self.old {
             old.copy_before(row, self.writer, &mut self.keys)?;
@@ -255,7 +256,8 @@ impl<'m> Merging<'m> {
         Ok((left_out, self.keys.finish()))
     }
 
-    /// Combines the rows of several levels per key. All keys were recorded.
+    /// Keeps only the recorded keys that had enough rows in all levels together, and, if wanted, counts the
+    /// keys without remaining rows. The keys of all removed rows must have been recorded.
     fn look_into_all_levels(&self, left_out: &mut RemovedKeys) -> Result<(), BtreeError> {
         let RemovedKeys { thinned, gone } = left_out;
         thinned.sort_unstable_by_key(|key| key.as_i64());
@@ -305,7 +307,7 @@ impl OccurrenceRows for Merging<'_> {
     }
 }
 
-/// Whether a key has at least `count` rows in some levels. Keys must be passed in ascending order.
+/// Whether a key has at least `count` rows in these levels together. Keys must be passed in ascending order.
 fn has(levels: &mut [OccurrenceCursor<'_>], key: PositionKey, count: u32) -> Result<bool, BtreeError> {
     let mut missing = count;
     for level in levels {

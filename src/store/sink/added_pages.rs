@@ -1,6 +1,6 @@
 //! Adds games to an existing database as pages: appends leaves to `game_position`, and rewrites the last
-//! level of `occurrence` and the ends of the indexes of `game` with the new rows merged in. If many rows are
-//! removed, they are left out in the same step.
+//! level of `occurrence` and the ends of the indexes of `game` with the new rows merged in. If many rows of
+//! games are removed, they are left out in the same step.
 //!
 //! If no pages can be written into the database, rows are inserted through SQL.
 
@@ -28,8 +28,8 @@ use crate::store::row::HeaderBatch;
 use crate::store::write::remove::{RemainingRows, RowsToRemove};
 use crate::store::{BulkLoader, Database, PageTransaction, SideDatabase, SideIndex, Snapshot, WriterLock};
 
-/// Adds games in one transaction, mostly as new pages beside those that readers use. Removes games in the same
-/// transaction; those that were skipped as their duplicates may be added again.
+/// Adds games in one transaction, mostly as new pages beside those that readers use. Removes games in the
+/// same transaction; games that were skipped as duplicates of removed games may be added.
 pub(crate) struct AddedPages<'d> {
     database: &'d Database,
     /// `None` once all games are read.
@@ -48,12 +48,12 @@ pub(crate) struct AddedPages<'d> {
 enum Target<'d> {
     /// The database.
     Pages(Box<PageTransaction<'d>>),
-    /// A temporary one, from which the rows are inserted.
+    /// A temporary database, from which the rows are later inserted into the database.
     Rows(RowFile),
 }
 
 impl<'d> AddedPages<'d> {
-    /// Begins to add games in the transaction `pages`, or through SQL.
+    /// Begins to add games in the transaction `pages`, or through SQL if it is `None`.
     pub(crate) fn new(
         database: &'d Database,
         lock: &WriterLock,
@@ -84,7 +84,7 @@ impl<'d> AddedPages<'d> {
     }
 
     /// Completes the counts of sources and runs after a removal, instead of [`end`](KeepingSink::end); `last`
-    /// is the last game that existed before.
+    /// is the last game that existed before the run.
     pub(crate) fn end_removal(&mut self, last: GameId) -> Result<()> {
         self.loader().count_returned(last)
     }
@@ -132,7 +132,7 @@ impl<'d> AddedPages<'d> {
         Ok(changed)
     }
 
-    /// The new rows, in the order of each table.
+    /// Builds the changed trees of `game_position` and `move_eval`, and chooses the indexes to rewrite.
     fn new_rows(
         &mut self,
         pages: &PageTransaction<'_>,
@@ -140,7 +140,7 @@ impl<'d> AddedPages<'d> {
         sorted: &impl SortedOccurrences,
     ) -> Result<NewRows> {
         let games = self.change_games(pages)?;
-        // If there are no new games and few removed rows, the indexes are not rewritten.
+        // Without new games, or with few new and removed rows, the indexes are not rewritten.
         let rows = sorted.unsorted().count() + self.leaving.positions;
         let is_worth = games.has_new && is_merging_quicker(self.rule.rows, rows);
         let indexes = if is_worth { game_indexes(pages, &side)? } else { Vec::new() };
@@ -205,7 +205,7 @@ impl<'d> AddedPages<'d> {
             });
             let written = sorted.update_visited(loader, Some(before), |loader| {
                 loader.take_rows(side)?;
-                // If no index is rewritten, nobody needs the removed rows.
+                // If no index is rewritten, no other thread needs the rows to remove.
                 if is_removed_meanwhile {
                     loader.remove(leaving, rows)?;
                 }
@@ -280,7 +280,7 @@ fn merge_trees<S: NewOccurrences>(
     Ok((merged?, built?))
 }
 
-/// The frequent keys of some levels, if counted.
+/// The frequent keys of each of these levels, if counted.
 fn frequent_keys(database: &Path, levels: &[Level]) -> Result<Vec<Option<FrequentKeys>>> {
     let known = Snapshot::open(database)?;
     levels.iter().map(|&level| known.frequent_keys(level)).collect()
@@ -288,7 +288,7 @@ fn frequent_keys(database: &Path, levels: &[Level]) -> Result<Vec<Option<Frequen
 
 /// New data before it is merged with existing data.
 struct NewRows {
-    /// The small tables.
+    /// The new rows of the small tables.
     side: SideDatabase,
     games: ChangedGames,
     /// The indexes of `game` to rewrite.
@@ -306,12 +306,12 @@ struct KeptLevels {
 
 /// The changes of `game_position` and `move_eval`.
 struct ChangedGames {
-    /// Each tree with its root page.
+    /// The changed trees, each with the number of its root page.
     trees: Vec<(PageNumber, RebuiltTree)>,
     /// Whether games are added.
     has_new: bool,
-    /// Games whose rows were removed from both tables, with their number of rows in `game_position`; `None`
-    /// if no rows were removed.
+    /// The games whose rows were removed while the tables were rewritten, each with its number of rows in
+    /// `game_position`; `None` if the tables were not rewritten.
     left_out: Option<Vec<(GameId, u32)>>,
 }
 
@@ -328,10 +328,10 @@ struct GameIndex {
 fn game_indexes(pages: &PageTransaction<'_>, side: &SideDatabase) -> Result<Vec<GameIndex>> {
     let mut indexes = Vec::new();
     for new in side.index_games()? {
-        // Somebody may have replaced it by another index.
+        // A user may have replaced the index by another one.
         if pages.has_index(&new.name, &new.sql)? {
             let root = pages.root_page(&new.name)?;
-            // SQLite updates an index with rows that do not completely fit on their pages.
+            // If rows of an index do not completely fit on their pages, SQLite updates the index.
             let Ok(old) = Tree::read(pages.file(), root) else { continue };
             let stay = count_unchanged_leaves(&old, (&new.file, &new.tree))?;
             indexes.push(GameIndex { root, old, stay, new });

@@ -52,11 +52,11 @@ impl RowFile {
     }
 }
 
-/// The changes of a database.
+/// The changes to a database.
 pub(super) struct AddedRows<'a> {
     pub(super) rule: LevelRule,
     pub(super) leaving: RowsToRemove<'a>,
-    /// The small tables.
+    /// The new rows of the small tables.
     pub(super) side: SideDatabase,
     pub(super) large: RowFile,
     pub(super) leaves: (Vec<Segment>, Vec<Segment>),
@@ -93,7 +93,7 @@ impl AddedRows<'_> {
     }
 }
 
-/// Occurrences that are already inserted.
+/// Receives occurrences whose rows are already inserted.
 struct Inserted<'l, 'c> {
     loader: &'l BulkLoader<'c>,
     level: Level,

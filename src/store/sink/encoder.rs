@@ -30,14 +30,14 @@ pub(crate) struct GameMoves<'g> {
     pub(crate) codes: &'g [MoveCode],
 }
 
-/// The place of a block: chunk, and number within the chunk.
+/// The place of a block: the number of its chunk, and the number of its batch within the chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BlockNumber {
     pub(crate) chunk: u64,
     pub(crate) batch: u32,
 }
 
-/// What an encoder takes of each batch of games.
+/// The data that an encoder takes from each batch of games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
     /// Nothing: the games are only checked.
@@ -46,7 +46,7 @@ pub(crate) enum Takes {
     Positions,
     /// The moves of whole games. All rows, also those of `move_eval`, go to the sink.
     Moves,
-    /// Games with their rows and moves. Nothing else is kept. The sink gets the rows after the encoded data.
+    /// Games with their rows and moves, but no other data. The sink gets the rows after the encoded data.
     Games,
 }
 
@@ -57,13 +57,13 @@ impl Takes {
     }
 }
 
-/// Encodes games for a sink. Each worker has one encoder. Only the methods for what it [takes](Self::TAKES)
-/// are called.
+/// Encodes games for a sink. Each worker has one encoder. Only the methods for the data that the encoder
+/// [takes](Self::TAKES) are called.
 pub(crate) trait PositionEncoder: Send + Sync + Sized {
     /// The encoded data.
     type Block: Send;
 
-    /// What it takes.
+    /// The data that the encoder takes.
     const TAKES: Takes;
 
     /// Whether the sink needs the blocks in order.
@@ -85,8 +85,8 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
     /// Adds the moves of the next game.
     fn push_moves(&mut self, _: &GameMoves<'_>) {}
 
-    /// Adds the next games. The first has the number `first`; in `rows` they are numbered from 0. `moves` are
-    /// the moves of games with positions.
+    /// Adds the next games. The first game has the id `first`; in `rows` the games are numbered from 0.
+    /// `moves` contains the moves of those games that have positions.
     fn push_games<'g>(
         &mut self,
         _first: GameId,
@@ -95,12 +95,13 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
     ) {
     }
 
-    /// Ends a block; `None` if it is empty. The next block may reuse the memory of a `used` one.
+    /// Ends the current block and returns it; `None` if it is empty. The next block may reuse the memory of
+    /// the block `used`.
     fn take(&mut self, used: Option<Self::Block>) -> Result<Option<Self::Block>>;
 }
 
-/// Builds the leaf pages of `game_position` and `move_eval` and writes them immediately. A block contains
-/// their page numbers.
+/// Builds the leaf pages of `game_position` and `move_eval` and writes them immediately. A block contains the
+/// numbers of these pages.
 #[derive(Debug)]
 pub(crate) struct LeafEncoder {
     file: Arc<PageFile>,
@@ -116,7 +117,7 @@ pub(crate) struct GameLeaves {
     evals: Segment,
 }
 
-/// Leaves in order of arrival.
+/// The leaves of batches, in order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct GameLeafList(Vec<(BlockNumber, GameLeaves)>);
 
@@ -125,7 +126,7 @@ impl GameLeafList {
         self.0.push((number, leaves));
     }
 
-    /// Returns all leaves in order: those of `game_position` and those of `move_eval`.
+    /// Removes and returns all leaves in key order: the leaves of `game_position`, and those of `move_eval`.
     pub(super) fn take(&mut self) -> (Vec<Segment>, Vec<Segment>) {
         let mut leaves = std::mem::take(&mut self.0);
         leaves.sort_by_key(|&(number, _)| number);

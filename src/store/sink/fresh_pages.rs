@@ -25,17 +25,17 @@ use crate::store::{Build, BulkLoader};
 pub(crate) struct FreshPages<'b> {
     build: &'b mut Build,
     watch: &'b dyn Fn(&Connection),
-    /// Closed before SQLite opens the file again.
+    /// The database file. It is closed before SQLite opens it again.
     file: Option<Arc<PageFile>>,
     roots: Roots,
     leaves: GameLeafList,
-    /// Writes the games until all of them are written.
+    /// Writes the rows of `game`; `None` once all games are written.
     games: Option<GameTable>,
     /// The run of the games.
     import: ImportId,
     /// Indexes of `game` that SQLite must build.
     not_built: Vec<String>,
-    /// Writes the small tables.
+    /// Writes the small tables to another file.
     small: Option<BulkLoader<'static>>,
 }
 
@@ -152,7 +152,7 @@ impl<S: SortedOccurrences> KeepingSink<S> for FreshPages<'_> {
         let (file, roots) = (Arc::clone(self.file()), self.roots);
         self.not_built = std::thread::scope(|scope| {
             let built = scope.spawn(move || build_trees(&file, roots, leaves, indexes, sorted));
-            // Meanwhile, in the other file:
+            // Meanwhile, SQLite builds the indexes in the other file.
             let indexed = self.small().make_indexes();
             let not_built = built.join().map_err(|_| sorted.unsorted().panicked())??;
             Ok::<_, S::Error>(indexed.map(|()| not_built)?)

@@ -1,4 +1,4 @@
-//! Builds the indexes of `game`: collects their rows with those of the games, sorts them, and writes them as
+//! Builds the indexes of `game`: collects index rows while games are written, sorts them, and writes them as
 //! pages.
 
 use std::num::NonZeroUsize;
@@ -38,11 +38,11 @@ enum Columns {
     Text(usize),
 }
 
-/// The maximum length, in bytes, of a text that fits in a number.
+/// The maximum length, in bytes, of a text that can be part of a number to sort.
 const MOST_TEXT: usize = 11;
 
 impl IndexLayout {
-    /// The indexes that were created on a table.
+    /// The indexes of a table that were created with `CREATE INDEX`.
     pub(super) fn read_all(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Self>> {
         let sql = "SELECT name, rootpage FROM sqlite_schema
                    WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL ORDER BY name";
@@ -58,13 +58,13 @@ impl IndexLayout {
 }
 
 impl Key {
-    /// The key of an index; `None` if it is of an unsupported kind.
+    /// The key of an index; `None` if the index is of an unsupported kind.
     fn of(connection: &Connection, table: &str, index: &str) -> rusqlite::Result<Option<Self>> {
         let sql = r#"SELECT EXISTS (SELECT 1 FROM pragma_index_list(?1) WHERE name = ?2 AND NOT "unique" AND NOT partial)"#;
         if !connection.query_row(sql, [table, index], |row| row.get(0))? {
             return Ok(None);
         }
-        // An expression is not a column of the table.
+        // For a part of the key that is an expression, the column is NULL.
         let sql = r#"SELECT part.cid, part."desc" OR part.coll <> 'BINARY', col.type
                      FROM pragma_index_xinfo(?2) AS part LEFT JOIN pragma_table_info(?1) AS col ON col.cid = part.cid
                      WHERE part.key ORDER BY part.seqno"#;
@@ -92,9 +92,9 @@ impl Key {
         Ok(shift.filter(|shift| (1..32).contains(shift)).map(|shift| Self { shift, columns }))
     }
 
-    /// Encodes the values and the rowid of a row as a number with the same order as the index's rows; `None`
-    /// if they do not fit. The number consists of the block, the values, and the place of the game in its
-    /// block.
+    /// Encodes the values and the rowid of a row as a number. The numbers have the order of the index's rows.
+    /// `None` if the values do not fit. The number consists of the block, the values, and the place of the
+    /// game in its block.
     #[inline]
     fn number(self, row: &[Cell<'_>], rowid: u32) -> Option<u128> {
         let block = u128::from(rowid >> self.shift) << (Columns::BITS + self.shift);
@@ -102,7 +102,7 @@ impl Key {
         Some(block | self.columns.number(row)? << self.shift | u128::from(place))
     }
 
-    /// Calls `see` with the block, the values and the rowid of a number.
+    /// Calls `see` with the block, the values and the rowid that a number encodes.
     #[inline]
     fn show<R>(self, number: u128, see: impl FnOnce(&[Cell<'_>]) -> R) -> R {
         let block = (number >> (Columns::BITS + self.shift)) as u32;
@@ -121,7 +121,8 @@ impl Columns {
     /// The number of bits of encoded values.
     const BITS: u32 = 96;
 
-    /// Encodes the values of a row as a number with the same order; `None` if they do not fit.
+    /// Encodes the values of a row as a number. The numbers have the order of the values. `None` if the
+    /// values do not fit.
     #[inline]
     fn number(self, row: &[Cell<'_>]) -> Option<u128> {
         Some(match self {
@@ -154,7 +155,7 @@ impl Columns {
         })
     }
 
-    /// Calls `see` with the values of a number.
+    /// Calls `see` with the values that a number encodes.
     #[inline]
     fn show<R>(self, number: u128, see: impl FnOnce(&[Cell<'_>]) -> R) -> R {
         match self {
@@ -176,12 +177,12 @@ impl Columns {
     }
 }
 
-/// Maps an integer to a non-negative number with the same order.
+/// Maps an integer to a non-negative number, and keeps the order of integers.
 const fn biased(value: i64) -> u128 {
     (value.cast_unsigned() ^ 1 << 63) as u128
 }
 
-/// The integer in the lowest 64 bits.
+/// The integer that [`biased`] mapped to the lowest 64 bits of a number.
 const fn unbiased(number: u128) -> i64 {
     (number as u64 ^ 1 << 63).cast_signed()
 }
@@ -190,7 +191,7 @@ const fn unbiased(number: u128) -> i64 {
 #[derive(Debug)]
 pub(super) struct IndexRows {
     layout: IndexLayout,
-    /// `None` after an unsupported row.
+    /// `None` if the index is of an unsupported kind, or has an unsupported row.
     rows: Option<(Key, Sorter)>,
 }
 
@@ -201,7 +202,7 @@ impl IndexRows {
         Self { layout, rows }
     }
 
-    /// Adds the index row of a row of the table. Values are in the order of its columns.
+    /// Adds the index row for a row of the table, whose values are in the order of the table's columns.
     #[inline]
     pub(super) fn push(&mut self, row: &[Cell<'_>], rowid: u32) -> Result<()> {
         let Some((key, sorter)) = &mut self.rows else { return Ok(()) };
@@ -216,7 +217,8 @@ impl IndexRows {
 
     /// Writes the index. Returns its name if SQLite must build it.
     pub(super) fn build(self, file: &Arc<PageFile>) -> Result<Option<String>> {
-        // Too few to bypass the page cache: the index is needed soon to find duplicate games.
+        // The buffer is too small to bypass the page cache, because the index is read soon to find duplicate
+        // games.
         const PAGES: NonZeroUsize = NonZeroUsize::new(6).expect("six is not zero");
         let Self { layout, rows } = self;
         let Some((key, sorter)) = rows else { return Ok(Some(layout.name)) };
@@ -259,14 +261,15 @@ mod tests {
         }
     }
 
-    /// Games of two blocks, with all these values in each, in the order of the index.
+    /// Checks the numbers of games in two blocks, with all these values in each block, in the order of the
+    /// index.
     fn check_order(key: Key, rows: &[Vec<Cell<'_>>]) {
         let size = 1 << key.shift;
         let blocks = [0..size, u32::MAX - (size - 1)..u32::MAX];
         let mut last = None;
         for (block, games) in [0, u32::MAX >> key.shift].into_iter().zip(blocks) {
             for row in rows {
-                // In a range of two games, take both; game 0 does not exist.
+                // The first and the last game of the range; game 0 does not exist.
                 for rowid in BTreeSet::from([games.start.max(1), games.end - 1]) {
                     let number = key.number(row, rowid).unwrap();
                     assert!(last < Some(number), "{key:?} {row:?}");

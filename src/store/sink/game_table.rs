@@ -12,7 +12,7 @@ use crate::store::pages::{PageFile, PageNumber, RowRecord, TableWriter};
 use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch};
 
-/// The table and its indexes, according to the schema.
+/// The table `game` and its indexes, according to the schema.
 #[derive(Debug)]
 pub(super) struct GameLayout {
     root: PageNumber,
@@ -38,7 +38,7 @@ impl GameLayout {
         let column = |name: String, is_key: bool| match GameRow::COLUMNS.iter().position(|own| *own == name) {
             Some(_) if is_key => Column::Rowid,
             Some(index) => Column::Value(index),
-            // The only column of the table that is not in the rows.
+            // This is the only column of the table that `GameRow` does not have.
             None => Column::Import,
         };
         let columns = query.query_map([], |row| Ok(column(row.get(0)?, row.get(1)?)))?;
@@ -47,7 +47,7 @@ impl GameLayout {
     }
 }
 
-/// Writes the rows of `game`, and collects those of its indexes for sorting.
+/// Writes the rows of `game`, and collects the rows of its indexes for sorting.
 #[derive(Debug)]
 pub(super) struct GameTable {
     root: PageNumber,
@@ -67,7 +67,8 @@ impl GameTable {
         Self { root, columns, rows, record: RowRecord::default(), indexes }
     }
 
-    /// Writes the games of a batch for the run `import`. They come after those of earlier batches.
+    /// Writes the games of a batch for the run `import`. The ids of these games must be greater than those of
+    /// earlier batches.
     pub(super) fn append(&mut self, batch: &HeaderBatch, import: ImportId) -> Result<()> {
         let Self { columns, rows, record, indexes, .. } = self;
         let mut cells = Vec::with_capacity(columns.len());
@@ -91,7 +92,7 @@ impl GameTable {
         Ok(())
     }
 
-    /// Completes the table. Returns its indexes, which must still be built and can be built in parallel.
+    /// Completes the table. Returns its indexes, which the caller must build and can build in parallel.
     pub(super) fn finish(self) -> Result<Vec<IndexRows>> {
         self.rows.finish(self.root)?;
         Ok(self.indexes)

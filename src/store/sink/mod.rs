@@ -42,12 +42,12 @@ use crate::id::{GameId, ImportId, SourceId};
 use crate::opening::OpeningBook;
 use crate::store::pages::PositionTrees;
 
-/// The output of a run. One thread calls it; each worker has an [encoder](Sink::Encoder).
+/// The output of a run. One thread calls its methods; each worker has an [encoder](Sink::Encoder).
 pub(crate) trait Sink: Sized {
     /// The encoder to which workers pass games.
     type Encoder: PositionEncoder;
 
-    /// An encoder, from which those of the workers are created.
+    /// An encoder, from which the encoders of the workers are created.
     fn encoder(&self) -> Self::Encoder;
 
     /// Writes rows of the small tables, in the order of the games.
@@ -63,7 +63,7 @@ pub(crate) trait Sink: Sized {
     ) -> Result<Option<<Self::Encoder as PositionEncoder>::Block>>;
 }
 
-/// A sink that keeps the games, whose occurrences are `S`.
+/// A sink that keeps the games. `S` is the type of their sorted occurrences.
 pub(crate) trait KeepingSink<S: SortedOccurrences>: Sink {
     /// Writes the rows of the run and of its sources, and in a new database the settings.
     fn begin(&mut self, run: &NewRun<'_>) -> Result<()>;
@@ -77,7 +77,7 @@ pub(crate) trait KeepingSink<S: SortedOccurrences>: Sink {
 
     /// Writes the relations between games once all of them are written: the duplicates, and in a new database
     /// the visited positions. `note_prefixes` records the added games, and some others, that are prefixes of
-    /// longer games, and the games that have such prefixes. Returns how many.
+    /// longer games, and the games that have such prefixes. Returns the number of recorded prefixes.
     fn links(
         &mut self,
         sorted: &S,
@@ -96,12 +96,13 @@ pub(crate) struct NewRun<'r> {
     pub(crate) program_version: &'static str,
     /// The options of the run: a JSON object.
     pub(crate) options: String,
-    /// The minimum number of games of a visited position, and the openings: for a new database.
+    /// The minimum number of games of a visited position: a setting of a new database.
     pub(crate) continuation_threshold: u32,
+    /// The list of openings, which is written to a new database.
     pub(crate) openings: &'r OpeningBook,
     /// Names and values of other settings of a new database.
     pub(crate) settings: [(&'static str, &'static str); 3],
-    /// Each source's number, its path, and the byte at which reading starts.
+    /// The number of each source, its path, and the offset at which reading starts, in bytes.
     pub(crate) sources: Vec<(SourceId, &'r Path, u64)>,
 }
 
@@ -117,7 +118,7 @@ pub(crate) struct RunTotals {
 pub(crate) struct DuplicateLinks {
     /// Whether to search for prefixes.
     pub(crate) prefixes: bool,
-    /// The last game that existed before.
+    /// The last game that existed before the run.
     pub(crate) last_game: GameId,
     /// Removed games whose duplicates are reassigned to the games read instead.
     pub(crate) replaced: Vec<Replaced>,
@@ -125,7 +126,7 @@ pub(crate) struct DuplicateLinks {
     pub(crate) taken_out: bool,
 }
 
-/// A removed game, and where its text is read again.
+/// A removed game, and the place from which its text is read again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Replaced {
     pub(crate) game: GameId,
@@ -138,16 +139,16 @@ pub(crate) trait UnsortedOccurrences: Sync {
     /// The error type.
     type Error: From<super::Error> + Send;
 
-    /// The number of partitions. The keys of each are less than those of the next.
+    /// The number of partitions. All keys of a partition are less than those of the next partition.
     fn partitions(&self) -> usize;
 
     /// The number of occurrences.
     fn count(&self) -> u64;
 
-    /// The number of the first of their games, and the number of games.
+    /// The id of the run's first game, and the number of games.
     fn games(&self) -> (GameId, u32);
 
-    /// The start of a partition's key range, and its end, unless it is the last one.
+    /// The start of a partition's key range, and the end of the range; `None` for the last partition.
     fn range(&self, partition: usize) -> (Occurrence, Option<Occurrence>);
 
     /// The error that ends the run if a thread panicked.
@@ -157,7 +158,7 @@ pub(crate) trait UnsortedOccurrences: Sync {
     fn pool(&self) -> &ThreadPool;
 }
 
-/// The same occurrences, sorted. Visited positions are counted while occurrences are drained.
+/// The sorted occurrences of a run. Visited positions are counted while occurrences are drained.
 pub(crate) trait SortedOccurrences: Sync {
     /// The error type.
     type Error: From<super::Error> + Send;
@@ -165,7 +166,7 @@ pub(crate) trait SortedOccurrences: Sync {
     /// The occurrences to sort.
     fn unsorted(&self) -> &impl UnsortedOccurrences<Error = Self::Error>;
 
-    /// Passes on a partition, sorted. It is empty afterwards.
+    /// Passes the sorted occurrences of a partition to `rows`. The partition is empty afterwards.
     fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<(), Self::Error>;
 
     /// The number of distinct keys drained.
@@ -178,17 +179,18 @@ pub(crate) trait SortedOccurrences: Sync {
 
 /// The sorted occurrences to add to an existing database.
 pub(crate) trait NewOccurrences: SortedOccurrences {
-    /// Sets the keys whose positions must be counted again: rows were removed, or rows of several levels were
-    /// merged. Each key has, or had, nearly as many rows as are [worth counting](Self::threshold), or more;
-    /// others may be among them. Called before [`write_visited`](SortedOccurrences::write_visited).
+    /// Adds keys whose positions must be counted again, because rows were removed, or rows of several levels
+    /// were merged. All keys must be passed that have, or had, about as many rows as are
+    /// [counted](Self::threshold), or more; other keys may be passed as well. Called before
+    /// [`write_visited`](SortedOccurrences::write_visited).
     fn set_recounted_keys(&self, keys: Vec<PositionKey>);
 
-    /// Signals that all partitions are drained, or that no more will be.
+    /// Signals that all partitions are drained, or that no more partitions will be drained.
     fn drained(&self);
 
-    /// Writes what the sink wants to write `first`, then updates the rows of visited positions while other
-    /// threads drain. Returns when all partitions are [drained](Self::drained). `before` has the old trees of
-    /// positions, if these pages may be read.
+    /// Calls `first`, which writes other rows, then updates the rows of visited positions while other threads
+    /// drain partitions. Returns when all partitions are [drained](Self::drained). `before` contains the
+    /// trees of positions before the run, if their pages may be read.
     fn update_visited<'c>(
         &self,
         loader: &mut BulkLoader<'c>,
@@ -196,7 +198,7 @@ pub(crate) trait NewOccurrences: SortedOccurrences {
         first: impl FnOnce(&mut BulkLoader<'c>) -> Result<()>,
     ) -> Result<(), Self::Error>;
 
-    /// Rows of a key are counted up to this number.
+    /// The number up to which the rows of a key are counted.
     fn threshold(&self) -> u32;
 }
 
@@ -205,9 +207,9 @@ pub(crate) trait OccurrenceRows {
     /// Appends the next rows.
     fn append(&mut self, rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()>;
 
-    /// Whether `key`, which must be that of the last row, has at least `count` rows, and
+    /// Whether `key`, which must be the key of the last row, has at least `count` rows, and
     /// [enough](crate::store::visited_threshold::rows_in_level) of them in the level being written.
-    /// `appended` is the number of its appended rows; existing rows count as well.
+    /// `appended` is the number of appended rows with this key; existing rows count as well.
     fn has(&mut self, key: PositionKey, count: u32, appended: u32) -> Result<bool>;
 }
 
@@ -229,7 +231,7 @@ fn begin(loader: &mut BulkLoader<'_>, run: &NewRun<'_>, is_new: bool) -> Result<
     Ok(())
 }
 
-/// Completes the rows of the run.
+/// Completes the rows of the sources and of the run.
 fn end(loader: &mut BulkLoader<'_>, run: &RunTotals) -> Result<()> {
     for (id, totals) in &run.sources {
         loader.finish_source(*id, totals)?;
@@ -237,7 +239,8 @@ fn end(loader: &mut BulkLoader<'_>, run: &RunTotals) -> Result<()> {
     loader.finish_import(&run.import)
 }
 
-/// Searches for games that repeat others.
+/// Updates the duplicates of removed games and, if wanted, searches for prefixes. Returns the number of
+/// recorded prefixes.
 fn link_duplicates<E: From<super::Error>>(
     loader: &BulkLoader<'_>,
     links: &DuplicateLinks,

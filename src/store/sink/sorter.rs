@@ -1,4 +1,4 @@
-//! Sorts numbers, in temporary files if they do not fit in memory.
+//! Sorts numbers, with a temporary file if they do not fit in memory.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use crate::store::error::{Error, Result};
 
-/// Bytes of a number.
+/// The size of a number, in bytes.
 const NUMBER: usize = size_of::<u128>();
 
 /// Takes numbers in any order and returns them in ascending order.
@@ -20,16 +20,17 @@ pub(super) struct Sorter {
     numbers: Vec<u128>,
     /// The length of each sorted run in the file. The runs are consecutive.
     runs: Vec<usize>,
-    /// Has no name, so the system removes it when the process ends.
+    /// The temporary file. It has no name, so the operating system removes it when the process ends.
     file: Option<File>,
     directory: PathBuf,
 }
 
 impl Sorter {
-    /// The minimum number of numbers in memory before a file is used.
+    /// The least value of `most`: up to this many numbers are always kept in memory.
     const LEAST: usize = 1 << 12;
 
-    /// Keeps numbers in about `memory` bytes; the others go to a file in `directory`.
+    /// A sorter that keeps numbers in about `memory` bytes, and writes further numbers to a file in
+    /// `directory`.
     pub(super) fn new(memory: u64, directory: PathBuf) -> Self {
         let most = usize::try_from(memory).unwrap_or(usize::MAX) / NUMBER;
         Self { most: most.max(Self::LEAST), numbers: Vec::new(), runs: Vec::new(), file: None, directory }
@@ -51,7 +52,7 @@ impl Sorter {
             return self.numbers.into_iter().try_for_each(see);
         }
         self.write_run()?;
-        // Frees the memory for the runs of the file.
+        // Frees the memory, so that it can be used for reading the runs of the file.
         self.numbers = Vec::new();
         let mut runs = self.open_runs();
         let mut next = BinaryHeap::new();
@@ -126,11 +127,12 @@ impl Sorter {
     }
 }
 
-/// A run while it is read.
+/// A run that is being read.
 #[derive(Debug)]
 struct Run {
-    /// The offset and the number of the numbers not yet read from the file.
+    /// The offset, in bytes, of the numbers not yet read from the file.
     start: u64,
+    /// How many numbers have not yet been read from the file.
     left: usize,
     /// The number of numbers to read at once.
     at_once: usize,
