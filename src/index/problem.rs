@@ -30,7 +30,7 @@ macro_rules! kinds {
 kinds! {
     /// A file or directory cannot be read.
     UnreadableSource => "unreadable-source",
-    /// An archive or a stream is damaged or ends too early; the data after that is lost.
+    /// An archive or a stream is damaged or ends too early; some or all of the data after that is lost.
     DamagedArchive => "damaged-archive",
     /// A move that the rules forbid.
     IllegalMove => "illegal-move",

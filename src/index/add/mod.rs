@@ -172,7 +172,7 @@ fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
     again.iter().filter_map(replaced).collect()
 }
 
-/// The options with the settings of the database.
+/// The options, with the threshold and the openings of the database. Fails if others were requested.
 fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> {
     let continuation_threshold = database.continuation_threshold()?;
     let given = options.continuation_threshold;

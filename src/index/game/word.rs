@@ -37,7 +37,7 @@ pub(crate) fn may_be_move(word: &str) -> bool {
 #[cold]
 pub(crate) fn is_meant_as_move(word: &[u8], text: &[u8], after: usize) -> bool {
     match word {
-        // HTML bold text.
+        // The name of an HTML tag, as in `<b>` or `</b>`.
         [_] if matches!(text[..after - 1], [.., b'<' | b'/']) => false,
         // `N` marks a novelty, unless it is part of a word like `N.f3`.
         b"N" => matches!(text.get(after), Some(b'.' | b'%' | b'_')),

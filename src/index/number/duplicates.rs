@@ -59,8 +59,8 @@ impl Originals {
         Ok(())
     }
 
-    /// Adds the games of the database that have the hash `moves_hash` and this player of White (`None`: any
-    /// player), unless they were added before. Returns whether games were added.
+    /// Adds the games of the database that have the hash `moves_hash` and, if `white` is given, this White
+    /// player, unless they were added before. Returns whether games were added.
     ///
     /// These games are added all at once: comparing each new game with all of them would take too long if many
     /// are equal.

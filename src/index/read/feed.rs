@@ -50,7 +50,7 @@ pub(crate) struct Feed<'s> {
 
 #[derive(Debug)]
 enum Open {
-    /// A plain file, with the start of its next chunk and the end of its last one.
+    /// A plain file, with the start of its next chunk and the end of its last chunk.
     File(Arc<Mapped>, Range<usize>),
     Stream(Receiver<Piece>),
 }

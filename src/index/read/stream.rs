@@ -212,7 +212,7 @@ impl Cutter {
         self.end()
     }
 
-    /// Skips the text that an earlier run read. Damage in it was reported then.
+    /// Skips the text that an earlier run read. That run reported any damage in this text.
     fn pass_known(&mut self) -> Cut {
         const BLOCK: u64 = 1 << 20;
         while self.offset < self.first_byte {

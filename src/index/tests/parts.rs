@@ -110,7 +110,8 @@ fn kept(bytes: &[u8]) -> (tempfile::TempDir, std::path::PathBuf) {
     (directory, path)
 }
 
-/// A comment: noise, and bytes that look like the beginning of a frame, or are a whole frame.
+/// A comment that consists of text or noise, some kinds with bytes that look like the beginning of a frame or
+/// are a whole frame.
 fn comment(kind: usize, length: usize, number: usize) -> Vec<u8> {
     let noise = noise(length, number as u64 + 1);
     match kind {

@@ -83,7 +83,7 @@ impl CountedGames {
         Self { first, counted_games: Vec::new() }
     }
 
-    /// The id before that of the first game.
+    /// The id before the id of the first game.
     pub(crate) const fn before(&self) -> GameId {
         GameId(self.first.0 - 1)
     }

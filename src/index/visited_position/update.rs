@@ -317,7 +317,7 @@ impl Recount<'_> {
         Ok(std::mem::take(&mut self.counted))
     }
 
-    /// Reads the collected rows.
+    /// Reads the rows of the waiting positions, and counts their games.
     fn read(&mut self) -> Result<()> {
         let Self { tracker, known, positions, waiting, visits, counted } = self;
         visits.sort_unstable();
