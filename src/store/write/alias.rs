@@ -11,8 +11,8 @@ use crate::store::write::build::Build;
 const ACTION: &str = "write table player_alias";
 
 impl Database {
-    /// Replaces all rows, or none. The lock is that of this database: nobody else may write between reading
-    /// the old rows and writing the new ones.
+    /// Replaces all rows, or none. The lock must be that of this database, because nobody else may write
+    /// between reading the old rows and writing the new rows.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -15,10 +15,10 @@ use crate::store::space::{Need, free_bytes};
 use crate::store::write::build::{check_target, rename_to_target, sync};
 use crate::store::write::temporary::Temporary;
 
-/// Pages to copy before writers get a turn: 4 MiB with pages of 4 KiB.
+/// The number of pages to copy before writers get a turn: 8 MiB with pages of 8 KiB.
 const PAGES: i32 = 1024;
-/// How often a copy is restarted because somebody wrote. After that, writers must wait until the copy is
-/// complete.
+/// The number of times that a copy is restarted because somebody has written. After that, writers must wait
+/// until the copy is complete.
 const RESTARTS: u32 = 2;
 /// How long the copy waits for a writer that has locked the file.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -33,15 +33,15 @@ pub struct BackupProgress {
 }
 
 impl Database {
-    /// Writes a copy of this database, as of one moment, to `target`. Returns its size in bytes.
+    /// Writes a copy of this database, as of one moment, to `target`. Returns the size of the copy in bytes.
     ///
     /// Others can read and write meanwhile: the file is unlocked between two steps. If somebody has written,
     /// the copy is restarted, at most twice; then writers wait. The copy is made under another name beside
     /// `target`, synced, and renamed. `tell` receives the progress, and can stop the copy.
     ///
     /// # Errors
-    /// [`Error::TargetExists`], if it must not be replaced; [`Error::ForeignTarget`]; [`Error::Space`] if
-    /// there is too little space; [`Error::Interrupted`] if `tell` stops it; [`Error::Busy`]; errors of
+    /// [`Error::TargetExists`] if the target must not be replaced; [`Error::ForeignTarget`]; [`Error::Space`]
+    /// if there is too little space; [`Error::Interrupted`] if `tell` stops it; [`Error::Busy`]; errors of
     /// SQLite and the system. No part of the copy remains.
     pub fn backup(
         &self,
@@ -64,7 +64,7 @@ impl Database {
         Ok(length)
     }
 
-    /// Fails if there is not enough space for a copy. Otherwise returns its size.
+    /// Returns the size of a copy. Fails if there is not enough space for it.
     fn check_space(&self, target: &Path) -> Result<u64> {
         let needed = fs::metadata(self.path()).map_or(0, |metadata| metadata.len());
         let directory = directory_of(target);

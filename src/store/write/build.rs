@@ -15,13 +15,13 @@ use crate::store::schema;
 use crate::store::write::side_database::{SideDatabase, attach, copy_problems, copy_rows};
 use crate::store::write::temporary::{SIDE_FILES, Temporary, configure, root_page, with_suffix};
 
-/// Bytes of an SQLite file's header.
+/// The length of an SQLite file's header, in bytes.
 const HEADER: u64 = 100;
 
 /// Options of a build.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildOptions {
-    /// Whether an existing database may be replaced. An empty file always may.
+    /// Whether an existing database may be replaced. An empty file may always be replaced.
     pub overwrite: bool,
     /// The size of SQLite's page cache, in bytes. The bulk load only appends, so a large cache has no
     /// advantage.
@@ -35,10 +35,10 @@ impl Default for BuildOptions {
 }
 
 /// A database while it is built: a temporary file beside its target. [`finish`](Self::finish) renames it to
-/// the target. If it is dropped before, it is removed.
+/// the target. If the build is dropped before, the file is removed.
 ///
-/// Until then nothing is synced and there is no journal. After a crash, the file is useless, and the next
-/// build of the same target removes it.
+/// Until it is renamed, the file is not synced and has no journal. After a crash, the file is useless, and
+/// the next build of the same target removes it.
 #[derive(Debug)]
 pub struct Build {
     // The order matters: the file is closed and removed before others may write the target.
@@ -48,7 +48,7 @@ pub struct Build {
     lock: WriterLock,
     /// Registers the SQL functions on a connection, in case somebody has created indexes on them.
     set_up: Option<SetUp>,
-    /// Prevents others from writing to a target that is copied.
+    /// Prevents others from writing to a target from which the build was copied.
     held: Option<Connection>,
 }
 
@@ -102,7 +102,7 @@ impl Build {
     /// The connection to the temporary file. Foreign keys are not enforced on it.
     ///
     /// # Panics
-    /// While it is closed so that others can write to the file.
+    /// If the connection is closed so that others can write to the file.
     #[must_use]
     pub fn connection(&self) -> &Connection {
         self.connection.as_ref().expect("not closed")
@@ -187,7 +187,7 @@ impl Build {
         }
         self.close()?;
         sync(self.path())?;
-        // Not earlier: otherwise others could write data that would be lost.
+        // The target is not released earlier, because others could then write data that would be lost.
         drop(self.held.take());
         rename_to_target(self.path(), self.target(), self.options.overwrite)
     }
@@ -235,9 +235,9 @@ pub(super) fn rename_to_target(path: &Path, target: &Path, overwrite: bool) -> R
     sync_directory(directory).map_err(|source| Error::io(directory, "write the directory to disk", source))
 }
 
-/// Writes the pages of a finished database into one that others are reading in WAL mode. They keep the
-/// write-ahead log open, so the file cannot be replaced. They read the old pages until all new ones are
-/// written.
+/// Writes the pages of a finished database into a database that others are reading in WAL mode. The readers
+/// keep the write-ahead log open, so the file cannot be replaced. They read the old pages until all new pages
+/// are written.
 fn copy_into(path: &Path, target: &Path) -> Result<()> {
     let failed =
         |source| Error::sqlite(target, "write the finished database into the one that is read", source);
@@ -289,7 +289,8 @@ fn is_replaceable(target: &Path) -> Result<bool> {
     Ok(header.is_empty() || schema::is_our_header(&header))
 }
 
-/// Removes side files. SQLite completes those of an existing database; without a database they are useless.
+/// Removes SQLite's side files. If the database exists, SQLite first applies them to it; without a database
+/// they are useless.
 fn settle(target: &Path, exists: bool) -> Result<Target> {
     if exists {
         let connection = open_file(target, OpenFlags::SQLITE_OPEN_READ_WRITE)?;

@@ -41,7 +41,7 @@ pub struct BulkLoader<'c> {
     connection: LoaderConnection<'c>,
     path: PathBuf,
     finished: bool,
-    /// Whether a statement failed: it may have written only half of its rows, so nothing may be committed.
+    /// Whether a statement failed. It may have written only a part of its rows, so nothing may be committed.
     broken: Cell<bool>,
     import: Option<ImportId>,
     /// The statements that create the indexes of a side database.
@@ -50,7 +50,7 @@ pub struct BulkLoader<'c> {
     visited: RowTable<VisitedPositionRow>,
     continuations: RowTable<ContinuationRow>,
     passed: FeatureSetWriter,
-    /// Attached until the end, under these names.
+    /// The side databases that stay attached until the end, each with its name.
     sides: Vec<(&'static str, Temporary)>,
     /// Indexes that are currently hidden from the schema.
     hidden: Vec<SchemaRow>,
@@ -58,11 +58,11 @@ pub struct BulkLoader<'c> {
     pub(super) columns: ColumnBuilder,
 }
 
-/// A borrowed connection, or that of a side database owned by the loader.
+/// A borrowed connection, or the connection of a side database that the loader owns.
 enum LoaderConnection<'c> {
     Borrowed(&'c Connection),
     Own(Box<SideDatabase>),
-    /// Returned to the caller.
+    /// The side database was returned to the caller.
     Gone,
 }
 
@@ -107,8 +107,8 @@ impl<'c> BulkLoader<'c> {
         Ok(self)
     }
 
-    /// Continues the transaction in which a [`PageTransaction`](crate::store::PageTransaction) was finished,
-    /// for the run `import`.
+    /// Continues the transaction of a [`PageTransaction`](crate::store::PageTransaction) that has been
+    /// published, for the run `import`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -270,7 +270,7 @@ impl<'c> BulkLoader<'c> {
         self.insert(&self.continuations, batch)
     }
 
-    /// Copies all rows of a side database except those of `problem`.
+    /// Copies all rows of a side database except those of `problem` and `occurrence_level`.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
@@ -308,7 +308,7 @@ impl<'c> BulkLoader<'c> {
         Ok(())
     }
 
-    /// Detaches what was attached, after the transaction.
+    /// Detaches the side databases, after the transaction.
     fn detach(&self) {
         for (name, _) in &self.sides {
             let _ = self.connection.execute_batch(&format!("DETACH {name}"));
@@ -316,7 +316,7 @@ impl<'c> BulkLoader<'c> {
     }
 
     /// Copies the problems of the side database whose other rows were [copied](Self::take_rows). Called after
-    /// rows to be removed are removed, so that the numbers continue after the remaining ones.
+    /// rows have been removed, so that the numbers continue after those of the remaining problems.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
@@ -381,7 +381,7 @@ impl<'c> BulkLoader<'c> {
         Ok(())
     }
 
-    /// Commits.
+    /// Commits the transaction.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`]; [`Error::Unfinished`] if an earlier call failed.
@@ -406,7 +406,7 @@ impl<'c> BulkLoader<'c> {
         }
     }
 
-    /// Commits. Nothing can be written afterwards.
+    /// Commits the transaction. Nothing can be written afterwards.
     fn commit(&mut self) -> Result<()> {
         if self.broken.get() || !self.hidden.is_empty() {
             return Err(Error::Unfinished { path: self.path.clone() });
@@ -481,7 +481,7 @@ impl Drop for BulkLoader<'_> {
     fn drop(&mut self) {
         if !self.finished && matches!(self.connection, LoaderConnection::Borrowed(_)) {
             let _ = self.connection.execute_batch("ROLLBACK");
-            // Hidden indexes are back, and SQLite must reread the schema.
+            // After the rollback, hidden indexes are in the schema again, and SQLite must reread it.
             let _ = self.connection.execute_batch("PRAGMA writable_schema = RESET");
             self.detach();
         }

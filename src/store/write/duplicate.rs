@@ -28,10 +28,10 @@ const ADDED: &str = "SELECT prefix_hash FROM game WHERE game_id > ?1";
 /// The hash of game `?1`.
 const OWN: &str = "SELECT prefix_hash FROM game WHERE game_id = ?1";
 
-/// SQL for the games that share some values of `prefix_hash` and are not all equally long. For each it
-/// returns whether it may be a prefix with a longer game to be found, and whether it is longer than another
-/// one. This uses only the small tables, so that the large ones, of which hardly any page is cached, are read
-/// for few games.
+/// SQL for the games that share some values of `prefix_hash` and are not all equally long. For each game, the
+/// query returns whether it may be a prefix of a longer game and is not yet recorded as a duplicate, and
+/// whether it is longer than another one of these games. The query uses only the small tables, so that the
+/// large tables, of which hardly any page is cached, are read for few games.
 fn candidates(values: &str) -> String {
     format!(
         "WITH RECURSIVE {HASH_BLOCKS},
@@ -65,15 +65,15 @@ fn hash_range(range: u64, ranges: u64) -> [i64; 2] {
 pub struct PrefixCandidate {
     /// The game.
     pub game: GameId,
-    /// Whether it may be a prefix of another game, and no row says so yet.
+    /// Whether the game may be a prefix of another game, and has no row of `duplicate` yet.
     pub is_short: bool,
-    /// Whether another game may be a prefix of it.
+    /// Whether another game may be a prefix of this game.
     pub is_long: bool,
 }
 
 impl BulkLoader<'_> {
-    /// The games that may be prefixes of others or have such prefixes, each once, in order. Only groups of
-    /// games with one later than `last` or in `freed`.
+    /// The games that may be prefixes of other games or have such prefixes, each once, in order. Only groups
+    /// that have a game later than `last` or in `freed` are examined.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -98,7 +98,7 @@ impl BulkLoader<'_> {
         Ok(found)
     }
 
-    /// The same for all games, in no particular order.
+    /// The candidates among all games, in no particular order.
     fn all_candidates(
         &self,
         mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<PrefixCandidate>,
@@ -147,10 +147,10 @@ impl BulkLoader<'_> {
         Ok(())
     }
 
-    /// Reassigns the skipped duplicates of a removed game to the game that was read instead: the game, or the
-    /// original of the duplicate, at `byte_offset` of a source; to none if that was left out. `last` is the
-    /// last game that existed before. Returns the games that were prefixes of the removed one: they may be
-    /// prefixes of others.
+    /// Reassigns the skipped duplicates of a removed game to the game that was read instead: the game at
+    /// `byte_offset` of a source, or, if the text there is a duplicate, its original. If there is neither,
+    /// the duplicates have no original. `last` is the last game that existed before the run. Returns the
+    /// games that were prefixes of the removed game, because they may be prefixes of other games.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -172,9 +172,9 @@ impl BulkLoader<'_> {
         Ok(freed.into_iter().map(GameId).collect())
     }
 
-    /// Detaches the duplicates of games that are removed: for those that could not be read again, the
-    /// original is no longer known. Returns the games that were prefixes of removed games: they may be
-    /// prefixes of others.
+    /// Detaches the duplicates of games that are removed: duplicates that could not be read again no longer
+    /// have an original. Returns the games that were prefixes of removed games, because they may be prefixes
+    /// of other games.
     ///
     /// # Errors
     /// Errors of SQLite.

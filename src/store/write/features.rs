@@ -14,7 +14,7 @@ use crate::store::row::HeaderBatch;
 use crate::store::write::bulk::BulkLoader;
 use crate::store::write::fill::blocks_with_games;
 
-/// The games since the last full block.
+/// Collects the games of the current block and writes their sets.
 #[derive(Debug, Default)]
 pub(super) struct FeatureSetWriter {
     number: u32,
@@ -22,7 +22,7 @@ pub(super) struct FeatureSetWriter {
 }
 
 impl FeatureSetWriter {
-    /// Adds the games of a batch, and writes blocks that are full.
+    /// Adds the games of a batch, and writes each block that is followed by another one.
     pub(super) fn append(&mut self, connection: &Connection, batch: &HeaderBatch) -> rusqlite::Result<()> {
         for (game, passed) in batch.games.iter().zip(batch.passed.iter()) {
             let (block, number) = block_of(game.game);
@@ -106,8 +106,8 @@ fn replacement(connection: &Connection, block: u32) -> rusqlite::Result<RowWrite
     RowWriter::new(connection, block)
 }
 
-/// Sets of a block in stored form, concatenated. Buffered because nothing can be written while others are
-/// read.
+/// Sets of a block in stored form, concatenated. They are buffered, because sets cannot be written while
+/// others are read.
 #[derive(Default)]
 struct EncodedSets {
     bytes: Vec<u8>,
@@ -116,12 +116,12 @@ struct EncodedSets {
 }
 
 impl EncodedSets {
-    /// The bytes appended since the last call are the next set.
+    /// Makes the bytes appended since the last call the next set.
     fn end(&mut self, kind: FeatureKind, value: i64) {
         self.ends.push((kind, value, self.bytes.len()));
     }
 
-    /// Replaces the existing sets of a block by these.
+    /// Replaces the existing sets of a block by these sets.
     fn write(&self, connection: &Connection, block: u32) -> rusqlite::Result<()> {
         let mut rows = replacement(connection, block)?;
         let mut start = 0;
@@ -211,7 +211,7 @@ impl BulkLoader<'_> {
     }
 }
 
-/// Rebuilds all sets from the rows of the games. A game with unreadable rows is in no set.
+/// Rebuilds all sets from the rows of the games. Games with unreadable rows are not in any set.
 pub(super) fn rebuild_sets(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("DELETE FROM game_set")?;
     let mut writer = FeatureSetWriter::default();

@@ -1,4 +1,4 @@
-//! Rebuilds columns and sets of games and lists of keys from the rows that they summarize.
+//! Rebuilds columns of games and lists of frequent keys from the rows that they summarize.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
@@ -88,7 +88,7 @@ pub(crate) fn fill_frequent_keys(connection: &Connection) -> rusqlite::Result<()
         let mut counter = FrequentKeyCounter::default();
         let mut rows = keys.query([level.0])?;
         while let Some(row) = rows.next()? {
-            // A user may have put any value into a cell. Programs search only for numbers.
+            // A user may have put any value into a cell, but only numbers are searched for.
             if let Ok(key) = row.get_ref(0)?.as_i64() {
                 counter.observe(PositionKey::from_i64(key), row.get(1)?);
             }

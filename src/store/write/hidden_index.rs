@@ -1,5 +1,5 @@
-//! Hides ordinary indexes from SQLite for a part of a transaction. SQLite adds rows without updating them,
-//! and other code updates them.
+//! Hides ordinary indexes from SQLite for a part of a transaction. Meanwhile SQLite adds rows without
+//! updating these indexes, which other code updates.
 
 use rusqlite::{Connection, params};
 

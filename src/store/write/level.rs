@@ -1,4 +1,4 @@
-//! Levels of `occurrence`: decides which one gets the positions of new games.
+//! Levels of `occurrence`: decides which level gets the positions of new games.
 
 use rusqlite::{Connection, params};
 
@@ -25,11 +25,11 @@ pub(crate) fn levels(connection: &Connection) -> rusqlite::Result<Vec<Level>> {
     connection.prepare_cached(sql)?.query_map([], read)?.collect()
 }
 
-/// The level that new games are added to: an existing one, which absorbs all later levels, or a new one.
+/// The level to which new games are added: an existing level, which absorbs all later levels, or a new level.
 ///
-/// A level is rewritten if the added games, together with the games of later levels, are not far fewer than
-/// its own. So no level is rewritten often, and there are never many: each has more than twice as many games
-/// as the next one, except for a small last one.
+/// A level is rewritten if the added games and the games of later levels together are at least half as many
+/// as its own games. So large levels are not rewritten often, and there are never many levels: each level has
+/// more than twice as many games as the next one.
 ///
 /// A level of at most `small` games is always rewritten.
 pub(crate) fn level_for(levels: &[Level], first: GameId, games: u32, small: u32) -> Level {
@@ -46,8 +46,8 @@ pub(crate) fn level_for(levels: &[Level], first: GameId, games: u32, small: u32)
     chosen
 }
 
-/// The number of existing games that are rewritten, in their level, when `games` games are added after the
-/// last one.
+/// The number of existing games whose occurrences are rewritten when `games` games are added after game
+/// `last`.
 pub(crate) fn games_to_merge(levels: &[Level], last: GameId, games: u64, small: u32) -> u32 {
     let first = GameId(last.0.saturating_add(1));
     first.0.saturating_sub(level_for(levels, first, u32::try_from(games).unwrap_or(u32::MAX), small).0)
@@ -79,7 +79,8 @@ impl Snapshot {
 }
 
 impl BulkLoader<'_> {
-    /// Makes a level the last one, to which occurrences are added, and stores its frequent keys, if counted.
+    /// Makes a level, to which occurrences are added, the last level, and stores its frequent keys, if
+    /// counted.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -101,7 +102,7 @@ impl BulkLoader<'_> {
         put_frequent_keys(self.connection(), level, keys).map_err(|source| self.failed(WRITE_LEVELS, source))
     }
 
-    /// Whether a level has at least `rows` rows of a key (at least one).
+    /// Whether a level has at least `rows` rows of a key, and at least one row.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -125,7 +126,7 @@ impl BulkLoader<'_> {
         query().map_err(|source| self.failed("read table occurrence", source))
     }
 
-    /// Moves the rows of all later levels to a level.
+    /// Moves the rows of all levels after `level` to this level.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -147,7 +148,7 @@ impl BulkLoader<'_> {
 mod tests {
     use super::*;
 
-    /// Adds as many games as each number says, one after the other, and returns the levels.
+    /// Adds these numbers of games, one after another, and returns the levels.
     fn add(counts: &[u32]) -> Vec<u32> {
         let (mut levels, mut first) = (vec![Level::FIRST], 1);
         for &count in counts {

@@ -11,19 +11,19 @@ use crate::store::pages::{BtreeError, PageFile, PageNumber, PageRun, RebuiltTree
 use crate::store::write::temporary::{root_page, with_suffix};
 
 /// A write transaction on a database with a write-ahead log, in which new trees are built for tables: on free
-/// pages of the file, and after its end, where nobody reads.
+/// pages of the file, and after the end of the database, where nobody reads.
 ///
 /// SQLite does not know of these pages until [`publish`](Self::publish) or [`finish`](Self::finish) writes
 /// through its table `sqlite_dbpage`: the changed root pages, the list of free pages, and the page count.
 /// Like all changes of the transaction, these writes go to the write-ahead log and take effect with the
-/// commit. If the program crashes before, the database is unchanged. There may be useless bytes after its
-/// end, which the next run overwrites and [`Database::end_adding`] removes. While there is a log, the file
-/// must not become shorter, because SQLite has already published its length.
+/// commit. If the program crashes before, the database is unchanged. The file may then have useless bytes
+/// after the end of the database, which the next run overwrites and [`Database::end_adding`] removes. While
+/// there is a log, the file must not become shorter, because SQLite has already published its length.
 ///
 /// Free pages may be written immediately because the log is empty when the transaction begins: nobody reads
 /// an older state of the database, in which these pages were in use. Also, nobody else may write to the file
-/// meanwhile, even if SQLite rolls the transaction back because a statement failed. A reader of the state
-/// before prevents all others from writing the log back.
+/// meanwhile, even if SQLite rolls the transaction back because a statement failed. The transaction keeps a
+/// reader of the earlier state open, which prevents all others from writing the log back.
 ///
 /// Before the first publish, nothing may be written through SQL. Tables that will still grow must not be
 /// read.
@@ -32,18 +32,18 @@ pub struct PageTransaction<'d> {
     connection: &'d Connection,
     path: &'d Path,
     file: Arc<PageFile>,
-    /// Reads the state before while pages are written.
+    /// Keeps the earlier state of the database open while pages are written.
     _reader: Connection,
     first_count: u32,
     /// The page count last published to SQLite; `None` before the first publish.
     told: Option<u32>,
-    /// Free pages that are not used.
+    /// Free pages that are not used for new trees.
     spare: Vec<PageNumber>,
     finished: bool,
 }
 
-/// The length in bytes of the longest row of `game_position`, or a few more. The end of a row that does not
-/// fit on a page would be on another page.
+/// An upper bound for the length of a row of `game_position`, in bytes. The end of a row that does not fit on
+/// a page would be on another page.
 const LONGEST_ROW: usize = 160;
 
 impl<'d> PageTransaction<'d> {
@@ -70,7 +70,7 @@ impl<'d> PageTransaction<'d> {
         begun
     }
 
-    /// Checks whether the transaction that has begun can continue as one of this kind.
+    /// Checks whether the transaction that has begun can continue as a page transaction.
     fn try_begin(database: &'d Database) -> Result<Option<Self>> {
         let (connection, path) = (database.connection(), database.path());
         let failed = |source| Error::sqlite(path, "begin to add", source);
@@ -113,13 +113,13 @@ impl<'d> PageTransaction<'d> {
         Ok(pages.take_free_pages()?.then_some(pages))
     }
 
-    /// The file for pages of new trees.
+    /// The file to which pages of new trees are written.
     #[must_use]
     pub const fn file(&self) -> &Arc<PageFile> {
         &self.file
     }
 
-    /// The root page of a table.
+    /// The root page of a table or index.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -139,9 +139,9 @@ impl<'d> PageTransaction<'d> {
             .map_err(|source| Error::sqlite(self.path, "read the schema", source))
     }
 
-    /// Makes the trees built so far part of the database. Each replaces the tree with the given root page.
-    /// The transaction continues, through SQL too; `max_pages` pages are reserved for trees that are built
-    /// meanwhile.
+    /// Makes the trees built so far part of the database. Each tree replaces the tree with the given root
+    /// page. After this, rows can be written through SQL as well; `max_pages` pages are reserved for trees
+    /// that are built meanwhile.
     ///
     /// # Errors
     /// Errors of SQLite and the operating system; the transaction must then be rolled back.
@@ -150,8 +150,8 @@ impl<'d> PageTransaction<'d> {
         self.publish_trees(trees, vec![last])
     }
 
-    /// Makes everything built part of the database, as [`publish`](Self::publish) does. From then on the
-    /// transaction continues through SQL only.
+    /// Makes all trees part of the database, as [`publish`](Self::publish) does. From then on the transaction
+    /// continues through SQL only.
     ///
     /// # Errors
     /// As [`publish`](Self::publish).
@@ -180,7 +180,7 @@ impl<'d> PageTransaction<'d> {
         if let Some(page) = self.wrong_page(&free) {
             return Err(BtreeError::Damaged { page }.into());
         }
-        // Otherwise each page would be committed separately.
+        // If the transaction has already ended, each page would be committed separately.
         if self.connection.is_autocommit() {
             return Err(Error::Unfinished { path: self.path.to_owned() });
         }
@@ -199,7 +199,7 @@ impl<'d> PageTransaction<'d> {
             pages.push((PageNumber(page_count), last));
             header[28..32].copy_from_slice(&page_count.to_be_bytes());
         }
-        // The pages listed at first have been used.
+        // At the first publish, the existing list is discarded: this transaction has taken all its pages.
         let (next, listed) =
             if self.told.is_some() { (word(&header, 32), word(&header, 36)) } else { (0, 0) };
         let first_trunk = add_trunks(&mut pages, &free, next, size);
@@ -212,7 +212,7 @@ impl<'d> PageTransaction<'d> {
         Ok(())
     }
 
-    /// A page among the sorted free ones that cannot be valid.
+    /// A page of the sorted list `free` that cannot be a free page.
     fn wrong_page(&self, free: &[PageNumber]) -> Option<PageNumber> {
         let twice = free.windows(2).find(|pages| pages[0] == pages[1]).map(|pages| pages[0]);
         let last = self.file.page_count();

@@ -10,7 +10,8 @@ use crate::store::read::known_sources::{READINGS, Tail};
 use crate::store::row::{GameId, HeaderBatch, SourceId};
 use crate::store::write::bulk::BulkLoader;
 
-/// The problems of a tail that do not belong to a kept game: those of its own game, and of the text after it.
+/// The problems of a tail that do not belong to a kept game: problems of the tail's own game, and of the text
+/// after this game.
 const PROBLEMS: &str = "SELECT problem_id, source_id FROM problem
      WHERE game_id IS NULL AND source_id IN (SELECT source_id FROM reading)
          AND byte_offset >= ?2 AND ifnull(game_number > ?3, TRUE)";
@@ -19,7 +20,7 @@ const PROBLEMS: &str = "SELECT problem_id, source_id FROM problem
 const SKIPPED: &str = "SELECT source_id, byte_offset, import_id FROM duplicate
      WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2 AND game_id IS NULL";
 
-/// Removes the records of a tail other than its game, and reduces the counts of sources and imports.
+/// Removes the rows of a tail except those of a kept game, and reduces the counts of sources and imports.
 const REMOVE_NOTES: [&str; 7] = [
     "UPDATE source SET problems = problems - (SELECT count(*) FROM gone WHERE gone.source_id = source.source_id)
      WHERE source_id IN (SELECT source_id FROM gone)",
@@ -33,8 +34,8 @@ const REMOVE_NOTES: [&str; 7] = [
     "DELETE FROM removed_game WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2",
 ];
 
-/// The removed games, with the numbers of their names, which may be unused afterwards, and the number of
-/// their rows in `game_position`. If these rows are already removed, `?2` has the numbers.
+/// The removed games, each with the ids of its names, which may be unused afterwards, and with the number of
+/// its rows in `game_position`. If these rows are already removed, `?2` is this number.
 const LIST: &str = "CREATE TEMP TABLE IF NOT EXISTS removing (
      game_id INTEGER PRIMARY KEY, event_id INTEGER, site_id INTEGER, white_id INTEGER, black_id INTEGER, positions INTEGER)";
 const ADD_TO_LIST: &str = "INSERT OR IGNORE INTO temp.removing
@@ -64,11 +65,11 @@ const UNCOUNT: [&str; 4] = [
      WHERE gone.import_id = import.import_id",
 ];
 
-/// Keys of the removed games with at least `?1` rows.
+/// The keys of positions of removed games that have at least `?1` rows in `position_game`.
 const LIST_THINNED: &str =
     "SELECT key FROM temp.removing CROSS JOIN game_position AS p USING (game_id) GROUP BY key
      HAVING EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = p.key LIMIT 1 OFFSET ?1 - 1)";
-/// In key order, so that each page is read once.
+/// Removes occurrences in key order, so that each page is read once.
 const REMOVE_OCCURRENCES: &str = "DELETE FROM occurrence WHERE (level, key, game_id, ply) IN
      (SELECT (SELECT max(level) FROM occurrence_level WHERE level <= game_id), key, game_id, ply
       FROM temp.removing CROSS JOIN game_position USING (game_id))";
@@ -87,18 +88,18 @@ const REMOVE_NAMES: [&str; 3] = [
          AND site_id NOT IN (SELECT site_id FROM game WHERE site_id IS NOT NULL)",
 ];
 
-/// Records the place of the text of removed games, for sources that stay.
+/// Records the place of the text of each removed game whose source stays.
 const NOTE: &str = "INSERT INTO removed_game (source_id, byte_offset, byte_length)
      SELECT source_id, byte_offset, byte_length FROM temp.removing CROSS JOIN main.game USING (game_id)
      WHERE source_id NOT IN (SELECT value FROM json_each(?1))";
 const COUNT: &str =
     "INSERT INTO setting (name, value) SELECT 'removed_games', count(*) FROM temp.removing WHERE true
      ON CONFLICT DO UPDATE SET value = value + excluded.value";
-/// Numbers of removed games are not reused.
+/// Records the last game, so that the ids of removed games are not reused.
 const KEEP_NUMBER: &str = "INSERT INTO setting (name, value) VALUES ('last_game', ?1)
      ON CONFLICT DO UPDATE SET value = max(value, excluded.value)";
 
-/// Removes sources whose games are removed; `?1` are their numbers.
+/// Removes sources whose games are removed; `?1` is a JSON array of the sources' ids.
 const REMOVE_SOURCES: [&str; 4] = [
     "DELETE FROM problem WHERE source_id IN (SELECT value FROM json_each(?1))",
     "DELETE FROM duplicate WHERE source_id IN (SELECT value FROM json_each(?1))",
@@ -106,12 +107,14 @@ const REMOVE_SOURCES: [&str; 4] = [
     "DELETE FROM source WHERE source_id IN (SELECT value FROM json_each(?1))",
 ];
 
-/// The returning games: source, first byte, and number of the game in the source.
+/// The skipped games that are read again: the source, the offset in bytes, and the number of the game in the
+/// source.
 const LIST_RETURNING: &str = "CREATE TEMP TABLE IF NOT EXISTS coming_back (
      source_id INTEGER, byte_offset INTEGER, game_number INTEGER, PRIMARY KEY (source_id, byte_offset))";
 const ADD_TO_RETURNING: &str = "INSERT INTO temp.coming_back VALUES (?1, ?2, ?3)";
 
-/// Removes their records as skipped games.
+/// Removes the rows of `duplicate` and `problem` of the skipped games that are read again, and the list of
+/// these games.
 const REMOVE_REPLACED: [&str; 3] = [
     "DELETE FROM duplicate WHERE (source_id, byte_offset) IN (SELECT source_id, byte_offset FROM temp.coming_back)",
     "DELETE FROM problem
@@ -119,7 +122,7 @@ const REMOVE_REPLACED: [&str; 3] = [
     "DROP TABLE temp.coming_back",
 ];
 
-/// Counts the returned games, which are later than game `?1`.
+/// Adds the games that were read again, which are later than game `?1`, to the counts of sources and imports.
 const COUNT_RETURNED: [&str; 2] = [
     "UPDATE source SET games = source.games + new.games, plies = source.plies + new.plies
      FROM (SELECT source_id, count(*) AS games, sum(ply_count) AS plies FROM game WHERE game_id > ?1 GROUP BY 1) AS new
@@ -154,7 +157,7 @@ pub(super) const RECOUNT: [&str; 4] = [
 const COUNT_POSITIONS: &str = "count positions";
 
 /// Updates the number of distinct positions in a database of one run. With several runs, each row has the
-/// run's own count. `?1` is the last game that existed before the returned ones.
+/// run's own count. `?1` is the last game that existed before skipped games were read again.
 const COUNT_GONE_POSITIONS: &str = "UPDATE import SET distinct_positions = distinct_positions - (
          SELECT count(*) FROM (SELECT DISTINCT key FROM temp.removing CROSS JOIN game_position USING (game_id)) AS gone
          WHERE NOT EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = gone.key AND o.game_id <= ?1
@@ -170,13 +173,13 @@ const COUNT_NEW_POSITIONS: &str = "UPDATE import SET distinct_positions = distin
 /// The rows of removed games that the large tables still have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RemainingRows<'r> {
-    /// All of them.
+    /// All rows.
     There,
-    /// The rows of `game_position` and `move_eval`; `occurrence` is rewritten without them.
+    /// The rows of `game_position` and `move_eval`; `occurrence` is rewritten without rows of removed games.
     InGamePosition,
-    /// No rows: these tables are rewritten without them.
+    /// No rows: these tables are rewritten without rows of removed games.
     Gone {
-        /// The number of rows of `game_position` of each game, for games with rows, in order.
+        /// The removed games that had rows of `game_position`, in order, each with the number of these rows.
         positions: &'r [(GameId, u32)],
     },
 }
@@ -190,18 +193,18 @@ impl RemainingRows<'_> {
 /// The data to remove in a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowsToRemove<'l> {
-    /// Games.
+    /// The games to remove.
     pub(crate) games: &'l GameSet,
-    /// The number of their positions.
+    /// The number of positions of these games.
     pub(crate) positions: u64,
-    /// Rows of a key are counted up to this number.
+    /// The number up to which the rows of a key are counted.
     pub(crate) threshold: u32,
     pub(crate) reason: Reason<'l>,
 }
 
 impl RowsToRemove<'_> {
-    /// Whether to count the positions that no game reaches any more: in a database of one run, if no games
-    /// are read again.
+    /// Whether to count the positions that no game reaches any more: in a database of one run, unless the
+    /// games are removed because their sources' tails are read again.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -220,7 +223,7 @@ impl RowsToRemove<'_> {
 pub(crate) enum Reason<'l> {
     /// The tails of their sources are read again.
     ReadAgain(&'l [Tail]),
-    /// The user removes them.
+    /// The user removes the games.
     RemovedRows(&'l RemovedRows),
 }
 
@@ -229,10 +232,10 @@ pub(crate) enum Reason<'l> {
 pub(crate) struct RemovedRows {
     /// Sources without remaining games.
     pub(crate) sources: Vec<SourceId>,
-    /// Games that were skipped as duplicates and are read again because their originals are removed: source,
-    /// byte, and number of the game in the source.
+    /// Games that were skipped as duplicates and are read again because their originals are removed: the
+    /// source, the offset in bytes, and the number of the game in the source.
     pub(crate) returning: Vec<(SourceId, u64, u32)>,
-    /// The last game that existed before.
+    /// The last game that existed before the removal.
     pub(crate) last_game: GameId,
 }
 
@@ -243,7 +246,7 @@ impl RemovedRows {
 }
 
 impl BulkLoader<'_> {
-    /// Removes rows that new rows replace.
+    /// Removes the rows of skipped games that are read again, because new rows replace them.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -260,9 +263,9 @@ impl BulkLoader<'_> {
         REMOVE_REPLACED.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
     }
 
-    /// Removes the rows of removed games, but does not change the counts of their positions. Unused names
-    /// stay until [`remove_names`](Self::remove_names). Returns the keys of removed rows of `position_game`
-    /// that had many rows.
+    /// Removes the rows of removed games, but does not update the visited positions. Unused names stay until
+    /// [`remove_names`](Self::remove_names). If all rows [still exist](RemainingRows::There), returns the
+    /// keys of the games' positions that had at least `leaving.threshold` rows.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -303,7 +306,7 @@ impl BulkLoader<'_> {
     }
 
     /// Updates the counts once skipped games have been read again; `last` is the last game that existed
-    /// before.
+    /// before the removal.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -314,8 +317,8 @@ impl BulkLoader<'_> {
         RECOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
     }
 
-    /// Removes the records of a tail other than its game: the game as a skipped one, and problems outside
-    /// games after it.
+    /// Removes the rows of a tail except those of a kept game: the row of its game as a skipped duplicate,
+    /// and problems that do not belong to a kept game.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -329,7 +332,7 @@ impl BulkLoader<'_> {
         Ok(())
     }
 
-    /// Lists the games to remove.
+    /// Writes the games to remove to a temporary table.
     fn list_removed(&self, games: &GameSet, rows: RemainingRows<'_>) -> Result<()> {
         const ACTION: &str = "list removed games";
         self.execute(ACTION, LIST, [])?;
@@ -346,7 +349,7 @@ impl BulkLoader<'_> {
         })
     }
 
-    /// Lists the keys of removed games that have many rows.
+    /// Returns the keys of the removed games' positions that have at least `threshold` rows.
     fn list_thinned(&self, threshold: u32) -> Result<Vec<PositionKey>> {
         let failed = |source| self.failed("list positions of removed games", source);
         let mut statement = self.connection().prepare(LIST_THINNED).map_err(failed)?;
@@ -361,7 +364,7 @@ impl BulkLoader<'_> {
         if rows == RemainingRows::There {
             self.execute(ACTION, REMOVE_OCCURRENCES, [])?;
         }
-        // First the tables that others depend on for finding rows.
+        // The table `game` comes last, because rows of the other tables refer to it.
         let mut tables = vec!["problem", "duplicate"];
         if !rows.are_removed() {
             tables.push("game_position");
@@ -387,7 +390,7 @@ impl BulkLoader<'_> {
         self.execute(COUNT_POSITIONS, UNCOUNT_POSITIONS, [gone.cast_signed()])
     }
 
-    /// Removes the names that only removed games had, once all other rows are written.
+    /// Removes the names that only removed games had. Called once all other rows are written.
     ///
     /// # Errors
     /// Errors of SQLite.

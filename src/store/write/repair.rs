@@ -18,12 +18,14 @@ use crate::store::write::fill::{fill_columns, fill_frequent_keys};
 use crate::store::write::remove::RECOUNT;
 use crate::store::write::temporary::Temporary;
 
-/// Creates an unknown source for games whose source is missing, so that they can stay or be removed.
+/// Creates a row, with an unknown path, for each missing source of games, so that its games can stay or be
+/// removed.
 const NAME_UNKNOWN: &str = "INSERT INTO source (source_id, path, import_id)
      SELECT source_id, 'unknown source ' || source_id, min(import_id) FROM game
      WHERE source_id NOT IN (SELECT source_id FROM source) GROUP BY source_id";
 
-/// Removes the rows of missing games, sources and names. A NULL is not affected: `NOT IN` is not true for it.
+/// Removes rows that belong to missing games and sources, and clears references to missing rows. NULL is not
+/// affected, because `NOT IN` is not true for NULL.
 const REMOVE: [&str; 12] = [
     "DELETE FROM problem WHERE source_id NOT IN (SELECT source_id FROM source)",
     "DELETE FROM problem WHERE game_id IS NOT NULL AND game_id NOT IN (SELECT game_id FROM game)",
@@ -84,7 +86,8 @@ const OCCURRENCES: [&str; 7] = [
     "DELETE FROM visited_position",
 ];
 
-/// The number of distinct positions in a database of one run, and a note that numbers are missing.
+/// Sets the number of distinct positions in a database of one run, and the number of removed games, if game
+/// ids are missing.
 const TOTALS: [&str; 2] = [
     "UPDATE import SET distinct_positions = (SELECT count(DISTINCT key) FROM occurrence WHERE level = 1)
      WHERE (SELECT count(*) FROM import) = 1",
@@ -108,22 +111,24 @@ fn begin_write(path: &Path) -> Result<Connection> {
 /// The result of [`Build::repair_rows`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RepairCounts {
-    /// Removed rows, because the row they belong to is missing.
+    /// Rows that were removed or changed because a row that they belong or refer to is missing.
     pub rows: u64,
-    /// Removed names, because no game uses them.
+    /// Names that were removed because no game uses them.
     pub names: u64,
-    /// Removed sources, because none of their data remains.
+    /// Sources that were removed, so that they can be indexed again, because none of their games or none of
+    /// their data remains.
     pub sources: u64,
-    /// Missing sources with games: each has a row again, without any data.
+    /// Missing sources of existing games. Each source has a row again, with an unknown path.
     pub unknown_sources: u64,
 }
 
 impl Build {
-    /// Starts from a copy of the lock's target with an updated schema, instead of an empty database. Until it
-    /// replaces the target, no other program can write to the target, because its changes would be lost.
+    /// Starts from a copy of the lock's target with an updated schema, instead of an empty database. Until
+    /// the build replaces the target, no other program can write to the target, because the changes would be
+    /// lost.
     ///
     /// # Errors
-    /// If it cannot be read or copied, or somebody is writing to it.
+    /// If the target cannot be read or copied, or somebody is writing to it.
     pub fn copy_of(database: &Database, lock: WriterLock, cache_bytes: u64) -> Result<Self> {
         let temporary = Temporary(lock.temporary(""));
         let failed = |source| Error::sqlite(lock.target(), "copy the database", source);
@@ -136,8 +141,8 @@ impl Build {
         Self::from_copy(temporary, options, lock, database.set_up(), held)
     }
 
-    /// Removes rows that belong to missing rows, rebuilds `occurrence`, clears the tables of visited
-    /// positions, and counts sources and runs.
+    /// Removes rows that belong to missing rows, rebuilds `occurrence` and the columns and sets of games,
+    /// clears the tables of visited positions, and recounts the games of sources and runs.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -168,9 +173,9 @@ impl Build {
         Ok(mended)
     }
 
-    /// Calls `hash` with the start key, both names, the date and the first moves of each game whose players
-    /// are known, and stores the returned hashes. Clears those of other games. Returns the number of changed
-    /// hashes.
+    /// Calls `hash` with the key of the start position, both names, the date and the first moves (at most
+    /// `most_moves`) of each game whose players are known, and stores the returned hashes. Clears the hashes
+    /// of other games. Returns the number of changed hashes.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -212,7 +217,8 @@ impl Build {
         run().map_err(|source| self.failed(source))
     }
 
-    /// The keys with at least `rows` rows of `occurrence`, which is one level now, in ascending order.
+    /// The keys with at least `rows` rows of `occurrence`, in ascending order. The table must have been
+    /// repaired, so that it has only one level.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -227,7 +233,7 @@ impl Build {
         keys().map_err(|source| self.failed(source))
     }
 
-    /// Games with missing positions, at most `most`.
+    /// The first games with missing positions, at most `most` games.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -249,7 +255,8 @@ impl Build {
     }
 }
 
-/// The first moves of a game, and the key of its start position; `None` if it has no positions.
+/// Stores the first moves of a game in `codes`, and returns the key of its start position; `None` if the game
+/// has no positions.
 fn first_moves(
     connection: &Connection,
     game: u32,

@@ -1,4 +1,4 @@
-//! Columns and sets of games, updated when games are added or removed.
+//! Updates columns and sets of games when games are added or removed.
 
 use rusqlite::{Connection, Row, params};
 
@@ -99,7 +99,7 @@ impl BulkLoader<'_> {
         self.execute(WRITE_VISITS, PUT_VISITS, params![key.as_i64(), block, games])
     }
 
-    /// Removes games of a block from those that reached a visited position.
+    /// Removes games from the stored games of a block that reached a visited position.
     pub(crate) fn remove_visits(&self, key: PositionKey, block: u32, removed: &GameSet) -> Result<()> {
         let old = self.visits(key, block)?;
         let mut left = Vec::new();
@@ -111,7 +111,7 @@ impl BulkLoader<'_> {
         self.put_visits(key, block, &pack_block(left))
     }
 
-    /// Removes the sets of a position that is no longer a visited one.
+    /// Removes the sets of a position that is no longer a visited position.
     pub(super) fn remove_visit_sets(&self, key: PositionKey) -> Result<()> {
         let last = || -> rusqlite::Result<Option<u16>> {
             let mut last = self.connection().prepare_cached("SELECT max(block) AS block FROM visit_set")?;

@@ -1,4 +1,4 @@
-//! A side database: holds rows before they are copied to a database.
+//! Side databases, which hold rows before they are copied to another database.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::store::schema;
 use crate::store::write::features::copy_sets;
 use crate::store::write::temporary::{Temporary, configure, root_page};
 
-/// A temporary database with the same schema. Its rows are copied to another database later.
+/// A temporary database with the schema of an empty database. Its rows are later copied to another database.
 #[derive(Debug)]
 pub struct SideDatabase {
     connection: Connection,
@@ -26,13 +26,13 @@ pub struct SideDatabase {
 /// An index of a side database's rows.
 #[derive(Debug)]
 pub struct SideIndex {
-    /// Its name.
+    /// The name of the index.
     pub name: String,
-    /// The statement that creates it.
+    /// The statement that creates the index.
     pub sql: String,
-    /// The file that contains it.
+    /// The file that contains the index.
     pub file: Arc<PageFile>,
-    /// Its pages.
+    /// The pages of the index.
     pub tree: Tree,
 }
 
@@ -53,8 +53,8 @@ impl SideDatabase {
         Ok(Self { connection, temporary, game_indexes })
     }
 
-    /// Builds the indexes of `game`, once all its rows are written. Returns those whose rows fit completely
-    /// on their pages.
+    /// Builds the indexes of `game`, once all its rows are written. Returns the indexes whose rows fit
+    /// completely on their pages.
     ///
     /// # Errors
     /// Errors of SQLite and the operating system.
@@ -76,19 +76,19 @@ impl SideDatabase {
         Ok(indexes)
     }
 
-    /// The connection to it.
+    /// The connection to the database.
     #[must_use]
     pub const fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Its file.
+    /// The path of the database file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.temporary.0
     }
 
-    /// Closes it. Its file stays until the result is dropped.
+    /// Closes the database. Its file stays until the result is dropped.
     pub(crate) fn close(self) -> Result<Temporary> {
         let Self { connection, temporary, .. } = self;
         let closed = connection.close();
@@ -99,7 +99,7 @@ impl SideDatabase {
 
 /// Attaches a closed side database under a name. It must be detached before its file is dropped.
 pub(crate) fn attach(main: &Connection, side: &Temporary, name: &str) -> rusqlite::Result<()> {
-    // As bytes: a path may not be UTF-8.
+    // The path is passed as bytes, because it need not be valid UTF-8.
     main.execute(&format!("ATTACH ?1 AS {name}"), [side.0.as_os_str().as_encoded_bytes()]).map(drop)
 }
 
@@ -116,11 +116,11 @@ pub(crate) fn remove_replaced(main: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// Whether there are sets to merge with those of new games.
+/// Whether there are sets to merge with the sets of new games.
 const SETS_THERE: &str = "SELECT EXISTS (SELECT 1 FROM main.game_set)";
 
 /// Copies all rows of an attached side database except those of `problem` and `occurrence_level`. Additional
-/// tables and columns of the other database are not changed.
+/// tables and columns of the main database are not changed.
 pub(crate) fn copy_rows(main: &Connection, side: &str) -> rusqlite::Result<()> {
     let sql = format!(
         "SELECT name FROM {side}.sqlite_schema
@@ -138,7 +138,7 @@ pub(crate) fn copy_rows(main: &Connection, side: &str) -> rusqlite::Result<()> {
             continue;
         }
         let own = columns(main, &table, side)?;
-        // All columns of equal tables: SQLite copies the rows without decoding them.
+        // If the tables have equal columns, `*` lets SQLite copy the rows without decoding them.
         if own == columns(main, &table, "main")? {
             copy(main, &table, "*", &format!("{side}.{table}"))?;
         } else {

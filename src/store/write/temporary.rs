@@ -1,4 +1,4 @@
-//! Sets up temporary databases that nobody else uses yet, and removes them.
+//! Configures temporary databases that nobody else uses yet, and removes them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ impl Drop for Temporary {
 
 /// Configures a connection for writing a file that is useless until it is complete.
 pub(crate) fn configure(connection: &Connection, cache_bytes: u64) -> rusqlite::Result<()> {
-    // Must come before the first write to have an effect.
+    // The page size has an effect only if it is set before the first write.
     connection.pragma_update(None, "page_size", schema::PAGE_SIZE)?;
     connection.pragma_update(None, "journal_mode", "OFF")?;
     connection.pragma_update(None, "synchronous", "OFF")?;
@@ -44,7 +44,7 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The root page of a table.
+/// The root page of a table or index.
 pub(crate) fn root_page(connection: &Connection, table: &str) -> rusqlite::Result<PageNumber> {
     let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
     connection.query_row(sql, [table], |row| row.get(0)).map(PageNumber)

@@ -1,4 +1,4 @@
-//! Updates `visited_position` and `continuation` when games are added.
+//! Updates `visited_position` and `continuation` when games are added or removed.
 
 use rusqlite::params;
 
@@ -11,7 +11,7 @@ use crate::store::row::{ResultCounts, VisitedPositionBatch};
 use crate::store::write::bulk::BulkLoader;
 
 impl BulkLoader<'_> {
-    /// Whether `position_game` has at least `count` rows of a key. `count` is at least 1.
+    /// Whether `position_game` has at least `count` rows of a key. `count` must be at least 1.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -20,7 +20,7 @@ impl BulkLoader<'_> {
             .map_err(|source| self.failed("read table position_game", source))
     }
 
-    /// Adds to the counts of existing rows, and replaces their lists, unless these are given as an empty
+    /// Adds to the counts of existing rows, and replaces their lists of games, unless a new list is an empty
     /// text. Creates missing continuations.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl BulkLoader<'_> {
         self.execute("write table visited_position", sql, params)
     }
 
-    /// Subtracts games from the counts of a continuation, which is removed with the last of them.
+    /// Subtracts games from the counts of a continuation, and removes the continuation if no games remain.
     ///
     /// # Errors
     /// Errors of SQLite.
