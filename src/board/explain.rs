@@ -27,7 +27,7 @@ pub enum MoveRefusal {
     OtherSide {
         /// The piece.
         piece: Piece,
-        /// Its square.
+        /// The square of the piece.
         from: Square,
     },
     /// No piece of this kind and side can reach the target.
@@ -53,7 +53,7 @@ pub enum MoveRefusal {
     Pinned {
         /// The piece.
         piece: Piece,
-        /// Its square.
+        /// The square of the piece.
         from: Square,
     },
     /// The king would be in check on the target.

@@ -546,7 +546,7 @@ impl Position {
         if self.standard_castling { code.uci(None) } else { self.uci_chess960(code) }
     }
 
-    /// The move in UCI notation with the option `UCI_Chess960`: castling as the king taking its rook, whatever the squares.
+    /// The move in UCI notation with the option `UCI_Chess960`: castling is always the king taking its rook.
     #[must_use]
     pub fn uci_chess960(&self, code: MoveCode) -> super::Uci {
         let short = match code.special() {

@@ -3,8 +3,8 @@
 use super::{Castling, Color, PieceKind, Position, Setup, Square, SquareSet};
 
 impl Position {
-    /// The other legal positions with the same pieces on the same squares: with the other side to move, other
-    /// castling rights or another en-passant square.
+    /// The other legal positions with the same pieces on the same squares: positions that differ in the side
+    /// to move, the castling rights or the en-passant square.
     #[must_use]
     pub fn same_placement(&self) -> Vec<Self> {
         let own = self.canonical_fen();

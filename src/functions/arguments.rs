@@ -154,7 +154,7 @@ impl<'a, 'c> Arguments<'a, 'c> {
 
     /// Returns an error if the statement was interrupted: SQLite does not check this between function calls
     /// within one row. Without the feature `bundled`, nothing is checked: the extension may be loaded into an
-    /// older SQLite that does not support this.
+    /// older SQLite that cannot report an interrupt.
     #[cfg_attr(not(feature = "bundled"), allow(clippy::unused_self, clippy::unnecessary_wraps))]
     pub(super) fn check_interrupt(&self) -> Result<(), Problem> {
         #[cfg(feature = "bundled")]

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::{general, register};
 use crate::store::{Database, Result};
 
-/// Registers all functions, including those that the SQLite of other programs has built in.
+/// Registers all functions, including general functions that are built into SQLite in other programs.
 fn register_all(connection: &Connection) -> rusqlite::Result<()> {
     register(connection)?;
     general::register(connection)

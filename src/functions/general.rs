@@ -1,6 +1,6 @@
 //! General SQL functions that SQLite also has in other programs: mathematics, `regexp`, `median`,
-//! `percentile` and the table `generate_series`. The bundled SQLite is compiled without them. Its `trim` with
-//! two arguments is replaced by a faster one.
+//! `percentile` and the table `generate_series`. The bundled SQLite is compiled without them. A faster `trim`
+//! with two arguments replaces SQLite's own.
 
 use std::collections::HashSet;
 

@@ -25,8 +25,8 @@ fn continues_as_prose(text: &[u8]) -> bool {
     word.len() > 1 && word.iter().all(u8::is_ascii_lowercase) && !super::word::is_remark(word)
 }
 
-/// The comment in square brackets at the start of `text`, and its length including the brackets. It must not
-/// contain a blank line. A command, such as `[%clk 0:01:00]`, keeps its brackets.
+/// The comment in square brackets at the start of `text`, and its length including the brackets. The comment
+/// must not contain a blank line. A command, such as `[%clk 0:01:00]`, keeps its brackets.
 #[cold]
 pub(super) fn bracketed_comment(text: &[u8]) -> Option<(&[u8], usize)> {
     const LONGEST: usize = 200;

@@ -24,7 +24,8 @@ pub enum Token<'a> {
     UnclosedComment,
     /// A variation that is not closed within the game.
     UnclosedVariation,
-    /// An unclosed `(` before the first move. There is no move to vary, so only the bracket is skipped.
+    /// An unclosed `(` before the first move. There is no move that a variation could replace, so only the
+    /// bracket is skipped.
     StrayOpening,
     /// A `)` or `}` without an opening bracket.
     StrayClosing,

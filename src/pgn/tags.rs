@@ -168,7 +168,7 @@ impl<'a> TagPair<'a> {
     }
 }
 
-/// A parsed tag pair, and its problems.
+/// A parsed tag pair, its end, and whether it is unclosed.
 pub(super) struct ReadTag<'a> {
     pub(super) pair: TagPair<'a>,
     /// The offset after the tag pair.

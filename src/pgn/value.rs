@@ -68,11 +68,11 @@ impl fmt::Display for Speed {
 /// Facts in a game's tags that are stored in columns in addition to the tags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameFacts {
-    /// The id of the game on Lichess: its address is `https://lichess.org/` followed by the id.
+    /// The id of the game on Lichess: the game's address is `https://lichess.org/` followed by the id.
     pub lichess_id: Option<String>,
     /// Start of the game in UTC: `YYYY-MM-DDTHH:MM:SSZ`.
     pub started_at: Option<String>,
-    /// The time control.
+    /// The time control of the game.
     pub time: TimeControl,
     /// How the game ended, in the words of its site.
     pub termination: Option<String>,

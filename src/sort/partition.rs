@@ -202,7 +202,7 @@ impl<R: Record> Partitions<R> {
         records: &mut Vec<R>,
     ) -> Result<()> {
         let bucket = |record: R| (record.sort_key() << self.bits >> (128 - Self::BUCKET_BITS)) as usize;
-        // The number of records of each bucket, then the index of its next record.
+        // First the number of records of each bucket, then the index at which its next record is stored.
         let mut next = vec![0; 1 << Self::BUCKET_BITS];
         self.for_each_record(partition, &range, |record| next[bucket(record)] += 1)?;
         let mut start = 0;

@@ -35,7 +35,8 @@ pub struct PositionDistance {
     structure: PawnStructure,
     material: Material,
     side: Color,
-    /// The total weight of the position's pieces; in the upper half, the number of its pawns.
+    /// In the lower half, the total weight of the position's pieces; in the upper half, the number of its
+    /// pawns.
     all: u32,
 }
 

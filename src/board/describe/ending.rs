@@ -3,7 +3,8 @@
 use super::material::Material;
 use crate::board::{Color, Piece, PieceKind};
 
-/// A kind of ending. Each side has its king and any number of pawns, and no other pieces than those named.
+/// A kind of ending. Each side has its king, any number of pawns, and only those other pieces that the kind
+/// names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ending {
     /// Only kings and pawns, with at least one pawn.
@@ -69,7 +70,7 @@ impl Ending {
         }
     }
 
-    /// Whether a position is of this kind, given as a FEN or as its placement alone.
+    /// Whether a position, given as a FEN or as its placement alone, is of this kind.
     #[must_use]
     pub fn matches(self, fen: &[u8]) -> bool {
         self.includes(Material::from_placement(fen))

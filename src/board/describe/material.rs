@@ -18,7 +18,7 @@ const ORDER: [PieceKind; 6] = [
 /// bit.
 const BITS: u32 = 5;
 const MAX: u64 = 15;
-/// The largest count including the guard bit, which is used by set-ups with more pieces than a game can have.
+/// The largest count if the guard bit is part of it, as in set-ups with more pieces than a game can have.
 /// Signatures do not match all such set-ups.
 const WITH_GUARD: u64 = 31;
 /// The guard bits of all counts.
@@ -301,7 +301,7 @@ impl MaterialSignature {
         Self { least: turned(self.least), most: turned(self.most) }
     }
 
-    /// Whether a position matches, given as a FEN or as its placement alone. Allocates nothing.
+    /// Whether a position, given as a FEN or as its placement alone, matches. Allocates nothing.
     #[must_use]
     pub fn matches(&self, fen: &[u8]) -> bool {
         self.includes(Material::from_placement(fen))

@@ -6,7 +6,7 @@ use crate::board::{MoveCode, PieceKind, Special, Square, SquareSet};
 ///
 /// | part | matches |
 /// |---|---|
-/// | `K`, `Q`, `R`, `B`, `N`, `P` or nothing | the piece that moves; as in SAN, a pawn without a letter |
+/// | `K`, `Q`, `R`, `B`, `N`, `P` or nothing | the piece that moves; without a letter, a pawn, as in SAN |
 /// | `?` | any piece |
 /// | `a` … `h`, `1` … `8`, `e2` before the target | the origin |
 /// | `x` | a capture; without it, the move may or may not be a capture |

@@ -176,9 +176,9 @@ impl Rank {
             if contents & EMPTY != 0 {
                 return None;
             }
-            // Without a star before the sign, its distance from the left edge is fixed; with a star before it
-            // and none after it, its distance from the right edge. Between two stars, it can be on any square
-            // in between.
+            // A sign without a star before it has a fixed distance from the left edge; a sign with a star
+            // before it, but none after it, from the right edge. Between stars, the squares from one to the
+            // other are possible.
             let is_star_before = self.stars & ((2 << sign) - 1) != 0;
             let is_star_behind = self.stars >> sign >> 1 != 0;
             let (left, right) = (sign, sign + 8 - signs);
@@ -311,7 +311,7 @@ impl Pattern {
         self.side.is_none() && asking == 1 && self.parts().len() == 1
     }
 
-    /// Whether a position matches, given as a FEN or, if the pattern has no side to move, as the placement
+    /// Whether a position matches. `fen` is its FEN or, if the pattern has no side to move, the placement
     /// alone.
     ///
     /// Reads no further than needed and allocates nothing. `fen` is not validated: the result for a text that
