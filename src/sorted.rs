@@ -235,8 +235,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::properties::cases;
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn values_are_sorted_like_those_of_the_standard_library(values: Vec<(u8, u16)>) {
             let (mut sorted, mut expected) = (values.clone(), values);

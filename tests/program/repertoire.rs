@@ -203,6 +203,7 @@ fn unreadable_text_is_reported() {
     side,chapter,name,moves,games,wins,draws,losses,followed,is_open,left_by,left_at,left_games,start_fen
     w,1,,1. e4 e5 2. Nf3,1,1,0,0,3,0,,,,
     w,1,,1. e4 c5,0,0,0,0,1,1,,,,
+    w,3,,1. c4 c5 2. g3,0,0,0,0,0,0,,,,
     pgndex: note: mine.pgn:1: game 1, Orientation is "green", not white or black: ignored
     pgndex: note: mine.pgn:5: game 2, variant "Atomic" is not supported; the game is left out
     pgndex: note: games without the tag Orientation are taken as a repertoire for White; if this is wrong, use --side black

@@ -359,7 +359,7 @@ mod errors {
         pgndex: error: no such column: white
           2 |  white
             |  ^
-          there is such a column in: games
+          tables with this column: games
         ");
         insta::assert_snapshot!(failure("SELEC 1"), @r#"
         pgndex: error: near "SELEC": syntax error

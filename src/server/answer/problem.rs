@@ -90,7 +90,7 @@ impl Problem {
     pub(in crate::server) fn too_slow_sql(time: Duration) -> Self {
         let detail = format!(
             "The statement took longer than {} s; let it read fewer rows, with WHERE or an inner LIMIT. The server's option \
-             --sql-timeout allows more time.",
+             sql-timeout allows more time.",
             time.as_secs_f64()
         );
         Self::new(504, "took too long", detail)

@@ -60,7 +60,7 @@ impl Guard {
         if is_allowed {
             return Ok(());
         }
-        let detail = "This server does not answer to this host name. Start it with --allow-host NAME.";
+        let detail = "This server does not answer to this host name. Its operator can allow it with the option allow-host.";
         Err(Problem::new(403, "unknown host", detail))
     }
 
