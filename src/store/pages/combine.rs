@@ -41,9 +41,9 @@ pub fn count_unchanged_leaves(old: &Tree, (new_file, new): (&PageFile, &Tree)) -
     Ok(end.saturating_sub(1))
 }
 
-/// Merges the rows of two trees of an index into leaves of `file`, in order: a tree `old` of the same file,
-/// and a tree of another file. The indexes have the same columns, all ascending and compared as bytes. Leaves
-/// of the old tree that [stay](count_unchanged_leaves) are not read.
+/// Merges the rows of two trees of an index, in order, into new leaves of `file`. The tree `old` is in this
+/// file, and the tree `new` in another file. Both must have the same columns, all ascending and compared as
+/// bytes. Leaves of the old tree that [stay unchanged](count_unchanged_leaves) are not read.
 ///
 /// # Errors
 /// If a page cannot be read, is damaged, or cannot be written.

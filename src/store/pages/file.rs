@@ -111,7 +111,8 @@ impl PageFile {
         }
     }
 
-    /// Extends the file to the length of all its pages, including those not written yet.
+    /// Extends the file so that it has space for all its pages, including allocated pages that are not
+    /// written yet.
     ///
     /// # Errors
     /// If the file cannot be extended.

@@ -105,12 +105,12 @@ impl LeafWriter {
         self.push_parts(&prefix[start..], payload)
     }
 
-    /// Adds a row given as a leaf cell of a page of the same size.
+    /// Adds a row given as a leaf cell of another page, which must have the same size.
     pub(super) fn push_cell(&mut self, cell: &[u8]) -> Result<(), BtreeError> {
         self.push_parts(cell, &[])
     }
 
-    /// Adds rows of a [packed](PageView::is_packed) leaf of the same page size.
+    /// Adds rows of a [packed](PageView::is_packed) leaf, which must have the same page size.
     pub(super) fn push_packed(
         &mut self,
         leaf: PageView<'_>,

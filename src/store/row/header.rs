@@ -35,7 +35,7 @@ pub(crate) struct SideTable {
     /// The number of the table's rows in a batch.
     #[cfg_attr(not(feature = "index"), allow(dead_code))]
     pub(crate) len: fn(&HeaderBatch) -> usize,
-    /// The value in a row and column of a batch.
+    /// The value in a row and column of the table, from a batch.
     #[cfg_attr(not(feature = "index"), allow(dead_code))]
     pub(crate) cell: for<'b> fn(&'b HeaderBatch, usize, usize) -> Option<Cell<'b>>,
 }

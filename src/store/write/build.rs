@@ -1,4 +1,4 @@
-//! Builds a new database, all or nothing.
+//! Builds a new database completely or not at all.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
@@ -46,7 +46,7 @@ pub struct Build {
     temporary: Temporary,
     options: BuildOptions,
     lock: WriterLock,
-    /// Registers the SQL functions on a connection, in case somebody has created indexes on them.
+    /// Registers the SQL functions on a connection, in case somebody has created indexes that use them.
     set_up: Option<SetUp>,
     /// Prevents others from writing to a target from which the build was copied.
     held: Option<Connection>,

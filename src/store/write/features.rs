@@ -107,7 +107,7 @@ fn replacement(connection: &Connection, block: u32) -> rusqlite::Result<RowWrite
 }
 
 /// Sets of a block in stored form, concatenated. They are buffered, because sets cannot be written while
-/// others are read.
+/// other sets are read.
 #[derive(Default)]
 struct EncodedSets {
     bytes: Vec<u8>,

@@ -79,7 +79,7 @@ impl Snapshot {
 }
 
 impl BulkLoader<'_> {
-    /// Makes a level, to which occurrences are added, the last level, and stores its frequent keys, if
+    /// Makes `level` the last level, to which occurrences are added, and stores its frequent keys, if
     /// counted.
     ///
     /// # Errors

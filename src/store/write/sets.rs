@@ -21,7 +21,7 @@ const WRITE_VISITS: &str = "write table visit_set";
 
 impl BulkLoader<'_> {
     /// Continues the last block of columns of a database, from which games in `removed` are about to be
-    /// removed. The block is then replaced as a whole.
+    /// removed. The continued block later replaces the stored block as a whole.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -90,7 +90,7 @@ impl BulkLoader<'_> {
         remove().map_err(|source| self.failed(WRITE_COLUMNS, source))
     }
 
-    /// Stores the games of a block that reached a visited position. Without games, the row is removed.
+    /// Stores the games of a block that reached a visited position. If `games` is empty, the row is removed.
     pub(crate) fn put_visits(&self, key: PositionKey, block: u32, games: &[u8]) -> Result<()> {
         if games.is_empty() {
             let sql = "DELETE FROM visit_set WHERE block = ?2 AND key = ?1";

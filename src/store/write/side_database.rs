@@ -14,7 +14,7 @@ use crate::store::schema;
 use crate::store::write::features::copy_sets;
 use crate::store::write::temporary::{Temporary, configure, root_page};
 
-/// A temporary database with the schema of an empty database. Its rows are later copied to another database.
+/// A temporary database with the current schema. Its rows are later copied to another database.
 #[derive(Debug)]
 pub struct SideDatabase {
     connection: Connection,

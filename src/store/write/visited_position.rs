@@ -20,8 +20,8 @@ impl BulkLoader<'_> {
             .map_err(|source| self.failed("read table position_game", source))
     }
 
-    /// Adds to the counts of existing rows, and replaces their lists of games, unless a new list is an empty
-    /// text. Creates missing continuations.
+    /// Adds the batch's counts to the counts of existing rows, and replaces their lists of games, unless a
+    /// new list is an empty text. Creates missing continuations.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`](crate::store::Error::DiskFull).
