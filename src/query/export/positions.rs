@@ -18,7 +18,7 @@ pub enum Positions<'a> {
     Within(RangeInclusive<u32>),
     /// The last position.
     Last,
-    /// The position at which a game completes a course, as [`Find`](crate::query::Find) finds it.
+    /// The position at which a game completes a course, as [`FindQuery`](crate::query::FindQuery) finds it.
     First(&'a PositionSequence),
 }
 
