@@ -193,9 +193,17 @@ impl<K: Ord, V> Extend<(K, V)> for SortedMap<K, V> {
 
 impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
-        let mut map = Self::new();
-        map.extend(pairs);
-        map
+        let mut pairs: Vec<(K, V)> = pairs.into_iter().collect();
+        sort_by(&mut pairs, |(one, _), (other, _)| one.cmp(other));
+        // Of equal keys the last one counts, as with `insert`: `dedup_by` keeps the first, so swap.
+        pairs.dedup_by(|later, kept| {
+            let is_same = later.0 == kept.0;
+            if is_same {
+                std::mem::swap(later, kept);
+            }
+            is_same
+        });
+        Self(pairs)
     }
 }
 
@@ -246,6 +254,8 @@ mod tests {
             sort_by_key(&mut sorted, |&(key, _)| key);
             expected.sort_by_key(|&(key, _)| key);
             prop_assert_eq!(&sorted, &expected);
+            let map: SortedMap<_, _> = sorted.iter().copied().collect();
+            prop_assert!(map.iter().eq(&expected.iter().copied().collect::<BTreeMap<_, _>>()));
             expected.sort();
             expected.dedup();
             prop_assert_eq!(distinct(sorted), expected);

@@ -39,8 +39,9 @@ pub(crate) mod write;
 
 pub use crate::id::ImportId;
 pub use cell::WrongCell;
+pub(crate) use cell::read_rows;
 #[cfg(feature = "index")]
-pub(crate) use cell::{Cells, GAME_COLUMN, GAME_SET, OPENING, SOURCE, VISIT_SET, format_value, read_rows};
+pub(crate) use cell::{Cells, GAME_COLUMN, GAME_SET, OPENING, SOURCE, VISIT_SET, format_value};
 #[cfg(feature = "index")]
 pub(crate) use database::keep_temporary_files_in;
 pub use database::{Database, Stop};

@@ -9,7 +9,7 @@ use crate::board::MoveCode;
 use crate::id::GameId;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, decode_whole, games_of};
-use crate::store::cell::{Cells, GAME_POSITION, GAME_SET, read_rows};
+use crate::store::cell::{Cells, GAME_POSITION, GAME_SET};
 use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, FeatureQuery, FeatureRows, each_set};
 
 /// The expected contents of a column of sets.
@@ -172,5 +172,5 @@ pub(crate) fn fill_block(
 pub(crate) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<u32>> {
     let last = block_of(GameId(u32::MAX)).0;
     let sql = "SELECT DISTINCT block FROM game_set WHERE typeof(block) = 'integer' AND block BETWEEN 0 AND ?1 ORDER BY 1";
-    read_rows(&mut connection.prepare(sql)?, [last], |row| row.get(0))
+    crate::store::read_rows(&mut connection.prepare(sql)?, [last], |row| row.get(0))
 }
