@@ -45,6 +45,7 @@ pub(crate) enum Takes {
     /// Positions, and rows of `move_eval`.
     Positions,
     /// The moves of whole games. All rows, also those of `move_eval`, go to the sink.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet files need it"))]
     Moves,
     /// Games with their rows and moves, but no other data. The sink gets the rows after the encoded data.
     Games,
