@@ -1,11 +1,12 @@
 //! Annotations of games: what the PGN says about the moves.
 
+use std::collections::{BTreeMap, HashMap};
+
 use rusqlite::Connection;
 
 use crate::board::MoveCode;
 use crate::id::{GameId, Ply};
 use crate::pgn::{Eval, MoveNumbers};
-use crate::sorted::SortedMap;
 use crate::store::cell::{COMMAND, COMMENT, Cells, MOVE_EVAL, NAG, Table, VARIATION, VARIATION_MOVE};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
@@ -17,9 +18,9 @@ pub(crate) const MOST_DEPTH: usize = 1000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameAnnotations {
     /// The annotations of positions, by line and ply.
-    remarks: SortedMap<(u32, Ply), PositionAnnotations>,
+    remarks: BTreeMap<(u32, Ply), PositionAnnotations>,
     /// Variations, by the line and the ply at which they branch off.
-    variations: SortedMap<(u32, Ply), Vec<StoredVariation>>,
+    variations: BTreeMap<(u32, Ply), Vec<StoredVariation>>,
 }
 
 /// The annotations of a position and of the move that led to it.
@@ -70,7 +71,7 @@ impl GameAnnotations {
     }
 
     fn remarks(&mut self, line: u32, ply: u32) -> &mut PositionAnnotations {
-        self.remarks.entry((line, Ply(ply)))
+        self.remarks.entry((line, Ply(ply))).or_default()
     }
 }
 
@@ -190,9 +191,9 @@ pub(crate) fn game_annotations(connection: &Connection, game: GameId) -> rusqlit
 fn game_variations(
     connection: &Connection,
     game: GameId,
-) -> rusqlite::Result<SortedMap<(u32, Ply), Vec<StoredVariation>>> {
+) -> rusqlite::Result<BTreeMap<(u32, Ply), Vec<StoredVariation>>> {
     let mut leaves = Vec::new();
-    let mut depths = SortedMap::from_iter([(0, 0)]);
+    let mut depths = HashMap::from([(0, 0)]);
     VARIATIONS.each(connection, game, &mut |cells| {
         let (line, parent): (u32, u32) = (cells.get("line")?, cells.get("parent_line")?);
         // This program gives a line a greater number than its parent, and limits the depth. Rows that break
@@ -204,15 +205,15 @@ fn game_variations(
         }
         Ok(())
     })?;
-    let mut moves: SortedMap<u32, Vec<MoveCode>> = SortedMap::new();
+    let mut moves: HashMap<u32, Vec<MoveCode>> = HashMap::new();
     VARIATION_MOVES.each(connection, game, &mut |cells| {
-        moves.entry(cells.get("line")?).push(MoveCode::from_stored(cells.get("move_code")?));
+        moves.entry(cells.get("line")?).or_default().push(MoveCode::from_stored(cells.get("move_code")?));
         Ok(())
     })?;
-    let mut variations: SortedMap<_, Vec<_>> = SortedMap::new();
+    let mut variations: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (line, place) in leaves {
         let variation = StoredVariation { line, moves: moves.remove(&line).unwrap_or_default() };
-        variations.entry(place).push(variation);
+        variations.entry(place).or_default().push(variation);
     }
     Ok(variations)
 }

@@ -402,9 +402,14 @@ fn annotations_take_time_by_their_number() {
     let with_variations = move |plies: usize| {
         (0..plies).map(|ply| format!("{} ({} e5) ", moves[ply % 4], others[ply % 4])).collect::<String>()
     };
-    let texts: [(&str, Text, usize); 6] = [
+    let texts: [(&str, Text, usize); 7] = [
         ("a variation at each ply", Box::new(with_variations), 10_000),
         ("variations at one ply", Box::new(|count| format!("Nf3 {}", "(e4 e5) ".repeat(count))), 20_000),
+        (
+            "comments and glyphs of variations",
+            Box::new(|count| format!("Nf3 {}", "(e4 {a} e5 $1) ".repeat(count))),
+            40_000,
+        ),
         ("nested", Box::new(|depth| format!("Nf3 {} ", "(Nc3 ".repeat(depth) + &")".repeat(depth))), 50_000),
         (
             "only brackets",
