@@ -23,7 +23,7 @@ pub(super) fn note_unknown_names(unknown: &[SimilarNames]) {
 
 /// The same with another form of the filter's field.
 pub(super) fn note_unknown(unknown: &[SimilarNames], option: impl Fn(&str) -> String) {
-    for SimilarNames { field, named, wanted, near, other_field } in unknown {
+    for SimilarNames { field, named, wanted, near, elsewhere } in unknown {
         let of = match named {
             Named::Player => "player",
             Named::Event => "event",
@@ -31,7 +31,7 @@ pub(super) fn note_unknown(unknown: &[SimilarNames], option: impl Fn(&str) -> St
             Named::Opening => "opening",
         };
         let name = format!("\"{}\"", printable(wanted));
-        let other = other_field
+        let other = elsewhere
             .map(|other| format!("; {} matches {}", option(other.field), counted(other.games, "game")));
         let option = option(field);
         // A name given without an option is the option's text itself.

@@ -24,7 +24,7 @@ pub struct SimilarNames {
     pub near: Vec<String>,
     /// Of an event or a site that nothing bears: the other field, if games have the name there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub other_field: Option<OtherField>,
+    pub elsewhere: Option<OtherField>,
 }
 
 /// A field in which games have a name.
@@ -47,8 +47,8 @@ pub fn similar_names(database: &Database, selection: &Selection) -> store::Resul
         .map(|name| {
             let sign = if matches!(name.filter, NameFilter::Exactly(_)) { "=" } else { "" };
             let wanted = format!("{sign}{}", name.filter.text());
-            let (near, other_field) = (near(database, name)?, other_field(database, name)?);
-            Ok(SimilarNames { field: name.field, named: name.named, wanted, near, other_field })
+            let (near, elsewhere) = (near(database, name)?, other_field(database, name)?);
+            Ok(SimilarNames { field: name.field, named: name.named, wanted, near, elsewhere })
         })
         .collect()
 }
