@@ -50,12 +50,18 @@ fn groups(command: &Command) -> Groups {
         let usual = if arg.is_positional() { ARGUMENTS } else { OPTIONS };
         let heading = arg.get_help_heading().unwrap_or(usual);
         let row = format!("| {} | {} |\n", written(arg), meaning(arg));
-        match groups.iter_mut().find(|(other, _)| other == heading) {
-            Some((_, rows)) => rows.push(row),
-            None => groups.push((heading.to_owned(), vec![row])),
-        }
+        rows_under(&mut groups, heading).push(row);
     }
     groups
+}
+
+/// The rows under a heading, which is added if it is missing.
+fn rows_under<'g>(groups: &'g mut Groups, heading: &str) -> &'g mut Vec<String> {
+    let at = groups.iter().position(|(other, _)| other == heading).unwrap_or_else(|| {
+        groups.push((heading.to_owned(), Vec::new()));
+        groups.len() - 1
+    });
+    &mut groups[at].1
 }
 
 const ARGUMENTS: &str = "Arguments";
@@ -69,18 +75,14 @@ fn shared_options(command: &Command) -> Groups {
         if [ARGUMENTS, OPTIONS].contains(&heading.as_str()) {
             continue;
         }
-        let has =
-            |row: &String| all.iter().filter(|(other, rows)| other == heading && rows.contains(row)).count();
-        let several = rows.iter().filter(|row| has(row) > 1);
-        match shared.iter_mut().find(|(other, _)| other == heading) {
-            Some((_, known)) => {
-                for row in several {
-                    if !known.contains(row) {
-                        known.push(row.clone());
-                    }
-                }
+        let is_shared = |row: &String| {
+            all.iter().filter(|(other, rows)| other == heading && rows.contains(row)).count() > 1
+        };
+        let known = rows_under(&mut shared, heading);
+        for row in rows.iter().filter(|row| is_shared(row)) {
+            if !known.contains(row) {
+                known.push(row.clone());
             }
-            None => shared.push((heading.clone(), several.cloned().collect())),
         }
     }
     shared.retain(|(_, rows)| rows.len() > 1);

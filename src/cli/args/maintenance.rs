@@ -50,9 +50,8 @@ impl WorkArgs {
     }
 }
 
-/// Merge the parts that additions left, as if all games had been added at once
-#[derive(Args, Debug)]
-#[command(after_long_help = "\
+/// Notes and examples of `pgndex optimize`.
+pub(super) const OPTIMIZE: &str = "\
 New games are stored beside the existing ones, so that adding to a large database takes no longer. pgndex also merges these parts from \
 time to time. Answers are the same before and after; look-ups are a little quicker afterwards.
 
@@ -61,20 +60,10 @@ file is rewritten without its free pages. Meanwhile this needs as much space aga
 
 Examples:
   pgndex optimize games.db                 after a month of nightly additions, say
-  pgndex optimize games.db --temp-dir /tmp")]
-pub(crate) struct OptimizeArgs {
-    /// Database
-    #[arg(value_name = "DB")]
-    pub(crate) database: PathBuf,
-    #[command(flatten)]
-    pub(crate) work: WorkArgs,
-    #[command(flatten)]
-    pub(crate) report: ReportArgs,
-}
+  pgndex optimize games.db --temp-dir /tmp";
 
-/// Make the tables consistent again after another program changed rows
-#[derive(Args, Debug)]
-#[command(after_long_help = "\
+/// Notes and examples of `pgndex repair`.
+pub(super) const REPAIR: &str = "\
 The command computes again what follows from games and their positions: which games have a position, the counts for `explore`, totals. \
 It removes rows that refer to missing games, sources or names, and names that no game has. A file without games can be indexed again. \
 Games, their moves and their annotations stay unchanged.
@@ -84,8 +73,11 @@ database is unchanged. A file that the disk damaged cannot be repaired: index it
 
 Examples:
   pgndex verify games.db                   what does not fit
-  pgndex repair games.db")]
-pub(crate) struct RepairArgs {
+  pgndex repair games.db";
+
+/// Arguments of a command that works on a whole database.
+#[derive(Args, Debug)]
+pub(crate) struct MaintenanceArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,

@@ -45,7 +45,7 @@ pub(crate) use index::{IndexArgs, OnProblemArg};
 pub(crate) use info::{InfoArgs, InfoFormat};
 pub(crate) use key::KeyArgs;
 pub(crate) use log::LogFormat;
-pub(crate) use maintenance::{OptimizeArgs, RepairArgs};
+pub(crate) use maintenance::MaintenanceArgs;
 pub(crate) use players::{PlayerArgs, PlayerFormat, PlayerSortArg, PlayersArgs, RepertoireArgs};
 pub(crate) use position::{PositionArgs, read_fen, read_position};
 pub(crate) use remove::RemoveArgs;
@@ -136,10 +136,14 @@ pub(crate) enum Command {
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
     Remove(Box<RemoveArgs>),
-    Optimize(OptimizeArgs),
+    /// Merge the parts that additions left, as if all games had been added at once
+    #[command(after_long_help = maintenance::OPTIMIZE)]
+    Optimize(MaintenanceArgs),
     Backup(BackupArgs),
     Verify(VerifyArgs),
-    Repair(RepairArgs),
+    /// Make the tables consistent again after another program changed rows
+    #[command(after_long_help = maintenance::REPAIR)]
+    Repair(MaintenanceArgs),
     Key(KeyArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),

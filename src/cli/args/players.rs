@@ -146,7 +146,7 @@ departure. Moves after the end of a line are not checked.
 Examples:
   pgndex repertoire games.db mine.pgn --white \"Carlsen, Magnus\"
   pgndex repertoire games.db mine.pgn --elo-min 2500 --since 2020 --least-games 10
-  pgndex repertoire games.db mine.pgn --side black --format json | jq '.[0].unanswered[:5]\'")]
+  pgndex repertoire games.db mine.pgn --side black --format json | jq '.[0].unanswered[:5]'")]
 pub(crate) struct RepertoireArgs {
     /// Database
     #[arg(value_name = "DB")]

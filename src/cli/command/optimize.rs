@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pgndex::index::{OptimizeSummary, Progress, optimize};
 
-use crate::cli::args::OptimizeArgs;
+use crate::cli::args::MaintenanceArgs;
 use crate::cli::command::index::snapshot;
 use crate::cli::render::done::{Done, Optimized, Reporter};
 use crate::cli::render::number::database_size;
@@ -15,7 +15,7 @@ use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop
 ///
 /// # Errors
 /// If it cannot be read or written, or it is stopped.
-pub(crate) fn run(args: &OptimizeArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: &MaintenanceArgs) -> anyhow::Result<()> {
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || stop_run(&stopped))?;
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &OptimizeArgs) -> anyhow::Result<()> {
         .report(done, || last_line(args, &summary))
 }
 
-fn last_line(args: &OptimizeArgs, summary: &OptimizeSummary) -> String {
+fn last_line(args: &MaintenanceArgs, summary: &OptimizeSummary) -> String {
     let OptimizeSummary { levels, bytes_before, file_bytes, free_bytes, elapsed } = summary;
     let done = match levels {
         0 | 1 => "nothing to merge".to_owned(),
@@ -40,7 +40,7 @@ fn last_line(args: &OptimizeArgs, summary: &OptimizeSummary) -> String {
     format!("{done}\n{}", database_size(&args.database, *bytes_before, *file_bytes, *free_bytes))
 }
 
-fn optimized(args: &OptimizeArgs, summary: &OptimizeSummary) -> Optimized {
+fn optimized(args: &MaintenanceArgs, summary: &OptimizeSummary) -> Optimized {
     let OptimizeSummary { levels, bytes_before, file_bytes, free_bytes, elapsed } = *summary;
     Optimized {
         database: args.database.display().to_string(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pgndex::index::{Progress, RepairSummary, repair};
 
 use crate::cli::Status;
-use crate::cli::args::RepairArgs;
+use crate::cli::args::MaintenanceArgs;
 use crate::cli::command::index::snapshot;
 use crate::cli::note;
 use crate::cli::render::done::{Done, Repaired, Reporter};
@@ -18,7 +18,7 @@ use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop
 ///
 /// # Errors
 /// If it cannot be read or written, or it is stopped.
-pub(crate) fn run(args: &RepairArgs) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &MaintenanceArgs) -> anyhow::Result<Status> {
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || stop_run(&stopped))?;
@@ -57,7 +57,7 @@ fn report_unrepaired(summary: &RepairSummary) {
     }
 }
 
-fn last_lines(args: &RepairArgs, summary: &RepairSummary) -> String {
+fn last_lines(args: &MaintenanceArgs, summary: &RepairSummary) -> String {
     let RepairSummary { mended, hashes, visited_positions, file_bytes, elapsed, .. } = summary;
     format!(
         "removed {}, {} and {}; set {}; counted {} for explore again; all in {:.1} s\n{}: {}; check the result with `pgndex verify`",
@@ -72,7 +72,7 @@ fn last_lines(args: &RepairArgs, summary: &RepairSummary) -> String {
     )
 }
 
-fn object(args: &RepairArgs, summary: &RepairSummary) -> Repaired {
+fn object(args: &MaintenanceArgs, summary: &RepairSummary) -> Repaired {
     let RepairSummary { mended, hashes, visited_positions, broken, file_bytes, elapsed } = summary;
     Repaired {
         database: args.database.display().to_string(),

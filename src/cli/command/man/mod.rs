@@ -76,12 +76,11 @@ fn page(command: &clap::Command, others: &[String]) -> anyhow::Result<Vec<u8>> {
 }
 
 /// A section of terms with explanations; nothing without entries.
-fn listed(heading: &str, entries: &[(String, &str)]) -> String {
+fn listed(heading: &str, entries: &[(&str, &str)]) -> String {
     if entries.is_empty() {
         return String::new();
     }
-    let entry =
-        |(term, text): &(String, &str)| format!(".TP\n\\fB{}\\fR\n{}\n", escaped(term), escaped(text));
+    let entry = |(term, text): &(&str, &str)| format!(".TP\n\\fB{}\\fR\n{}\n", escaped(term), escaped(text));
     format!(".SH \"{heading}\"\n{}", entries.iter().map(entry).collect::<String>())
 }
 

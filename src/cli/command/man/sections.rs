@@ -9,7 +9,7 @@ use crate::cli::usage::formats;
 const PROGRAM: &str = "pgndex";
 
 /// A term and its explanation.
-type Entry = (String, &'static str);
+type Entry = (&'static str, &'static str);
 
 /// What the exit statuses of a command mean.
 pub(super) fn exit_status(command: &Command) -> Vec<Entry> {
@@ -48,7 +48,7 @@ pub(super) fn exit_status(command: &Command) -> Vec<Entry> {
         entries.push(("130", "Stopped by Ctrl-C (SIGINT)."));
         entries.push(("143", "Stopped by SIGTERM."));
     }
-    entries.into_iter().map(|(status, meaning)| (status.to_owned(), meaning)).collect()
+    entries
 }
 
 /// The environment variables that a command reads.
@@ -86,7 +86,7 @@ pub(super) fn environment(command: &Command) -> Vec<Entry> {
         ),
     ];
     let read = entries.into_iter().filter(|(is_read, ..)| *is_read);
-    read.map(|(_, variable, effect)| (variable.to_owned(), effect)).collect()
+    read.map(|(_, variable, effect)| (variable, effect)).collect()
 }
 
 /// The files that a command reads and writes.
@@ -116,5 +116,5 @@ pub(super) fn files(command: &Command) -> Vec<Entry> {
             "The list of the Parquet files that a finished run wrote into DIR.",
         ));
     }
-    entries.into_iter().map(|(file, use_of_it)| (file.to_owned(), use_of_it)).collect()
+    entries
 }
