@@ -27,7 +27,7 @@ pub enum FindTarget {
     /// A position.
     Position(Box<PositionQuery>),
     /// Positions that match a description.
-    PositionSequence(Box<PositionSequence>),
+    Sequence(Box<PositionSequence>),
     /// The positions nearest to a position, with the distance of [`PositionDistance`].
     Like(Box<PositionQuery>),
 }
@@ -191,10 +191,10 @@ impl FindQuery<'_> {
     /// # Errors
     /// Errors of SQLite.
     pub fn visit(&self, mut visit: impl FnMut(&Hit) -> bool) -> store::Result<Shown> {
-        self.pass(&mut visit)
+        self.visit_dyn(&mut visit)
     }
 
-    fn pass(&self, visit: &mut dyn FnMut(&Hit) -> bool) -> store::Result<Shown> {
+    fn visit_dyn(&self, visit: &mut dyn FnMut(&Hit) -> bool) -> store::Result<Shown> {
         let mut shown = Shown::default();
         let see = |hit: Hit| {
             if self.limit.is_some_and(|limit| shown.occurrences == u64::from(limit)) {
@@ -213,7 +213,7 @@ impl FindQuery<'_> {
                 let limit = if is_counted(&search) { self.limit } else { self.one_more() };
                 self.database.visit_hits(&Search { limit, ..search }, see)?;
             }
-            FindTarget::PositionSequence(sequence) => self.database.scan(&self.scan(), &**sequence, see)?,
+            FindTarget::Sequence(sequence) => self.database.scan(&self.scan(), &**sequence, see)?,
             FindTarget::Like(query) => {
                 let unseen = self.visit_nearest(query, see)?;
                 shown.unseen = unseen;
@@ -275,7 +275,7 @@ impl FindQuery<'_> {
         let total = |all, is_more| Total { occurrences, games, all, is_more };
         let query = match self.target {
             FindTarget::Position(query) => query,
-            FindTarget::Games | FindTarget::PositionSequence(_) | FindTarget::Like(_) if !saw_more => {
+            FindTarget::Games | FindTarget::Sequence(_) | FindTarget::Like(_) if !saw_more => {
                 return Ok(total(AllHits::Shown, false));
             }
             FindTarget::Games => {
@@ -283,7 +283,7 @@ impl FindQuery<'_> {
                 return Ok(total(AllHits::Exact { occurrences: games, games }, true));
             }
             FindTarget::Like(_) => return Ok(total(AllHits::Unknown, true)),
-            FindTarget::PositionSequence(sequence) => {
+            FindTarget::Sequence(sequence) => {
                 let all = self.database.count_scanned(&self.scan(), &**sequence)?;
                 return Ok(total(all.map_or(AllHits::Unknown, AllHits::Games), true));
             }
@@ -322,7 +322,7 @@ impl FindQuery<'_> {
                     games => NoHits::AllSkipped { games, offset: self.offset },
                 });
             }
-            FindTarget::PositionSequence(_) | FindTarget::Like(_) => {
+            FindTarget::Sequence(_) | FindTarget::Like(_) => {
                 return Ok(NoHits::NoneFits { unknown_names: unknown_names()? });
             }
         };

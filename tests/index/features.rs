@@ -342,8 +342,7 @@ fn ask(database: &Path, count: usize, seed: u64) -> usize {
         let steps: Vec<Step> = plies.iter().map(|&ply| game[ply].step(chance)).collect();
         let moves = steps.iter().any(|step| step.description.played.is_some());
         let told = format!("question {question} of seed {seed}: {steps:?}");
-        let target =
-            FindTarget::PositionSequence(PositionSequence::new(steps, chance.is(25), chance.is(25)).into());
+        let target = FindTarget::Sequence(PositionSequence::new(steps, chance.is(25), chance.is(25)).into());
         let filter = GameFilter { plies_min: chance.is(20).then_some(60), ..GameFilter::default() };
         let lines = if !moves && chance.is(20) { Lines::All } else { Lines::Main };
         let order = chance.one_of(&[HitOrder::Game, HitOrder::Game, HitOrder::Rating, HitOrder::Date]);

@@ -71,11 +71,11 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     let lines = read_lines(&database, args.variations)?;
     match &target {
         FindTarget::Position(query) | FindTarget::Like(query) => note_assumptions(query),
-        FindTarget::PositionSequence(sequence) if sequence.asks_for_moves() && lines == Lines::All => {
+        FindTarget::Sequence(sequence) if sequence.asks_for_moves() && lines == Lines::All => {
             let error = anyhow!("--move searches played moves only; leave out --variations");
             return Err(WrongValue(error).into());
         }
-        FindTarget::PositionSequence(_) | FindTarget::Games => {}
+        FindTarget::Sequence(_) | FindTarget::Games => {}
     }
     let find = FindQuery {
         database: &database,
@@ -124,7 +124,7 @@ fn read_target(args: &FindTargetArgs) -> anyhow::Result<FindTarget> {
         return Ok(FindTarget::Like(read_fen(fen)?.into()));
     }
     if let Some(sequence) = args.sequence.sequence()? {
-        return Ok(FindTarget::PositionSequence(sequence.into()));
+        return Ok(FindTarget::Sequence(sequence.into()));
     }
     Ok(match args.position.query()? {
         None => FindTarget::Games,

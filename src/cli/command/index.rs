@@ -82,7 +82,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         // A directory of new files may be empty on some days; nothing is replaced then.
         Err(error @ Error::NoFile(_)) if !args.overwrite && args.parquet.is_none() => {
             if args.report.json {
-                report(args, &Summary { added: true, ..Summary::default() })?;
+                report_outcome(args, &Summary { added: true, ..Summary::default() })?;
             }
             crate::cli::note(&format!("{error}; nothing was added"));
             return Ok(Status::Done);
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     };
     display.stop();
     let summary = result?;
-    report(args, &summary)?;
+    report_outcome(args, &summary)?;
     #[cfg(feature = "parquet")]
     if !args.report.log.quiet && args.parquet.is_some() {
         let note = args.parquet_layout.note_on(summary.parquet_files, summary.file_bytes);
@@ -158,7 +158,7 @@ fn stoppable_progress(args: &IndexArgs, skips: Arc<AtomicBool>) -> anyhow::Resul
 }
 
 /// Prints the result of a run.
-fn report(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
+fn report_outcome(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
     for source in summary.unreadable.iter().chain(&summary.damaged).chain(&summary.gameless) {
         crate::cli::complain(source);
     }

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
         let Some(removal) = &removal else {
             return Err(wrong("--dry-run: say what to remove: --source, --games or --sql"));
         };
-        return report(args, &removable(&args.database, removal)?, None);
+        return report_outcome(args, &removable(&args.database, removal)?, None);
     }
     if removal.is_none() && !args.shrink {
         return Err(wrong("say what to remove: --source PATH, --games with filters, or --sql QUERY"));
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     if let Some(file_bytes) = shrunk {
         (summary.file_bytes, summary.free_bytes, summary.elapsed) = (file_bytes, 0, started.elapsed());
     }
-    report(args, &summary, shrunk.map(|_| bytes_before))
+    report_outcome(args, &summary, shrunk.map(|_| bytes_before))
 }
 
 /// What to remove.
@@ -107,11 +107,15 @@ fn wrong(message: &'static str) -> anyhow::Error {
 }
 
 /// Prints the result; `bytes_before` is the size of a file that was rewritten.
-fn report(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u64>) -> anyhow::Result<()> {
+fn report_outcome(
+    args: &RemoveArgs,
+    summary: &RemovalSummary,
+    bytes_before: Option<u64>,
+) -> anyhow::Result<()> {
     let done = Done::Remove(removed(args, summary));
-    let telling = Reporter { quiet: args.report.log.quiet, json: args.report.json };
+    let reporter = Reporter { quiet: args.report.log.quiet, json: args.report.json };
     if args.report.json {
-        return telling.report(done, String::new);
+        return reporter.report(done, String::new);
     }
     for LostDuplicates { path, games, reason } in &summary.lost {
         let path = printable(&path.to_string_lossy());
@@ -122,7 +126,7 @@ fn report(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u64>
             printable(reason),
         ));
     }
-    telling.report(done, || last_line(args, summary, bytes_before))
+    reporter.report(done, || last_line(args, summary, bytes_before))
 }
 
 fn last_line(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u64>) -> String {

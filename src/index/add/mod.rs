@@ -224,7 +224,7 @@ impl Selection {
                 Err(_) => FileState::New,
             };
             match (standing, file) {
-                (FileState::Snapshot, _) => selection.known_sources += 1,
+                (FileState::Unchanged, _) => selection.known_sources += 1,
                 (FileState::Grown(source, growth), Ok(file)) => {
                     selection.add_grown(file, (&sources, source), &growth, known)?;
                 }
@@ -267,7 +267,7 @@ impl Selection {
 /// How a file compares with the database.
 enum FileState<'k> {
     /// The database has the whole text of the file.
-    Snapshot,
+    Unchanged,
     /// The file begins with the whole earlier text.
     Grown(&'k KnownSource, Growth),
     /// The file does not begin with the earlier text; a description of the difference.
@@ -293,7 +293,7 @@ impl<'k> FileState<'k> {
         if let Some((bytes, digest)) = whole.map(|(bytes, digest)| (bytes, digest.to_hex()))
             && known.has_text(bytes, digest)
         {
-            return Self::Snapshot;
+            return Self::Unchanged;
         }
         let Some((source, beginning)) = earlier.zip(beginning) else { return Self::New };
         match beginning {

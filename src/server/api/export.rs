@@ -67,7 +67,7 @@ impl Chosen {
     ) -> io::Result<()> {
         let choice = match &self.target {
             FindTarget::Position(query) => Choice::Reached(query, &self.selection, self.order),
-            FindTarget::PositionSequence(sequence) => Choice::Passed(sequence, &self.selection, self.order),
+            FindTarget::Sequence(sequence) => Choice::Passed(sequence, &self.selection, self.order),
             FindTarget::Games | FindTarget::Like(_) => Choice::Selection(&self.selection, self.order),
         };
         let mut left = self.limit;

@@ -67,9 +67,7 @@ fn games(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let selection = database.select(&filter(call)?)?;
     let limit = call.within("limit", 1..=MOST)?.unwrap_or(LIMIT);
     let lines = if call.flag("variations")? { Lines::All } else { Lines::Main };
-    if lines == Lines::All
-        && matches!(&target, FindTarget::PositionSequence(sequence) if sequence.asks_for_moves())
-    {
+    if lines == Lines::All && matches!(&target, FindTarget::Sequence(sequence) if sequence.asks_for_moves()) {
         return Err(Problem::parameter("move", "looks at what was played; leave variations out"));
     }
     let order = order(call.text("sort"));

@@ -38,7 +38,7 @@ pub(in crate::server) fn target(call: &Call) -> Result<FindTarget, Problem> {
     match (position, sequence, like) {
         (None, None, None) => Ok(FindTarget::Games),
         (Some(query), None, None) => Ok(FindTarget::Position(query.into())),
-        (None, Some(sequence), None) => Ok(FindTarget::PositionSequence(sequence.into())),
+        (None, Some(sequence), None) => Ok(FindTarget::Sequence(sequence.into())),
         (None, None, Some(query)) => Ok(FindTarget::Like(query.into())),
         _ => Err(Problem::parameter(
             "fen",

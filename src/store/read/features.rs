@@ -18,7 +18,7 @@ const EXPECTED: &str = "sets of games, each value once";
 /// The games of a block that can match: games in the sets, and games whose features are unknown.
 pub(crate) struct FeatureMatches {
     /// Games that match according to the sets.
-    pub(crate) told: BlockGames,
+    pub(crate) matching: BlockGames,
     /// Games whose features are unknown. This set can contain numbers without a game.
     pub(crate) unknown: BlockGames,
 }
@@ -36,11 +36,11 @@ impl FeatureMatches {
              is_wanted: &dyn Fn(i64) -> bool,
              games: &mut _| { add_sets(connection, (block, kind), values, is_wanted, games) };
         read(FeatureKind::Game, 0..=0, &|_| true, &mut known)?;
-        let mut told = known.clone();
+        let mut matching = known.clone();
         if !known.is_empty() {
-            told.keep(&query.answer(&mut read)?);
+            matching.keep(&query.answer(&mut read)?);
         }
-        Ok(Self { told, unknown: known.others() })
+        Ok(Self { matching, unknown: known.others() })
     }
 }
 

@@ -229,10 +229,10 @@ impl Database {
         exactly: Option<&str>,
         mut visit: impl FnMut(u32, &str) -> bool,
     ) -> Result<()> {
-        self.pass_names(named, exactly, &mut visit)
+        self.walk_names_dyn(named, exactly, &mut visit)
     }
 
-    fn pass_names(
+    fn walk_names_dyn(
         &self,
         named: Named,
         exactly: Option<&str>,

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
         writeln!(out, "{}", last_line(&report))?;
         out.flush()?;
     }
-    print_done(args, Done::Verify(Box::new(verified(database, &report))))?;
+    report_outcome(args, Done::Verify(Box::new(verified(database, &report))))?;
     if !report.is_sound() && !args.report.json {
         let needs_new = [FindingKind::Integrity, FindingKind::Unreadable, FindingKind::Schema];
         let advice = if needs_new.iter().any(|kind| report.findings.counts.contains_key(kind)) {
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
 }
 
 /// Reports the result to programs; for people the answer is on standard output.
-fn print_done(args: &VerifyArgs, done: Done) -> anyhow::Result<()> {
+fn report_outcome(args: &VerifyArgs, done: Done) -> anyhow::Result<()> {
     Reporter { quiet: args.report.log.quiet || !log::is_json(), json: args.report.json }
         .report(done, String::new)
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pgndex::columnar::{VerifyOptions, VerifyProgress, VerifyReport, verify};
 
-use super::print_done;
+use super::report_outcome;
 use crate::cli::Status;
 use crate::cli::args::VerifyArgs;
 use crate::cli::render::done::{Done, VerifiedParquet};
@@ -69,7 +69,7 @@ pub(super) fn run(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Status>
         positions: report.positions,
         replayed_games: report.replayed_games,
     };
-    print_done(args, Done::VerifyParquet(done))?;
+    report_outcome(args, Done::VerifyParquet(done))?;
     if !is_sound && !args.report.json {
         crate::cli::note("write the files again, with --overwrite");
     }

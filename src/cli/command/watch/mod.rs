@@ -179,7 +179,7 @@ impl Watch<'_> {
         display.stop();
         match added {
             Ok(summary) => {
-                self.notify(&summary);
+                self.report_summary(&summary);
                 if status(&summary) == Status::Lossy {
                     self.status = Status::Lossy;
                 }
@@ -224,7 +224,7 @@ impl Watch<'_> {
         }
     }
 
-    fn notify(&self, summary: &Summary) {
+    fn report_summary(&self, summary: &Summary) {
         for source in summary.unreadable.iter().chain(&summary.damaged).chain(&summary.gameless) {
             complain(source);
         }

@@ -72,19 +72,19 @@ impl<'c> Candidates<'c> {
     }
 
     fn of_block(&self, block: u32) -> rusqlite::Result<BlockGames> {
-        let FeatureMatches { mut told, unknown } =
+        let FeatureMatches { mut matching, unknown } =
             FeatureMatches::read(self.database.connection(), block, self.question)?;
-        told.add(&unknown);
+        matching.add(&unknown);
         if self.lines == Lines::All {
             // The sets cover main lines only.
             let sql = "SELECT DISTINCT game_id FROM variation WHERE game_id BETWEEN ?1 AND ?2";
             let mut statement = self.database.connection().prepare_cached(sql)?;
             let mut rows = statement.query(games_of(block))?;
             while let Some(row) = rows.next()? {
-                told.insert(block_of(GameId(row.get(0)?)).1);
+                matching.insert(block_of(GameId(row.get(0)?)).1);
             }
         }
-        Ok(told)
+        Ok(matching)
     }
 }
 
@@ -105,7 +105,7 @@ impl Database {
                 self.connection().query_row("SELECT max(game_id) FROM game", [], |row| row.get(0))?;
             let mut count = 0;
             for block in 0..=last.unwrap_or(0) / BLOCK_GAMES {
-                let FeatureMatches { told, unknown } =
+                let FeatureMatches { matching, unknown } =
                     FeatureMatches::read(self.connection(), block, question)?;
                 for run in unknown.runs() {
                     let run = [game_of(block, *run.start()).0, game_of(block, *run.end()).0];
@@ -113,7 +113,7 @@ impl Database {
                         return Ok(None);
                     }
                 }
-                count += u64::from(told.len());
+                count += u64::from(matching.len());
             }
             Ok(Some(count))
         };

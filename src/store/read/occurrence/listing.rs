@@ -34,10 +34,10 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn list_games(&self, listing: &Listing<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
-        self.pass_listed(listing, &mut visit)
+        self.list_games_dyn(listing, &mut visit)
     }
 
-    fn pass_listed(&self, listing: &Listing<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<()> {
+    fn list_games_dyn(&self, listing: &Listing<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<()> {
         let Listing { selection, order, limit, offset } = *listing;
         let sql = games_sql(HAS_POSITIONS, selection, order);
         let sql = format!("{sql} LIMIT :limit OFFSET :offset");
@@ -70,10 +70,10 @@ impl Database {
         order: HitOrder,
         mut visit: impl FnMut(GameId) -> bool,
     ) -> Result<()> {
-        self.pass_games(selection, order, &mut visit)
+        self.visit_games_dyn(selection, order, &mut visit)
     }
 
-    fn pass_games(
+    fn visit_games_dyn(
         &self,
         selection: &Selection,
         order: HitOrder,

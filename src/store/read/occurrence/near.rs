@@ -63,10 +63,10 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn nearest(&self, nearest: &Nearest<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<Option<u32>> {
-        self.pass_nearest(nearest, &mut visit)
+        self.nearest_dyn(nearest, &mut visit)
     }
 
-    fn pass_nearest(&self, nearest: &Nearest<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<Option<u32>> {
+    fn nearest_dyn(&self, nearest: &Nearest<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<Option<u32>> {
         let failed = |source| self.failed_near(source);
         let mut search = NearestSearch::new(self, nearest);
         if let Some(last) = self.last_game()? {
@@ -255,11 +255,11 @@ impl Block {
         nearest: &Nearest<'_>,
     ) -> rusqlite::Result<Self> {
         let question = FeatureQuery::same_pawns_and_material(nearest.to);
-        let FeatureMatches { told, unknown } = FeatureMatches::read(connection, number, &question)?;
-        let mut others = told.others();
+        let FeatureMatches { matching, unknown } = FeatureMatches::read(connection, number, &question)?;
+        let mut others = matching.others();
         others.keep(&unknown.others());
         let missing = missing(connection, number, nearest.to)?;
-        let mut block = Self { number, alike: told, unknown, others, missing };
+        let mut block = Self { number, alike: matching, unknown, others, missing };
         block.keep_selected(connection, nearest.selection)?;
         for games in [&mut block.alike, &mut block.unknown, &mut block.others] {
             games.limit(0..=last);

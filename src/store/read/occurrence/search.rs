@@ -109,10 +109,10 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn visit_hits(&self, search: &Search<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
-        self.pass_hits(search, &mut visit)
+        self.visit_hits_dyn(search, &mut visit)
     }
 
-    fn pass_hits(&self, search: &Search<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<()> {
+    fn visit_hits_dyn(&self, search: &Search<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<()> {
         let mut part = Part { skip: search.offset, left: search.limit };
         let mut found = |place| {
             if part.skip > 0 {
