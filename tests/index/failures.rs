@@ -144,8 +144,7 @@ fn an_existing_target_is_replaced_only_if_asked() {
 #[test]
 fn a_missing_directory_for_temporary_files_is_found_before_the_work() {
     let place = Workspace::new();
-    let options = options();
-    let options = IndexOptions { temp_dir: Some(place.path("missing")), ..options };
+    let options = IndexOptions { temp_dir: Some(place.path("missing")), ..options() };
     let progress = Progress::default();
     let error = index(&place.path("out.db"), &[place.path("in.pgn")], &options, &progress).unwrap_err();
     assert!(matches!(error, Error::Spill { .. }));
@@ -414,8 +413,7 @@ fn a_source_that_grows_meanwhile() {
 fn strict_runs_fail_at_any_problem() {
     let place = Workspace::new();
     fs::write(place.path("warning.pgn"), "[Event \"a\"]\n\n1. e4 hello *\n").unwrap();
-    let options = options();
-    let options = IndexOptions { strict: true, ..options };
+    let options = IndexOptions { strict: true, ..options() };
     let error = place.fail("out.db", "warning.pgn", &options);
     assert!(matches!(error, Error::Strict { errors: 0, warnings: 1, .. }), "{error:?}");
     let summary = run(&place.path("out.db"), &[place.path("in.pgn")], &options).unwrap();

@@ -8,7 +8,7 @@ use rusqlite::{Connection, Params, ToSql, params};
 
 use crate::board::MoveCode;
 use crate::id::{GameId, ImportId, Level, Ply, SourceId};
-use crate::store::cell::{Cells, GAME_POSITION};
+use crate::store::cell::{Cells, GAME_POSITION, read_rows};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::game_column::ColumnBuilder;
@@ -492,8 +492,7 @@ impl Drop for BulkLoader<'_> {
 fn drop_indexes(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut query =
         connection.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")?;
-    let indexes: Vec<(String, String)> =
-        query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
+    let indexes: Vec<(String, String)> = read_rows(&mut query, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     for (name, _) in &indexes {
         connection.execute_batch(&format!("DROP INDEX {name}"))?;
     }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use rusqlite::{Params, Row, params};
 
 use crate::sorted::sort;
+use crate::store::cell::read_rows;
 use crate::store::error::Result;
 use crate::store::game_indexes::HASH_BLOCKS;
 use crate::store::read::compared::ComparedGame;
@@ -195,7 +196,7 @@ impl BulkLoader<'_> {
     ) -> Result<Vec<T>> {
         self.connection()
             .prepare_cached(sql)
-            .and_then(|mut query| query.query_map(params, read)?.collect())
+            .and_then(|mut query| read_rows(&mut query, params, read))
             .map_err(|source| self.failed("look for duplicates", source))
     }
 }

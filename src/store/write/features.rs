@@ -6,6 +6,7 @@ use rusqlite::{Connection, params};
 
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, decode_whole, encode, encode_with};
+use crate::store::cell::read_rows;
 use crate::store::error::Result;
 use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, SetRows};
 use crate::store::game_set::GameSet;
@@ -159,8 +160,7 @@ fn add_to_block(connection: &Connection, block: u32, more: BlockSets) -> rusqlit
 /// Copies the sets of the attached side database. Sets of a block that already has sets are merged.
 pub(super) fn copy_sets(main: &Connection) -> rusqlite::Result<()> {
     let mut statement = main.prepare("SELECT DISTINCT block FROM side.game_set ORDER BY 1")?;
-    let blocks = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<u32>>>()?;
-    for block in blocks {
+    for block in read_rows(&mut statement, [], |row| row.get(0))? {
         if has_block(main, block)? {
             add_to_block(main, block, block_sets(main, "side", block)?)?;
         } else {

@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use crate::board::PositionKey;
 use crate::id::{GameId, Level};
-use crate::store::cell::{Cells, OCCURRENCE_LEVEL};
+use crate::store::cell::{Cells, OCCURRENCE_LEVEL, read_rows};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::frequent_keys::FrequentKeys;
@@ -22,7 +22,7 @@ const WRITE_LEVELS: &str = "write table occurrence_level";
 pub(crate) fn levels(connection: &Connection) -> rusqlite::Result<Vec<Level>> {
     let sql = "SELECT level FROM occurrence_level ORDER BY level";
     let read = |row: &rusqlite::Row<'_>| Ok(Level(Cells::new(row, OCCURRENCE_LEVEL).get("level")?));
-    connection.prepare_cached(sql)?.query_map([], read)?.collect()
+    read_rows(&mut *connection.prepare_cached(sql)?, [], read)
 }
 
 /// The level to which new games are added: an existing level, which absorbs all later levels, or a new level.
@@ -120,9 +120,7 @@ impl BulkLoader<'_> {
     pub(crate) fn keys_in_level(&self, level: Level, rows: u32) -> Result<Vec<PositionKey>> {
         let sql = "SELECT key FROM occurrence WHERE level = ?1 GROUP BY key HAVING count(*) >= ?2";
         let read = |row: &rusqlite::Row<'_>| row.get(0).map(PositionKey::from_i64);
-        let query = || -> rusqlite::Result<_> {
-            self.connection().prepare(sql)?.query_map([level.0, rows], read)?.collect()
-        };
+        let query = || read_rows(&mut self.connection().prepare(sql)?, [level.0, rows], read);
         query().map_err(|source| self.failed("read table occurrence", source))
     }
 

@@ -7,7 +7,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params};
 
 use crate::board::{MoveCode, PositionKey};
 use crate::id::GameId;
-use crate::store::cell::{Cells, GAME, GAME_POSITION, POSITION_GAME};
+use crate::store::cell::{Cells, GAME, GAME_POSITION, POSITION_GAME, read_rows};
 use crate::store::database::{Database, open_file};
 use crate::store::error::{Error, Result};
 use crate::store::lock::WriterLock;
@@ -228,7 +228,7 @@ impl Build {
                 "SELECT key FROM occurrence WHERE level = 1 GROUP BY key HAVING count(*) >= ?1 ORDER BY key",
             )?;
             let read = |row: &Row<'_>| Ok(PositionKey::from_i64(Cells::new(row, POSITION_GAME).get("key")?));
-            statement.query_map([rows], read)?.collect()
+            read_rows(&mut statement, [rows], read)
         };
         keys().map_err(|source| self.failed(source))
     }
@@ -245,7 +245,7 @@ impl Build {
                  WHERE status <> 'skipped' AND (positions IS NOT ply_count + 1 OR last IS NOT ply_count)
                  ORDER BY game_id LIMIT ?1",
             )?;
-            statement.query_map([most], |row| Ok(GameId(row.get(0)?)))?.collect()
+            read_rows(&mut statement, [most], |row| Ok(GameId(row.get(0)?)))
         };
         games().map_err(|source| self.failed(source))
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::store::cell::GAME_SET;
+use crate::store::cell::{GAME_SET, read_rows};
 use crate::store::database::open_file;
 use crate::store::error::{Error, Result};
 use crate::store::lock::WriterLock;
@@ -106,7 +106,7 @@ pub(crate) fn attach(main: &Connection, side: &Temporary, name: &str) -> rusqlit
 fn game_indexes(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
     let sql = "SELECT name, sql FROM sqlite_schema
                WHERE type = 'index' AND tbl_name = 'game' AND sql IS NOT NULL ORDER BY name";
-    connection.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    read_rows(&mut connection.prepare(sql)?, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Removes columns of games that the attached side database replaces completely.
@@ -126,8 +126,7 @@ pub(crate) fn copy_rows(main: &Connection, side: &str) -> rusqlite::Result<()> {
         "SELECT name FROM {side}.sqlite_schema
          WHERE type = 'table' AND name NOT IN ('problem', 'occurrence_level') AND name NOT LIKE 'sqlite%' ORDER BY rowid"
     );
-    let tables: Vec<String> =
-        main.prepare(&sql)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    let tables: Vec<String> = read_rows(&mut main.prepare(&sql)?, [], |row| row.get(0))?;
     for table in tables {
         let empty = format!("SELECT NOT EXISTS (SELECT 1 FROM {side}.{table})");
         if main.query_row(&empty, [], |row| row.get(0))? {
