@@ -95,7 +95,7 @@ impl std::fmt::Display for FenChange {
         f.write_str(match self {
             Self::SideAssumed => "no side to move was given: White is assumed",
             Self::Castling => {
-                "castling rights rewritten: only those with king and rook at home, in FEN's order"
+                "castling rights rewritten in FEN's order, without rights for which king or rook is not on its original square"
             }
             Self::CastlingAssumed => "no castling rights were given: none are assumed",
             Self::EnPassantDropped => "en-passant square dropped: no en-passant capture is legal",

@@ -113,7 +113,6 @@ fn of_store(error: &StoreError) -> Option<String> {
                 path.display()
             )
         }
-        StoreError::UnknownSource { .. } => format!("{error} (pgndex info)"),
         // `pgndex sql` has its own messages for these.
         StoreError::Query { .. } | StoreError::NotReadOnly | StoreError::MultipleStatements => {
             format!("--sql: {error}")
@@ -147,11 +146,14 @@ fn space_needed(need: Option<Need>, directory: &Path) -> String {
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", and ")) }
 }
 
+/// The library's wording about a run without allowed errors.
+pub(super) const AT_FIRST_ERROR: &str = "stopped at the first error";
+
 /// The library's wording about temporary files.
 const OTHER_PLACE: &str = "or choose another place for temporary files";
 
 fn of_index(error: &IndexError) -> Option<String> {
-    const REBUILD: &str = "to continue with that, or index everything again with --overwrite";
+    const REBUILD: &str = "or index everything again with --overwrite";
     Some(match error {
         IndexError::Spill { directory, need, source } => {
             let is_full = pgndex::store::is_disk_full(source.kind());
@@ -167,12 +169,12 @@ fn of_index(error: &IndexError) -> Option<String> {
             Size(*free)
         ),
         IndexError::OtherOpenings { database } => format!(
-            "{}: its opening names come from another list; leave --openings out {REBUILD}",
+            "{}: was built with another list of opening names, which cannot be changed; omit --openings to keep it, {REBUILD}",
             database.display()
         ),
         IndexError::OtherThreshold { database, given, threshold } => format!(
-            "{}: stores the counts of positions that at least {threshold} games reached, not {given}; leave \
-             --continuation-threshold out {REBUILD}",
+            "{}: was built with --continuation-threshold {threshold}, which cannot be changed to {given}; omit the option to keep \
+             {threshold}, {REBUILD}",
             database.display()
         ),
         IndexError::Shrunk { .. } => format!(
@@ -180,19 +182,18 @@ fn of_index(error: &IndexError) -> Option<String> {
         ),
         IndexError::Threads(_) => "cannot start the worker threads; try fewer with --threads".to_owned(),
         IndexError::Thread(_) => "cannot start another thread; try fewer with --threads".to_owned(),
-        IndexError::Strict { .. } => error.to_string().replacen(
-            "a strict run allows none; otherwise",
-            "--strict allows none; without --strict",
-            1,
-        ),
+        IndexError::Strict { .. } => error
+            .to_string()
+            .replacen("A strict run allows", "--strict allows", 1)
+            .replacen("Otherwise pgndex", "Without --strict, pgndex", 1),
         IndexError::TooManyErrors { most: 0, .. } => error.to_string().replacen(
-            "no error is allowed",
-            "no error is allowed (--on-problem stop, --max-problems 0)",
+            AT_FIRST_ERROR,
+            "stopped at the first error, because of --max-problems 0",
             1,
         ),
         IndexError::TooManyErrors { most, .. } => error.to_string().replacen(
-            &format!("no more than {most} errors are allowed"),
-            &format!("this is one more than --max-problems {most}"),
+            &format!("stopped after more than {most} errors"),
+            &format!("stopped, because there are more errors than --max-problems {most} allows"),
             1,
         ),
         _ => return None,
@@ -265,13 +266,13 @@ mod tests {
         --sql: the first column must be numbers of games (game_id), but it is NULL
         there: cannot use a temporary file here (about 3 MiB are needed); free some space, or choose another place with --temp-dir
         there: cannot use a temporary file here; check the permissions, or choose another place with --temp-dir
-        wrong; this is one more than --max-problems 2; nothing was written to the database
+        wrong; stopped, because there are more errors than --max-problems 2 allows; nothing was written to the database
         there: about 2 MiB are needed here, but only 1 MiB are free; free some space, choose another place for the database, or one for temporary files with --temp-dir
-        there: its opening names come from another list; leave --openings out to continue with that, or index everything again with --overwrite
-        there: stores the counts of positions that at least 4 games reached, not 5; leave --continuation-threshold out to continue with that, or index everything again with --overwrite
+        there: was built with another list of opening names, which cannot be changed; omit --openings to keep it, or index everything again with --overwrite
+        there: was built with --continuation-threshold 4, which cannot be changed to 5; omit the option to keep 4, or index everything again with --overwrite
         there: has less than when it was indexed (games: 2 now, 3 then; bytes of text: 500 now, 700 then), so games would be lost; nothing was written. Restore the file, or index the existing files into another database; --drop-missing drops the games
         cannot start another thread; try fewer with --threads
-        1 error in the input: a.pgn:1:2: wrong, but --strict allows none; without --strict all that can be read is kept, and the table `problem` lists what is wrong
+        1 error in the input: a.pgn:1:2: wrong. --strict allows no errors or warnings, so nothing was written to the database. Without --strict, pgndex keeps everything that it can read, and lists the problems in the table `problem`
         no rating is 2 or higher and 1 or lower; exchange --elo-min and --elo-max
         no game has 2 or more half-moves and 1 or fewer; exchange --plies-min and --plies-max
         no date is 2002 or later and 2001 or earlier; exchange --since and --until

@@ -78,8 +78,8 @@ pub(super) fn note_matching(name: &str, players: u64, most: &[(&str, u64)]) {
     let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
     let first = most.first().map_or("NAME".to_owned(), |(name, _)| printable(name));
     note(&format!(
-        "{name} matches {}; the games of all are counted{names}; for one only: {}",
-        counted(players, "name"),
+        "{name} matches {}, and the games of all are counted{names}; for one only, write {}",
+        counted(players, "player"),
         shell_word(&format!("={first}"))
     ));
 }
@@ -148,7 +148,12 @@ pub(super) fn note_alternatives(
         AlternativeValues::Dates(None) => "no game has a date".to_owned(),
         AlternativeValues::NoRatings => "no game has the ratings of both players".to_owned(),
         AlternativeValues::Values(values) if values.is_empty() => {
-            format!("no game has a value for {}", option(field))
+            let tag = match field {
+                "time_control" => "TimeControl",
+                "termination" => "Termination",
+                _ => "Variant",
+            };
+            format!("no game has the tag {tag}")
         }
         AlternativeValues::Values(values) => {
             let values: Vec<_> = values.iter().map(|value| format!("\"{}\"", printable(value))).collect();

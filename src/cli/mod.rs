@@ -187,7 +187,10 @@ fn complain(text: &str) {
 /// Fails if an output file is the database or belongs to it.
 fn refuse_file_of(database: &Path, path: &Path) -> anyhow::Result<()> {
     if store::is_file_of(database, path) {
-        anyhow::bail!("{}: is the database, or belongs to it; name another file", path.display());
+        anyhow::bail!(
+            "{}: is the database itself or one of its auxiliary files; name another file",
+            path.display()
+        );
     }
     Ok(())
 }

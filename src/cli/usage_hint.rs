@@ -188,7 +188,7 @@ const OPTIONS: [(&[&str], &str, &str); 15] = [
         "normalize",
         "print one game with 'pgndex game DB N --format pgn'; choose several with --sql",
     ),
-    (&["--game", "--id"], "shrink", "use '--sql \"SELECT VALUE\"'"),
+    (&["--game", "--id"], "shrink", "to remove a game by its number, use '--sql \"SELECT VALUE\"'"),
     (
         &[
             "--won", "--win", "--wins", "--winner", "--lost", "--loss", "--losses", "--drawn", "--draw",

@@ -63,7 +63,7 @@ pub enum Error {
     },
     /// The database uses another list of openings.
     #[error(
-        "{}: its opening names come from another list; continue with that list, or create the database again",
+        "{}: was built with another list of opening names, which cannot be changed; keep that list, or build the database again",
         database.display()
     )]
     OtherOpenings {
@@ -72,8 +72,8 @@ pub enum Error {
     },
     /// The database uses another minimum number of games for continuations.
     #[error(
-        "{}: stores the counts of positions that at least {threshold} games reached, not {given}; go \
-         on with that number, or index everything anew", database.display()
+        "{}: was built with the continuation threshold {threshold}, which cannot be changed to {given}; keep {threshold}, or build the \
+         database again", database.display()
     )]
     OtherThreshold {
         /// The database.
@@ -114,7 +114,8 @@ pub enum Error {
     },
     /// There were problems, and the run is strict.
     #[error(
-        "{}, but a strict run allows none; otherwise all that can be read is kept, and the table `problem` lists what is wrong",
+        "{}. A strict run allows no errors or warnings, so nothing was written to the database. Otherwise pgndex keeps everything \
+         that it can read, and lists the problems in the table `problem`",
         problem_summary(*errors, *warnings, first)
     )]
     Strict {
@@ -129,7 +130,7 @@ pub enum Error {
     #[error(
         "{}{message}; {}; nothing was written to the database",
         place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default(),
-        if *most == 0 { "no error is allowed".to_owned() } else { format!("no more than {most} errors are allowed") }
+        if *most == 0 { "stopped at the first error".to_owned() } else { format!("stopped after more than {most} errors") }
     )]
     TooManyErrors {
         /// The maximum number of errors.

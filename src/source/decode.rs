@@ -284,7 +284,7 @@ impl<D: OneMember> Members<D> {
                     self.member = Some(D::new(input));
                     return Ok(true);
                 }
-                Some(_) => return Err(io::Error::other("something else follows the packed text")),
+                Some(_) => return Err(io::Error::other("something else follows the compressed text")),
             }
         }
     }
@@ -442,8 +442,11 @@ impl Decoded {
             let what = if is_memory { "more memory" } else { "further thread" };
             return format!("not read beyond byte {at} of the file: the system gives this process no {what}");
         }
-        let error_advice =
-            if reason.contains(frames::MORE_MEMORY) { "" } else { "; download it or make it again" };
+        let error_advice = if reason.contains(frames::MORE_MEMORY) {
+            ""
+        } else {
+            ". Download the file again, or make it again"
+        };
         format!("damaged near byte {at} of the file, after {text} bytes of text: {reason}{error_advice}")
     }
 }

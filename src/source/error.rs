@@ -70,7 +70,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// An archive that cannot be read at all.
-    #[error("{}: damaged: {reason}; download it or make it again", shown_path(path))]
+    #[error("{}: damaged: {reason}. Download the file again, or make it again", shown_path(path))]
     Damaged {
         /// The path.
         path: PathBuf,

@@ -196,7 +196,7 @@ pub(super) fn explain(error: io::Error) -> io::Error {
 }
 
 /// The message for an intact archive that needs much memory to decompress.
-pub(super) const MORE_MEMORY: &str = "unpacking it takes more memory than is allowed (it was packed with zstd --long): allow more \
+pub(super) const MORE_MEMORY: &str = "unpacking it takes more memory than is allowed (it was compressed with zstd --long): allow more \
      memory, or unpack it first (zstd -d --long=31)";
 
 /// The window that the first frame of an archive needs, in bytes.

@@ -172,7 +172,7 @@ fn member(bytes: &[u8], archive: &Path, entry: &Entry) -> std::result::Result<Me
         8 => Method::Deflate,
         12 => Method::Bzip2,
         93 => Method::Zstd,
-        _ => return Err(Fault::Form("packed by a rare method")),
+        _ => return Err(Fault::Form("compressed by a method that pgndex cannot read")),
     };
     let start = entry
         .data_start(bytes)
@@ -205,7 +205,7 @@ impl<R: Read> Read for Checked<R> {
         let is_as_expected = self.expected.is_none_or(|expected| expected == (self.read, self.crc.sum()));
         if read == 0 && !buffer.is_empty() && !is_as_expected {
             return Err(std::io::Error::other(
-                "its text does not have the size and the checksum that the archive gives",
+                "its text does not match the size and the checksum in the archive",
             ));
         }
         Ok(read)

@@ -92,7 +92,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The name of the target is too long: temporary files beside it need even longer names.
-    #[error("{}: the name is too long for a database; the most is {most} bytes", path.display())]
+    #[error("{}: the name is too long for a database; the maximum is {most} bytes", path.display())]
     LongName {
         /// The target.
         path: PathBuf,
@@ -207,7 +207,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// No source has this path.
-    #[error("{}: this database has no source {}; {}the table source lists them", path.display(), source_path.display(), meant(near))]
+    #[error("{}: no games were indexed from {}; {}`pgndex info` lists the files of this database", path.display(), source_path.display(), meant(near))]
     UnknownSource {
         /// The database.
         path: PathBuf,
@@ -508,7 +508,7 @@ fn what_instead(path: &Path) -> &'static str {
         _ => {}
     }
     if starts_tag_pair(head.trim_ascii_start()) {
-        return "PGN, not a database; name the database first, which `pgndex index` makes";
+        return "this is a PGN file, not a database; give a database as the first argument (`pgndex index` makes one)";
     }
     "not an SQLite database; is this the right file?"
 }

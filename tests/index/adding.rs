@@ -426,7 +426,7 @@ fn what_cannot_be_added_changes_nothing() {
     fs::write(&file, "[Event \"x\"]\n\n1. e4 e4 *\n").expect("written");
     let strict = IndexOptions { strict: true, ..options() };
     let error = run(&target, &[&file], &strict).expect_err("strict");
-    assert!(message(&error).contains("a strict run allows none"), "{}", message(&error));
+    assert!(message(&error).contains("A strict run allows no errors or warnings"), "{}", message(&error));
     assert_eq!(names(directory.path()), ["a.db", "a.pgn"]);
     assert_equal_bytes(&before, &fs::read(&target).expect("read"));
 }

@@ -87,7 +87,7 @@ fn without_any_source_there_is_no_database() {
     let error = place.fail("out.db", "games.pgn.gz", &options);
     assert_eq!(
         place.message(&error),
-        "nothing to index: games.pgn.gz: damaged near byte 4 of the file, after 0 bytes of text: it ends too early; download it or make it again"
+        "nothing to index: games.pgn.gz: damaged near byte 4 of the file, after 0 bytes of text: it ends too early. Download the file again, or make it again"
     );
     let error = place.fail("out.db", "empty", &options);
     assert!(place.message(&error).starts_with("nothing to index: no PGN file was found"));
@@ -184,7 +184,7 @@ fn a_target_with_a_long_name() {
     for length in [228, 240, 255, 300] {
         let error = place.fail(&"x".repeat(length), "in.pgn", &options);
         let message = place.message(&error).replace(&"x".repeat(length), "NAME");
-        assert_eq!(message, "NAME: the name is too long for a database; the most is 227 bytes");
+        assert_eq!(message, "NAME: the name is too long for a database; the maximum is 227 bytes");
     }
 }
 

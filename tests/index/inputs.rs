@@ -332,10 +332,10 @@ fn unreadable_members_of_zip_archives_are_reported() {
     assert_sound(&target, &summary);
     insta::assert_snapshot!(messages(&target).join("\n"), @r#"
     unreadable-source|1|0|a.zip/secret.pgn: encrypted, not PGN text; unpack it first (unzip)
-    unreadable-source|1|0|b.zip/odd.pgn: packed by a rare method, not PGN text; unpack it first (unzip)
+    unreadable-source|1|0|b.zip/odd.pgn: compressed by a method that pgndex cannot read, not PGN text; unpack it first (unzip)
     unreadable-source|1|0|c.zip: a zip archive without a .pgn file, not PGN text; check what is in it (unzip -l)
-    unreadable-source|1|0|d.zip: damaged: it is cut off: the table of contents at its end is missing; download it or make it again
-    damaged-archive|2|17|e.zip/e.pgn: damaged near byte 52 of the file, after 17 bytes of text: its text does not have the size and the checksum that the archive gives; download it or make it again; the games before are kept
+    unreadable-source|1|0|d.zip: damaged: it is cut off: the table of contents at its end is missing. Download the file again, or make it again
+    damaged-archive|2|17|e.zip/e.pgn: damaged near byte 52 of the file, after 17 bytes of text: its text does not match the size and the checksum in the archive. Download the file again, or make it again. The games before this place are kept
     unreadable-source|1|0|f.zip: a zip archive without a .pgn file, not PGN text; check what is in it (unzip -l)
     unreadable-source|1|0|g.pgn: something else than text in an archive, not PGN text; unpack it first
     "#);
@@ -389,7 +389,7 @@ fn damaged_archives_give_their_good_games() {
             let at = told[0].split("damaged near byte ").nth(1).and_then(|rest| rest.split(' ').next());
             let at: usize = at.and_then(|at| at.parse().ok()).expect("a place");
             assert!(at > archive.len() / 2 && at <= archive.len(), "{what} {how}: {told:?}");
-            let end = ": it ends too early; download it or make it again; the games before are kept";
+            let end = ": it ends too early. Download the file again, or make it again. The games before this place are kept";
             assert!(how == "flipped" || told[0].ends_with(end), "{what}: {told:?}");
             // As long as it stays as it is, there is nothing new in it, in whatever pieces it is read.
             let other = IndexOptions { overwrite: false, chunk_size: 100, memory: 0, ..options.clone() };

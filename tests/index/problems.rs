@@ -242,7 +242,7 @@ fn sources_that_cannot_be_read() {
     let told = |name: &str, message: &str| format!("unreadable-source|1|0|-|-|{name}|-|-|{name}: {message}");
     let cut = |bytes: u32| {
         format!(
-            "damaged near byte {bytes} of the file, after 0 bytes of text: it ends too early; download it or make it again"
+            "damaged near byte {bytes} of the file, after 0 bytes of text: it ends too early. Download the file again, or make it again"
         )
     };
     assert_eq!(
@@ -254,7 +254,7 @@ fn sources_that_cannot_be_read() {
             told("c.pgn", &cut(7)),
             told(
                 "d.pgn",
-                "damaged: it is cut off: the table of contents at its end is missing; download it or make it again"
+                "damaged: it is cut off: the table of contents at its end is missing. Download the file again, or make it again"
             ),
             told("e.pgn", "an SQLite database, not PGN text; give PGN files"),
             told("f.pgn", "an xz archive, not PGN text; unpack it first (xz -d)"),

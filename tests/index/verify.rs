@@ -475,7 +475,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
             "source-text game game_id 3: white_elo is 2000, expected NULL",
             "wrong-count continuation key ",
             "wrong-count visited_position key ",
-            "wrong-value game_column name 'white_elo', block 0: cells is another list, expected the different values",
+            "wrong-value game_column name 'white_elo', block 0: cells is a different list, expected the distinct values",
         ],
     ),
     (
@@ -1156,8 +1156,8 @@ fn the_command_prints_findings_and_exits_accordingly() {
     2 of 3 findings shown; --limit shows more
     not sound: 3 findings (3 wrong-value)
     "#);
-    assert!(err.starts_with("pgndex: note: ") && err.contains("in.pgn: is no longer there; "), "{err}");
-    assert!(err.contains("note: `pgndex repair` rebuilds what follows from games"), "{err}");
+    assert!(err.starts_with("pgndex: note: ") && err.contains("in.pgn: no longer exists, "), "{err}");
+    assert!(err.contains("note: `pgndex repair` rebuilds all data that is derived from the games"), "{err}");
     let (status, out, _) = place.run(&["out.db", "--json", "--all", "--no-sources"]);
     assert_eq!((status, out.lines().count()), (1, 1));
     let object: serde_json::Value = serde_json::from_str(&out).unwrap();

@@ -31,7 +31,7 @@ mod help {
         Usage: pgndex [OPTIONS] <COMMAND>
 
         Commands:
-          index        Index PGN files, packed or not, into a database
+          index        Index PGN files, compressed or not, into a database
           watch        Watch a directory and add the games of new files
           info         Show what a database holds
           find         Find the games that reached a position, or any games
@@ -44,7 +44,7 @@ mod help {
           sql          Run SQL, or show a prompt for it
           serve        Serve databases over HTTP: a page, Lichess's explorer API, and pgndex's own API
           remove       Remove games from a database; all counts stay exact
-          optimize     Merge the parts that additions left, as if all games had been added at once
+          optimize     Merge the separate parts that each `index` run added, for faster reading
           backup       Copy a database, while others continue to read and write it
           verify       Check whether a database is sound; changes and repairs nothing
           repair       Make the tables consistent again after another program changed rows
@@ -67,8 +67,8 @@ mod help {
         PGNDEX_DB names the database of commands that only read, and PGNDEX_THREADS the number of threads.
 
         Exit status: 0 is done (also if nothing was found), 1 failed, 2 wrong usage, 4 another program is
-        writing the database. 3 is done, but a part of some games or files was lost. 130 is stopped by
-        Ctrl-C, 143 by SIGTERM.
+        writing the database. 3 is done, but some games or files could not be read completely. 130 is
+        stopped by Ctrl-C, 143 by SIGTERM.
 
         Examples:
           pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database
@@ -123,7 +123,7 @@ mod help {
     #[test]
     fn of_index() {
         insta::assert_snapshot!(help(&["index", "--help"]), @"
-        Index PGN files, packed or not, into a database
+        Index PGN files, compressed or not, into a database
 
         Usage: pgndex index [OPTIONS] <DB> <PGN>...
                pgndex index [OPTIONS] --reread <DB>
@@ -144,16 +144,16 @@ mod help {
                   Replace an existing database or existing Parquet files
 
               --reread
-                  Read all files of the database again, and replace it.
+                  Read again all PGN files that the database was built from, and replace it.
                   
-                  The new database has what an earlier version or other options left out, such as
+                  Use this to add what an earlier pgndex or other options did not store, such as
                   annotations.
 
               --drop-missing
                   With --reread: drop the games of files that cannot be read in full.
                   
-                  They are missing, unreadable or shorter than before. Without this option such a file is an
-                  error.
+                  This means files that are missing, unreadable or shorter than before. Without this option
+                  such a file is an error.
 
               --dry-run
                   Read and replay the games, but write no database
@@ -176,9 +176,10 @@ mod help {
                   [default: month]
 
               --shard <N>
-                  With --parquet: the number of these files, if several commands write into one directory.
+                  With --parquet: shard number.
                   
-                  It is the upper half of each game_id.
+                  Give each command a different one if several write into the same directory. It becomes the
+                  upper 32 bits of each game_id.
                   
                   [default: 0]
 
@@ -214,13 +215,13 @@ mod help {
                   Possible values:
                   - keep:  Keep all games, and do not look for duplicates
                   - skip:  Skip games with the same moves, players, date and result; the table `duplicate`
-                    names both
+                    lists each skipped game with the game that it repeats
                   - moves: Also skip games of 20 plies or more with the same moves, whoever played
 
               --continuation-threshold <GAMES>
-                  Store the counts of positions that at least this many games reached.
+                  Precompute move statistics for positions reached by at least this many games.
                   
-                  `explore` answers from these counts at once. [default: 64, or the database's setting]
+                  `explore` can show them immediately. [default: 64, or the database's setting]
 
               --annotations <WHICH>
                   Annotations of moves to store.
@@ -782,7 +783,7 @@ mod game {
 
         0-1
 
-        Not complete: the moves after ply 4 are illegal or cannot be read.
+        Not complete: the move after ply 4 is illegal or unreadable, so the game is stored only up to there.
 
         Problems in games.pgn
 
@@ -793,7 +794,7 @@ mod game {
         assert_eq!((run.status, run.stderr.as_str()), (0, ""));
         let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
         insta::assert_snapshot!(run.stderr, @"
-        pgndex: note: game 4: the moves after ply 4 are illegal or cannot be read; for more: SELECT * FROM problem WHERE game_id = 4
+        pgndex: note: game 4: the move after ply 4 is illegal or unreadable, so the game is stored only up to there; details: SELECT * FROM problem WHERE game_id = 4
         ");
         assert_eq!(json(&run.stdout)["problems"][0]["kind"], "illegal-move");
         let connection = rusqlite::Connection::open(sample.path("games.db")).expect("a database");
@@ -803,7 +804,7 @@ mod game {
         let tag = "[Truncated \"the variant or the start position is not supported: no moves\"]";
         assert!(run.stdout.ends_with(&format!("[Result \"0-1\"]\n{tag}\n\n0-1\n\n")), "{}", run.stdout);
         insta::assert_snapshot!(run.stderr, @"
-        pgndex: note: game 4: the variant or the start position is not supported: no moves; for more: SELECT * FROM problem WHERE game_id = 4
+        pgndex: note: game 4: the variant or the start position is not supported: no moves; details: SELECT * FROM problem WHERE game_id = 4
         ");
         assert_eq!(run.status, 0);
         let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
@@ -1256,7 +1257,7 @@ mod databases_that_cannot_be_opened {
         let sample = Workspace::new();
         fs::write(sample.path("games.pgn"), FAMOUS).expect("a file");
         insta::assert_snapshot!(every_command(&sample, "games.pgn"), @"
-        pgndex: error: games.pgn: PGN, not a database; name the database first, which `pgndex index` makes
+        pgndex: error: games.pgn: this is a PGN file, not a database; give a database as the first argument (`pgndex index` makes one)
         ");
         insta::assert_snapshot!(every_command(&sample, "."), @"
         pgndex: error: .: a directory, not a database; name a file in it

@@ -468,7 +468,7 @@ fn help_is_short() {
           --opening <NAME>    Words of the opening's name, such as "sicilian najdorf"
           --eco <CODE>        The tag ECO: B90, B9 for B90 to B99, or a range B90-C19
           --speed <SPEED>     Class of the time control, as at Lichess, such as blitz
-          --source <PATH|ID>  Read from this file: its path, or its number
+          --source <PATH|ID>  Only games that were indexed from this file, given by path or number
 
     Boards and pictures:
           --board       Draw the position

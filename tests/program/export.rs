@@ -97,7 +97,7 @@ fn help() {
           --move <MOVE>          The move played from the position, such as "Qxh7#"
           --for <PLIES>          At least this many positions in a row match
           --ply <PLIES>          Only positions at these plies: 20, 20-40, -40 or 60-
-          --then                 Separates descriptions: first this one, later that one
+          --then                 Put this between two descriptions: the second must match later
 
     Position:
           --fen <FEN>      The position as a FEN
@@ -118,7 +118,7 @@ fn help() {
           --opening <NAME>    Words of the opening's name, such as "sicilian najdorf"
           --eco <CODE>        The tag ECO: B90, B9 for B90 to B99, or a range B90-C19
           --speed <SPEED>     Class of the time control, as at Lichess, such as blitz
-          --source <PATH|ID>  Read from this file: its path, or its number
+          --source <PATH|ID>  Only games that were indexed from this file, given by path or number
 
     … 18 more options: --help
     "#);
@@ -414,7 +414,7 @@ fn rows_of_positions_are_those_of_the_tables() {
 fn a_missing_description_is_reported() {
     let workspace = Workspace::new();
     insta::assert_snapshot!(workspace.run(&["export", "--format", "fen", "games.db", "--either"]).stderr, @"
-    error: --either only says more of what is described; give one of --pattern, --material, --structure, --ending or --move too
+    error: --either refines a description; also give --pattern, --material, --structure, --ending or --move
 
     Usage: pgndex export [OPTIONS] <--format <FORMAT>|--parquet <DIR>> <DB>
 
@@ -542,7 +542,7 @@ fn a_file_is_written_whole_or_not_at_all() {
     pgndex: error: out.pgn: exists already; use --overwrite to replace it, or name another file
     ");
     insta::assert_snapshot!(workspace.failure(&["--format", "fen", "-o", "games.db", "--overwrite"]), @"
-    pgndex: error: games.db: is the database, or belongs to it; name another file
+    pgndex: error: games.db: is the database itself or one of its auxiliary files; name another file
     ");
     insta::assert_snapshot!(workspace.failure(&["--format", "fen", "-o", ".", "--overwrite"]), @"
     pgndex: error: .: is a directory; name a file, or leave out --output to write to standard output

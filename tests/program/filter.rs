@@ -137,7 +137,7 @@ fn only_two_players_can_be_asked_for() {
     pgndex: error: a game has two players; give --player twice, or --player and --opponent once each
     ");
     assert_eq!(told(&["--player", "a", "--player", "b", "--opponent", "c"]), three);
-    insta::assert_snapshot!(told(&["--opponent", "anand"]), @"pgndex: error: --opponent NAME goes with --player NAME; give both, or --player alone for either side");
+    insta::assert_snapshot!(told(&["--opponent", "anand"]), @"pgndex: error: --opponent NAME needs --player NAME; give both, or use --player alone for all games of a player");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn names_that_do_not_occur_are_reported_with_similar_ones() {
     pgndex: note: 8 games reached the position, but none passes the filters
     "#);
     insta::assert_snapshot!(told(&["--player", "anand", "--opponent", "Polgra"]), @r#"
-    pgndex: note: --player matches 2 names; the games of all are counted: "Anand, V" (5), "Anand, Akhil" (2); for one only: "=Anand, V"
+    pgndex: note: --player matches 2 players, and the games of all are counted: "Anand, V" (5), "Anand, Akhil" (2); for one only, write "=Anand, V"
     pgndex: note: no player has a name that matches "Polgra" (--opponent (the second --player)); did you mean "Polgar, Judit" or "Polgar, Sofia"?
     pgndex: note: 8 games reached the position, but none passes the filters
     pgndex: note: there would be 6 games without --opponent (the second --player)
@@ -256,13 +256,13 @@ fn an_unknown_file_is_reported_with_similar_ones() {
         };
         insta::allow_duplicates! {
             insta::assert_snapshot!(told("2.pgn"), @"
-            pgndex: error: games.db: this database has no source 2.pgn; did you mean more/2.pgn? the table source lists them (pgndex info)
+            pgndex: error: games.db: no games were indexed from 2.pgn; did you mean more/2.pgn? `pgndex info` lists the files of this database
             ");
             insta::assert_snapshot!(told("marhc.pgn"), @"
-            pgndex: error: games.db: this database has no source marhc.pgn; did you mean march.pgn? the table source lists them (pgndex info)
+            pgndex: error: games.db: no games were indexed from marhc.pgn; did you mean march.pgn? `pgndex info` lists the files of this database
             ");
             insta::assert_snapshot!(told("7"), @"
-            pgndex: error: games.db: this database has no source 7; the table source lists them (pgndex info)
+            pgndex: error: games.db: no games were indexed from 7; `pgndex info` lists the files of this database
             ");
         }
     }

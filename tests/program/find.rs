@@ -95,8 +95,8 @@ fn help() {
       <DB>  Database [env: PGNDEX_DB]
 
     Options:
-          --sort <ORDER>     Order of the lines [default: game] [possible values: game, rating, date]
-      -n, --limit <N>        Number of lines to show; 0 for all [default: 15]
+          --sort <ORDER>     Order of the rows [default: game] [possible values: game, rating, date]
+      -n, --limit <N>        Number of rows to show; 0 for all [default: 15]
       -f, --format <FORMAT>  Output format [default: table] [possible values: table, json, csv, pgn]
           --json             The same as --format json
       -h, --help             Print help (see more with '--help')
@@ -116,7 +116,7 @@ fn help() {
           --move <MOVE>          The move played from the position, such as "Qxh7#"
           --for <PLIES>          At least this many positions in a row match
           --ply <PLIES>          Only positions at these plies: 20, 20-40, -40 or 60-
-          --then                 Separates descriptions: first this one, later that one
+          --then                 Put this between two descriptions: the second must match later
 
     Which games:
           --white <NAME>      White's name, or the beginning of one of its words
@@ -132,7 +132,7 @@ fn help() {
           --opening <NAME>    Words of the opening's name, such as "sicilian najdorf"
           --eco <CODE>        The tag ECO: B90, B9 for B90 to B99, or a range B90-C19
           --speed <SPEED>     Class of the time control, as at Lichess, such as blitz
-          --source <PATH|ID>  Read from this file: its path, or its number
+          --source <PATH|ID>  Only games that were indexed from this file, given by path or number
 
     … 12 more options: --help
     "#);
@@ -357,11 +357,11 @@ fn patterns_and_material() {
     "#);
     insta::assert_snapshot!(sample.stderr_of(2, &["--pattern", "*/*"]), @"
     pgndex: error: --pattern cannot be read
-      because: the number of ranks in the pattern is 2, not 8; '*' means any whole rank
+      because: the number of ranks in the pattern is 2, not 8; a rank written as '*' matches any rank
     ");
     insta::assert_snapshot!(sample.stderr_of(2, &["--material", "KRP"]), @"
     pgndex: error: --material cannot be read
-      because: material is White's pieces and Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR, not 'KRP'
+      because: 'KRP' does not have two sides; write White's pieces, then Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR
     ");
 }
 
@@ -394,7 +394,7 @@ fn descriptions_one_after_the_other() {
     For more information, try '--help'.
     ");
     insta::assert_snapshot!(sample.stderr_of(2, &["--for", "3", "--either"]), @"
-    error: --for only says more of what is described; give one of --pattern, --material, --structure, --ending or --move too
+    error: --for refines a description; also give --pattern, --material, --structure, --ending or --move
 
     Usage: pgndex find [OPTIONS] <DB>
 
@@ -607,7 +607,7 @@ fn a_fen_is_put_right_and_that_is_said() {
     assert_eq!(run.status, 0);
     assert!(run.stdout.ends_with("1 game\n"), "{}", run.stdout);
     insta::assert_snapshot!(run.stderr, @"
-    pgndex: note: castling rights rewritten: only those with king and rook at home, in FEN's order
+    pgndex: note: castling rights rewritten in FEN's order, without rights for which king or rook is not on its original square
     pgndex: note: en-passant square dropped: no en-passant capture is legal
     pgndex: note: searching for this position: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -
     ");
@@ -706,10 +706,10 @@ fn errors_of_arguments_are_explained() {
     error: invalid value 'abc' for '--limit <N>': not a whole number
     "#);
     insta::assert_snapshot!(told("--limit", "4294967296"), @r#"
-    error: invalid value '4294967296' for '--limit <N>': too large; the most is 4294967295
+    error: invalid value '4294967296' for '--limit <N>': too large; the maximum is 4294967295
     "#);
     insta::assert_snapshot!(sample.run(&["index", "-j", "0", "a.db", "b.pgn"]).stderr.lines().next().unwrap_or_default(), @r#"
-    error: invalid value '0' for '--threads <N>': too small; the least is 1
+    error: invalid value '0' for '--threads <N>': too small; the minimum is 1
     "#);
 }
 

@@ -157,9 +157,9 @@ fn pgn_that_says_what_is_missing_is_indexed_and_exported_the_same() {
     *
     "#);
     insta::assert_snapshot!(stderr, @r#"
-    pgndex: note: game 1: the moves after ply 4 are illegal or cannot be read; for more: SELECT * FROM problem WHERE game_id = 1
-    pgndex: note: game 2: the variant or the start position is not supported: no moves; for more: SELECT * FROM problem WHERE game_id = 2
-    pgndex: note: game 3: the variant or the start position is not supported: no moves; for more: SELECT * FROM problem WHERE game_id = 3
+    pgndex: note: game 1: the move after ply 4 is illegal or unreadable, so the game is stored only up to there; details: SELECT * FROM problem WHERE game_id = 1
+    pgndex: note: game 2: the variant or the start position is not supported: no moves; details: SELECT * FROM problem WHERE game_id = 2
+    pgndex: note: game 3: the variant or the start position is not supported: no moves; details: SELECT * FROM problem WHERE game_id = 3
     "#);
     let again = indexed(&first);
     let (second, _) = shown(&again, &["1-3", "--format", "pgn"]);
@@ -187,7 +187,7 @@ fn a_sheet_ends_with_what_was_wrong() {
 
     0-1
 
-    Not complete: the moves after ply 4 are illegal or cannot be read.
+    Not complete: the move after ply 4 is illegal or unreadable, so the game is stored only up to there.
 
     Problems in games.pgn
 

@@ -125,7 +125,7 @@ fn a_lost_move_is_status_3_and_strict_fails() {
     let Run { status, stderr: err, .. } = workspace.run(&["index", "a.db", "a.pgn", "bad.pgn"]);
     assert_eq!(status, 3);
     assert!(
-        err.contains("1 error: part of a game or file was lost") && err.contains("illegal-move"),
+        err.contains("1 error: a game or file could not be read completely") && err.contains("illegal-move"),
         "{err}"
     );
     assert_eq!(workspace.number("a.db", "SELECT count(*) FROM game"), 3);
@@ -156,7 +156,7 @@ fn an_existing_database_is_kept_unless_it_may_be_replaced() {
     assert!(err.contains("added 2 games"), "{err}");
     assert_eq!(workspace.number("a.db", "SELECT count(*) FROM game"), 3);
     let Run { status, stderr: err, .. } = workspace.run(&["index", "a.db", "a.pgn", "b.pgn"]);
-    assert_eq!((status, err.as_str()), (0, "nothing new: a.db has the 2 sources already\n"));
+    assert_eq!((status, err.as_str()), (0, "nothing to add: a.db already contains all 2 files\n"));
     assert_eq!(workspace.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]).status, 0);
     assert_eq!(workspace.number("a.db", "SELECT count(*) FROM game"), 2);
     assert_eq!(workspace.names(), ["a.db", "a.pgn", "b.pgn"]);
@@ -386,7 +386,7 @@ fn confused_arguments_are_reported() {
             3,
             "missing.pgn: no such file or directory; check the path",
         ),
-        (&["index", "-q", "--drop-missing", "a.db", "a.pgn"], 2, "--drop-missing goes with --reread"),
+        (&["index", "-q", "--drop-missing", "a.db", "a.pgn"], 2, "--drop-missing needs --reread"),
         (
             &["index", "-q", "--temp-dir", "nowhere", "b.db", "a.pgn"],
             1,
@@ -677,13 +677,13 @@ fn a_run_can_end_at_the_first_error_or_after_some() {
         for database in ["a.db", "b.db"] {
             let err = run(&["--on-problem", "stop", "--problems", "p.jsonl"], database);
             insta::allow_duplicates! { insta::assert_snapshot!(err, @r#"
-            pgndex: error: a.pgn:13:12 (byte 135, game 2, ply 2): 2.Ke3: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; no error is allowed (--on-problem stop, --max-problems 0); nothing was written to the database
+            pgndex: error: a.pgn:13:12 (byte 135, game 2, ply 2): 2.Ke3: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; stopped at the first error, because of --on-problem stop; nothing was written to the database
             "#); }
             let problems = objects(&std::fs::read_to_string(workspace.path("p.jsonl")).unwrap());
             assert_eq!(problems.last().unwrap()["token"], "Ke3");
             let err = run(&["--max-problems", "2"], database);
             insta::allow_duplicates! { insta::assert_snapshot!(err, @r#"
-            pgndex: error: a.pgn:39:18 (byte 388, game 7, ply 2): 2.Nf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; this is one more than --max-problems 2; nothing was written to the database
+            pgndex: error: a.pgn:39:18 (byte 388, game 7, ply 2): 2.Nf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; stopped, because there are more errors than --max-problems 2 allows; nothing was written to the database
             "#); }
         }
         assert_eq!(tables.map(|table| rows_of(&workspace, "a.db", table)), before);
@@ -750,7 +750,7 @@ fn variants_whose_rules_are_not_known_are_named() {
     let workspace = Workspace::new().with("a.pgn", MIXED);
     let Run { status, stderr: err, .. } = workspace.run(&["index", "a.db", "a.pgn"]);
     assert_eq!(status, 3);
-    assert!(err.contains("    2 games of variant Atomic skipped\n"), "{err}");
+    assert!(err.contains("    2 Atomic games stored without their moves\n"), "{err}");
     // To skip them is no loss.
     let variants = format!("{}\n\n{}\n\n{}\n", text_of("three"), text_of("one"), text_of("six"));
     let workspace = workspace.with("b.pgn", variants);
@@ -833,7 +833,7 @@ fn the_target_is_announced_only_if_something_is_written() {
     database.execute(known, rusqlite::params![large.len() as i64, digest]).unwrap();
     drop(database);
     let Run { status, stderr, .. } = workspace.run(&["index", "a.db", "bad.pgn"]);
-    assert_eq!((status, stderr.as_str()), (0, "nothing new: a.db has the 1 source already\n"));
+    assert_eq!((status, stderr.as_str()), (0, "nothing to add: a.db already contains this file\n"));
 }
 
 #[test]
@@ -848,8 +848,8 @@ fn an_option_that_a_database_cannot_follow_is_an_error() {
         assert_eq!(
             run.stderr,
             format!(
-                "pgndex: error: {}: stores the counts of positions that at least 2 games reached, not {threshold}; leave \
-                 --continuation-threshold out to continue with that, or index everything again with --overwrite\n",
+                "pgndex: error: {}: was built with --continuation-threshold 2, which cannot be changed to {threshold}; omit the option to keep \
+                 2, or index everything again with --overwrite\n",
                 std::fs::canonicalize(workspace.path("a.db")).unwrap().display()
             )
         );

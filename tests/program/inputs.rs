@@ -53,7 +53,8 @@ fn standard_input_is_read_like_a_file() {
         assert_eq!(summary["input_bytes"], GAMES.len(), "{what}");
         assert!(contents(&workspace, "in.db") == expected, "{what}");
     }
-    let gone = "pgndex: note: -: was standard input, which is gone; so its games are not compared with it\n";
+    let gone =
+        "pgndex: note: -: was standard input, which is gone, so its games could not be compared with it\n";
     assert_eq!(workspace.run(&["verify", "in.db"]).stderr, gone);
     let Run { status, stderr: err, .. } =
         run_with_input(workspace.command(&["index", "-q", "--overwrite", "in.db", "-"]), b"");
@@ -74,7 +75,7 @@ fn a_damaged_archive_is_reported_and_changes_the_status() {
     assert_eq!(status, 3);
     assert!(err.starts_with("pgndex: error: cut.pgn.gz: damaged near byte "), "{err}");
     assert!(
-        err.contains("it ends too early; download it or make it again; the games before are kept\n"),
+        err.contains("it ends too early. Download the file again, or make it again. The games before this place are kept\n"),
         "{err}"
     );
     let Run { status, stderr: err, .. } =
@@ -220,7 +221,7 @@ fn names_may_be_any_bytes() {
         fs::remove_file(&games).unwrap();
         let (status, _, stderr) = run(&["verify"]);
         assert_eq!((status, stderr.lines().count()), (0, 1), "{stderr}");
-        assert!(stderr.contains("is no longer there"), "{stderr}");
+        assert!(stderr.contains("no longer exists, so its games could not be compared"), "{stderr}");
     }
 }
 

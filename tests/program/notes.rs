@@ -214,7 +214,7 @@ fn a_full_standard_output_is_named_and_leaves_no_picture() {
 #[test]
 fn a_name_of_several_players_is_reported_everywhere() {
     let workspace = Workspace::new().indexed(&club()).with("mine.pgn", "1. e4 e5 *\n");
-    let fits = "matches 2 names; the games of all are counted: \"Polgar, Judit\" (3), \"Polgar, Zsuzsa\" (2); for one only: \"=Polgar, Judit\"\n";
+    let fits = "matches 2 players, and the games of all are counted: \"Polgar, Judit\" (3), \"Polgar, Zsuzsa\" (2); for one only, write \"=Polgar, Judit\"\n";
     for arguments in [
         &["find", "games.db"][..],
         &["explore", "games.db"],
@@ -248,9 +248,9 @@ fn a_name_letter_by_letter_is_not_doubted() {
 fn wrong_arguments_are_reported_with_a_correction() {
     let workspace = Workspace::new().indexed(FAMOUS);
     let told = wrong(&workspace, &["find", "games.db", "--limit", "-3"]);
-    assert!(told.contains("too small; the least is 0"), "{told}");
+    assert!(told.contains("too small; the minimum is 0"), "{told}");
     let told = wrong(&workspace, &["explore", "games.db", "--depth", "3", "--least-share", "-1"]);
-    assert!(told.contains("too small; the least is 0"), "{told}");
+    assert!(told.contains("too small; the minimum is 0"), "{told}");
     let told = wrong(&workspace, &["player", "games.db", "fischer", "--side", "white"]);
     assert!(
         told.contains(
@@ -278,8 +278,11 @@ fn wrong_arguments_are_reported_with_a_correction() {
         (&["game", "games.db", "5-1"], "the range is reversed; write 1-5"),
         (&["game", "games.db", "1,2"], "write blanks between numbers: 1 2"),
         (&["game", "1", "games.db"], "the database comes first, as in 'pgndex game games.db 42'"),
-        (&["find", "games.db", "--move", "x", "--ply", "abc"], "no plies; write 20, 20-40, -40 or 60-"),
-        (&["index", "new.db", "games.pgn", "--memory", "1K"], "too small; the least is 1M (a number"),
+        (
+            &["find", "games.db", "--move", "x", "--ply", "abc"],
+            "not a ply or a range of plies; write 20, 20-40, -40 or 60-",
+        ),
+        (&["index", "new.db", "games.pgn", "--memory", "1K"], "too small; the minimum is 1M (a number"),
     ] {
         let told = wrong(&workspace, arguments);
         assert!(told.contains(expected), "{arguments:?}: {told}");
@@ -364,7 +367,7 @@ fn an_unknown_option_is_reported_with_a_hint() {
         (&["game", "1"], "the database comes first: 'pgndex game games.db 1'"),
         (&["player", "Max Euwe"], "the database comes first: 'pgndex player games.db \"Max Euwe\"'"),
         (&["index", "games.pgn"], "the database comes first: 'pgndex index games.db games.pgn'"),
-        (&["remove", "games.db", "--game", "5"], "use '--sql \"SELECT 5\"'"),
+        (&["remove", "games.db", "--game", "5"], "to remove a game by its number, use '--sql \"SELECT 5\"'"),
         (
             &["find", "games.db", "--ending", "rook", "--then", "R8#"],
             "--then takes no value and comes before the next description: '--then --move \"R8#\"'",
@@ -450,7 +453,7 @@ fn the_reason_for_nothing_is_the_true_one() {
         (&["find", "games.db", "--since", "2050"][..], "note: the games are from 1"),
         (&["export", "games.db", "-f", "PGN", "--until", "1500"], "note: the games are from 1"),
         (&["find", "games.db", "--elo-min", "2500"], "note: no game has the ratings of both players\n"),
-        (&["explore", "games.db", "--variant", "x"], "note: no game has a value for --variant\n"),
+        (&["explore", "games.db", "--variant", "x"], "note: no game has the tag Variant\n"),
         (
             &["explore", "games.db", "--moves", "1. e4 e5 2. Ke2 Ke7"],
             "the position after 1. e4 e5; none of them went on",

@@ -105,7 +105,7 @@ fn a_record_is_printed_with_its_games() {
     ───────────────────────────────────────────────────────────────────────────────
        1  White  Short, Nigel    2650  2001.02.03         C40 King's Knight Opening
     ");
-    insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name matches 2 names; the games of all are counted: "Polgar, Judit" (2), "Polgar, J" (1); for one only: "=Polgar, Judit""#);
+    insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name matches 2 players, and the games of all are counted: "Polgar, Judit" (2), "Polgar, J" (1); for one only, write "=Polgar, Judit""#);
     let run = workspace.ask(&["polgar", "--format", "md", "--depth", "0", "-n", "1"]);
     insta::assert_snapshot!(run.stdout, @"
     # Polgar, Judit and 2 other players: 4 games, 2001 to 2003, 1 without a result
@@ -157,7 +157,7 @@ fn a_record_is_printed_with_its_games() {
     |-----:|-------|--------------|-------:|------------|-------|---------------------------|
     |    1 | White | Short, Nigel |   2650 | 2001.02.03 |       | C40 King's Knight Opening |
     ");
-    insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name matches 3 names; the games of all are counted: "Polgar, Judit" (2), "Polgar, J" (1), "Polgar, Zsuzsa" (1); for one only: "=Polgar, Judit""#);
+    insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name matches 3 players, and the games of all are counted: "Polgar, Judit" (2), "Polgar, J" (1), "Polgar, Zsuzsa" (1); for one only, write "=Polgar, Judit""#);
     let answer = workspace.json(&["=Polgar, J"]);
     assert_eq!(answer["black"]["games"], 1);
     assert_eq!(answer["all"]["opponent_rating"], 2640);
@@ -174,7 +174,7 @@ fn an_empty_record_is_explained() {
     ");
     insta::assert_snapshot!(workspace.stderr_of(0, &["short", "--opponent", "kasparov"]), @r#"pgndex: note: no player has a name that matches "kasparov" (--opponent)"#);
     let find = workspace.run(&["find", "games.db", "--opponent", "short"]);
-    insta::assert_snapshot!(find.stderr, @"pgndex: error: --opponent NAME goes with --player NAME; give both, or --player alone for either side");
+    insta::assert_snapshot!(find.stderr, @"pgndex: error: --opponent NAME needs --player NAME; give both, or use --player alone for all games of a player");
 }
 
 /// Starts of games, with their first moves and results.
@@ -406,7 +406,7 @@ fn a_record_is_written_to_a_file_that_may_be_written() {
         assert_eq!(std::fs::read_to_string(workspace.path("a")).expect("a file"), printed);
     }
     insta::assert_snapshot!(workspace.failure(&["short", "--output", "a"]), @"pgndex: error: a: exists already; use --overwrite to replace it, or name another file");
-    insta::assert_snapshot!(workspace.failure(&["short", "--output", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database, or belongs to it; name another file");
+    insta::assert_snapshot!(workspace.failure(&["short", "--output", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database itself or one of its auxiliary files; name another file");
     insta::assert_snapshot!(workspace.failure(&["short", "--output", "games.pgn", "--overwrite"]), @"pgndex: error: games.pgn: is a PGN file, which this command does not replace; name another file");
     workspace.connection("other.db").execute_batch("CREATE TABLE mine (a)").expect("a database");
     insta::assert_snapshot!(workspace.failure(&["short", "--output", "other.db", "--overwrite"]), @"pgndex: error: other.db: is an SQLite database, which this command does not replace; name another file");

@@ -319,7 +319,7 @@ mod session {
         assert_eq!(read("b.csv"), "\nf\n─\n6\n1 row\n\ng\n─\n7\n1 row\n");
         assert_eq!(sample.names(), ["a.csv", "b.csv", "games.db"]);
         insta::assert_snapshot!(sample.failure(&[".output a.csv"]), @"pgndex: error: a.csv: exists already; remove it first, or name another file");
-        insta::assert_snapshot!(sample.failure(&[".output games.db-wal"]), @"pgndex: error: games.db-wal: is the database, or belongs to it; name another file");
+        insta::assert_snapshot!(sample.failure(&[".output games.db-wal"]), @"pgndex: error: games.db-wal: is the database itself or one of its auxiliary files; name another file");
         // Where a statement fails nothing is left.
         sample.failure(&[".output c.csv\nSELECT 1;\nSELECT nonsense;"]);
         assert_eq!(sample.names(), ["a.csv", "b.csv", "games.db"]);
@@ -805,7 +805,7 @@ mod terminal {
             let Some(mut terminal) = Terminal::open(&sample, 200, &format!("--history {name}")) else {
                 return;
             };
-            terminal.until("is the database, or belongs to it; name another file");
+            terminal.until("is the database itself or one of its auxiliary files; name another file");
             terminal.until("status=1");
         }
         assert_eq!(sample.names(), ["#V2", "empty", "games.db", "notes.txt", "typed.txt"]);

@@ -54,7 +54,11 @@ fn what_is_ready_is_added_once() {
     let run = workspace.run(&["watch", "games.db", "in", "--once", "--settle", "0"]);
     assert_eq!(run.status, 3, "{run:?}");
     let told = "pgndex: error: 1 error: in/c.pgn:3:4: 1.e5: illegal move in ";
-    assert!(run.stderr.contains(told) && run.stderr.contains("; pgndex sql games.db \"SELECT "), "{run:?}");
+    assert!(
+        run.stderr.contains(told)
+            && run.stderr.contains("; to list all problems: pgndex sql games.db \"SELECT "),
+        "{run:?}"
+    );
     assert_eq!(workspace.run(&["verify", "--all", "games.db"]).status, 0);
 }
 

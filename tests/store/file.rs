@@ -253,7 +253,7 @@ fn other_files_are_refused_untouched() {
     insta::assert_snapshot!(refused(&path), @"games.db: no such database; make one with `pgndex index`");
     insta::assert_snapshot!(refused(directory.path()), @"DIR: a directory, not a database; name a file in it");
     fs::write(&path, "[Event \"?\"]\n\n1. e4 *\n".repeat(1000)).expect("a file");
-    insta::assert_snapshot!(refused(&path), @"games.db: PGN, not a database; name the database first, which `pgndex index` makes");
+    insta::assert_snapshot!(refused(&path), @"games.db: this is a PGN file, not a database; give a database as the first argument (`pgndex index` makes one)");
     fs::write(&path, "x").expect("a file");
     insta::assert_snapshot!(refused(&path), @"games.db: not an SQLite database; is this the right file?");
     fs::remove_file(&path).expect("removed");

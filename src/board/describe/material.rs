@@ -208,7 +208,7 @@ pub struct MaterialSignature {
 pub enum MaterialError {
     /// The text does not have two sides.
     #[error(
-        "material is White's pieces and Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR, not '{0}'"
+        "'{0}' does not have two sides; write White's pieces, then Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR"
     )]
     Sides(String),
     /// A letter that is not a piece, or a sign in the wrong place.

@@ -51,7 +51,7 @@ pub struct PatternPart {
 #[non_exhaustive]
 pub enum PatternError {
     /// The text does not have eight ranks.
-    #[error("the number of ranks in the pattern is {0}, not 8; '*' means any whole rank")]
+    #[error("the number of ranks in the pattern is {0}, not 8; a rank written as '*' matches any rank")]
     Ranks(usize),
     /// A rank without `*` that does not have eight squares, or one with `*` that has more.
     #[error("rank {rank} of the pattern has {squares} squares, not 8; '*' means any number of squares")]

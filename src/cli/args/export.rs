@@ -127,12 +127,12 @@ impl ExportArgs {
     fn check_format(&self) -> Result<(), WrongValue> {
         if self.plain && self.format.format != Some(ExportFormat::Pgn) {
             return Err(WrongValue(anyhow!(
-                "--plain leaves out what PGN says of moves; it goes with --format pgn"
+                "--plain leaves out the annotations of PGN; it needs --format pgn"
             )));
         }
         if self.normalize && self.format.format != Some(ExportFormat::Pgn) {
             return Err(WrongValue(anyhow!(
-                "--normalize is about what PGN says of moves; it goes with --format pgn"
+                "--normalize rewrites the annotations of PGN; it needs --format pgn"
             )));
         }
         let of_positions = [

@@ -82,7 +82,8 @@ pub(crate) struct FilterArgs {
     pub(crate) site: Option<NameFilter>,
     /// Words of the opening's name, such as "sicilian najdorf".
     ///
-    /// Beginnings of words match too. The opening is that of the game's positions, not of its tags.
+    /// Beginnings of words match too. pgndex determines the opening from the game's positions and
+    /// ignores the tags.
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) opening: Option<NameFilter>,
     /// The tag ECO: B90, B9 for B90 to B99, or a range B90-C19.
@@ -90,14 +91,14 @@ pub(crate) struct FilterArgs {
     /// This is the column eco.
     #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco)]
     pub(crate) eco: Option<EcoRange>,
-    /// The ECO code of the game's positions, not of its tags.
+    /// The ECO code that pgndex determined from the game's positions.
     ///
-    /// This is the column opening_eco.
+    /// The tag ECO is ignored. This is the column opening_eco.
     #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco, hide_short_help = true)]
     pub(crate) opening_eco: Option<EcoRange>,
     /// Class of the time control, as at Lichess, such as blitz.
     ///
-    /// Given several times: any of these.
+    /// One of ultraBullet, bullet, blitz, rapid, classical, correspondence. Repeat the option to accept several.
     #[arg(help_heading = WHICH, long, value_name = "SPEED", value_parser = speed(), ignore_case = true)]
     pub(crate) speed: Vec<Speed>,
     /// The tag TimeControl, such as 180+2
@@ -119,12 +120,12 @@ pub(crate) struct FilterArgs {
     /// The game has engine evaluations
     #[arg(help_heading = WHICH, long, hide_short_help = true)]
     pub(crate) with_evals: bool,
-    /// Read from this file: its path, or its number.
+    /// Only games that were indexed from this file, given by path or number.
     ///
-    /// `pgndex info` shows the paths; the numbers are in the table source. Given several times: any of these.
+    /// `pgndex info` shows paths and numbers. Repeat the option to accept several.
     #[arg(help_heading = WHICH, long, value_name = "PATH|ID")]
     pub(crate) source: Vec<PathBuf>,
-    /// The tag Variant, such as Chess960; standard is also a game without it
+    /// The tag Variant, such as Chess960; standard also matches games without this tag
     #[arg(help_heading = WHICH, long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     #[arg(hide_short_help = true)]
     pub(crate) variant: Option<String>,
@@ -200,7 +201,7 @@ impl FilterArgs {
     fn players(&self) -> Result<(Option<NameFilter>, Option<NameFilter>), WrongValue> {
         if self.opponent.is_some() && self.player.is_empty() {
             return Err(WrongValue(anyhow::anyhow!(
-                "--opponent NAME goes with --player NAME; give both, or --player alone for either side"
+                "--opponent NAME needs --player NAME; give both, or use --player alone for all games of a player"
             )));
         }
         let mut names = self.player.iter().chain(&self.opponent).cloned();

@@ -13,14 +13,14 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Two positions are the same if placement, side to move, castling rights and en passant are the same. The moves that led there and the \
-counters do not matter. A game has one line for each time it \
-reached the position. Without a position, each game that passes the filters has one line.
+counters do not matter. A game has one row for each time it \
+reached the position. Without a position, each game that passes the filters has one row.
 
-All conditions of a description must hold in the same position. A game has one line, with its first matching position: with --for, the \
-first of the run, and with --then, that of the last description.
+All conditions of a description must hold in the same position. A game has one row, with its first matching position. With --for, this \
+is the first position of the run. With --then, it is the position that matches the last description.
 
-With --variations a line shows the variation's number in the game's text; 0 is the game itself. With --sort rating or date, games \
-without a result come last.
+With --variations, each row shows the variation's number in the game's text; 0 is the game itself. --sort rating and --sort date put \
+unfinished games (result *) after all others.
 
 Examples:
   pgndex find games.db --moves \"1. d4 f5\" --elo-min 2600 --since 2010 --sort rating
@@ -37,15 +37,15 @@ pub(crate) struct FindArgs {
     pub(crate) variations: bool,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// Order of the lines.
+    /// Order of the rows.
     ///
     /// By game number, by mean rating of the players (highest first), or by date (latest first).
     #[arg(long, value_name = "ORDER", value_enum, default_value = "game")]
     pub(crate) sort: SortArg,
-    /// Number of lines to show; 0 for all
+    /// Number of rows to show; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 15, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,
-    /// Number of lines to skip first
+    /// Number of rows to skip first
     #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
     pub(crate) offset: u32,
     /// Output format.

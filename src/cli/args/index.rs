@@ -13,7 +13,7 @@ use pgndex::source::TextEncoding;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Index PGN files, packed or not, into a database
+/// Index PGN files, compressed or not, into a database
 #[derive(Args, Debug)]
 #[command(
     override_usage = "pgndex index [OPTIONS] <DB> <PGN>...\n       pgndex index [OPTIONS] --reread <DB>\n       pgndex index [OPTIONS] --parquet <DIR> <PGN>...\n       pgndex index [OPTIONS] --dry-run <PGN>..."
@@ -47,14 +47,14 @@ pub(crate) struct IndexArgs {
     pub(crate) parquet: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) parquet_layout: ParquetLayoutArgs,
-    /// Read all files of the database again, and replace it.
+    /// Read again all PGN files that the database was built from, and replace it.
     ///
-    /// The new database has what an earlier version or other options left out, such as annotations.
+    /// Use this to add what an earlier pgndex or other options did not store, such as annotations.
     #[arg(long, conflicts_with_all = ["inputs", "dry_run", "overwrite"])]
     pub(crate) reread: bool,
     /// With --reread: drop the games of files that cannot be read in full.
     ///
-    /// They are missing, unreadable or shorter than before. Without this option such a file is an error.
+    /// This means files that are missing, unreadable or shorter than before. Without this option such a file is an error.
     #[arg(hide_short_help = true, long, requires = "reread")]
     pub(crate) drop_missing: bool,
     /// Fail on any error or warning, and leave the database unchanged
@@ -94,9 +94,9 @@ pub(crate) struct DatabaseSettingsArgs {
     /// [default: skip, or the database's setting]
     #[arg(help_heading = STORED, long, value_name = "RULE", value_enum)]
     duplicates: Option<DuplicatesArg>,
-    /// Store the counts of positions that at least this many games reached.
+    /// Precompute move statistics for positions reached by at least this many games.
     ///
-    /// `explore` answers from these counts at once. [default: 64, or the database's setting]
+    /// `explore` can show them immediately. [default: 64, or the database's setting]
     #[arg(help_heading = STORED, long, value_name = "GAMES", value_parser = within(1..=u32::MAX))]
     #[arg(hide_short_help = true)]
     continuation_threshold: Option<u32>,
@@ -184,7 +184,8 @@ pub(crate) enum OnProblemArg {
 pub(crate) enum DuplicatesArg {
     /// Keep all games, and do not look for duplicates
     Keep,
-    /// Skip games with the same moves, players, date and result; the table `duplicate` names both
+    /// Skip games with the same moves, players, date and result; the table `duplicate` lists each skipped game with the
+    /// game that it repeats
     Skip,
     /// Also skip games of 20 plies or more with the same moves, whoever played
     Moves,

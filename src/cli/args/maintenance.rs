@@ -64,9 +64,9 @@ Examples:
 
 /// Notes and examples of `pgndex repair`.
 pub(super) const REPAIR: &str = "\
-The command computes again what follows from games and their positions: which games have a position, the counts for `explore`, totals. \
-It removes rows that refer to missing games, sources or names, and names that no game has. A file without games can be indexed again. \
-Games, their moves and their annotations stay unchanged.
+The command recomputes all data that is derived from the games and positions: which games have a position, the counts for `explore`, \
+totals. It removes rows that refer to missing games, sources or names, and names that no game has. A file without games can be indexed \
+again. Games, their moves and their annotations stay unchanged.
 
 The command works on a copy, which replaces the database at the end. Meanwhile this needs as much space again. After a crash the \
 database is unchanged. A file that the disk damaged cannot be repaired: index its games again.

@@ -58,8 +58,8 @@ const NOTES: &str = "\
 Answers go to standard output. Notes, progress and errors go to standard error. The variable PGNDEX_DB names the database of commands \
 that only read, and PGNDEX_THREADS the number of threads.
 
-Exit status: 0 is done (also if nothing was found), 1 failed, 2 wrong usage, 4 another program is writing the database. 3 is done, but a \
-part of some games or files was lost. 130 is stopped by Ctrl-C, 143 by SIGTERM.
+Exit status: 0 is done (also if nothing was found), 1 failed, 2 wrong usage, 4 another program is writing the database. 3 is done, but \
+some games or files could not be read completely. 130 is stopped by Ctrl-C, 143 by SIGTERM.
 
 Examples:
   pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database
@@ -99,15 +99,15 @@ where
     RangeInclusive<N>: Clone,
 {
     move |text| {
-        let too_large = || format!("too large; the most is {}", range.end());
+        let too_large = || format!("too large; the maximum is {}", range.end());
         match text.parse::<N>() {
             Ok(number) if number > *range.end() => Err(too_large()),
             Ok(number) if number < *range.start() => {
-                Err(format!("too small; the least is {}", range.start()))
+                Err(format!("too small; the minimum is {}", range.start()))
             }
             Ok(number) => Ok(number),
             Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err(too_large()),
-            Err(_) if is_negative(text) => Err(format!("too small; the least is {}", range.start())),
+            Err(_) if is_negative(text) => Err(format!("too small; the minimum is {}", range.start())),
             Err(_) => Err("not a whole number".to_owned()),
         }
     }

@@ -30,9 +30,10 @@ pub(crate) struct ParquetLayoutArgs {
     #[arg(hide_short_help = true)]
     #[arg(help_heading = PARQUET, long, value_name = "PART", value_enum, requires = "parquet", default_value = "month")]
     pub(crate) partition_by: PartitionByArg,
-    /// With --parquet: the number of these files, if several commands write into one directory.
+    /// With --parquet: shard number.
     ///
-    /// It is the upper half of each game_id.
+    /// Give each command a different one if several write into the same directory. It becomes the upper 32 bits of each
+    /// game_id.
     #[arg(hide_short_help = true)]
     #[arg(help_heading = PARQUET, long, value_name = "N", requires = "parquet", default_value_t = 0)]
     #[arg(value_parser = within(0..=99_999_u32))]

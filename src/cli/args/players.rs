@@ -151,7 +151,7 @@ pub(crate) struct RepertoireArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// The repertoire: a PGN file, packed or not; - for standard input
+    /// The repertoire: a PGN file, compressed or not; - for standard input
     #[arg(value_name = "PGN")]
     pub(crate) repertoire: PathBuf,
     /// The side that the repertoire is for.

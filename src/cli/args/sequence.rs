@@ -90,7 +90,7 @@ fn read_plies(text: &str) -> Result<PlyRange, String> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let is_form = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
     if !is_form || (first.is_empty() && last.is_empty()) {
-        return Err("no plies; write 20, 20-40, -40 or 60-".to_owned());
+        return Err("not a ply or a range of plies; write 20, 20-40, -40 or 60-".to_owned());
     }
     let (first, last) = (number(first, 0)?, number(last, u32::MAX)?);
     if first > last {
@@ -142,7 +142,8 @@ struct Options {
     ending: Vec<EndingArg>,
     /// The move played from the position, such as "Qxh7#".
     ///
-    /// Omitted parts match anything: Qx, e4, ?xR, +, =N.
+    /// Leave parts out to match anything. "Qx" is any capture by a queen, "?xR" any capture of a rook, "e4" any pawn move
+    /// to e4. "+" is any move that gives check or mate, "=N" any promotion to a knight.
     #[arg(long = "move", value_name = "MOVE", help_heading = DESCRIPTION)]
     played: Vec<String>,
     /// At least this many positions in a row match.
@@ -155,7 +156,9 @@ struct Options {
     /// In `export` this works without a description too.
     #[arg(long = "ply", value_name = "PLIES", value_parser = read_plies, allow_hyphen_values = true, help_heading = DESCRIPTION)]
     plies: Vec<PlyRange>,
-    /// Separates descriptions: first this one, later that one
+    /// Put this between two descriptions: the second must match later.
+    ///
+    /// The game must match the first, and later the second.
     #[arg(long, num_args = 0, default_missing_value = "true", help_heading = DESCRIPTION)]
     then: Vec<bool>,
     /// Also with the colours reversed
@@ -216,9 +219,7 @@ impl SequenceArgs {
         if is_asked && steps.iter().any(StepArgs::is_empty) {
             let message = match ASIDE.iter().zip(ASIDE_OPTIONS).find(|(name, _)| is_told(name)) {
                 Some((_, option)) if parts.is_empty() => {
-                    format!(
-                        "{option} only says more of what is described; give one of {DESCRIBING_OPTIONS} too"
-                    )
+                    format!("{option} refines a description; also give {DESCRIBING_OPTIONS}")
                 }
                 _ => format!("give one of {DESCRIBING_OPTIONS} before and after each --then"),
             };

@@ -33,7 +33,7 @@ pub(crate) enum SizeError {
     #[error("must be more than 0")]
     Zero,
     /// It is less than any run needs.
-    #[error("too small; the least is 1M (a number without a unit is in bytes; units are K, M, G and T)")]
+    #[error("too small; the minimum is 1M (a number without a unit is in bytes; units are K, M, G and T)")]
     TooSmall(u64),
     /// It does not fit 64 bits.
     #[error("too large")]

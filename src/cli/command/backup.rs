@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use pgndex::store::Database;
+use anyhow::bail;
+use pgndex::store::{Database, is_file_of};
 
 use crate::cli::args::BackupArgs;
 use crate::cli::render::done::{Copied, Done, Reporter};
@@ -29,7 +30,12 @@ struct State {
 pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
     let started = Instant::now();
     crate::cli::refuse_standard_output(&args.target)?;
-    crate::cli::refuse_file_of(&args.database, &args.target)?;
+    if is_file_of(&args.database, &args.target) {
+        bail!(
+            "{}: cannot copy a database onto itself or onto one of its auxiliary files; name another file",
+            args.target.display()
+        );
+    }
     let database = Database::open_read_only(&args.database)?;
     let state = Arc::new(State::default());
     let stopped = Arc::clone(&state);

@@ -6,7 +6,7 @@ use anyhow::{anyhow, bail};
 use pgndex::board::{MoveCode, Position};
 use pgndex::picture::BoardPicture;
 use pgndex::query::{GameAnswer, NewMove, Novelty, novelty, replay, visit_games, write_pgn};
-use pgndex::store::row::GameId;
+use pgndex::store::row::{GameId, GameStatus};
 use pgndex::store::{Database, Error, GameAnnotations, GameProblem, GameRecord};
 
 use crate::cli::args::{BoardPly, GameArgs, GameFormat, WrongValue};
@@ -121,8 +121,8 @@ impl<W: Write> Sheets<'_, W> {
                 self.out.write_all(shown(&self.text).as_bytes())?;
             }
         }
-        if let Some(loss) = record.loss() {
-            note(&format!("game {game}: {loss}; for more: SELECT * FROM problem WHERE game_id = {game}"));
+        if let Some(missing) = missing(record) {
+            note(&format!("game {game}: {missing}; details: SELECT * FROM problem WHERE game_id = {game}"));
         }
         Ok(())
     }
@@ -177,10 +177,23 @@ impl Drawn {
     }
 }
 
+/// The missing part of a game. The tag in PGN has another wording, which `index` recognises.
+fn missing(record: &GameRecord) -> Option<String> {
+    match record.summary.status {
+        GameStatus::Truncated => {
+            let ply = record.summary.ply_count;
+            Some(format!(
+                "the move after ply {ply} is illegal or unreadable, so the game is stored only up to there"
+            ))
+        }
+        _ => record.loss(),
+    }
+}
+
 /// Writes which part of the game is lost, and all its problems.
 fn write_problems(out: &mut impl Write, record: &GameRecord, problems: &[GameProblem]) -> io::Result<()> {
-    if let Some(loss) = record.loss() {
-        writeln!(out, "\nNot complete: {loss}.")?;
+    if let Some(missing) = missing(record) {
+        writeln!(out, "\nNot complete: {missing}.")?;
     }
     if problems.is_empty() {
         return Ok(());

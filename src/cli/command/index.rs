@@ -20,6 +20,7 @@ use pgndex::store::{Database, SourceContent};
 
 use crate::cli::Status;
 use crate::cli::args::{IndexArgs, OnProblemArg, WrongValue};
+use crate::cli::error_hint::AT_FIRST_ERROR;
 use crate::cli::render::done::{Done, Reporter};
 use crate::cli::render::number::{bytes, counted};
 use crate::cli::render::summary::{Report, problem_query};
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     if args.drop_missing && !args.reread {
         // clap does not check required arguments that exclude a given one.
         return Err(WrongValue(anyhow!(
-            "--drop-missing goes with --reread, which reads the database's own files again"
+            "--drop-missing needs --reread, which reads the database's own files again"
         ))
         .into());
     }
@@ -107,7 +108,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         _ => plan.run(&args.database, &progress),
     };
     display.stop();
-    let summary = result?;
+    let summary = result.map_err(|error| named(error, args.on_problem))?;
     report_outcome(args, &summary)?;
     #[cfg(feature = "parquet")]
     if !args.report.log.quiet && args.parquet.is_some() {
@@ -119,6 +120,17 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         crate::cli::note("no games were found");
     }
     Ok(status(&summary))
+}
+
+/// Names the option that made a run stop at its first error.
+fn named(error: Error, on_problem: OnProblemArg) -> anyhow::Error {
+    match error {
+        Error::TooManyErrors { .. } if on_problem == OnProblemArg::Stop => {
+            let reason = format!("{AT_FIRST_ERROR}, because of --on-problem stop");
+            anyhow!(error.to_string().replacen(AT_FIRST_ERROR, &reason, 1))
+        }
+        _ => error.into(),
+    }
 }
 
 /// The status of a completed run.
@@ -134,8 +146,10 @@ pub(crate) fn first_error(summary: &Summary, target: Option<&Path>) -> Option<St
         errors => format!("{}, the first", counted(errors, "error")),
     };
     let more = match target {
-        Some(database) if summary.parquet_files == 0 => problem_query(database),
-        _ => "--problems FILE lists them".to_owned(),
+        Some(database) if summary.parquet_files == 0 => {
+            format!("to list all problems: {}", problem_query(database))
+        }
+        _ => "use --problems FILE to list them".to_owned(),
     };
     Some(format!("{errors}: {first}; {more}"))
 }

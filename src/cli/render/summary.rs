@@ -45,8 +45,11 @@ impl Report<'_> {
         let Some(target) = self.target else { return self.write_dry_run(out) };
         let name = printable(&target.display().to_string());
         if summary.added && summary.games == 0 && summary.known_sources > 0 && summary.bytes == 0 {
-            let known = counted(summary.known_sources, "source");
-            return writeln!(out, "nothing new: {name} has the {known} already");
+            let known = match summary.known_sources {
+                1 => "this file".to_owned(),
+                sources => format!("all {}", counted(sources, "file")),
+            };
+            return writeln!(out, "nothing to add: {name} already contains {known}");
         }
         writeln!(
             out,
@@ -75,8 +78,8 @@ impl Report<'_> {
         if summary.known_sources > 0 {
             writeln!(
                 out,
-                "  skipped     {} that the database has",
-                counted(summary.known_sources, "source")
+                "  skipped     {} that the database already contains",
+                counted(summary.known_sources, "file")
             )?;
         }
         self.write_duplicates(out)?;
@@ -132,7 +135,7 @@ impl Report<'_> {
         if summary.problems.iter().next().is_some() {
             writeln!(
                 out,
-                "\n  --problems FILE lists each problem with its place; --rejects FILE gets the games with errors"
+                "\n  hint: use --problems FILE to list each problem with its place, --rejects FILE to save the games with errors"
             )?;
         }
         Ok(())
@@ -153,8 +156,8 @@ impl Report<'_> {
         writeln!(out, "  problems")?;
         let width = grouped(most).len();
         for (severity, meaning) in [
-            (Severity::Error, "part of a game or file was lost"),
-            (Severity::Warning, "corrected or skipped"),
+            (Severity::Error, "a game or file could not be read completely"),
+            (Severity::Warning, "pgndex corrected or skipped a part of the PGN"),
         ] {
             let total = problems.of(severity);
             if total > 0 {
@@ -170,7 +173,9 @@ impl Report<'_> {
             }
         }
         for (variant, &games) in self.summary.variants.iter() {
-            writeln!(out, "    {} of variant {} skipped", counted(games, "game"), printable(variant))?;
+            let (what, whose) =
+                (format!("{} game", printable(variant)), if games == 1 { "its" } else { "their" });
+            writeln!(out, "    {} stored without {whose} moves", counted(games, &what))?;
         }
         Ok(())
     }
@@ -253,13 +258,13 @@ mod tests {
             1 game kept: a longer game by the same players on the same date begins with the same moves
           time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, continuations 0.05 s, sync 0.9 s
           problems
-            12 errors: part of a game or file was lost
+            12 errors: a game or file could not be read completely
                  12  illegal-move
               a.pgn:6:8: 2.Ke2: illegal move in 8/8 w
-            1,207 warnings: corrected or skipped
+            1,207 warnings: pgndex corrected or skipped a part of the PGN
               1,204  result-mismatch
                   3  unclosed-variation
-            12 games of variant Atomic skipped
+            12 Atomic games stored without their moves
 
           next: pgndex info games.db
                 pgndex sql games.db "SELECT path, line, kind, message FROM problem JOIN source USING (source_id)"
@@ -289,7 +294,7 @@ mod tests {
 
           database    games.db, 298 MiB
           input       33.0 MiB
-          skipped     2 sources that the database has
+          skipped     2 files that the database already contains
           duplicates
             1,012 games skipped: same moves, players, date and result as an earlier game
             1 game kept: a longer game by the same players on the same date begins with the same moves
@@ -298,7 +303,7 @@ mod tests {
 
           next: pgndex info games.db
         "#);
-        insta::assert_snapshot!(print(&Summary { added: true, known_sources: 1, ..Summary::default() }), @"nothing new: games.db has the 1 source already");
+        insta::assert_snapshot!(print(&Summary { added: true, known_sources: 1, ..Summary::default() }), @"nothing to add: games.db already contains this file");
     }
 
     #[test]

@@ -50,7 +50,9 @@ impl Header {
             if seen.may_have(tag.name)
                 && tags[..index].iter().any(|other| other.name.eq_ignore_ascii_case(tag.name))
             {
-                problems.push((tag.offset, ProblemKind::DuplicateTag, token(), TWICE.into()));
+                let name = String::from_utf8_lossy(tag.name);
+                let message = format!("the game has the tag {name} twice; the last one is used");
+                problems.push((tag.offset, ProblemKind::DuplicateTag, token(), message.into()));
             }
             let kept = tag.value.len().min(MOST_VALUE).min(left.saturating_sub(tag.name.len()));
             if kept < tag.value.len() && left > 0 {
@@ -196,7 +198,6 @@ fn first_clock(mut reader: Reader<'_>) -> Option<u32> {
 /// The maximum size of a tag's stored value, and of all tags of a game, in bytes.
 const MOST_VALUE: usize = 64 << 10;
 const MOST_TEXT: usize = 1 << 20;
-const TWICE: &str = "the game has this tag twice: the last one counts";
 const TOO_LONG: &str = "only 64 KiB of a tag and 1 MiB of all tags of a game are kept";
 
 /// The first bytes of a text, without an incomplete UTF-8 character at the end.

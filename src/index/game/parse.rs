@@ -530,11 +530,11 @@ impl<'a> ChunkParser<'a> {
             Token::Junk(word) => return self.unknown_token(word, game, ply, batch),
             Token::UnclosedComment => (
                 ProblemKind::UnclosedComment,
-                "a comment is not closed before the game ends: what follows it is lost",
+                "a comment is not closed before the game ends: everything after its opening brace is lost",
             ),
             Token::UnclosedVariation => (
                 ProblemKind::UnclosedVariation,
-                "a variation is not closed before the game ends: what follows it is lost",
+                "a variation is not closed before the game ends: everything after its opening bracket is lost",
             ),
             Token::StrayOpening => (
                 ProblemKind::StrayOpening,
@@ -621,11 +621,11 @@ impl<'a> ChunkParser<'a> {
         let game = in_game.then(|| GameId(batch.game_count()));
         match problem {
             FrameProblem::UnclosedTag { offset } => {
-                let message = "a tag pair without its closing quote and bracket: read to the end of the line";
+                let message = "a tag pair lacks its closing quote or bracket; its value was taken to be the rest of the line";
                 self.problem(batch, ProblemKind::UnclosedTag, offset, game, None, None, message);
             }
             FrameProblem::UnquotedTag { offset } => {
-                let message = "a tag pair without quotes: read up to its bracket";
+                let message = "the value of a tag pair has no quotes; it was read up to the closing bracket";
                 self.problem(batch, ProblemKind::UnclosedTag, offset, game, None, None, message);
             }
             FrameProblem::DamagedTag { offset } => {

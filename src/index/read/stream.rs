@@ -358,7 +358,7 @@ impl Cutter {
             self.early.push(message);
             return Ok(());
         }
-        let message = format!("{}: {message}; the games before are kept", self.path);
+        let message = format!("{}: {message}. The games before this place are kept", self.path);
         self.send(Piece::Report { kind: ProblemKind::DamagedArchive, offset: self.offset, message })
     }
 

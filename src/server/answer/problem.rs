@@ -119,7 +119,7 @@ impl From<store::Error> for Problem {
             E::UnknownSource { source_path, near, .. } => {
                 let near = near.first().map(|path| format!("; did you mean {}?", path.display()));
                 let detail = format!(
-                    "source: this database has no source {}{}; /api/sources lists them",
+                    "source: no games were indexed from {}{}; /api/sources lists the files of this database",
                     source_path.display(),
                     near.unwrap_or_default()
                 );

@@ -117,7 +117,10 @@ fn players(
     let mut names = player.into_iter().chain(named);
     let first = names.next();
     if first.is_none() && opponent.is_some() {
-        return Err(Problem::parameter("opponent", "goes with player; give both, or player alone"));
+        return Err(Problem::parameter(
+            "opponent",
+            "needs player; give both, or use player alone for all games of a player",
+        ));
     }
     let second = names.next();
     if names.next().is_some() || (second.is_some() && opponent.is_some()) {

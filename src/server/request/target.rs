@@ -55,9 +55,7 @@ fn sequence(call: &Call) -> Result<Option<PositionSequence>, Problem> {
     let (either, mirror) = (call.flag("either")?, call.flag("mirror")?);
     if words.is_empty() {
         return match either || mirror {
-            true => {
-                Err(Problem::parameter("either", "goes with a description of positions, such as material"))
-            }
+            true => Err(Problem::parameter("either", "needs a description of positions, such as material")),
             false => Ok(None),
         };
     }
@@ -98,7 +96,10 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
                 let number = value.parse().ok().filter(|&number| number > 0);
                 step.lasting = number.ok_or_else(|| wrong(&"not a whole number from 1 on"))?;
             }
-            _ => step.plies = plies(value).ok_or_else(|| wrong(&"no plies; write 20, 20-40, -40 or 60-"))?,
+            _ => {
+                step.plies = plies(value)
+                    .ok_or_else(|| wrong(&"not a ply or a range of plies; write 20, 20-40, -40 or 60-"))?;
+            }
         }
     }
     if is_described {
@@ -109,7 +110,7 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
     let name = words.first().map_or("then", |(name, _)| name.as_str());
     Err(Problem::parameter(
         name,
-        "goes with a description of positions: pattern, material, structure, ending or move",
+        "needs a description of positions: pattern, material, structure, ending or move",
     ))
 }
 

@@ -85,7 +85,7 @@ impl Guard {
             }
             self.guesses.count(origin);
         }
-        let detail = "Send the token: Authorization: Bearer TOKEN, or as the password of any user.";
+        let detail = "Send the token: Authorization: Bearer TOKEN, or as the password in HTTP basic authentication, with any user name.";
         Err(Problem::new(401, "token needed", detail))
     }
 

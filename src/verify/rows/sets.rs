@@ -49,8 +49,8 @@ pub(crate) fn compare_columns(
             continue;
         };
         if cells.get::<&str>("cells")? != values {
-            let expected = "the different values that games of the block have";
-            findings.wrong(FindingKind::WrongValue, COLUMNS, row_id(), "cells", expected, "another list");
+            let expected = "the distinct values of the games in this block";
+            findings.wrong(FindingKind::WrongValue, COLUMNS, row_id(), "cells", expected, "a different list");
         } else if cells.get::<&[u8]>("games")? != games {
             let expected = "the value of each game of the block";
             findings.wrong(FindingKind::WrongValue, COLUMNS, row_id(), "games", expected, "something else");

@@ -239,8 +239,8 @@ fn the_side_to_move_is_asked_for_if_it_is_there() {
 #[test]
 fn invalid_patterns() {
     let error = |text| Pattern::parse(text).unwrap_err().to_string();
-    insta::assert_snapshot!(error(""), @"the number of ranks in the pattern is 1, not 8; '*' means any whole rank");
-    insta::assert_snapshot!(error("*/*/*/*/*/*/*"), @"the number of ranks in the pattern is 7, not 8; '*' means any whole rank");
+    insta::assert_snapshot!(error(""), @"the number of ranks in the pattern is 1, not 8; a rank written as '*' matches any rank");
+    insta::assert_snapshot!(error("*/*/*/*/*/*/*"), @"the number of ranks in the pattern is 7, not 8; a rank written as '*' matches any rank");
     insta::assert_snapshot!(error("*/7/*/*/*/*/*/*"), @"rank 7 of the pattern has 7 squares, not 8; '*' means any number of squares");
     insta::assert_snapshot!(error("*/8?/*/*/*/*/*/*"), @"rank 7 of the pattern has 9 squares, not 8; '*' means any number of squares");
     insta::assert_snapshot!(error("*/8?*/*/*/*/*/*/*"), @"rank 7 of the pattern has 9 squares, not 8; '*' means any number of squares");
@@ -296,10 +296,10 @@ fn each_sign_of_a_signature() {
 #[test]
 fn invalid_signatures() {
     let error = |text| MaterialSignature::parse(text).unwrap_err().to_string();
-    insta::assert_snapshot!(error("KRP"), @"material is White's pieces and Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR, not 'KRP'");
+    insta::assert_snapshot!(error("KRP"), @"'KRP' does not have two sides; write White's pieces, then Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR");
     insta::assert_snapshot!(error("KRvKvK"), @"'v' is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)");
     insta::assert_snapshot!(error("KRKRK"), @"'KRK' must have exactly one king");
-    insta::assert_snapshot!(error("KR*"), @"material is White's pieces and Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR, not 'KR*'");
+    insta::assert_snapshot!(error("KR*"), @"'KR*' does not have two sides; write White's pieces, then Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR");
     insta::assert_snapshot!(error("KRvKx"), @"'x' is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)");
     insta::assert_snapshot!(error("KR**vK"), @"'*' is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)");
     insta::assert_snapshot!(error("KR..PvK"), @"'.' is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)");

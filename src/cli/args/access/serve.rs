@@ -11,8 +11,8 @@ use crate::cli::args::within;
 /// Serve databases over HTTP: a page, Lichess's explorer API, and pgndex's own API
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Only this machine can ask, unless --listen says more. No row of a database is changed. Games that are added meanwhile are seen at once. \
-On Ctrl-C or SIGTERM it finishes open requests and exits. /health and /metrics are for monitoring.
+By default, only programs on this machine can connect; --listen changes that. The server never changes a database. Games added while \
+the server runs appear immediately. On Ctrl-C or SIGTERM it finishes open requests and exits. /health and /metrics are for monitoring.
 
 Examples:
   pgndex serve games.db               then open http://127.0.0.1:9002 in a browser
@@ -32,10 +32,11 @@ pub(crate) struct ServeArgs {
     allow_host: Vec<String>,
     /// Require the token in this file.
     ///
-    /// It has at least 16 characters. Clients send it as a bearer token, or as the password of any user name.
+    /// The token must have at least 16 characters. Clients send it as a bearer token, or as the password in HTTP basic
+    /// authentication, with any user name.
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Let everybody read who can reach the address
+    /// Let everybody who can reach the address read the databases
     #[arg(long)]
     public: bool,
     /// Let pages of other hosts read the answers of the explorer API
@@ -43,7 +44,7 @@ pub(crate) struct ServeArgs {
     cors: bool,
     /// Threads that answer, at most 64 [default: one per processor].
     ///
-    /// Searches and SQL have two threads each of their own, and exports eight.
+    /// In addition, two threads serve searches, two serve SQL, and eight serve exports.
     #[arg(hide_short_help = true, long, short = 'j', value_name = "N", value_parser = within(1..=64_u16))]
     threads: Option<u16>,
     /// Seconds that an answer may take

@@ -21,7 +21,8 @@ pub(crate) fn run(args: &ManArgs) -> anyhow::Result<()> {
     if directory.is_file() {
         anyhow::bail!("{}: is a file; name a directory", directory.display());
     }
-    fs::create_dir_all(directory).with_context(|| format!("{}: cannot make it", directory.display()))?;
+    fs::create_dir_all(directory)
+        .with_context(|| format!("{}: cannot create this directory", directory.display()))?;
     // The other pages explain `pgndex help`.
     let mut command = usage::command().disable_help_subcommand(true);
     command.build();

@@ -34,7 +34,10 @@ pub(super) fn exit_status(command: &Command) -> Vec<Entry> {
     let mut entries =
         vec![("0", done), ("1", failed), ("2", "Wrong usage: an unknown option or an invalid value.")];
     if is_any_of(&["index", "watch"]) {
-        entries.push(("3", "Done, but a part of some games was lost, or a file has text and no game."));
+        entries.push((
+            "3",
+            "Done, but some games could not be read completely, or a file has text and no game.",
+        ));
     }
     if is_any_of(&["index", "remove", "optimize", "backup", "repair", "players", "sql"]) {
         entries.push((

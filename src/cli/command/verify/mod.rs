@@ -63,8 +63,8 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
         let advice = if needs_new.iter().any(|kind| report.findings.counts.contains_key(kind)) {
             "`pgndex repair` does not help here: restore a backup, or build a new database with `pgndex index --overwrite`"
         } else {
-            "`pgndex repair` rebuilds what follows from games and their positions. If games or positions were changed, build a new \
-             database with `pgndex index --overwrite`"
+            "`pgndex repair` rebuilds all data that is derived from the games and positions. If games or positions were changed, \
+             build a new database with `pgndex index --overwrite`"
         };
         crate::cli::note(advice);
     }
@@ -109,7 +109,7 @@ fn note_sources(report: &Report) {
             continue;
         }
         let path = printable(&note.path.to_string_lossy());
-        crate::cli::note(&format!("{path}: {}; so its games are not compared with it", note.message));
+        crate::cli::note(&format!("{path}: {}, so its games could not be compared with it", note.message));
     }
     let more = report.sources_other.saturating_sub(report.notes.len() as u64);
     if more > 0 {
