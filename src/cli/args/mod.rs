@@ -136,7 +136,7 @@ pub(crate) enum Command {
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
     Remove(Box<RemoveArgs>),
-    /// Merge the parts that additions left, as if all games had been added at once
+    /// Merge the separate parts that each `index` run added, for faster reading
     #[command(after_long_help = maintenance::OPTIMIZE)]
     Optimize(MaintenanceArgs),
     Backup(BackupArgs),
