@@ -1,4 +1,4 @@
-//! Rows per second into `occurrence` and `game_position`: pages built directly, and SQL's prepared `INSERT`.
+//! Rows per second written to `occurrence` and `game_position`: pages built directly, and SQL's prepared `INSERT`.
 //!
 //! The rows are synthetic: random keys in order, games of 80 plies, FENs of 53 bytes on average.
 
@@ -38,7 +38,7 @@ fn main() {
     divan::main();
 }
 
-/// A directory with an empty database, made by SQLite.
+/// A directory with an empty database, created by SQLite.
 fn empty() -> (TempDir, PathBuf) {
     let directory = TempDir::new().expect("a temporary directory");
     let path = directory.path().join("bench.db");
@@ -169,7 +169,7 @@ mod occurrence {
         });
     }
 
-    /// Rows into a reused page buffer that is never written: the cost of the records alone.
+    /// Encodes the rows into a reused page buffer that is never written: the cost of the records alone.
     #[divan::bench]
     fn encode(bencher: Bencher<'_, '_>) {
         let rows = occurrences();
@@ -181,7 +181,7 @@ mod occurrence {
     }
 }
 
-/// For a connection that inserts: settings last only as long as a connection.
+/// Sets the options of a connection that inserts. They apply to this connection only.
 const PRAGMAS: &str = "
     PRAGMA journal_mode = OFF;
     PRAGMA synchronous = OFF;
@@ -227,7 +227,7 @@ mod game_position {
         });
     }
 
-    /// Rows into a reused page buffer that is never written: the cost of the records alone.
+    /// Encodes the rows into a reused page buffer that is never written: the cost of the records alone.
     #[divan::bench]
     fn encode(bencher: Bencher<'_, '_>) {
         let rows = positions();

@@ -1,5 +1,5 @@
-//! The whole job, PGN file to finished database, and, as the baseline, the same rows with one prepared `INSERT` each and
-//! `CREATE INDEX` at the end.
+//! A complete import, from the PGN file to the finished database. The baseline writes the same rows with one prepared
+//! `INSERT` per row, and runs `CREATE INDEX` at the end.
 
 mod common;
 

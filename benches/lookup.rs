@@ -1,4 +1,4 @@
-//! The first page of `pgndex find`: open the database, read 15 hits, count all.
+//! The first page of `pgndex find`: open the database, read 15 hits, count all hits.
 //!
 //! The database is made from the synthetic sample. `PGNDEX_BENCH=games.pgn` indexes another collection, `PGNDEX_BENCH=games.db`
 //! uses a finished database:
@@ -48,7 +48,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// The start position, a common one of the Sicilian, and a rare one of move 21.
+/// The start position, a common position of the Sicilian Defence, and a rare position at move 21.
 fn targets() -> Vec<Target> {
     let after = |name, moves: &str| {
         let mut position = Position::start();
@@ -60,7 +60,7 @@ fn targets() -> Vec<Target> {
     vec![after("start position", ""), after("1. e4 c5 2. Nf3 d6", "e4 c5 Nf3 d6"), rare()]
 }
 
-/// The position that the fewest games reached, among those of move 21 in the first games.
+/// Of the positions at move 21 in the first games, the one that the fewest games reached.
 fn rare() -> Target {
     let database = Database::open_read_only(&DATABASE).expect("a database");
     let sql = "SELECT game_id FROM game WHERE ply_count > 40 AND status = 'ok' ORDER BY game_id LIMIT 100";
@@ -106,7 +106,7 @@ fn latest_first(bencher: Bencher<'_, '_>, target: &Target) {
     first_page(bencher, target, HitOrder::Date, &GameFilter::default());
 }
 
-/// Games of one player: the search begins with the player's games if they are fewer.
+/// The games of one player: the search starts from the player's games if there are fewer of them than occurrences.
 #[divan::bench(args = targets())]
 fn of_one_player(bencher: Bencher<'_, '_>, target: &Target) {
     let database = Database::open_read_only(&DATABASE).expect("a database");
@@ -133,19 +133,19 @@ fn filter(name: &str) -> GameFilter {
     }
 }
 
-/// The moves played from the start position, with its best-rated and latest games.
+/// The moves played from the start position, with its highest-rated and latest games.
 #[divan::bench(args = FILTERS)]
 fn explored_from_the_start(bencher: Bencher<'_, '_>, name: &str) {
     explore(bencher, &targets()[0], name);
 }
 
-/// The same from a common position of the Sicilian.
+/// The same counts for a common position of the Sicilian Defence.
 #[divan::bench(args = FILTERS)]
 fn explored_from_the_sicilian(bencher: Bencher<'_, '_>, name: &str) {
     explore(bencher, &targets()[1], name);
 }
 
-/// The same from a position that one game reached.
+/// The same counts for a position that only one game reached.
 #[divan::bench]
 fn explored_where_one_game_was(bencher: Bencher<'_, '_>) {
     explore(bencher, &rare(), "all games");

@@ -1,7 +1,7 @@
 //! Reading games on one thread: tokens, replay with a key for every ply, replay with key and canonical FEN.
 //!
 //! Inputs are the synthetic sample and, if available in `../shared/corpora` or in the folder `PGNDEX_SHARED`, a real collection.
-//! Each bench checks its results.
+//! Each benchmark checks its results.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn main() {
     divan::main();
 }
 
-/// Calls `begin` for every game, and `each` for every move. Returns the number of moves.
+/// Calls `begin` for each game and `each` for each move. Returns the number of moves.
 fn for_each_move<S>(text: &[u8], state: &mut S, begin: impl Fn(&mut S), each: impl Fn(&mut S, &[u8])) -> u64 {
     let mut reader = Reader::new(text);
     let (mut tags, mut problems) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! The small tables, and look-ups, on rows that are made up.
+//! The small tables, and look-ups, on synthetic rows.
 
 use std::path::Path;
 
@@ -28,7 +28,8 @@ fn build(directory: &Path) -> Build {
     Build::create(&directory.join("bench.db"), options).expect("a database")
 }
 
-/// The small tables of 100,000 games as Lichess writes them: 6 tags and a separate site each, one new player in ten games.
+/// The small tables of 100,000 games as Lichess writes them: each game has 6 tags and its own site, and one game in ten
+/// has a new player.
 #[divan::bench(sample_count = 3)]
 fn headers_of_100_000_games(bencher: Bencher<'_, '_>) {
     const HEADERS: u32 = 100_000;
@@ -82,7 +83,7 @@ fn header_batch(first: u32) -> HeaderBatch {
     batch
 }
 
-/// Look-ups of a position that every one of 200,000 games has.
+/// Look-ups of a position that occurs in each of 200,000 games.
 mod lookup {
     use super::*;
 

@@ -3,9 +3,9 @@
 //! `cargo run --example openings -- DIR > eco.tsv`
 //!
 //! `DIR` has the files `a.tsv` to `e.tsv` of <https://github.com/lichess-org/chess-openings>, with the columns eco, name and
-//! pgn. Missing positions that define a code are added. Each line is replayed, and written with the key and the canonical FEN of its
-//! position, sorted by code, name and moves. Of several lines to one position, the shortest is kept. Write to another file first: the
-//! program has the list compiled in.
+//! pgn. Missing positions that define a code are added. Each line is replayed, and written with the key and the
+//! canonical FEN of its position, sorted by code, name and moves. If several lines lead to one position, the shortest
+//! is kept. Write the output to another file first, because the program has the current list compiled in.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -39,7 +39,7 @@ impl Random {
         ((u128::from(mixed ^ mixed >> 31) * bound as u128) >> 64) as usize
     }
 
-    /// A number below the bound; small numbers are more frequent.
+    /// A number less than the bound; small numbers are more frequent.
     fn skewed(&mut self, bound: usize) -> usize {
         self.below(bound).min(self.below(bound))
     }
@@ -102,11 +102,11 @@ fn play(random: &mut Random) -> (Vec<(String, i32)>, GameResult) {
     (sans, result)
 }
 
-/// Seconds on each clock at the start, and added for each move.
+/// The initial time of each clock and the increment per move, in seconds.
 const TIME: (u32, u32) = (180, 2);
 
-/// Annotations of the moves: a clock, and an evaluation near the balance of material after the next move, so that a move that loses a
-/// piece is a mistake.
+/// Annotates the moves with a clock, and with an evaluation near the balance of material after the next move, so that a
+/// move that loses a piece counts as a mistake.
 fn annotations(moves: &[(String, i32)], random: &mut Random) -> Vec<String> {
     let mut clocks = [100 * TIME.0; 2];
     let mut comments = Vec::new();

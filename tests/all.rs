@@ -1,5 +1,5 @@
-//! All quick tests in one program, because each program takes its time to link. A folder is a suite:
-//! `cargo test --test all index::` runs one of them.
+//! All quick tests in one program, because linking each program takes time. Each folder is a suite: `cargo test --test
+//! all index::` runs one of them.
 
 #[path = "common/command.rs"]
 mod command;

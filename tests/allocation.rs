@@ -1,6 +1,6 @@
 //! Reading and replaying allocate nothing per token, ply or game.
 //!
-//! One test: a counter is the process's.
+//! This program has one test only, because the counter `ALLOCATIONS` covers the whole process.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -17,32 +17,32 @@ struct Counting;
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Those of this thread alone: the test's harness has a thread of its own that allocates when it likes.
+    /// The allocations of this thread alone: the test harness has another thread, which may allocate at any time.
     static OWN_ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
 fn count() {
     ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-    // A thread that ends has none left to count.
+    // When a thread ends, its counter may already have been destroyed.
     let _ = OWN_ALLOCATIONS.try_with(|own| own.set(own.get() + 1));
 }
 
-// SAFETY: everything is handed to the system's allocator as it came; the counter is no part of it.
+// SAFETY: all calls are forwarded to the system's allocator unchanged; the counter does not affect them.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promises are passed on.
+        // SAFETY: the caller guarantees what `System` requires.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller's promises are passed on.
+        // SAFETY: the caller guarantees what `System` requires.
         unsafe { System.realloc(block, layout, size) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on.
+        // SAFETY: the caller guarantees what `System` requires.
         unsafe { System.dealloc(block, layout) }
     }
 }
@@ -60,7 +60,7 @@ const ANNOTATED: &str = include_str!("data/annotated.pgn");
 const ODD: &str = "[Event \"odd\"]\n[White \"Nobody\"]\n\n1. e4 {a} e5 $1 (1... c5 (1... e6 {)})) 2. Ng1-f3 ; rest\n2... ) Nb8c6 \
     3. \u{2657}b5 a6 -- 0-1\n\n";
 
-/// Reads and replays all games, writing keys and FENs. Gives back games and plies.
+/// Reads and replays all games, writing keys and FENs. Returns the number of games and of plies.
 fn replay(text: &[u8], mut after: impl FnMut(usize)) -> (usize, usize) {
     let start = Position::start();
     let start_text = FenText::new(&start);
@@ -98,11 +98,12 @@ fn replay(text: &[u8], mut after: impl FnMut(usize)) -> (usize, usize) {
     (games, plies)
 }
 
-/// Allocations of a whole run over `copies` of the games, in this process.
+/// Returns the number of allocations of a complete import of `copies` copies of the games, in this process.
 fn run(copies: usize) -> u64 {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("in.pgn");
-    // One game of them, without the set-up of the other. A move that cannot be played is told in words.
+    // Of the two annotated games, only the one without a set-up. Its illegal move is replaced, because the problem that
+    // reports it would be formatted with allocations.
     let annotated =
         ANNOTATED.split_once("[Event \"ChessBase\"]").expect("two games").0.replace("Ke9", "exd4");
     std::fs::write(&path, [GAMES, &annotated].concat().repeat(copies)).expect("written");
@@ -128,8 +129,8 @@ fn nothing_is_allocated_per_token_ply_or_game() {
     assert_eq!((games, plies), (40 * 54, 40 * (3235 + 7)));
     assert_eq!(OWN_ALLOCATIONS.get() - before, 0, "{games} games, {plies} plies");
 
-    // The whole job: what more games cost. Names and buffers are there by then; what is left are the blocks that occurrences
-    // are kept in.
+    // The cost of additional games in a complete import. The first games already allocate names and buffers; what
+    // remains are the blocks that hold occurrences.
     let (some, more) = (run(100), run(400));
     let plies = 300 * (3235 + 9);
     let per_ply = more.saturating_sub(some) as f64 / f64::from(plies);

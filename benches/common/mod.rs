@@ -1,5 +1,5 @@
-//! The inputs of the benches.
-#![allow(dead_code)] // Each bench uses its part.
+//! The inputs of the benchmarks.
+#![allow(dead_code)] // Each benchmark uses a part of this module.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use std::sync::LazyLock;
 use pgndex::board::Position;
 use pgndex::pgn::{Reader, Token};
 
-/// A PGN text to replay completely.
+/// A PGN text, all games of which are replayed.
 pub(crate) struct Corpus {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) text: Vec<u8>,
     pub(crate) games: u64,
     pub(crate) plies: u64,
-    /// The XOR of the keys after all moves, which a replay must compute.
+    /// The XOR of the keys after all moves; a replay must compute the same value.
     pub(crate) keys: u64,
 }
 

@@ -12,7 +12,7 @@ use rusqlite::{Connection, ffi};
 /// The function that SQLite calls when the extension is loaded, whatever the file's name.
 ///
 /// # Safety
-/// Must be called by SQLite, with an open connection, a place for an error message and its own interface.
+/// Must be called by SQLite, with an open connection, a pointer for an error message, and SQLite's own interface.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sqlite3_extension_init(
     connection: *mut ffi::sqlite3,

@@ -62,11 +62,12 @@ fn read(text: &[u8], base: usize, found: &mut Vec<String>) {
         FrameProblem::Outside { offset } => format!("text outside at {}", base + offset),
         FrameProblem::TooManyTags { offset } => format!("too many tags at {}", base + offset),
     }));
-    // A problem is reported with the game after it; between chunks only the order may differ.
+    // A problem is reported with the game after it. Where the text is divided into chunks, only the order of the
+    // problems may differ.
     found.sort();
 }
 
-/// Each token takes at least a byte, and the last one is the end.
+/// Each token takes at least one byte, and the last token is the end.
 pub fn lexer(data: &[u8]) {
     let mut lexer = Lexer::new(data, 0);
     let mut at = 0;
@@ -89,7 +90,8 @@ pub fn lexer(data: &[u8]) {
     }
 }
 
-/// A first line with a FEN, then moves: each readable move is read back from its SAN, its UCI and its short form.
+/// The input is a FEN on the first line, then moves. Each readable move can be read back from its SAN, its UCI notation
+/// and its short form.
 pub fn san(data: &[u8]) {
     let (line, moves) = data.split_at(data.iter().position(|&byte| byte == b'\n').unwrap_or(0));
     let mut position = Position::from_fen(line).map_or_else(|_| Position::start(), |(position, _)| position);
@@ -148,7 +150,7 @@ pub fn fen(data: &[u8]) {
     }
 }
 
-/// Any bytes can be a tag's value; a text is read back from its tag pair.
+/// Any bytes can be the value of a tag; a text can be read back from its tag pair.
 pub fn tags(data: &[u8]) {
     let text = decode(data);
     assert_eq!(text.is_empty(), data.is_empty());
@@ -163,7 +165,7 @@ pub fn tags(data: &[u8]) {
     assert_eq!(read, [(&b"A"[..], value.clone()), (b"B", value)], "{pgn:?}");
 }
 
-/// Any text gives a database, the same one in all ways, and it is sound.
+/// Any text gives a sound database, with the same counts for chunks of any size.
 pub fn index(data: &[u8]) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let (input, target) = (directory.path().join("in.pgn"), directory.path().join("out.db"));
@@ -178,7 +180,7 @@ pub fn index(data: &[u8]) {
     let small = IndexOptions { chunk_size: 64, ..usual.clone() };
     let mut games = None;
     for options in [usual, small] {
-        // An archive or a database is refused.
+        // An archive or a database is rejected.
         let Ok(summary) = pgndex::index::index(&target, &[&input], &options, &Default::default()) else {
             return;
         };

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// What a run of the program gave.
+/// The result of a run of the program.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) status: i32,
@@ -12,7 +12,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// What came of a run that ended by itself.
+    /// The result of a run that was not killed by a signal.
     pub(crate) fn of(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
         Self {
@@ -23,8 +23,8 @@ impl Run {
     }
 }
 
-/// The program in a directory, with nothing on standard input, no width of a terminal, no progress, which would show
-/// on a slow machine only, and a locale that has all letters.
+/// The program in a directory, with an empty standard input, no terminal width, a locale with all characters, and no
+/// progress, which would appear only on a slow machine.
 pub(crate) fn command(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
     command
@@ -39,8 +39,8 @@ pub(crate) fn command(directory: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// A command that the modes of files bind also where root runs the tests, whom they do not bind. `None`, and a word why, if root
-/// cannot give up that right.
+/// Returns a command that file permissions apply to even if root runs the tests. `None`, with a message, if root cannot
+/// drop the capability to bypass them.
 pub(crate) fn bound_by_modes(command: &Command) -> Option<Command> {
     let (program, is_root) = (command.get_program(), is_root());
     let mut bound = Command::new(if is_root { "setpriv".as_ref() } else { program });

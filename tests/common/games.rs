@@ -1,5 +1,5 @@
-//! A small database for tests: games replayed on the board, one at a time, and their positions written with plain `INSERT`s.
-//! Other databases are compared with it.
+//! A small database for tests. Games are replayed on the board one at a time, and their positions are written with
+//! plain `INSERT`s. Other databases are compared with it.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -17,7 +17,7 @@ use pgndex::store::{
 };
 use rusqlite::{Connection, params};
 
-/// Builds a database of all games of a PGN text, replacing what was there.
+/// Builds a database of all games of a PGN text, replacing an existing database.
 pub(crate) fn build(database: &Path, source: &str, pgn: &str) {
     let mut games = Games::default();
     games.read(pgn);
@@ -64,7 +64,7 @@ fn write(build: &Build, source: &str, pgn: &str, games: &Games) {
     loader.finish().expect("a commit");
 }
 
-/// Writes positions, and where they occur.
+/// Inserts positions and their occurrences.
 pub(crate) fn insert_positions(connection: &Connection, rows: &[PositionRecord<String>]) {
     let prepare = |sql| connection.prepare(sql).expect("SQL");
     let mut position = prepare("INSERT INTO game_position VALUES (?1, ?2, ?3, ?4, ?5, ?6)");

@@ -1,13 +1,14 @@
-//! Files of the repository that tests make: pages and schemas.
+//! Files in the repository that tests generate: pages and schemas.
 
 use std::path::Path;
 
-/// Whether files are to be written instead of compared.
+/// Whether to write the files instead of comparing them.
 pub(crate) fn update() -> bool {
     std::env::var_os("UPDATE_README").is_some()
 }
 
-/// Compares what was made with the file at a path, relative to the repository. With `UPDATE_README=1` the file is written instead.
+/// Compares a generated text with the file at a path, relative to the repository. With `UPDATE_README=1`, writes the
+/// file instead.
 pub(crate) fn compare_with_file(made: &str, path: &str) {
     let whole = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     if update() {

@@ -1,7 +1,8 @@
-//! What tests need that is no part of the project: other programs, and the data in `../shared`.
+//! What tests need that is not part of the project: other programs, and the data in `../shared`.
 //!
-//! A test that does not find it says so and passes. With the environment variable `CI` set it fails: there `.ci/run` has
-//! installed the programs. Only where `../shared` is not there at all, tests that need it pass over it everywhere.
+//! If something is missing, the test prints a message and passes. If the environment variable `CI` is set, it fails,
+//! because `.ci/run` installs the programs. If the folder `../shared` does not exist, tests that need it are skipped
+//! everywhere.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::collections::BTreeMap;
@@ -11,16 +12,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-/// Whether a skipped test is to fail.
+/// Whether a test fails when it would be skipped.
 pub(crate) fn is_ci(value: Option<&str>) -> bool {
     !matches!(value, None | Some("" | "0" | "false"))
 }
 
-/// Says that a test, or a part of one, is skipped for want of something.
+/// Reports that a test, or a part of it, is skipped because something is missing.
 ///
 /// # Panics
 ///
-/// In CI, where everything can be had.
+/// In CI, where everything is expected to be available.
 #[track_caller]
 pub(crate) fn skip(what: impl Display) {
     let ci = std::env::var("CI").ok();
@@ -41,7 +42,7 @@ pub(crate) fn has_program(name: &str) -> bool {
     is_there
 }
 
-/// A Python that can run this. It is asked once for each code.
+/// A Python that can run this code. The result is cached for each code.
 #[track_caller]
 pub(crate) fn python_that_runs(code: &str) -> Option<&'static str> {
     static KNOWN: Mutex<BTreeMap<String, Option<&str>>> = Mutex::new(BTreeMap::new());
@@ -56,7 +57,7 @@ pub(crate) fn python_that_runs(code: &str) -> Option<&'static str> {
     python
 }
 
-/// A Python that has these modules. They are looked for and not loaded, which takes a second for some.
+/// A Python that has these modules. It looks them up without importing them, because some take a second to import.
 #[track_caller]
 pub(crate) fn python_with(modules: &str) -> Option<&'static str> {
     python_that_runs(&format!(
@@ -94,7 +95,7 @@ fn shared_in(named: Option<PathBuf>, beside: PathBuf, path: &str) -> Option<Path
     is_there.then_some(path)
 }
 
-/// A file that the program `zstd` unpacks.
+/// The decompressed contents of a file; the program `zstd` decompresses it.
 #[track_caller]
 pub(crate) fn unpacked(packed: &Path) -> Option<Vec<u8>> {
     has_program("zstd").then(|| {
@@ -110,8 +111,8 @@ pub(crate) fn corpus(name: &str) -> Option<Vec<u8>> {
     unpacked(&shared(&format!("corpora/{name}.pgn.zst"))?)
 }
 
-/// The beginning of a collection: about `most` bytes, cut at the end of a line. A quick test takes a part where an ignored one takes
-/// more or all. No more than this part is unpacked.
+/// The beginning of a collection: about `most` bytes, cut at the end of a line. A quick test takes a part; an ignored
+/// test takes more, or all. Only this part is decompressed.
 #[track_caller]
 pub(crate) fn part_of_corpus(name: &str, most: usize) -> Option<Vec<u8>> {
     let packed = shared(&format!("corpora/{name}.pgn.zst"))?;

@@ -1,4 +1,4 @@
-//! Pages of the documentation, and what runs the commands on them.
+//! Pages of the documentation, and functions that run the commands on them.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::fmt::Write as _;
@@ -11,13 +11,13 @@ use crate::generated_file::update;
 use crate::needs::has_program;
 use crate::support::directory_in_memory;
 
-/// A command of a page and what it is said to print.
+/// A command on a page, and the output that the page shows.
 struct Step {
     command: String,
     expected: String,
 }
 
-/// A page in pieces: text to be kept, the steps of console blocks, and SQL that changes the database.
+/// A part of a page: text that is kept, the commands of a console block, or SQL that changes the database.
 enum Piece {
     Text(String),
     Step(Step),
@@ -65,7 +65,7 @@ fn pieces(page: &str) -> Vec<Piece> {
     pieces
 }
 
-/// A directory in which a reader would try the commands: the samples are in it.
+/// A directory with the samples, in which a reader would try the commands.
 pub(crate) fn directory_with_samples() -> tempfile::TempDir {
     let directory = directory_in_memory();
     let examples = directory.path().join("examples");
@@ -80,7 +80,7 @@ pub(crate) fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Runs a command as a user's shell would, the program on its path. Gives back both outputs.
+/// Runs a command as a user's shell would, with the program on its path. Returns standard output and standard error.
 pub(crate) fn run(command: &str, directory: &Path) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_pgndex")).parent().expect("a directory");
     let mut path = std::ffi::OsString::from(program);
@@ -91,14 +91,14 @@ pub(crate) fn run(command: &str, directory: &Path) -> String {
         .current_dir(directory)
         .env("PATH", path)
         .env("LC_ALL", "C.UTF-8")
-        .env("PGNDEX_NO_PROGRESS", "1") // A slow machine would show it.
+        .env("PGNDEX_NO_PROGRESS", "1") // It would appear on a slow machine only.
         .output()
         .expect("there is a shell");
     assert!(output.status.success(), "{command}\n{}", String::from_utf8_lossy(&output.stdout));
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// The README and all pages of `docs/` and of the folders in it, by their paths within the project.
+/// The README and all pages below `docs/`, as paths relative to the project.
 pub(crate) fn pages() -> Vec<PathBuf> {
     let mut pages = vec![PathBuf::from("README.md")];
     let mut folders = vec![PathBuf::from("docs")];
@@ -116,7 +116,7 @@ pub(crate) fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Whether a command of a page writes or reads Parquet files, which needs a program with that feature.
+/// Whether a command on a page reads or writes Parquet files, so that it needs a program with that feature.
 pub(crate) fn needs_parquet(page: &Path) -> bool {
     read(page).lines().any(|line| line.starts_with("$ ") && line.contains(" --parquet "))
 }
@@ -126,12 +126,13 @@ pub(crate) fn read(page: &Path) -> String {
         .unwrap_or_else(|error| panic!("{}: {error}", page.display()))
 }
 
-/// Runs the commands of a page, and gives back how many there are. Each console block has one or more.
+/// Runs the commands of a page, and checks that they print what the page shows. Returns the number of commands; each
+/// console block has at least one.
 pub(crate) fn prints_what_it_says(page: &Path) -> usize {
     prints_in(directory_with_samples().path(), page)
 }
 
-/// The same in a directory with the samples.
+/// The same, in a given directory with the samples.
 pub(crate) fn prints_in(directory: &Path, page: &Path) -> usize {
     let text = read(page);
     let (mut updated, mut steps) = (String::new(), 0);

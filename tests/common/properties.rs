@@ -2,8 +2,8 @@
 
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
 
-/// Of `cases` cases, the same in every run. For a search for new ones `PROPTEST_RNG_SEED` chooses others, and `PROPTEST_TIMES` makes
-/// them so many times as many.
+/// A configuration with `cases` cases, the same in every run. To search for new cases, `PROPTEST_RNG_SEED` selects
+/// others, and `PROPTEST_TIMES` multiplies their number.
 pub(crate) fn cases(cases: u32) -> Config {
     const SEED: u64 = 1851;
     let given = Config::default();
@@ -12,7 +12,7 @@ pub(crate) fn cases(cases: u32) -> Config {
         RngSeed::Fixed(seed) => RngSeed::Fixed(seed),
     };
     let times = std::env::var("PROPTEST_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1);
-    // Beside the test's source file.
+    // Next to the test's source file.
     let failure_persistence = Some(Box::new(FileFailurePersistence::WithSource("proptest-regressions")) as _);
     Config { cases: cases.saturating_mul(times), rng_seed, failure_persistence, ..given }
 }

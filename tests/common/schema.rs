@@ -1,10 +1,11 @@
-//! JSON Schemas, as far as ours go: a keyword that is not known here is a panic, and a member that the schema does not name an error.
+//! Checks values against the JSON Schemas of this project. An unknown keyword panics, and a member that the schema does
+//! not name is an error.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// A schema.
+/// A JSON Schema.
 pub(crate) struct Schema(Value);
 
 impl Schema {
@@ -12,12 +13,12 @@ impl Schema {
         Self(serde_json::from_str(text).expect("JSON"))
     }
 
-    /// Tells what does not fit of a value, if anything.
+    /// Returns an error that says where the value does not match the schema.
     pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
         self.complete(&self.0, value)
     }
 
-    /// The same, where nothing else tells of members of the value.
+    /// Checks a value, and that the schema names all of its members.
     fn complete(&self, schema: &Value, value: &Value) -> Result<(), String> {
         let named = self.named(schema, value)?;
         let unknown = value
@@ -28,7 +29,7 @@ impl Schema {
         unknown.map_or(Ok(()), |name| Err(format!("{name} is not described")))
     }
 
-    /// The members that a schema tells of.
+    /// Checks a value, and returns the names of the members that the schema describes.
     fn named(&self, schema: &Value, value: &Value) -> Result<BTreeSet<String>, String> {
         let mut named = BTreeSet::new();
         let all = || value.as_object().into_iter().flat_map(|object| object.keys().cloned());
@@ -93,14 +94,14 @@ impl Schema {
         Ok(named)
     }
 
-    /// What a reference means.
+    /// The schema to which a reference points.
     fn target(&self, reference: &Value) -> &Value {
         let pointer = reference.as_str().and_then(|reference| reference.strip_prefix('#'));
         pointer.and_then(|pointer| self.0.pointer(pointer)).expect("a place in the schema")
     }
 }
 
-/// A word, or several.
+/// One string, or the strings of an array.
 fn words(value: &Value) -> impl Iterator<Item = &str> {
     let list = value.as_array().into_iter().flatten();
     list.chain(value.is_string().then_some(value)).map(|word| word.as_str().expect("a word"))

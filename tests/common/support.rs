@@ -1,4 +1,4 @@
-//! Runs, and what is looked at in their databases.
+//! Functions that run an import and check the database.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,16 +13,16 @@ use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 
 pub(crate) const GAMES: &str = include_str!("../../examples/famous-games.pgn");
-/// Two games of which all is said that can be said about moves.
+/// Two games with every kind of annotation.
 pub(crate) const ANNOTATED: &str = include_str!("../data/annotated.pgn");
 pub(crate) const MIB: u64 = 1 << 20;
 
-/// So many times two games with annotations, of other players each time.
+/// The two annotated games, repeated this many times with different players.
 pub(crate) fn annotated(times: usize) -> String {
     (0..times).map(|time| ANNOTATED.replace("[White \"", &format!("[White \"{time}th "))).collect()
 }
 
-/// The first games, at most 999, of the collection made by a program.
+/// The first games, at most 999, of the synthetic collection.
 pub(crate) fn synthetic(games: usize) -> &'static [u8] {
     let text = include_bytes!("../../examples/synthetic.pgn");
     let end = memchr::memmem::find_iter(text, b"\n\n[Event ").nth(games - 1).expect("a game");
@@ -33,14 +33,14 @@ pub(crate) fn directory() -> TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
 
-/// A temporary directory for databases of so many bytes of text. Those of little text are in memory: tests that make many of them
-/// would spend most of their time on waiting for a disk.
+/// A temporary directory for the database of a text of this many bytes. Small databases are created in memory: tests
+/// that create many of them would spend most of their time waiting for a disk.
 pub(crate) fn directory_for(text: usize) -> TempDir {
     const LITTLE: usize = 200_000;
     if text <= LITTLE { directory_in_memory() } else { directory() }
 }
 
-/// A temporary directory in memory, where there is some. Making thousands of files is quicker there.
+/// A temporary directory in memory, if there is enough space. Thousands of files are created faster there.
 pub(crate) fn directory_in_memory() -> TempDir {
     const MUCH: u64 = 1 << 30;
     let memory = Path::new("/dev/shm");
@@ -48,20 +48,20 @@ pub(crate) fn directory_in_memory() -> TempDir {
     has_room.then(|| tempfile::tempdir_in(memory).ok()).flatten().unwrap_or_else(directory)
 }
 
-/// A list of few openings. Of a small database the built-in one would be most of what is written and checked.
+/// A short list of openings. In a small database, the built-in list would be most of what is written and checked.
 pub(crate) const OPENINGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/openings.tsv");
 
-/// The defaults, with few openings.
+/// The default options, with the short list of openings.
 pub(crate) fn defaults() -> IndexOptions {
     static FEW: LazyLock<Arc<OpeningBook>> =
         LazyLock::new(|| Arc::new(OpeningBook::read(OPENINGS.as_ref()).expect("a list")));
     IndexOptions { openings: Arc::clone(&FEW), ..IndexOptions::default() }
 }
 
-/// Two threads and modest memory; games that are repeated are kept.
+/// Options with two threads and little memory that keep duplicates.
 pub(crate) fn options() -> IndexOptions {
     let duplicates = Duplicates::Keep;
-    // So that few games make many levels.
+    // A few games are enough for several levels.
     let small_level = 2;
     IndexOptions { threads: 2, memory: 64 * MIB, duplicates, small_level, ..defaults() }
 }
@@ -74,7 +74,7 @@ pub(crate) fn run<P: AsRef<Path>>(
     index(target, paths, options, &Progress::default())
 }
 
-/// Writes texts into a new directory, in their order a file each.
+/// Writes each text to its own file in a new directory, in the given order.
 pub(crate) fn write_all(directory: &Path, texts: impl IntoIterator<Item = impl AsRef<[u8]>>) {
     fs::create_dir(directory).expect("created");
     for (number, text) in texts.into_iter().enumerate() {
@@ -105,7 +105,7 @@ impl Indexed {
         open(&self.database())
     }
 
-    /// Plies of each game.
+    /// The number of plies of each game.
     pub(crate) fn plies(&self) -> Vec<u32> {
         column(&self.open(), "SELECT ply_count FROM game ORDER BY game_id")
     }
@@ -113,9 +113,9 @@ impl Indexed {
 
 pub(crate) fn open(path: &Path) -> Connection {
     let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("a database");
-    // SQLite has one directory for temporary files in a process, and another test may have set it to a full disk.
+    // A process has only one SQLite directory for temporary files, and another test may have set it to a full disk.
     database.pragma_update(None, "temp_store", "MEMORY").expect("set");
-    // In KiB: many queries over all rows follow each other.
+    // 64 MiB, because a connection often runs many queries over all rows.
     database.pragma_update(None, "cache_size", -65_536).expect("set");
     database
 }
@@ -179,7 +179,7 @@ pub(crate) fn assert_same_rows(left: &Connection, right: &Connection, query: &st
     }
 }
 
-/// Names of the files in a directory.
+/// The sorted names of the files in a directory.
 pub(crate) fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).expect("a directory");
     let mut names: Vec<_> =
@@ -188,7 +188,7 @@ pub(crate) fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// The message of an error with those of its causes.
+/// The message of an error with the messages of its causes.
 pub(crate) fn message(error: &Error) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
@@ -199,7 +199,7 @@ pub(crate) fn message(error: &Error) -> String {
     text
 }
 
-/// Tables of a database and the columns of each in order, those of the primary key first.
+/// The names of the tables of a database.
 fn tables(database: &Connection) -> Vec<String> {
     column(
         database,
@@ -207,14 +207,14 @@ fn tables(database: &Connection) -> Vec<String> {
     )
 }
 
-/// What is compared of a table: everything but times.
+/// A query for all columns of a table that are compared: not times, and not the options of an import.
 fn contents(database: &Connection, table: &str) -> String {
     const TIMES: [&str; 4] = ["started_at", "finished_at", "seconds", "indexed_at"];
     let columns: Vec<String> =
         column(database, &format!("SELECT name FROM pragma_table_info('{table}') ORDER BY cid"));
     let columns: Vec<String> = columns
         .into_iter()
-        // When a game began is told by its tags.
+        // The time columns of `game` come from its tags.
         .filter(|name| table == "game" || !TIMES.contains(&name.as_str()))
         .filter(|name| (table, name.as_str()) != ("import", "options"))
         .collect();
@@ -223,7 +223,7 @@ fn contents(database: &Connection, table: &str) -> String {
     format!("SELECT {} FROM {table} ORDER BY {}", columns.join(", "), keys.join(", "))
 }
 
-/// Holds two databases to be the same: settings, schemas, all rows.
+/// Asserts that two databases are the same: settings, schemas and all rows.
 pub(crate) fn assert_same(left: &Path, right: &Path, what: &str) {
     let (left, right) = (open(left), open(right));
     for query in [
@@ -239,7 +239,7 @@ pub(crate) fn assert_same(left: &Path, right: &Path, what: &str) {
     assert_same_tables(&left, &right, what);
 }
 
-/// Holds two databases to have the same tables, and all rows of them to be the same.
+/// Asserts that two databases have the same schema and the same rows.
 pub(crate) fn assert_same_tables(left: &Connection, right: &Connection, what: &str) {
     let schema = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name";
     assert_eq!(lines(left, schema), lines(right, schema), "{what}: {schema}");
@@ -248,7 +248,7 @@ pub(crate) fn assert_same_tables(left: &Connection, right: &Connection, what: &s
     }
 }
 
-/// Holds a database to be sound, its tables to agree with each other, and with the summary of the run that made it.
+/// Asserts that a database is sound, and that its tables agree with each other and with the summary of the run.
 pub(crate) fn assert_sound(path: &Path, summary: &Summary) {
     let database = open(path);
     let is = |query: &str, expected: u64| assert_eq!(number(&database, query), expected, "{query}");
@@ -294,7 +294,7 @@ pub(crate) fn assert_sound(path: &Path, summary: &Summary) {
     assert_eq!(summary.file_bytes, fs::metadata(path).expect("a file").len());
 }
 
-/// Holds the counts of sources and problems to those of the rows.
+/// Asserts that the stored counts of sources and problems agree with the rows.
 fn assert_counts_agree(database: &Connection, summary: &Summary) {
     let counted = "WITH
         games AS (SELECT source_id, count(*) AS games, sum(ply_count) AS plies FROM game GROUP BY 1),
@@ -329,7 +329,7 @@ fn assert_counts_agree(database: &Connection, summary: &Summary) {
     assert_eq!(told, lines(database, counted));
 }
 
-/// Holds ids to be 1, 2, 3 … in input order, and names to be used.
+/// Asserts that ids are 1, 2, 3 … and follow the order of the input, and that each player has a game.
 fn assert_ids_ascend(database: &Connection) {
     for table in ["game", "player", "event", "site", "source", "problem", "opening"] {
         let rows = number(database, &format!("SELECT count(*) FROM {table}"));
@@ -344,7 +344,7 @@ fn assert_ids_ascend(database: &Connection) {
     assert_eq!(number(database, unused), 0, "a player without games");
 }
 
-/// Every combination that must not change what is stored; the first one is the plainest.
+/// Combinations of options that must not change what is stored; the first one is the simplest.
 pub(crate) fn variants() -> impl Iterator<Item = IndexOptions> {
     let base = IndexOptions { threads: 1, memory: 256 * MIB, chunk_size: 64 << 20, ..options() };
     let chunks = [64 << 20, 64 << 10, 4 << 10];
@@ -360,15 +360,15 @@ pub(crate) fn variants() -> impl Iterator<Item = IndexOptions> {
     })
 }
 
-/// Makes the program add to a database, and remove from it, through SQL: it has a trigger from now on.
+/// Adds a trigger to a database. From then on, the program adds and removes games through SQL.
 pub(crate) fn write_through_sql(path: &Path) {
     let trigger = "CREATE TRIGGER own AFTER INSERT ON import BEGIN SELECT 1; END";
     Connection::open(path).and_then(|database| database.execute_batch(trigger)).expect("a trigger");
 }
 
-/// Holds the positions to be what their FENs say, and each to follow from the one before by its move.
+/// Asserts that the positions match their FENs, and that each position follows from the previous one by its move.
 fn assert_positions_follow(database: &Connection) {
-    // Of each source the first games, of about so many plies, and of fewer if there are many.
+    // The first games of each source, about this many plies; fewer plies if there are many sources.
     let most =
         (60_000 / number(database, "SELECT max(1, count(*)) FROM source")).clamp(200, 3000).cast_signed();
     let query = "WITH games AS (SELECT game_id, ply_count, sum(ply_count) OVER (PARTITION BY source_id ORDER BY game_id) AS plies FROM game)
@@ -397,11 +397,11 @@ fn assert_positions_follow(database: &Connection) {
     }
 }
 
-/// A file system that is taken away at the end.
+/// A file system that is unmounted on drop.
 pub(crate) struct Mount(pub(crate) PathBuf);
 
 impl Mount {
-    /// One of a size in memory; `None`, and a word why, where nothing can be mounted.
+    /// Mounts a file system of a given size in memory. `None`, with a message, if nothing can be mounted.
     pub(crate) fn new(path: PathBuf, size: &str) -> Option<Self> {
         fs::create_dir(&path).expect("created");
         let options = format!("size={size}");
@@ -412,7 +412,7 @@ impl Mount {
         if mounted.is_ok_and(|output| output.status.success()) {
             return Some(Self(path));
         }
-        // Even root may be without the right to mount, as in most containers.
+        // Even root may lack the capability to mount, as in most containers.
         let may_mount = fs::read_to_string("/proc/self/status").is_ok_and(|status| {
             let given = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
             given

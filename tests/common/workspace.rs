@@ -1,4 +1,4 @@
-//! A directory in which the program runs, and what is looked at in it.
+//! A directory in which the program runs, and functions that check its output and its files.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::command::{Run, command};
 
-/// Names that need care, and a null move.
+/// Names that need escaping, and a null move.
 pub(crate) const CLUB: &str = r#"[Event "Club \"Réti\" \\ final"]
 [Site "?"]
 [Date "2024.02.29"]
@@ -26,7 +26,7 @@ pub(crate) const CLUB: &str = r#"[Event "Club \"Réti\" \\ final"]
 1. e4 e5 2. Nc3 Nf6 3. -- d5 4. exd5 Nxd5 5. Qh5 1-0
 
 "#;
-/// A set-up, castling, and a promotion.
+/// A set-up, castling and a promotion.
 pub(crate) const ENDINGS: &str = r#"[Event "Endings"]
 [Site "?"]
 [Date "?"]
@@ -40,7 +40,7 @@ pub(crate) const ENDINGS: &str = r#"[Event "Endings"]
 17... O-O-O 18. h8=Q *
 
 "#;
-/// A game that returns to its positions.
+/// A game that repeats positions.
 pub(crate) const SHUFFLE: &str = r#"[Event "Shuffle"]
 [Site "?"]
 [Date "2024.??.??"]
@@ -52,7 +52,7 @@ pub(crate) const SHUFFLE: &str = r#"[Event "Shuffle"]
 1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2
 
 "#;
-/// A mate with a move after it.
+/// A game with a move after mate.
 pub(crate) const BLUNDER: &str = r#"[Event "Blunder"]
 [Site "?"]
 [Date "????.??.??"]
@@ -65,7 +65,7 @@ pub(crate) const BLUNDER: &str = r#"[Event "Blunder"]
 
 "#;
 
-/// A directory, and the words that [`Workspace::ask`] begins with.
+/// A directory, and the arguments with which each command of [`Workspace::ask`] begins.
 pub(crate) struct Workspace {
     directory: TempDir,
     words: &'static [&'static str],
@@ -76,12 +76,12 @@ impl Workspace {
         Self::asking(&[])
     }
 
-    /// One where these words stand before the arguments of each question, such as `find games.db`.
+    /// A workspace that puts these arguments, such as `find games.db`, before the arguments of each command.
     pub(crate) fn asking(words: &'static [&'static str]) -> Self {
         Self { directory: crate::support::directory(), words }
     }
 
-    /// One in memory, for thousands of files.
+    /// A workspace in memory, for thousands of files.
     #[cfg(feature = "parquet")]
     pub(crate) fn in_memory() -> Self {
         Self { directory: crate::support::directory_in_memory(), words: &[] }
@@ -92,7 +92,7 @@ impl Workspace {
         self
     }
 
-    /// With `games.pgn` and what the program makes of it, `games.db`; games that lose something are no failure here.
+    /// With `games.pgn` and its database `games.db`. Games that could not be read completely are not a failure here.
     pub(crate) fn indexed(self, pgn: &str) -> Self {
         let workspace = self.with("games.pgn", pgn);
         workspace.index("games.db", Path::new("games.pgn"));
@@ -130,7 +130,7 @@ impl Workspace {
         Run::of(self.command(arguments).output().expect("the program runs"))
     }
 
-    /// The command that this place is for.
+    /// The program with the arguments of the workspace, then these.
     pub(crate) fn question(&self, arguments: &[&str]) -> Command {
         let mut command = self.command(&[self.words, arguments].concat());
         command.env_remove("NO_COLOR");
@@ -141,7 +141,7 @@ impl Workspace {
         Run::of(self.question(arguments).output().expect("the program runs"))
     }
 
-    /// Standard output of a run that goes well and says nothing else.
+    /// Standard output of a run that succeeds with an empty standard error.
     #[track_caller]
     pub(crate) fn ok(&self, arguments: &[&str]) -> String {
         let run = self.ask(arguments);
@@ -149,7 +149,7 @@ impl Workspace {
         run.stdout
     }
 
-    /// Standard output of a run that goes well, whatever it says beside that.
+    /// Standard output of a run that succeeds, with any standard error.
     #[track_caller]
     pub(crate) fn stdout_of(&self, arguments: &[&str]) -> String {
         let run = self.ask(arguments);
@@ -157,7 +157,7 @@ impl Workspace {
         run.stdout
     }
 
-    /// The one object of a run with `--format json`.
+    /// The single JSON object that a run with `--format json` prints.
     #[track_caller]
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let text = self.ok(&[arguments, &["--format", "json"]].concat());
@@ -165,7 +165,7 @@ impl Workspace {
         json(&text)
     }
 
-    /// Standard error of a run that prints nothing, and ends with this status.
+    /// Standard error of a run that prints nothing to standard output and ends with this status.
     #[track_caller]
     pub(crate) fn stderr_of(&self, status: i32, arguments: &[&str]) -> String {
         let run = self.ask(arguments);
@@ -173,7 +173,7 @@ impl Workspace {
         run.stderr
     }
 
-    /// Standard error of a run that fails and prints nothing.
+    /// Standard error of a run that ends with status 1 and prints nothing to standard output.
     #[track_caller]
     pub(crate) fn failure(&self, arguments: &[&str]) -> String {
         self.stderr_of(1, arguments)
@@ -199,7 +199,7 @@ impl Workspace {
         statement.query_map([], row).and_then(Iterator::collect).expect("rows")
     }
 
-    /// The names of what is in the directory.
+    /// The sorted names of the files in the directory.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.directory()).expect("a directory");
         let mut names: Vec<_> =
@@ -209,7 +209,7 @@ impl Workspace {
     }
 }
 
-/// What a command gives that is given `input` on standard input, of which it need not read all.
+/// Runs a command with `input` on standard input. The command need not read all of it.
 pub(crate) fn run_with_input(mut command: Command, input: impl Into<Vec<u8>>) -> Run {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program runs");

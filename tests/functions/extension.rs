@@ -9,7 +9,8 @@ use crate::needs::{has_program, python_that_runs, skip};
 
 use super::{cases, check, famous, table};
 
-/// The extension beside the program, or that of `PGNDEX_EXTENSION`. `None`, and a message, if it is not there.
+/// The path of the extension: next to the program, or the value of `PGNDEX_EXTENSION`. `None`, with a message, if it
+/// does not exist.
 fn extension() -> Option<PathBuf> {
     let beside = || {
         let program = Path::new(env!("CARGO_BIN_EXE_pgndex"));
@@ -54,7 +55,7 @@ fn the_extension_in_the_shell_gives_what_the_table_says() {
     }
     let (_directory, database) = famous();
     let cases = cases();
-    // A case a line, so that the shell's messages tell which it was.
+    // One case per line, so that the shell's messages identify the case by its line.
     let mut script = format!(".load '{}'\n", extension.with_extension("").display());
     for (index, case) in cases.iter().enumerate() {
         writeln!(script, "SELECT {index} || ' ' || replace(quote({}), char(10), '\\n');", case.expression)
@@ -73,7 +74,7 @@ fn the_extension_in_the_shell_gives_what_the_table_says() {
         let message = message.strip_prefix("stepping, ").unwrap_or(message);
         let message = message
             .rsplit_once(" (")
-            // Not what a message ends with in brackets.
+            // Only a number in parentheses is removed; a message may end with other parentheses.
             .filter(|(_, code)| code.strip_suffix(')').is_some_and(|code| code.parse::<u32>().is_ok()))
             .map_or(message, |(text, _)| text);
         answers[number.parse::<usize>().expect("a line") - 2] = format!("error: {message}");

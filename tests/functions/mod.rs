@@ -1,4 +1,4 @@
-//! The SQL functions: one table of cases, held against the built-in functions and against the loadable extension in the
+//! The SQL functions: one table of cases, checked with the built-in functions and with the loadable extension in the
 //! `sqlite3` shell and in Python.
 
 mod extension;
@@ -11,7 +11,7 @@ use pgndex::store::Database;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-/// An expression, and what it gives: a value as `quote` writes it, or `error: …`.
+/// An expression and its expected result: a value as `quote` writes it, or `error: …`.
 struct Case {
     line: usize,
     expression: String,
@@ -44,7 +44,7 @@ fn famous() -> (TempDir, PathBuf) {
     (directory, database)
 }
 
-/// Fails with all cases whose answer is another.
+/// Fails with a list of all cases whose result is wrong.
 fn check(cases: &[Case], answers: impl IntoIterator<Item = String>) {
     let mut failures = String::new();
     let mut answers = answers.into_iter();
@@ -107,7 +107,8 @@ fn each_stored_move_is_what_its_functions_say() {
     }
 }
 
-/// The numbers are those of a Python script, with python-chess and Lichess's rules written down apart.
+/// The expected numbers come from a Python script that uses python-chess and an independent implementation of Lichess's
+/// rules.
 #[test]
 fn balance_and_phases_of_all_positions() {
     let (_directory, path) = famous();
@@ -163,7 +164,7 @@ fn functions_work_in_expression_indexes() {
         WHERE fen_material(fen) = 'KQRRBBNNPPPPPPPPvKQRRBBNNPPPPPPPP'";
     assert_eq!(count(sql), count(scanned));
     assert!(count(sql) > 50);
-    // A row can be added, as `index` does to a database with such an index.
+    // Rows can be added, as `index` does to a database with such an index.
     let add = "INSERT INTO game_position SELECT game_id, 5000, key, 0, NULL, fen FROM game_position LIMIT 1";
     assert_eq!(connection.execute(add, []), Ok(1));
 }
@@ -184,12 +185,12 @@ fn each_function_is_described() {
     }
 }
 
-/// The functions, and whether each is deterministic and innocuous.
+/// The names of our functions, and whether each is deterministic and innocuous.
 fn pure_and_other_functions() -> Vec<(String, bool)> {
     let plain: Vec<_> = list(&Connection::open_in_memory().expect("a connection"));
     let connection = Connection::open_in_memory().expect("a connection");
     pgndex::functions::register(&connection).expect("functions");
-    // SQLite's own `exp` is registered where it is not compiled in.
+    // We register `exp` only if SQLite was compiled without it.
     let is_ours = |function: &(String, bool)| !plain.contains(function) && function.0 != "exp";
     list(&connection).into_iter().filter(is_ours).collect()
 }

@@ -1,4 +1,4 @@
-//! Databases in whose cells anything may stand: no command panics, hangs or steers the terminal.
+//! Databases with arbitrary values in their cells: no command panics, hangs or controls the terminal.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::support::{OPENINGS, directory_in_memory};
 use rusqlite::{Connection, params_from_iter, types::Value};
 use tempfile::TempDir;
 
-/// Games with every kind of row: a set-up, Chess960, broken games, tags, equal games and one that breaks off.
+/// Games with every kind of row: a set-up, Chess960, broken games, tags, equal games, and a game that breaks off.
 const GAMES: &str = "\
 [Event \"a\"]\n[Site \"s\"]\n[Date \"2001.02.03\"]\n[Round \"1\"]\n[White \"Tal, M\"]\n[Black \"Fischer, R\"]\n[Result \"1-0\"]\n\
 [WhiteElo \"2600\"]\n[BlackElo \"2500\"]\n[WhiteTitle \"GM\"]\n[BlackTitle \"GM\"]\n[ECO \"C60\"]\n[TimeControl \"40/7200\"]\n\
@@ -29,7 +29,7 @@ const GAMES: &str = "\
 const NEW_GAMES: &str = "[Event \"n\"]\n[Site \"n\"]\n[White \"New, A\"]\n[Black \"Tal, M\"]\n[Date \"2002.01.01\"]\n[Result \"1-0\"]\n\
     [WhiteElo \"2700\"]\n[BlackElo \"2600\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n";
 
-/// Tables, and the columns that tell their rows apart.
+/// The tables that are changed.
 const TABLES: [&str; 19] = [
     "import",
     "source",
@@ -52,7 +52,7 @@ const TABLES: [&str; 19] = [
     "duplicate",
 ];
 
-/// What may stand in a cell.
+/// The values that are written into cells.
 fn values() -> Vec<Value> {
     let hostile = "x\u{1b}]0;owned\u{7}\u{9b}2J\r\u{202e}\u{7f}\u{2066}\0y";
     let list = |ids: &str| Value::Text(format!("[{ids}]"));
@@ -77,7 +77,7 @@ fn values() -> Vec<Value> {
     values
 }
 
-/// A text that is no UTF-8, which cannot be bound.
+/// A text that is not UTF-8; it cannot be bound as a parameter.
 const NOT_UTF8: &str = "CAST(x'78ff1b9b2e' AS TEXT)";
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
@@ -137,14 +137,14 @@ const READING: &[&[&str]] = &[
     &["key", START],
 ];
 
-/// Commands that write, each of which is given a database of its own.
+/// Commands that write. Each is run last in its copy of the database.
 const WRITING: &[&[&str]] = &[
     &["index", "--quiet", "x.db", "new.pgn"],
     &["index", "--quiet", "x.db", "grown/games.pgn", "new.pgn", "--duplicates", "moves"],
     &["index", "--log-format", "json", "x.db", "new.pgn", "--duplicates", "keep"],
 ];
 
-/// A database of the games, and one whose columns may be NULL besides.
+/// A database of the games, and a copy whose columns may also be NULL.
 struct Bases {
     directory: TempDir,
 }
@@ -174,7 +174,7 @@ impl Bases {
             )
             .expect("another schema");
         let bases = Self { directory };
-        // A case that finds nothing to spoil would tell nothing.
+        // A case that changes no row would test nothing.
         for table in TABLES {
             let count =
                 bases
@@ -202,17 +202,18 @@ impl Bases {
     }
 }
 
-/// One cell, or a whole column, in which something else stands.
+/// A value in one cell, or in all cells of a column.
 struct Case<'a> {
     number: usize,
     table: &'a str,
     column: &'a str,
-    /// An expression.
+    /// The SQL expression for the value.
     value: String,
     parameter: Option<Value>,
     is_loose: bool,
     all_rows: bool,
-    /// The numbers of column and value together: with each column, and with each value, all turns come.
+    /// The numbers of the column and the value added up. It selects the commands, so that each column and each value
+    /// meets all of them.
     turn: usize,
 }
 
@@ -222,7 +223,7 @@ impl Case<'_> {
         format!("{table}.{column} = {value} {:.60} loose {is_loose} all {all_rows}", format!("{parameter:?}"))
     }
 
-    /// A directory with the database; `None` if the value cannot stand there.
+    /// A directory with the changed database; `None` if the value cannot be stored in the column.
     fn place(&self, bases: &Bases) -> Option<TempDir> {
         let place = directory_in_memory();
         let at = |name: &str| place.path().join(name);
@@ -235,7 +236,7 @@ impl Case<'_> {
         let connection = Connection::open(at("x.db")).expect("a database");
         connection.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF").expect("pragmas");
         let Case { table, column, value, number, .. } = self;
-        // One row: of many that are alike, not always the first.
+        // Only one row is changed; of several similar rows, not always the first.
         let which = if self.all_rows {
             String::new()
         } else {
@@ -249,7 +250,7 @@ impl Case<'_> {
         (changed > 0).then_some(place)
     }
 
-    /// What is wrong with the answers of commands; `None` if the value cannot stand there.
+    /// The faults in the output of commands; `None` if the value cannot be stored in the column.
     fn run(&self, bases: &Bases, commands: &[&[&str]]) -> Option<Vec<String>> {
         let place = self.place(bases)?;
         let faults = commands.iter().filter_map(|arguments| check(place.path(), arguments).err());
@@ -257,18 +258,18 @@ impl Case<'_> {
     }
 }
 
-/// Whether a letter steers a terminal.
+/// Whether a character can control a terminal.
 fn is_harmful(letter: char) -> bool {
     (letter.is_control() && !matches!(letter, '\n' | '\t'))
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Formats that are read by programs, which get texts as they are.
+/// Whether the output format is one for programs, in which texts are not escaped.
 fn is_for_programs(arguments: &[&str]) -> bool {
     arguments.iter().any(|argument| matches!(*argument, "csv" | "pgn"))
 }
 
-/// Runs a command and looks at how it ends and what it says.
+/// Runs a command, and checks its exit status and its output.
 fn check(directory: &Path, arguments: &[&str]) -> Result<(), String> {
     const LIMIT: Duration = Duration::from_secs(20);
     static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -302,7 +303,7 @@ fn check(directory: &Path, arguments: &[&str]) -> Result<(), String> {
         "nothing was added",
         "constraint failed",
     ];
-    // The user's own SQL is told what is wrong with it.
+    // For the user's own SQL, the message of SQLite is enough.
     if status == 1
         && !matches!(arguments[0], "verify" | "sql")
         && !hints.iter().any(|hint| stderr.contains(hint))
@@ -312,7 +313,7 @@ fn check(directory: &Path, arguments: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// The exit status; `None` if it does not end in time or by itself.
+/// The exit status; `None` if the process does not end in time or is killed by a signal.
 fn wait(child: &mut Child, limit: Duration) -> Option<i32> {
     let began = Instant::now();
     while began.elapsed() < limit {
@@ -326,7 +327,7 @@ fn wait(child: &mut Child, limit: Duration) -> Option<i32> {
     None
 }
 
-/// Runs a function on numbers up to `count`, in a few threads.
+/// Calls a function with the numbers below `count`, on a few threads.
 fn in_threads(count: usize, run: impl Fn(usize) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -342,14 +343,14 @@ fn in_threads(count: usize, run: impl Fn(usize) + Sync) {
     });
 }
 
-/// All cases: each column with each value.
+/// Runs all wanted cases: each column with each value.
 fn for_each_case(
     bases: &Bases,
     wanted: impl Fn(usize, usize) -> bool + Sync,
     run: impl Fn(&Case<'_>) + Sync,
 ) {
     let (columns, values) = (bases.columns(), values());
-    // The last value is an expression.
+    // One more case: the value `NOT_UTF8`, which is an expression.
     let count = values.len() + 1;
     in_threads(columns.len() * count, |number| {
         let (place, value) = (number / count, number % count);
@@ -371,7 +372,7 @@ fn for_each_case(
     });
 }
 
-/// Runs a command on a database that some SQL has spoiled, which must end with a status.
+/// Changes a database with SQL, then runs a command, which must end with a known status.
 #[track_caller]
 fn run_spoiled(bases: &Bases, sql: &str, arguments: &[&str]) -> Run {
     let directory = bases.directory.path();
@@ -472,7 +473,7 @@ fn a_database_may_have_any_name() {
     }
 }
 
-/// Takes what came of cases, and tells the first faults at the end.
+/// Collects the results of the cases; the first faults are reported at the end.
 #[derive(Default)]
 struct Outcome {
     spoiled: usize,
@@ -498,7 +499,8 @@ fn assert_harmless(outcome: Mutex<Outcome>, least: usize) {
 fn no_value_of_a_cell_makes_a_command_panic_hang_or_steer_the_terminal() {
     let (bases, outcome) = (Bases::new(), Mutex::default());
     let kinds = values().len() + 1;
-    // Of each column one value, and of the commands some: all come to their turn in another column.
+    // One value for each column, and a selection of the commands; over all columns, each value and each command is
+    // used.
     for_each_case(
         &bases,
         |place, value| value == place * 5 % kinds,
@@ -511,7 +513,8 @@ fn no_value_of_a_cell_makes_a_command_panic_hang_or_steer_the_terminal() {
     assert_harmless(outcome, 40);
 }
 
-/// Every value in every column; each column meets every command, and each value too, but not every value of a column.
+/// Every value in every column. Each column meets every command, and so does each value, but not every value of each
+/// column.
 #[test]
 #[ignore = "takes a minute"]
 fn no_value_of_any_cell_makes_any_command_panic_hang_or_steer_the_terminal() {
@@ -521,7 +524,7 @@ fn no_value_of_any_cell_makes_any_command_panic_hang_or_steer_the_terminal() {
         |_, _| true,
         |case| {
             let mut commands: Vec<_> = READING.iter().skip(case.turn % 8).step_by(8).copied().collect();
-            // The last, as it may change the cell.
+            // The writing command comes last, because it may change the cell.
             commands.extend(WRITING.get(case.turn % 4));
             take(&outcome, case.run(&bases, &commands));
         },

@@ -1,5 +1,5 @@
-//! Tests of which the quick part stands for a much longer one, which `--ignored` runs: what ends a run, bytes and text of any
-//! kind, and anything in the cells of a database.
+//! Tests with a quick version and a much longer one, which `--ignored` runs: interrupted runs, arbitrary bytes and
+//! text, and arbitrary values in the cells of a database.
 
 #[path = "../common/command.rs"]
 mod command;

@@ -1,7 +1,7 @@
-//! Hostile text through the program itself: how long it takes, how much memory, what comes of it.
+//! Hostile text, read by the program itself: time, memory and result.
 //!
-//! The sizes are small here; `hostile_text_at_full_size` (`cargo test --test heavy robust -- --ignored`) takes the same text at the
-//! sizes that real accidents have.
+//! The sizes are small here; `hostile_text_at_full_size` (`cargo test --test heavy robust -- --ignored`) uses the same
+//! kinds of text in the sizes that occur in practice.
 
 #![cfg(target_os = "linux")]
 
@@ -11,17 +11,17 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What the program is told to use, and what it may use.
+/// The option `--memory` of the program, and the limit of the memory that it may use.
 const MEMORY: u64 = 64 << 20;
 const MOST_MEMORY: u64 = MEMORY + (300 << 20);
 
-/// A text: its name, how it is written, and what comes of it.
+/// A text: its name, the function that writes it, and the expected result.
 struct Hostile {
     name: &'static str,
     write: fn(&mut dyn Write, usize) -> std::io::Result<()>,
-    /// Games and plies for a size.
+    /// The expected number of games and plies for a size.
     expected: fn(usize) -> (i64, i64),
-    /// The sizes of the small and of the large test, in units of its own.
+    /// The sizes in the small and in the large test; each text has its own unit.
     sizes: [usize; 2],
 }
 
@@ -29,7 +29,7 @@ const HEAD: &str = "[Event \"a\"]\n[Result \"*\"]\n\n";
 const NEXT: &str = "\n\n[Event \"b\"]\n[Result \"*\"]\n\n1. d4 d5 *\n";
 const SHUFFLE: [&str; 4] = ["Nf3", "Nf6", "Ng1", "Ng8"];
 
-/// Pieces of text one after the other, one of them many times.
+/// Writes `before`, a piece `count` times, and `after`.
 fn repeat(out: &mut dyn Write, before: &str, piece: &[u8], count: usize, after: &str) -> std::io::Result<()> {
     let block = piece.repeat((1 << 16) / piece.len() + 1);
     let (blocks, rest) = (count / (block.len() / piece.len()), count % (block.len() / piece.len()));
@@ -39,7 +39,7 @@ fn repeat(out: &mut dyn Write, before: &str, piece: &[u8], count: usize, after: 
     out.write_all(after.as_bytes())
 }
 
-/// Bytes without order, the same each time.
+/// Pseudo-random bytes, the same in every run.
 fn noise(out: &mut dyn Write, count: usize) -> std::io::Result<()> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     for _ in 0..count / 8 {
@@ -55,7 +55,7 @@ fn shuffle(out: &mut dyn Write, plies: usize) -> std::io::Result<()> {
     (0..plies).try_for_each(|ply| write!(out, "{} ", SHUFFLE[ply % 4]))
 }
 
-/// Many games, each line end as given.
+/// Writes many games with the given line ending.
 fn line_ends(out: &mut dyn Write, games: usize, end: &str) -> std::io::Result<()> {
     let game = format!("{HEAD}1. e4 e5 *\n\n").replace('\n', end);
     repeat(out, "", game.as_bytes(), games, "")
@@ -201,7 +201,7 @@ const TEXTS: [Hostile; 21] = [
     },
 ];
 
-/// Runs the program on a file. Gives back its exit status, the most memory it had, and how long it took.
+/// Runs the program on a file. Returns its exit status, its peak memory, and its duration.
 fn index(input: &Path, target: &Path) -> (i32, u64, Duration) {
     let started = Instant::now();
     let mut child = Command::new(env!("CARGO_BIN_EXE_pgndex"))
@@ -213,7 +213,7 @@ fn index(input: &Path, target: &Path) -> (i32, u64, Duration) {
     let status = format!("/proc/{}/status", child.id());
     let mut most = 0;
     loop {
-        // The kernel keeps the maximum itself: only what the last moments add can be missed.
+        // The kernel keeps the maximum itself, so only an increase in the last moments can be missed.
         let text = fs::read_to_string(&status).unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());

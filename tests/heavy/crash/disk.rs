@@ -1,4 +1,4 @@
-//! A disk that fails at a certain change: `fault.c`, preloaded.
+//! A disk that fails at a certain change. The library `fault.c` is preloaded.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::scenario::{Operation, Scenario, State, spread, text};
 use crate::needs::skip;
 use crate::support::directory;
 
-/// What happens at the change.
+/// What happens at the change: the process is killed, the power fails, or the disk is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Kill,
@@ -34,7 +34,7 @@ pub(super) struct Library {
 }
 
 impl Library {
-    /// `None`, and a word why, where there is no C compiler or nothing can be preloaded.
+    /// `None`, with a message, if there is no C compiler or nothing can be preloaded.
     pub(super) fn new() -> Option<Self> {
         let library = Self { directory: directory() };
         if !cfg!(target_os = "linux") {
@@ -59,14 +59,14 @@ impl Library {
         self.directory.path().join("fault.so")
     }
 
-    /// A run during which the disk fails at a change; 0: never.
+    /// A run during which the disk fails at change number `at`; 0 means never.
     fn run(&self, scenario: &Scenario, place: &Path, fault: Fault, at: u64) -> Output {
         let mut command = scenario.command(place);
         self.preload(&mut command, place, fault.name(), at);
         command.output().expect("run")
     }
 
-    /// Has something happen to a process at a change that it makes below a place; 0: never.
+    /// Makes a command simulate a fault at its `at`th change to a file below a directory; 0 means never.
     pub(super) fn preload(&self, command: &mut Command, place: &Path, kind: &str, at: u64) {
         command
             .env("LD_PRELOAD", self.path())
@@ -81,13 +81,13 @@ impl Library {
         self.directory.path().join("count")
     }
 
-    /// How many changes the last process made that came to its end.
+    /// The number of changes of the last process that was not killed.
     pub(super) fn counted(&self) -> u64 {
         let count = std::fs::read_to_string(self.count()).expect("a count");
         count.trim().parse().expect("a number")
     }
 
-    /// How many changes an undisturbed run makes.
+    /// The number of changes of an undisturbed run.
     fn changes(&self, scenario: &Scenario) -> u64 {
         let place = scenario.place();
         let output = self.run(scenario, place.path(), Fault::Kill, 0);
@@ -97,7 +97,7 @@ impl Library {
     }
 }
 
-/// At how many of the first and of the last changes, and at how many between, each fault happens.
+/// For each fault: at how many of the first changes, and as many of the last, and at how many in between it happens.
 type Points = [(Fault, u64, u32); 3];
 const FEW: Points = [(Fault::Kill, 1, 1), (Fault::Power, 1, 1), (Fault::Full, 1, 1)];
 const MANY: Points = [(Fault::Kill, 5, 10), (Fault::Power, 5, 15), (Fault::Full, 5, 10)];
@@ -124,7 +124,7 @@ fn fail(ways: &[Operation], points: &Points) {
     }
 }
 
-/// What is there after a fault at a change.
+/// Simulates a fault at one change, and returns which state the database has afterwards.
 fn fail_at(library: &Library, scenario: &Scenario, fault: Fault, at: u64, changes: u64) -> State {
     let what = format!("{:?}, {fault:?} at change {at} of {changes}", scenario.way);
     let place = scenario.place();
@@ -133,8 +133,8 @@ fn fail_at(library: &Library, scenario: &Scenario, fault: Fault, at: u64, change
     if fault == Fault::Full {
         check_full(scenario, place.path(), &output, state, &what);
     } else {
-        // Threads need not make as many changes each time. Before a power failure ends the process it takes writes back, and a
-        // thread that reads a file through a map can miss them.
+        // The number of changes depends on the threads. Before a power failure ends the process, it reverts writes that
+        // were not synced, and a thread that reads a mapped file then may fail with SIGBUS.
         let is_late = output.status.success() && state == State::After;
         let signal = output.status.signal();
         let has_lost_map = fault == Fault::Power && signal == Some(libc::SIGBUS);
@@ -144,7 +144,7 @@ fn fail_at(library: &Library, scenario: &Scenario, fault: Fault, at: u64, change
     state
 }
 
-/// On a full disk the run says so and leaves nothing behind, unless all is done already but what makes the log go.
+/// On a full disk the run reports the reason and leaves no files behind, unless only the removal of the log failed.
 fn check_full(scenario: &Scenario, place: &Path, output: &Output, state: State, what: &str) {
     if output.status.success() {
         return assert_eq!(state, State::After, "{what}");
@@ -153,7 +153,8 @@ fn check_full(scenario: &Scenario, place: &Path, output: &Output, state: State, 
     assert_eq!(output.status.code(), Some(1), "{what}: {told}");
     assert!(told.contains("no space left") || told.contains("free some space"), "{what}: {told}");
     if state == State::Before {
-        // Its contents are checked already. Even to end a write-ahead log needs some space: an empty one may stay.
+        // The contents have been checked already. Even closing a write-ahead log needs some space, so an empty log may
+        // remain.
         let log = place.join("x.db-wal");
         if std::fs::metadata(&log).is_ok_and(|log| log.len() == 0) {
             assert!(scenario.way.has_log(), "{what}");

@@ -1,4 +1,4 @@
-//! Killed from outside.
+//! Runs killed from outside.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -7,12 +7,12 @@ use std::time::Duration;
 use super::scenario::{DATABASE, Operation, Scenario, State, spread};
 use crate::support::names;
 
-/// Kills so many runs, the first half at moments spread over the whole run, the others towards its end.
+/// Kills runs: the first half at moments spread over the whole run, the others towards its end.
 fn kill(way: Operation, kills: u32, times: usize) {
     let scenario = Scenario::new(way, times);
     let duration = scenario.duration();
     let (mut before, mut after, mut killed, mut with_log) = (0, 0, 0, 0);
-    // A machine that others use is quicker at one time than at another: runs that end before they are killed make the next ones come sooner.
+    // The speed of a shared machine varies. When a run ends before it is killed, the next runs are killed earlier.
     let mut pace = 1.0;
     for (index, share) in (0..kills).zip(spread(kills)) {
         let share = if index < kills.div_ceil(2) { share * 1.1 } else { 0.6 + share / 2.0 };
@@ -38,7 +38,7 @@ fn kill(way: Operation, kills: u32, times: usize) {
     assert!(killed >= kills / 3 && before > 0, "killed too late");
 }
 
-/// Whether the run was still there to be killed.
+/// Returns whether the run was killed before it had finished.
 fn kill_after(scenario: &Scenario, place: &Path, delay: Duration) -> bool {
     let mut process =
         scenario.command(place).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a process");
@@ -49,7 +49,7 @@ fn kill_after(scenario: &Scenario, place: &Path, delay: Duration) -> bool {
 
 #[test]
 fn at_a_few_moments() {
-    // `disk` kills the others at changes.
+    // The tests of `disk` kill the other operations, at changes to files.
     for way in [Operation::Adding, Operation::Removing] {
         kill(way, 3, 2);
     }

@@ -1,5 +1,5 @@
-//! Whatever ends a run, at whatever moment: the database opens and is sound, as it was before the run or as it is after it, and
-//! the same command completes the work as if nothing had happened.
+//! A run can be interrupted at any moment: the database opens and is sound, in the state before the run or after it,
+//! and running the same command again completes the work.
 //!
 //! | file | what ends or disturbs the run |
 //! |---|---|
@@ -7,8 +7,7 @@
 //! | `disk` | death at a certain change to a file, with or without loss of what was not synced, and a full disk |
 //! | `refused` | limits, a full disk, and what may not be written |
 //! | `stopped` | SIGINT and SIGTERM |
-//! | `held` | the same, while a certain change waits: of a copy, and of an addition by `watch` |
-//! | `sharing` | others that read or write the same database |
+//! | `paused` | the same signals, while a certain change waits: of `backup`, and of an addition by `watch` |
 
 #![cfg(unix)]
 

@@ -1,4 +1,4 @@
-//! Asked to stop while a certain change to a file waits, so that nothing depends on how quick anybody is.
+//! Signals sent while a certain change to a file waits, so that no test depends on timing.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -12,11 +12,11 @@ use super::disk::Library;
 use super::scenario::text;
 use crate::support::{GAMES, OPENINGS, directory, names, number, open, synthetic};
 
-/// So many other games than [`GAMES`] are added, each of them once.
+/// The number of games added to [`GAMES`], each of them once.
 const OTHERS: usize = 300;
 const LONG: Duration = Duration::from_secs(60);
 
-/// A change of a process that waits until it is let go on.
+/// A change that the process makes only when the test lets it continue.
 struct PausedChange {
     library: Library,
     fifo: PathBuf,
@@ -29,7 +29,7 @@ impl PausedChange {
         Some(gate)
     }
 
-    /// How many changes below a place a command makes that nobody disturbs.
+    /// The number of changes below a directory that an undisturbed command makes.
     fn changes(&self, mut command: Command, place: &Path) -> u64 {
         self.library.preload(&mut command, place, "gate", 0);
         let output = command.output().expect("run");
@@ -37,14 +37,14 @@ impl PausedChange {
         self.library.counted()
     }
 
-    /// Begins a command, and waits until it is about to make a change. It goes on when what is given back is dropped.
+    /// Starts a command, and waits until it is about to make a change. It continues when the returned file is closed.
     fn hold(&self, mut command: Command, place: &Path, at: u64) -> (Child, File) {
         self.library.preload(&mut command, place, "gate", at);
         command.env("FAULT_GATE", &self.fifo).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("a process");
         let began = Instant::now();
         loop {
-            // Without anybody who reads it, it cannot be opened so.
+            // As long as nobody reads the pipe, it cannot be opened for writing without blocking.
             let opened = File::options().write(true).custom_flags(libc::O_NONBLOCK).open(&self.fifo);
             if let Ok(opened) = opened {
                 return (child, opened);
@@ -82,7 +82,7 @@ fn a_stopped_copy_leaves_nothing() {
     let place = place.path();
     fs::write(place.join("games.pgn"), GAMES).expect("written");
     done(place, &["index", "--quiet", "x.db", "games.pgn"]);
-    // Of many pieces, as a copy takes them.
+    // Large enough for a copy in many pieces.
     let padding = "CREATE TABLE padding (x); INSERT INTO padding VALUES (zeroblob(40 << 20))";
     done(place, &["sql", "x.db", "--write", padding]);
     let before = names(place);
@@ -154,7 +154,7 @@ fn watch_stopped_during_an_addition_neither_loses_nor_repeats_games() {
                 "{what}: {said}"
             );
         } else {
-            // It was asked when all was done but the end.
+            // The signal came after the games were committed.
             assert_eq!(games(place.path()), after, "{what}");
         }
         for again in ["the next start", "the one after it"] {

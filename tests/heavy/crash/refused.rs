@@ -1,4 +1,4 @@
-//! Adding where the system refuses to write.
+//! Additions for which the system refuses to write.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,7 +9,7 @@ use super::scenario::{DATABASE, Operation, Scenario, State, text};
 use crate::command::bound_by_modes;
 use crate::support::{Mount, directory};
 
-/// Holds a run that could not write all to have said why, and to have left what was there.
+/// Asserts that a run that could not write everything reported a reason and left the files as they were.
 fn assert_full(scenario: &Scenario, place: &Path, output: &Output, reasons: &[&str], what: &str) {
     let told = text(output);
     assert_eq!(output.status.code(), Some(1), "{what}: {told}");
@@ -18,7 +18,7 @@ fn assert_full(scenario: &Scenario, place: &Path, output: &Output, reasons: &[&s
     scenario.assert_untouched(place, what);
 }
 
-/// Limits on the size of files, every so many of them.
+/// Tries limits on the file size: each, or every second one, and so on.
 fn limit_files(every: usize) {
     let scenario = Scenario::new(Operation::Adding, 2);
     let [before, after] = scenario.sizes().map(|bytes| bytes / 1024);
@@ -65,14 +65,14 @@ fn many_limits_on_the_size_of_files() {
     limit_files(1);
 }
 
-/// Disks that have room for tenths of what is added, every so many of them.
+/// Tries disks with different amounts of free space: each size, or every second one, and so on.
 fn fill_disks(every: usize) {
     let scenario = Scenario::new(Operation::Adding, 2);
     let [before, after] = scenario.sizes();
     let (mut failed, mut done) = (0, 0);
     for step in (0..10).step_by(every) {
         let place = directory();
-        // Beside the database there are the log and the source.
+        // The disk also holds the log and the source.
         let size = before + (after - before) * step / 5 + (256 << 10);
         let what = format!("a disk of {size} bytes, {before} to {after} of them for the database");
         let Some(disk) = Mount::new(place.path().join("disk"), &size.to_string()) else { return };

@@ -1,4 +1,4 @@
-//! One run, done again and again from the same start.
+//! One operation, run many times from the same start.
 
 use std::fs;
 use std::path::Path;
@@ -14,50 +14,51 @@ use crate::support::{
     names, number, open,
 };
 
-/// The database in each place, and the file that is indexed.
+/// The database in each directory, and the file that is indexed.
 pub(crate) const DATABASE: &str = "x.db";
 const SOURCE: &str = "new.pgn";
-/// So many games make a level that stays when others are added. Short ones: of the rest there are enough.
+/// This many games make a level that is kept when others are added. The games are short, because the other files have
+/// enough positions.
 const LEVEL: usize = 1000;
 const OPTIONS: [&str; 6] = ["--duplicates", "keep", "--continuation-threshold", "3", "--openings", OPENINGS];
 
-/// What the run does to what is there.
+/// What the run does to the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
-    /// Nothing is there.
+    /// There is no database.
     Fresh,
-    /// A database is replaced.
+    /// An existing database is replaced.
     Overwriting,
     /// Games are added to a database.
     Adding,
-    /// Games are added to a database of two levels: the first one stays, the second one is written anew.
+    /// Games are added to a database with two levels: the first is kept, the second is rewritten.
     AddingToLevels,
-    /// The two levels of a database are made one.
+    /// The two levels of a database are merged into one.
     Optimizing,
-    /// A third of the games are taken out of a database.
+    /// A third of the games is removed from a database.
     Removing,
 }
 
 impl Operation {
-    /// Whether it begins with two levels.
+    /// Whether the operation begins with two levels.
     const fn has_levels(self) -> bool {
         matches!(self, Self::AddingToLevels | Self::Optimizing)
     }
 
-    /// Whether it goes on in the database that is there, with a write-ahead log.
+    /// Whether the operation changes the existing database, with a write-ahead log.
     pub(crate) const fn has_log(self) -> bool {
         matches!(self, Self::Adding | Self::AddingToLevels | Self::Optimizing)
     }
 }
 
-/// Which of the two states that there may be.
+/// The two possible states of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Before,
     After,
 }
 
-/// A run, what it begins with, and what comes of it when nothing disturbs it.
+/// An operation, the files before it, and the files after an undisturbed run.
 pub(crate) struct Scenario {
     pub(crate) way: Operation,
     start: TempDir,
@@ -65,7 +66,7 @@ pub(crate) struct Scenario {
 }
 
 impl Scenario {
-    /// A run over so many times 53 games.
+    /// An operation on 53 games, repeated this many times.
     pub(crate) fn new(way: Operation, times: usize) -> Self {
         let (start, end) = (directory(), directory());
         fs::write(start.path().join(SOURCE), GAMES.repeat(times) + &annotated(times)).expect("written");
@@ -74,7 +75,7 @@ impl Scenario {
                 let index = ["index", "--quiet"];
                 assert_done(&run(start.path(), &[&index[..], &OPTIONS, &[DATABASE], files].concat()));
             };
-            // Half as much, of other players.
+            // Half as many games, of other players.
             let write = |name: &str, times, short| {
                 let games = GAMES.replace("[White \"", "[White \"Old ").repeat(times);
                 let short =
@@ -107,7 +108,7 @@ impl Scenario {
         scenario
     }
 
-    /// How long it takes.
+    /// The duration of an undisturbed run.
     pub(crate) fn duration(&self) -> Duration {
         let measure = |_| {
             let (place, began) = (self.place(), Instant::now());
@@ -117,14 +118,14 @@ impl Scenario {
         (0..3).map(measure).min().expect("some")
     }
 
-    /// A place where nothing has happened yet.
+    /// A directory with the files before the run.
     pub(crate) fn place(&self) -> TempDir {
         let place = directory();
         copy(self.start.path(), place.path());
         place
     }
 
-    /// The run at a place.
+    /// The command of the run in a directory.
     pub(crate) fn command(&self, place: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pgndex"));
         command.current_dir(place).stdin(Stdio::null());
@@ -155,7 +156,8 @@ impl Scenario {
         command
     }
 
-    /// Looks at a copy of what is there now; holds it to be one of the two states, with all its rows. Both have been verified.
+    /// Copies the current files and asserts that the copy has one of the two states, with all its rows. Both states
+    /// have been verified.
     pub(crate) fn check(&self, place: &Path, what: &str) -> State {
         let seen = directory();
         copy(place, seen.path());
@@ -179,7 +181,7 @@ impl Scenario {
         state
     }
 
-    /// Which of the two states a connection sees; their tables must agree with each other.
+    /// The state that a connection sees; its tables must agree with each other.
     pub(crate) fn state(&self, seen: &Connection, what: &str) -> State {
         seen.execute_batch("BEGIN").expect("a transaction");
         let counts = counts(seen);
@@ -200,36 +202,36 @@ impl Scenario {
         counts(&open(&self.end.path().join(DATABASE)))
     }
 
-    /// Runs undisturbed to the end, after whatever was before, and holds what there is now to be what it must be.
+    /// Runs the command undisturbed after an interrupted run, and asserts that the result is the expected one.
     pub(crate) fn complete(&self, place: &Path, what: &str) {
         let output = self.command(place).output().expect("run");
         assert!(output.status.success(), "{what}: {}", text(&output));
         self.assert_complete(place, what);
     }
 
-    /// Holds a place to be as an undisturbed run leaves it.
+    /// Asserts that a directory is in the state in which an undisturbed run leaves it.
     pub(crate) fn assert_complete(&self, place: &Path, what: &str) {
         assert_eq!(names(place), names(self.end.path()), "{what}");
         assert_same(&place.join(DATABASE), &self.end.path().join(DATABASE), what);
     }
 
-    /// Holds a place to have the files that it had before the run.
+    /// Asserts that a directory has the same file names as before the run.
     pub(crate) fn assert_same_files(&self, place: &Path, what: &str) {
         assert_eq!(names(place), names(self.start.path()), "{what}");
     }
 
-    /// Puts what is there before the run into a directory.
+    /// Copies the files before the run into a directory.
     pub(crate) fn set(&self, place: &Path) {
         copy(self.start.path(), place);
     }
 
-    /// How many bytes the database has before the run, and after it.
+    /// The size of the database in bytes before and after the run.
     pub(crate) fn sizes(&self) -> [u64; 2] {
         [&self.start, &self.end]
             .map(|place| fs::metadata(place.path().join(DATABASE)).map_or(0, |database| database.len()))
     }
 
-    /// Holds a place to be as it was before the run.
+    /// Asserts that a directory is in the state before the run.
     pub(crate) fn assert_untouched(&self, place: &Path, what: &str) {
         self.assert_same_files(place, what);
         if self.way != Operation::Fresh {
@@ -238,7 +240,7 @@ impl Scenario {
     }
 }
 
-/// Numbers that tell the states apart, and that must agree within one.
+/// Counts that distinguish the states. Within one state, they must agree with each other.
 fn counts(database: &Connection) -> Vec<u64> {
     let of = |query: &str| number(database, query);
     let (games, positions) = (of("SELECT count(*) FROM game"), of("SELECT count(*) FROM game_position"));
@@ -266,7 +268,7 @@ fn assert_done(output: &Output) {
     assert!(output.status.success(), "{}", text(output));
 }
 
-/// What a process said.
+/// The exit status and the output of a process.
 pub(crate) fn text(output: &Output) -> String {
     format!(
         "{}: {}{}",
@@ -282,12 +284,12 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// So many numbers in 0..1, spread evenly and in no order.
+/// This many numbers between 0 and 1, spread evenly but not sorted.
 pub(crate) fn spread(count: u32) -> impl Iterator<Item = f64> {
     (1..=count).map(|index| (f64::from(index) * 0.618_033_988_749_895).fract())
 }
 
-/// Waits for a file.
+/// Waits until a file exists.
 pub(crate) fn wait_for(path: &Path) {
     let began = Instant::now();
     while !path.exists() {

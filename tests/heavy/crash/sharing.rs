@@ -1,4 +1,4 @@
-//! Others at the same database.
+//! Other processes that use the same database.
 
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -57,7 +57,7 @@ fn of_many_writers_at_once_one_writes_at_a_time() {
             let output = process.wait_with_output().expect("its end");
             let told = text(&output);
             done += u32::from(output.status.success());
-            // Who has just begun has not said yet who it is.
+            // A process that has just acquired the lock may not have written its id yet.
             let is_refused = ["x.db: being written by process ", "x.db: in use by another program"]
                 .iter()
                 .any(|reason| told.contains(reason));
@@ -90,7 +90,7 @@ fn a_lock_of_another_program_is_reported() {
     }
 }
 
-/// Reads that go on since before keep the write-ahead log from being begun.
+/// A read transaction that began earlier prevents the switch to a write-ahead log.
 #[test]
 fn an_earlier_reader_is_reported() {
     let scenario = Scenario::new(Operation::Adding, 1);
@@ -107,8 +107,8 @@ fn an_earlier_reader_is_reported() {
     scenario.complete(place.path(), "read no more");
 }
 
-/// A reader that stays until the end keeps the log from being given up; it sees what was there before all the time. Then the
-/// next run gives the log up.
+/// A reader that stays until the end keeps the log in use, and sees the earlier state all the time. The next run
+/// removes the log.
 #[test]
 fn a_reader_that_stays() {
     let scenario = Scenario::new(Operation::Adding, 8);
@@ -129,7 +129,7 @@ fn a_reader_that_stays() {
     assert_eq!(lines(&open(&path), "PRAGMA journal_mode"), ["delete"]);
 }
 
-/// Whoever reads at any moment sees one state or the other, whole, and the later one once it has seen it.
+/// A reader sees one state or the other as a whole at any moment, and never the earlier state after the later one.
 #[test]
 fn readers_at_any_moment() {
     for way in [Operation::Overwriting, Operation::Adding] {

@@ -1,4 +1,4 @@
-//! Asked to stop.
+//! Runs that get a signal to stop.
 
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use super::scenario::{DATABASE, Operation, Scenario, State, spread, text, wait_for};
 
-/// How soon a run must end, on a busy machine too. That it did not just finish is seen from its status.
+/// The time limit for a run to end, even on a busy machine. The exit status shows that it did not simply finish.
 const SOON: Duration = Duration::from_secs(20);
 
 fn start(command: &mut Command) -> Child {
@@ -16,11 +16,11 @@ fn start(command: &mut Command) -> Child {
 
 fn send(signal: &str, process: &Child) {
     let sent = Command::new("kill").args([signal, &process.id().to_string()]).output();
-    // It may have ended already.
+    // The process may have ended already.
     sent.expect("the command kill");
 }
 
-/// Stops so many runs; each ends soon, says so, and leaves what was there.
+/// Stops runs; each of them ends soon, reports that it was stopped, and leaves the files as they were.
 fn stop(way: Operation, stops: u32, times: usize) {
     let scenario = Scenario::new(way, times);
     let duration = scenario.duration();
@@ -30,7 +30,7 @@ fn stop(way: Operation, stops: u32, times: usize) {
         let what = format!("{way:?}, {signal} after {delay:?} of {duration:?}");
         let place = scenario.place();
         let process = start(&mut scenario.command(place.path()));
-        // From then on it listens.
+        // Once the lock file exists, the run handles signals.
         wait_for(&place.path().join(".x.db.pgndex-tmp.lock"));
         std::thread::sleep(delay);
         let asked = Instant::now();
@@ -75,7 +75,7 @@ fn a_second_signal_ends_it_at_once() {
     let scenario = Scenario::new(Operation::Adding, 1);
     let place = scenario.place();
     let other = Connection::open(place.path().join(DATABASE)).expect("a database");
-    // It waits for this some seconds.
+    // The run waits for this lock for some seconds.
     other.execute_batch("BEGIN EXCLUSIVE").expect("a lock");
     let process = start(&mut scenario.command(place.path()));
     std::thread::sleep(Duration::from_millis(500));

@@ -1,8 +1,8 @@
-//! The fuzz targets on seeds and on what a simple mutator makes of them: no panic, no hang, bounded memory.
+//! The fuzz targets, run on seeds and on mutated seeds: no panic, no hang, bounded memory.
 //!
-//! `cargo test --release --test heavy fuzz -- --ignored` tries the same inputs each time; `PGNDEX_FUZZ_TIMES` times as many of them if it
-//! is set, those of one target if `PGNDEX_FUZZ_TARGET` names it.
-//! An input that breaks a promise is kept, and named.
+//! `cargo test --release --test heavy fuzz -- --ignored` tries the same inputs each time. `PGNDEX_FUZZ_TIMES`
+//! multiplies their number, and `PGNDEX_FUZZ_TARGET` names a single target. An input that fails is kept in a file, and
+//! the path is printed.
 
 mod mutate;
 mod seeds;
@@ -18,15 +18,15 @@ use std::time::{Duration, Instant};
 use mutate::Mutator;
 use targets::{TARGETS, Target};
 
-/// How often it is looked whether a target hangs.
+/// How often the watcher checks whether a target hangs.
 const WATCH: Duration = Duration::from_millis(250);
-/// What the whole process may take. Inputs are of a few KiB; databases and threads take a few dozen MiB.
+/// The memory limit of the whole process. Inputs are a few KiB; databases and threads take a few dozen MiB.
 const MOST_MEMORY: u64 = 600 << 20;
 
-/// What is being tried: since when, the target, the input.
+/// The current input: when it was started, its target, and its bytes.
 static UNDER_WAY: Mutex<Option<(Instant, &str, Vec<u8>)>> = Mutex::new(None);
 
-/// Keeps an input for whoever looks into it.
+/// Writes an input to a file for later analysis.
 fn keep(target: &str, input: &[u8]) -> PathBuf {
     let name = format!("pgndex-fuzz-{target}-{}", blake3::hash(input).to_hex().split_at(16).0);
     let path = std::env::temp_dir().join(name);
@@ -34,12 +34,13 @@ fn keep(target: &str, input: &[u8]) -> PathBuf {
     path
 }
 
-/// An input that takes longer is one on which a target hangs. One of `index` makes two databases on the disk.
+/// The time limit for one input; after it, the target counts as hanging. The target `index` writes two databases to the
+/// disk.
 fn patience(target: &str) -> Duration {
     Duration::from_secs(if target == "index" { 60 } else { 20 })
 }
 
-/// Ends the process when an input takes too long.
+/// Starts a thread that ends the process when an input takes too long.
 fn watch() {
     static STARTED: std::sync::Once = std::sync::Once::new();
     STARTED.call_once(|| {
@@ -68,14 +69,14 @@ fn try_input((name, body): Target, input: &[u8]) {
     }
 }
 
-/// The most memory that the process has had, where the system tells.
+/// The peak memory of the process, if the system reports it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse().ok().map(|kib: u64| kib << 10)
 }
 
-/// How many inputs of each target are tried: what some seconds are enough for.
+/// How many inputs of each target are tried; they take some seconds.
 fn inputs_of(target: &str) -> u64 {
     match target {
         "lexer" => 2_000_000,
@@ -85,7 +86,7 @@ fn inputs_of(target: &str) -> u64 {
     }
 }
 
-/// Tries `times` as many inputs as usual of the targets.
+/// Tries `times` times the usual number of inputs of the targets.
 fn fuzz(times: f64, only: Option<&str>) {
     watch();
     for target in TARGETS.into_iter().filter(|(name, _)| only.is_none_or(|only| only == *name)) {

@@ -1,6 +1,6 @@
-//! Inputs made of seeds, always the same ones.
+//! Inputs made from seeds, the same in every run.
 
-/// What PGN and FEN are made of.
+/// Fragments of PGN and FEN.
 const WORDS: &[&[u8]] = &[
     b"[Event \"x\"]\n",
     b"[FEN \"",
@@ -59,14 +59,14 @@ pub(crate) struct Mutator {
 }
 
 impl Mutator {
-    /// Longer pieces are not cut out of seeds.
+    /// The maximum length of a piece that is cut out of a seed.
     const MOST: usize = 4 << 10;
 
     pub(crate) const fn new(seeds: Vec<Vec<u8>>) -> Self {
         Self { seeds, state: 0x9e37_79b9_7f4a_7c15 }
     }
 
-    /// A number below `below`, or 0 (xorshift).
+    /// A number less than `below`, or 0 if `below` is 0 (xorshift).
     fn below(&mut self, below: usize) -> usize {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;

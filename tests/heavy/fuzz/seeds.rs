@@ -1,4 +1,4 @@
-//! What inputs are made of.
+//! The seeds of the fuzz targets.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
     }
 }
 
-/// Rows of a table in tests/data.
+/// Seeds made of the rows of a table in `tests/data`.
 fn table(name: &str, seed: impl Fn(&[&str]) -> Option<String>) -> Vec<Vec<u8>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
     let text = fs::read_to_string(path).expect("a table");
@@ -28,7 +28,7 @@ fn table(name: &str, seed: impl Fn(&[&str]) -> Option<String>) -> Vec<Vec<u8>> {
     rows.filter_map(|row| seed(&row.split('\t').collect::<Vec<_>>())).map(String::into_bytes).collect()
 }
 
-/// The examples, and, where they are there, PGN files of other programs' tests.
+/// The examples, and the PGN files of other programs' tests if they are available.
 fn games() -> Vec<Vec<u8>> {
     const MOST: u64 = 64 << 10;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -46,7 +46,7 @@ fn games() -> Vec<Vec<u8>> {
             }
         }
     }
-    // The order of directories is the system's.
+    // The system lists a directory in any order.
     paths[2..].sort();
     paths.iter().map(|path| fs::read(path).expect("a seed")).collect()
 }
