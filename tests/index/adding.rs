@@ -1,4 +1,4 @@
-//! Adding to a database gives what indexing everything at once gives.
+//! Adding games in several runs gives the same database as indexing them all at once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use crate::needs::{corpus, part_of_corpus};
 use crate::support::*;
 
-/// What must not depend on how the games came in; game ids are as they were given.
+/// Rows that must not depend on the number of runs; game ids follow the order of the games.
 pub(crate) const TABLES: [&str; 16] = [
     "SELECT game_id, byte_offset, byte_length, event_id, site_id, date, round, white_id, black_id, result, white_elo,
         black_elo, white_title, black_title, eco, opening_id, time_control, variant, start_fen, ply_count, status,
@@ -31,7 +31,7 @@ pub(crate) const TABLES: [&str; 16] = [
     "SELECT byte_offset, line, game_number, game_id, ply, token, kind, severity, message FROM problem ORDER BY problem_id",
 ];
 
-/// The same, but by where a game's text begins, not by its id: for games that were read twice.
+/// The same rows, identified by the byte offset of the game instead of its id: the ids differ if a game was read twice.
 pub(crate) const BY_OFFSET: [&str; 12] = [
     "SELECT byte_offset, byte_length, white, black, event, site, result, ply_count, status FROM games ORDER BY 1",
     "SELECT byte_offset, moves_hash, eval_count, clock_count FROM game ORDER BY 1",
@@ -78,7 +78,7 @@ pub(crate) fn assert_whole(path: &Path) {
     );
 }
 
-/// The boundaries of the text's games.
+/// The offsets at which the games of a text begin.
 fn boundaries(text: &[u8]) -> Vec<usize> {
     let mut found = vec![0];
     loop {
@@ -102,7 +102,7 @@ pub(crate) fn parts(text: &[u8], count: usize, directory: &Path) -> Vec<PathBuf>
         .collect()
 }
 
-/// Indexes ten parts of a text at once and one after the other.
+/// Indexes ten parts of a text at once and one after the other, and compares the databases.
 fn check_parts(text: &[u8], threshold: u32) {
     for through_sql in [false, true] {
         check_parts_by(through_sql, text, threshold);
@@ -125,7 +125,7 @@ fn check_parts_by(through_sql: bool, text: &[u8], threshold: u32) {
         games += summary.games;
     }
     assert_eq!(games, all.games);
-    // Positions that wait for a row of `visited_position` get one.
+    // A position that only now reaches the threshold gets its row of `visited_position` from `optimize`.
     if threshold >= 16 {
         optimize(&added, &options, &Progress::default()).expect("optimized");
     }
@@ -133,7 +133,7 @@ fn check_parts_by(through_sql: bool, text: &[u8], threshold: u32) {
     assert_equal(&added, &at_once, &TABLES);
     assert_eq!(number(&open(&added), "SELECT count(*) FROM import"), 10);
 
-    // Nothing is new now, and nothing changes.
+    // Adding the same files again changes nothing.
     let before = fs::read(&added).expect("read");
     let summary = run(&added, &files, &options).expect("nothing new");
     assert_eq!((summary.games, summary.known_sources), (0, 10));
@@ -194,13 +194,13 @@ fn few_games_added_to_many() {
         files.push(few);
         assert_whole(&added);
     }
-    // So many that their rows were not merged in but written one by one.
+    // Enough rows that those of the added games are written one by one instead of being merged.
     assert!(number(&open(&added), "SELECT count(*) FROM game_position") > 5 * 10_000);
     run(&at_once, &files, &options).expect("indexed");
     assert_equal(&added, &at_once, &TABLES);
 }
 
-/// What somebody did to a database through SQL, and what must then be true of the games added to it.
+/// A change that a user makes to a database through SQL, and a condition that must be true after games have been added.
 const CHANGES: [(&str, &str); 13] = [
     (
         "CREATE INDEX own ON occurrence (game_id)",
@@ -266,7 +266,7 @@ fn nothing_is_added_to_counts_that_do_not_fit() {
     assert!(number(&database, "SELECT count(*) FROM visited_position") > 0);
 }
 
-/// Rows of an index that do not stand on their page as a whole, and others that are too long to be merged.
+/// Index rows that do not fit on their page as a whole, and others that are too long to be merged.
 #[test]
 fn long_tags_of_added_games() {
     let directory = directory();
@@ -279,7 +279,7 @@ fn long_tags_of_added_games() {
     let files = parts(text.as_bytes(), 10, directory.path());
     let at_once = directory.path().join("once.db");
     run(&at_once, &files, &options()).expect("indexed");
-    // Few come first, or many.
+    // The first run has one part, or five of the ten.
     for split in [1, 5] {
         let added = directory.path().join(format!("{split}.db"));
         for files in [&files[..split], &files[split..]] {
@@ -311,7 +311,7 @@ fn objects_added_by_users_are_maintained() {
         assert_eq!(lines(&database, "PRAGMA integrity_check"), ["ok"], "{change}");
         assert_eq!(lines(&database, schema), before, "{change}");
         assert_eq!(number(&database, &format!("SELECT {expected}")), 1, "{change}");
-        // But for the game and the columns that were changed.
+        // Other tables than `game` have the same rows, unless the change added columns.
         if !change.contains("COLUMN") {
             assert_equal(&added, &at_once, &TABLES[1..6]);
         }
@@ -324,7 +324,7 @@ fn objects_added_by_users_are_maintained() {
     }
 }
 
-/// Lets a file grow, cut after these many bytes, and adds what is new each time.
+/// Indexes a growing file after each of these lengths, and again when it is complete.
 fn check_growth(text: &[u8], cuts: &[usize]) -> Connection {
     let directory = directory();
     let (file, other) = (directory.path().join("grown.pgn"), directory.path().join("other.pgn"));
@@ -358,7 +358,7 @@ fn a_file_that_grows_has_only_its_new_games_read() {
     let readings = lines(&database, "SELECT first_byte, bytes, games FROM source");
     assert_eq!(readings.len(), 5);
     assert_eq!(readings[1], format!("{}|{}|1", boundaries[3], boundaries[4]));
-    // No game was read twice: no id is missing.
+    // No id is missing, so no game was read twice.
     assert_eq!(number(&database, "SELECT max(game_id) - count(*) FROM game"), 0);
 }
 
@@ -367,7 +367,7 @@ fn a_file_that_grows_in_the_middle_of_a_game() {
     let whole = &GAMES[..boundaries(GAMES.as_bytes())[20]];
     let broken = whole.replacen("1. e4 e5", "1. e4 e5 2. Ke3", 3);
     for text in [whole.as_bytes(), broken.as_bytes()] {
-        // `growing` cuts texts at each second byte.
+        // `growing` cuts the texts at many more places.
         let cuts: Vec<usize> = (1..7).map(|cut| cut * text.len() / 7).collect();
         check_growth(text, &cuts);
         check_growth(text, &(1..13).map(|cut| 2000 + cut * 122).collect::<Vec<_>>());
@@ -431,7 +431,7 @@ fn what_cannot_be_added_changes_nothing() {
     assert_equal_bytes(&before, &fs::read(&target).expect("read"));
 }
 
-/// Databases that differ in nothing but the counters of changes in their headers.
+/// Asserts that two databases differ in nothing but the change counters in their headers.
 fn assert_equal_bytes(left: &[u8], right: &[u8]) {
     assert_eq!(left.len(), right.len());
     assert!(left[100..] == right[100..], "the pages differ");

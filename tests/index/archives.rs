@@ -1,11 +1,11 @@
-//! Archives made for tests.
+//! Functions that create archives for tests.
 
 use std::io::Write as _;
 
 use flate2::write::{DeflateEncoder, GzEncoder};
 use flate2::{Compression, Crc};
 
-/// A zstd frame; `size`: whether its header tells the size of its text.
+/// A zstd frame. `size` says whether its header contains the size of the text.
 pub(crate) fn zstd_frame(text: &[u8], size: bool) -> Vec<u8> {
     let mut encoder = zstd::Encoder::new(Vec::new(), 3).expect("an encoder");
     encoder.include_checksum(true).expect("set");
@@ -16,7 +16,7 @@ pub(crate) fn zstd_frame(text: &[u8], size: bool) -> Vec<u8> {
     encoder.finish().expect("packed")
 }
 
-/// A zstd archive of frames of so much text each, with skippable frames between them as `pzstd` makes them.
+/// A zstd archive with frames of this text size and skippable frames between them, as `pzstd` writes it.
 pub(crate) fn zstd_frames(text: &[u8], size: usize) -> Vec<u8> {
     let mut archive = Vec::new();
     for (index, piece) in text.chunks(size).enumerate() {
@@ -28,7 +28,7 @@ pub(crate) fn zstd_frames(text: &[u8], size: usize) -> Vec<u8> {
     archive
 }
 
-/// A zstd archive with a window of `log` bits.
+/// A zstd archive with a window of 2^`log` bytes.
 pub(crate) fn zstd_long(text: &[u8], log: u32) -> Vec<u8> {
     let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("an encoder");
     encoder.long_distance_matching(true).expect("set");
@@ -37,7 +37,7 @@ pub(crate) fn zstd_long(text: &[u8], log: u32) -> Vec<u8> {
     encoder.finish().expect("packed")
 }
 
-/// A gzip archive of members of so much text each.
+/// A gzip archive with members of this text size.
 pub(crate) fn gzip(text: &[u8], size: usize) -> Vec<u8> {
     let member = |piece: &[u8]| {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
@@ -47,7 +47,7 @@ pub(crate) fn gzip(text: &[u8], size: usize) -> Vec<u8> {
     text.chunks(size).flat_map(member).collect()
 }
 
-/// A bzip2 archive of streams of so much text each.
+/// A bzip2 archive with streams of this text size.
 pub(crate) fn bzip2(text: &[u8], size: usize) -> Vec<u8> {
     let stream = |piece: &[u8]| {
         let mut encoder = ::bzip2::write::BzEncoder::new(Vec::new(), ::bzip2::Compression::best());
@@ -57,16 +57,16 @@ pub(crate) fn bzip2(text: &[u8], size: usize) -> Vec<u8> {
     text.chunks(size).flat_map(stream).collect()
 }
 
-/// How a file in a zip archive is packed.
+/// How a file in a zip archive is compressed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packing {
     Stored,
     Deflated,
     Bzip2,
     Zstd,
-    /// Deflated, and said to be encrypted.
+    /// Deflated, but marked as encrypted.
     Encrypted,
-    /// A method with a number of its own.
+    /// A compression method with an unknown number.
     Unknown,
 }
 

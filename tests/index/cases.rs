@@ -1,12 +1,13 @@
-//! Inputs that real collections have and that are easily misread, each with the right answer and why it is right.
+//! Texts from real collections that are easily misread, each with the right answer and the reason for it.
 
 use super::annotations::round_trip::{come_back, exported};
 use crate::support::*;
 
-/// Why the answer is right, the PGN, a query and its rows.
+/// The reason for the answer, the PGN, a query, and its rows.
 type Case = (&'static str, &'static str, &'static str, &'static [&'static str]);
 
-/// Checks all cases, each of which is a source of one database. It is sound, and its games, exported and indexed again, give equal rows.
+/// Checks all cases; each is a source of one database. The database is sound, and its games, exported and indexed
+/// again, give equal rows.
 fn check(cases: &[Case]) {
     let texts: Vec<&str> = cases.iter().map(|case| case.1).collect();
     let directory = directory_for(0);
@@ -15,7 +16,7 @@ fn check(cases: &[Case]) {
     let summary = run(&target, &[inputs], &options()).expect("indexed");
     assert_sound(&target, &summary);
     let database = open(&target);
-    // Queries see one source alone.
+    // The queries see the rows of one source only.
     database
         .execute_batch("CREATE TEMP TABLE chosen (source_id); INSERT INTO chosen VALUES (0)")
         .expect("set");
@@ -40,7 +41,7 @@ fn check(cases: &[Case]) {
     assert_eq!(come_back(&texts, &options()), None);
 }
 
-/// Result, plies, status, errors, warnings.
+/// Result, plies, status, errors and warnings of each game.
 const ENDING: &str =
     "SELECT result, ply_count, status, (SELECT count(*) FROM problem WHERE severity = 'error'),
     (SELECT count(*) FROM problem WHERE severity = 'warning') FROM game";
@@ -224,7 +225,7 @@ fn results() {
 
 const TIME: &str = "SELECT time_initial, time_increment, speed FROM game";
 
-/// The time a player used for each move.
+/// The time that the player used for each move.
 const ELAPSED: &str = "SELECT elapsed FROM moves WHERE elapsed IS NOT NULL ORDER BY game_id, ply";
 
 #[test]

@@ -1,11 +1,11 @@
-//! What was played from much visited positions is what plain SQL over the other tables says.
+//! The counts for much visited positions are those that plain SQL gets from the other tables.
 
 use pgndex::index::IndexOptions;
 
 use crate::needs::part_of_corpus;
 use crate::support::*;
 
-/// The rows that `visited_position` should have, with the threshold as a parameter.
+/// The expected rows of `visited_position`, with the threshold as a parameter.
 const VISITED: &str = "
 WITH
     last AS (SELECT key, game_id, max(ply) AS ply FROM position_game GROUP BY key, game_id),
@@ -38,7 +38,7 @@ SELECT key,
         SELECT game_id FROM place WHERE place.key = total.key AND recent <= 15 ORDER BY recent)) AS recent_games
 FROM total ORDER BY key";
 
-/// The rows that `continuation` should have.
+/// The expected rows of `continuation`.
 const CONTINUATIONS: &str = "
 WITH last AS (
     SELECT key, game_id, max(ply) AS ply FROM game_position
@@ -57,7 +57,7 @@ FROM last JOIN game_position USING (game_id, ply) JOIN (
 WHERE result <> '*'
 GROUP BY 1, 2 ORDER BY 1, 2";
 
-/// Indexes `text` in several ways and compares. Gives back how many positions and continuations there are.
+/// Indexes `text` with different options and compares. Returns the number of positions and of continuations.
 fn check(text: &[u8], threshold: u32) -> (usize, usize) {
     let directory = directory();
     let input = directory.path().join("in.pgn");
@@ -119,7 +119,7 @@ fn a_game_that_returns_counts_once_and_its_last_move_there_counts() {
 
 #[test]
 fn a_game_that_ends_by_returning_counts_by_the_last_move_it_made() {
-    // Beyond ply 16,383 what was played is not kept with a ply while rows are sorted.
+    // Beyond ply 16,383, occurrences are sorted without the moves played from them.
     let shuffle = |times| "Nf3 Nf6 Ng1 Ng8 ".repeat(times);
     let setup = "[FEN \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"]\n";
     let text = [

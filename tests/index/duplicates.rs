@@ -1,4 +1,4 @@
-//! Games that repeat others.
+//! Duplicates of games.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -16,7 +16,7 @@ use crate::support::*;
 const MOVES: &str = "1. Nf3 d5 2. g3 g6 3. Bg2 Bg7 4. d4 c6 5. O-O Nf6 6. b3 O-O 7. Bb2 Bf5 8. c4 Nbd7 \
     9. Nc3 dxc4 10. bxc4 Nb6 11. c5 Nc4 12. Bc1 Nd5 13. Qb3 Na5 14. Qa3 Nc4 15. Qb3 Na5 16. Qa3 Nc4";
 
-/// The first moves of a game, so many plies.
+/// The first plies of a game.
 fn first(plies: usize) -> String {
     let mut words = MOVES.split_inclusive(' ');
     let mut text = String::new();
@@ -39,7 +39,7 @@ fn with(rule: Duplicates) -> IndexOptions {
     IndexOptions { duplicates: rule, ..options() }
 }
 
-/// Indexes texts, a file each, at once.
+/// Indexes texts, each in its own file, in one run.
 fn index(texts: &[String], rule: Duplicates) -> (tempfile::TempDir, Summary, Connection) {
     let directory = directory_for(texts.iter().map(String::len).sum());
     let files = write(texts, directory.path());
@@ -65,7 +65,7 @@ fn what_is_the_same_game() {
     let tal = |moves: &str| game("Tal", "Botvinnik", "1960.03.15", moves, "1-0");
     let texts = [[
         tal(MOVES),
-        // The same, differently annotated.
+        // The same game with other annotations.
         tal(&MOVES.replace("2. g3", "{a comment} 2. g3 $1 (2. c4)").replace("Nf3 ", "Nf3! ")),
         game("Tal", "Botvinnik", "1960.03.15", MOVES, "1/2-1/2"),
         game("Tal", "Botvinnik", "1960.03.16", MOVES, "1-0"),
@@ -73,13 +73,13 @@ fn what_is_the_same_game() {
         game("Botvinnik", "Tal", "1960.03.15", MOVES, "1-0"),
         tal(&first(20)),
         tal(&format!("{}b5", first(31))),
-        // No moves; an illegal one.
+        // Games without moves, and games with an illegal move.
         tal(""),
         tal(""),
         tal("1. e4 e5"),
         tal("1. e4 e5 2. Ke3"),
         tal("1. e4 e5 2. Ke3"),
-        // Nobody knows who.
+        // Unknown players and dates.
         game("?", "Botvinnik", "1960.03.15", MOVES, "1-0"),
         game("?", "Botvinnik", "1960.03.15", MOVES, "1-0"),
         game("Tal", "Botvinnik", "????.??.??", MOVES, "1-0"),
@@ -92,7 +92,7 @@ fn what_is_the_same_game() {
         ["1|9|2|same|-|1", "1|-|-|prefix|6|1", "1|97|13|same|-|11", "1|129|17|same|-|14"]
     );
     assert_eq!((summary.games, summary.duplicates.same, summary.duplicates.prefix), (14, 3, 1));
-    // The problem of a game that is skipped is told all the same.
+    // Problems of a skipped game are reported too.
     let problems = "SELECT game_number, game_id, ply FROM problem WHERE kind = 'illegal-move'";
     assert_eq!(lines(&database, problems), ["12|11|2", "13|-|2"]);
     let (_directory, summary, _) = index(&texts, Duplicates::Keep);
@@ -134,7 +134,7 @@ fn names_of_skipped_games_only_are_not_stored() {
 #[test]
 fn a_broken_off_game_is_found_before_and_after_the_whole_one() {
     let by = |moves: &str| game("Tal", "Botvinnik", "1960.03.15", moves, "*");
-    // Another order of moves to the same position at the same ply is another game.
+    // A game that reaches the same position at the same ply by another order of moves is not the same game.
     let transposed = by(&first(26).replace("12. Bc1 Nd5 13. Qb3", "12. Qb3 Nd5 13. Bc1"));
     let texts = [by(&first(18)), by(&first(15)), by(MOVES), by(&first(25)), by(&first(16)), transposed];
     let (_directory, summary, database) = index(&texts, Duplicates::Skip);
@@ -154,7 +154,7 @@ const TABLES: [&str; 8] = [
     "SELECT source_id, byte_offset, line, game_number, game_id, kind FROM problem ORDER BY problem_id",
 ];
 
-/// Holds what is found at once against what is found file by file.
+/// Asserts that the same duplicates are found in one run as when the files are added one by one.
 fn assert_added_alike(texts: &[String], rule: Duplicates) {
     let (directory, summary, at_once) = index(texts, rule);
     let target = directory.path().join("added.db");
@@ -171,9 +171,9 @@ fn assert_added_alike(texts: &[String], rule: Duplicates) {
     assert_eq!(lines(&added, "PRAGMA foreign_key_check"), Vec::<String>::new());
 }
 
-/// What must be found among some games: the plain way, each against all others. Gives back the rows of `duplicate`.
+/// The expected rows of `duplicate` for some games, found by comparing each game with all others.
 fn expected(games: &[(usize, usize, usize)], rule: Duplicates) -> Vec<String> {
-    // Result and pairing of each kind of game; the third pair is not known.
+    // Each game is a pair of players, a number of plies and a result; the third pair has an unknown player.
     let (mut kept, mut rows) = (Vec::<(usize, usize)>::new(), BTreeMap::new());
     for (index, &(pair, plies, _)) in games.iter().enumerate() {
         let is_same = |&&(_, other): &&(usize, usize)| games[other] == games[index] && pair != 2;
@@ -208,7 +208,7 @@ proptest! {
     ) {
         let rule = if moves { Duplicates::Moves } else { Duplicates::Skip };
         let names = [("A", "B"), ("B", "A"), ("A", "?")];
-        // A file that has been read is not read again: each must be another one.
+        // Each file needs a different text, because a file with a known text is not read again.
         let text = |(number, &(pair, plies, result)): (usize, &(usize, usize, usize))| {
             let (white, black) = names[pair];
             let text = game(white, black, "2001.01.01", &first(plies), ["1-0", "*"][result]);
@@ -250,22 +250,22 @@ fn a_file_that_grows_after_a_game_that_is_skipped_or_repeated() {
         run(&target, &[path], &with(Duplicates::Skip)).expect("added")
     };
     let whole = by(32);
-    // Broken off after 18 plies, and another file has it just so.
+    // The game breaks off after 18 plies, and a copy of it is in another file.
     let begun = other.clone() + &cut(&whole, " 10. bxc4");
     assert_eq!(add(&live, &begun).games, 2);
     assert_eq!(add(&copy, &elsewhere(&begun)).duplicates.same, 2);
     assert_eq!(lines(&open(&target), FOUND), ["2|1|1|same|-|1", "2|9|2|same|-|2"]);
-    // The first file goes on: its game is read again, and the copy belongs to that.
+    // The first file grows: its game is read again, and the copy refers to the new game.
     assert_eq!(add(&live, &(other.clone() + &whole)).games, 1);
     assert_eq!(lines(&open(&target), FOUND), ["2|1|1|same|-|1", "2|9|2|cut|-|3"]);
-    // So does the other, whose last game was skipped.
+    // The second file, whose last game was skipped, grows too.
     let summary = add(&copy, &elsewhere(&(other.clone() + &whole)));
     assert_eq!((summary.games, summary.duplicates.same), (0, 1));
     assert_eq!(lines(&open(&target), FOUND), ["2|1|1|same|-|1", "4|9|2|same|-|3"]);
     let counts = "SELECT games, duplicates FROM source";
     assert_eq!(lines(&open(&target), counts), ["1|0", "0|1", "1|0", "0|1"]);
     assert_eq!(lines(&open(&target), "SELECT games, duplicates FROM import"), ["1|0", "0|1", "1|0", "0|1"]);
-    // A shorter one, a prefix, which grows to be the same.
+    // A prefix of the game grows to be the same game.
     assert_eq!(add(&late, &cut(&whole, " 10. bxc4")).duplicates.prefix, 1);
     assert_eq!(add(&late, &whole).duplicates.same, 1);
     let rows = lines(&open(&target), FOUND);
@@ -274,7 +274,8 @@ fn a_file_that_grows_after_a_game_that_is_skipped_or_repeated() {
     assert_eq!(lines(&open(&target), "SELECT game_id FROM game ORDER BY 1"), ["1", "3"]);
 }
 
-/// How many games of a database that kept all repeat an earlier one, told by texts and not by hashes.
+/// Counts the games that repeat an earlier game, by comparing their moves instead of hashes. Expects a database with
+/// all games.
 fn count_repeated(database: &Connection) -> u64 {
     let query =
         "SELECT white || '/' || black || '/' || ifnull(date, '') || '/' || result || '/' || games.status
@@ -301,7 +302,7 @@ fn count_repeated(database: &Connection) -> u64 {
     count
 }
 
-/// Of the first `most` bytes of each collection.
+/// Checks the first `most` bytes of each collection.
 fn check_collections(most: usize) {
     for name in ["annotated_mixed", "otb-40k", "lichess-24k", "fics", "openings-short", "tcec-3k"] {
         let Some(text) = part_of_corpus(name, most) else { continue };
@@ -324,7 +325,8 @@ fn repeated_games_of_many_of_each_collection() {
     check_collections(3_000_000);
 }
 
-/// How long it takes to index so many games with the same moves and different players, in a new database and added to one with as many.
+/// Indexes this many games with the same moves and different players into a new database, then adds as many others.
+/// Returns both times in seconds.
 fn seconds_of_equal_moves(games: usize) -> [f64; 2] {
     let directory = tempfile::tempdir().unwrap();
     let target = directory.path().join("out.db");
@@ -344,7 +346,8 @@ fn seconds_of_equal_moves(games: usize) -> [f64; 2] {
 
 #[test]
 fn games_with_the_same_moves_take_time_by_their_number() {
-    // Were each compared with all before it, eight times as many would take 64 times as long. On a busy machine it is tried again.
+    // If each game were compared with all earlier ones, eight times as many would take 64 times as long. There are
+    // three attempts, because the machine may be busy.
     let ratios = || {
         let (few, many) = (seconds_of_equal_moves(1_000), seconds_of_equal_moves(8_000));
         [0, 1].map(|run| many[run] / few[run])

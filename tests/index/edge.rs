@@ -1,7 +1,7 @@
-//! Odd and broken files from other projects' tests and of our own, where they are there.
+//! Odd and broken files from other projects' tests and of our own, if they are available.
 //!
-//! `tests/data/edge.tsv` says what we make of each file, and in words why that is not what python-chess or the project that
-//! the file comes from make of it.
+//! `tests/data/edge.tsv` lists the expected result for each file. If it differs from that of python-chess, a note
+//! explains why.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,12 +15,12 @@ use rusqlite::Connection;
 use crate::needs::shared;
 use crate::support::*;
 
-/// The longest that all files may take.
+/// The time limit for all files together.
 const MOST_TIME: Duration = Duration::from_secs(300);
-/// How many games are told one by one.
+/// The maximum number of runs of equal values that are listed one by one.
 const MOST_TOLD: usize = 40;
 
-/// All files below a directory, in order.
+/// All files below a directory, sorted.
 fn files(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).expect("a directory");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
@@ -28,11 +28,11 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     paths.into_iter().flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// A game: its plies, how its replay ended, its last position.
+/// A game: its plies, its status, its last position.
 struct Game {
     plies: i64,
     status: String,
-    /// Four fields of a FEN and the half-move clock.
+    /// The first four fields of a FEN and the half-move clock.
     fen: Option<String>,
 }
 
@@ -61,8 +61,8 @@ impl Game {
     }
 }
 
-/// What python-chess makes of a game: plies (-1: it has no start position), four fields of the last FEN and the half-move
-/// clock.
+/// A game as python-chess reads it: plies (-1: it has no start position), the first four fields of the last FEN, and
+/// the half-move clock.
 struct Row {
     plies: i64,
     fen: String,
@@ -81,8 +81,8 @@ fn python_chess(table: &Path) -> HashMap<String, Vec<Row>> {
     files
 }
 
-/// Words one after the other, equal ones counted. Many of them: how many there are, their plies, and those that are not plain
-/// numbers, each after its place.
+/// Lists the values, with a count for equal neighbours. A long list is replaced by the number of games, the sum of
+/// their plies, and the marked values with their numbers.
 fn list(words: &[String]) -> String {
     let runs: Vec<String> = words
         .chunk_by(|a, b| a == b)
@@ -99,8 +99,8 @@ fn list(words: &[String]) -> String {
     told.join(" ")
 }
 
-/// `=` where python-chess plays the same plies to the same positions in all games; otherwise its plies, or the games with
-/// other positions.
+/// `=` if python-chess plays the same plies to the same positions in all games; otherwise its plies, or the numbers of
+/// the games with other positions.
 fn compare(games: &[Game], rows: &[Row]) -> String {
     if games.iter().map(|game| game.plies).ne(rows.iter().map(|row| row.plies)) {
         return if rows.is_empty() {
@@ -115,7 +115,7 @@ fn compare(games: &[Game], rows: &[Row]) -> String {
     if other.is_empty() { "=".to_owned() } else { format!("position {}", list(&other)) }
 }
 
-/// The columns of each file in the table but for its name and the note. All files are sources of one database.
+/// The columns of the table for each file, without its name and the note. All files are sources of one database.
 fn found<'t>(paths: &[PathBuf], rows: impl Fn(&Path) -> &'t [Row]) -> HashMap<PathBuf, [String; 4]> {
     let place = directory();
     let target = place.path().join("out.db");
@@ -155,7 +155,7 @@ fn every_file_is_read_as_the_table_says() {
     let mut paths = files(&edge);
     let name = |path: &Path| path.strip_prefix(&edge).expect("below it").to_string_lossy().into_owned();
     paths.retain(|path| name(path).ends_with(".pgn") || name(path).ends_with(".pgn.zst"));
-    // A file that is refused would be, alone, no source at all.
+    // A rejected file is tried alone, where it causes an error; the others are indexed together.
     let is_refused = |path: &PathBuf| told.get(name(path).as_str()).is_some_and(|told| told[0] == "-");
     let (refused, read): (Vec<_>, Vec<_>) = paths.iter().cloned().partition(is_refused);
     for path in &refused {
@@ -186,12 +186,12 @@ fn every_file_is_read_as_the_table_says() {
     assert!(found.is_empty(), "no such sources: {:?}", found.keys());
 }
 
-/// Reads archives of at most so many bytes into one database.
+/// Reads all archives of at most this many bytes into one database.
 fn check_archives(most: u64) {
     let Some(archives) = shared("archives") else { return };
     let place = directory();
     let target = place.path().join("out.db");
-    // Most have the same games.
+    // Most archives contain the same games.
     let options = IndexOptions { duplicates: Duplicates::Skip, ..options() };
     let mut paths = files(&archives);
     paths.retain(|path| fs::metadata(path).expect("a file").len() <= most);

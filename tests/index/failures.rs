@@ -1,4 +1,4 @@
-//! A run that fails says why and where, and leaves everything as it was.
+//! A run that fails reports why and where, and leaves everything as it was.
 
 use std::fs;
 use std::io::Write as _;
@@ -28,7 +28,7 @@ impl Workspace {
         self.directory.path().join(name)
     }
 
-    /// Runs to fail; holds the directory to be as it was.
+    /// Runs with an expected failure, and asserts that no file was added or removed.
     fn fail(&self, target: &str, source: &str, options: &IndexOptions) -> Error {
         let before = names(self.directory.path());
         let error = run(&self.path(target), &[self.path(source)], options).expect_err("fails");
@@ -36,7 +36,7 @@ impl Workspace {
         error
     }
 
-    /// The message of an error without the directory.
+    /// The message of an error without the path of the directory.
     fn message(&self, error: &Error) -> String {
         message(error)
             .replace(&format!("{}/", self.directory.path().display()), "")
@@ -44,7 +44,7 @@ impl Workspace {
     }
 }
 
-/// What `--overwrite` takes for a database of ours: the header of one.
+/// The header of a database of pgndex. `--overwrite` accepts it as a database.
 fn old() -> Vec<u8> {
     let mut header = vec![0; 100];
     header[..16].copy_from_slice(b"SQLite format 3\0");
@@ -133,7 +133,7 @@ fn an_existing_target_is_replaced_only_if_asked() {
     assert_eq!(place.message(&error), "out.db: not an SQLite database; is this the right file?");
     assert_eq!(fs::read(place.path("out.db")).unwrap(), old());
     let options = IndexOptions { overwrite: true, ..options };
-    // A failure with --overwrite leaves the old file, too.
+    // A failure with `--overwrite` leaves the existing file as it was.
     place.fail("out.db", "missing.pgn", &options);
     assert_eq!(fs::read(place.path("out.db")).unwrap(), old());
     let summary = run(&place.path("out.db"), &[place.path("in.pgn")], &options).unwrap();
@@ -202,7 +202,7 @@ fn names_that_are_not_utf_8() {
     fs::remove_file(target).unwrap();
 }
 
-// In a process of its own, for its working directory.
+// In a separate process, because of its working directory.
 #[test]
 fn a_target_without_directory() {
     let place = Workspace::new();
@@ -211,7 +211,7 @@ fn a_target_without_directory() {
     assert_eq!(names(place.directory.path()), ["in.pgn", "x.db"]);
 }
 
-/// Indexes in a process of its own, which this executable becomes, after a command of the shell.
+/// Indexes in a separate process, which runs this test program after a shell command.
 fn child(directory: &Path, arguments: &[&str], before: &str, memory: u64) -> Command {
     let mut command = Command::new("bash");
     command
@@ -229,7 +229,7 @@ fn text(output: &Output) -> String {
     [&output.stdout[..], &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned()).concat()
 }
 
-/// What such a process does; nothing in an ordinary run of the tests.
+/// The body of this process; an ordinary run of the tests skips it.
 #[test]
 fn in_a_child() {
     let Ok(arguments) = std::env::var("PGNDEX_TEST_CHILD") else { return };
@@ -245,7 +245,7 @@ fn in_a_child() {
     }
 }
 
-/// A file that gives a database of some 6 MB.
+/// Writes a file that gives a database of about 6 MB, and returns the size of the database.
 fn large(place: &Workspace) -> u64 {
     fs::write(place.path("large.pgn"), GAMES.repeat(16)).expect("written");
     let summary = run(&place.path("size.db"), &[place.path("large.pgn")], &options()).expect("indexed");
@@ -253,7 +253,7 @@ fn large(place: &Workspace) -> u64 {
     summary.file_bytes
 }
 
-/// Files may grow to a limit only, as on a full disk. The signal that the system sends is ignored.
+/// The size of files is limited, as on a full disk. The signal that the system sends is ignored.
 #[test]
 fn a_limit_on_the_size_of_files() {
     let place = Workspace::new();
@@ -284,7 +284,8 @@ fn a_limit_on_the_size_of_files() {
     assert_eq!(failures, 22);
 }
 
-/// A program that does not ignore the signal is ended by it: then the target is as it was, and the next run clears the rest.
+/// A program that does not ignore the signal is killed by it: then the target is as it was, and the next run removes
+/// the remaining files.
 #[test]
 fn killed_by_the_limit_on_the_size_of_files() {
     let place = Workspace::new();
@@ -312,7 +313,7 @@ fn a_full_disk() {
         for memory in [0, 64 * MIB] {
             let options = IndexOptions { memory, ..options.clone() };
             let error = run(&disk.0.join("x.db"), &[place.path("large.pgn")], &options).expect_err("fails");
-            // Mostly told before the work; where the estimate is near the truth, when the disk is full.
+            // Usually reported before the work begins; if the estimate is too low, when the disk is full.
             let full = matches!(
                 error,
                 Error::Space { .. } | Error::Store(store::Error::DiskFull { .. }) | Error::Spill { .. }
@@ -341,7 +342,7 @@ fn stopped_before_it_begins() {
     assert_eq!(names(place.directory.path()), ["in.pgn"]);
 }
 
-/// Stopped after each of many delays, in all phases of the run.
+/// Stopped after delays of different length, in all phases of the run.
 #[test]
 fn stopped_at_any_moment() {
     let place = Workspace::new();
@@ -383,7 +384,7 @@ fn two_runs_at_once_do_not_disturb_each_other() {
         let running: Vec<_> = (0..3).map(|_| scope.spawn(one)).collect();
         running.into_iter().map(|run| run.join().expect("no panic")).collect()
     });
-    // One that begins when another has finished finds nothing new.
+    // A run that begins after another has finished finds nothing new.
     assert!(results.iter().flatten().any(|summary| !summary.added));
     for error in results.into_iter().filter_map(Result::err) {
         assert!(matches!(error, Error::Store(store::Error::Busy { .. })), "{error:?}");

@@ -1,4 +1,4 @@
-//! The sets of games by what they pass: they are those of the rows, and with them answers are as without.
+//! The sets of games by feature: they agree with the rows of the games, and answers are the same with and without them.
 
 use std::fs;
 use std::ops::RangeInclusive;
@@ -32,7 +32,7 @@ fn sets(database: &Path) -> Vec<String> {
     lines(&open(database), "SELECT block, kind, value, hex(sets) FROM game_set ORDER BY 1, 2, 3")
 }
 
-/// Holds the sets to be those that are made from the rows of the games.
+/// Asserts that the sets are those that `repair` builds from the rows of the games.
 #[track_caller]
 fn assert_made_of_rows(database: &Path, what: &str) {
     let made = sets(database);
@@ -48,7 +48,7 @@ fn findings(database: &Path) -> Vec<(Damage, String)> {
     findings.map(|finding| (finding.kind, finding.to_string())).collect()
 }
 
-/// Texts of different kinds of games.
+/// Texts with different kinds of games.
 fn texts() -> Vec<String> {
     let corpora = ["chess960-20k", "lichess-24k", "otb-40k"];
     let parts = corpora.iter().filter_map(|name| part_of_corpus(name, 60_000));
@@ -82,7 +82,7 @@ fn sets_grow_and_shrink_with_their_blocks() {
         if through_sql {
             write_through_sql(&database);
         }
-        // The games that follow lie on both sides of the border of two blocks.
+        // The ids of the next games begin before the border of two blocks and end after it.
         let connection = Connection::open(&database).expect("a database");
         connection.execute("INSERT INTO setting VALUES ('last_game', 65530)", []).expect("a row");
         drop(connection);
@@ -145,7 +145,7 @@ fn wrong_sets_are_reported() {
     }
 }
 
-/// A row of numbers that look like chance.
+/// Pseudo-random numbers.
 struct Chance(u64);
 
 impl Chance {
@@ -163,7 +163,7 @@ impl Chance {
     }
 }
 
-/// A position of a game, and what was played there.
+/// A position of a game, and the move played from it.
 struct Place {
     fen: String,
     ply: u32,
@@ -183,7 +183,7 @@ impl Place {
         placement.split('/').map(rank).collect()
     }
 
-    /// A pattern that the position fits, or nearly.
+    /// A pattern that matches the position, or nearly.
     fn pattern(&self, chance: &mut Chance) -> Pattern {
         let asked = chance.one_of(&[1, 1, 2, 3, 6]);
         let mut ranks = vec!["*".to_owned(); 8];
@@ -286,7 +286,7 @@ impl Place {
     }
 }
 
-/// The positions of some games.
+/// The positions of each game.
 fn places(database: &Path) -> Vec<Vec<Place>> {
     let connection = open(database);
     let games: Vec<u32> = column(&connection, "SELECT game_id FROM game WHERE ply_count > 0 ORDER BY 1");
@@ -304,7 +304,7 @@ fn places(database: &Path) -> Vec<Vec<Place>> {
     games.into_iter().map(&mut of_game).collect()
 }
 
-/// What is found: game, line and ply of each hit, and how many there are of which a page shows the first.
+/// All hits as game, line and ply, and the total that a page with the first hit shows.
 fn answer(database: &Database, find: &FindQuery<'_>) -> (Vec<(u32, u32, u32)>, AllHits) {
     let mut hits = Vec::new();
     find.visit(|hit| {
@@ -317,7 +317,8 @@ fn answer(database: &Database, find: &FindQuery<'_>) -> (Vec<(u32, u32, u32)>, A
     (hits, page.total(&shown).expect("a total").all)
 }
 
-/// Asks questions of a database with its sets, without them, and with those of some games.
+/// Runs random queries on a database with all sets, without sets, and with sets for some games only. Returns the number
+/// of queries with several hits.
 fn ask(database: &Path, count: usize, seed: u64) -> usize {
     let copy = |name: &str, sql: &str| -> PathBuf {
         let copy = database.with_file_name(name);
@@ -328,7 +329,7 @@ fn ask(database: &Path, count: usize, seed: u64) -> usize {
     let without = copy("without.db", "DELETE FROM game_set");
     let none = Database::open_read_only(&without).expect("a database");
     let with = Database::open_read_only(database).expect("a database");
-    // As if the first games had been there before there were sets.
+    // As if the first games had been added by a version without sets.
     let some = copy("some.db", "UPDATE game_set SET sets = x'0004061d0003' WHERE kind = 'game'");
     let some = Database::open_read_only(&some).expect("a database");
     let places = places(database);
@@ -360,7 +361,7 @@ fn ask(database: &Path, count: usize, seed: u64) -> usize {
         for database in [&with, &some] {
             let (hits, all) = answer(database, &FindQuery { database, ..find });
             assert_eq!(hits, expected.0, "{told}");
-            // Where a large collection must be read as a whole, it is not told how many there are.
+            // The total may be unknown if it would take a scan of the whole database.
             let is_known = |all| all != AllHits::Unknown;
             assert!(
                 all == expected.1 || is_known(all) != is_known(expected.1),

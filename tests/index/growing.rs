@@ -1,4 +1,4 @@
-//! A file that grows, wherever it was cut off, gives what it gives when it is read in one go.
+//! A file that grows gives the same database as when it is read at once, wherever it was cut off.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,30 +14,30 @@ use crate::support::*;
 const SICILIAN: &str = "1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6 6. Be3 e5 7. Nb3 Be6 8. f3 Be7 9. Qd2 O-O \
                         10. O-O-O Nbd7 11. g4 b5";
 
-/// Texts, and from where on each is cut: their last two games.
+/// Texts, and the offset of the last two games of each. They are cut from there on.
 fn texts() -> Vec<(String, usize)> {
     let tags =
         |white: &str| format!("[Event \"a\"]\n[White \"{white}\"]\n[Black \"B\"]\n[Date \"2020.01.01\"]\n");
     let game = |white: &str, moves: &str| format!("{}\n{moves}\n\n", tags(white));
     let first = game("W", &format!("{SICILIAN} 1-0"));
     let pieces = [
-        // Both with errors, which leave moves behind or none.
+        // Two games with errors: one keeps some moves, the other none.
         vec![game("X", "1. e4 e5 2. Ke3 Nf6 1-0"), game("Y", "1. e5 {no move} e5 0-1")],
-        // Repetitions: by the same players, and by others.
+        // Duplicates: one with other players, one with the same.
         vec![game("Z", &format!("{SICILIAN} 1-0")), game("W", &format!("{SICILIAN} 1-0"))],
-        // The first is the beginning of this one; the last breaks off, and has an error.
+        // The first game is a prefix of the second; the second has an error and ends there.
         vec![game("W", &format!("{SICILIAN} 12. h4 0-1")), game("W", &format!("{SICILIAN} 12. h4 Ke2 0-1"))],
-        // Nothing of them can be played; castling is castling of another kind when it is cut.
+        // A game of an unsupported variant; and castling that becomes castling to the other side when it is cut.
         vec![
             game("V", "1. e4 *").replace("[Black", "[Variant \"Atomic\"]\n[Black"),
             game("X", "1. d4 d5 2. Nc3 Nc6 3. Bf4 Bf5 4. Qd2 Qd7 5. O-O-O O-O-O 6. Ra1 *"),
         ],
-        // Lines with several games, tag pairs within them, no tags, no results, comments and variations.
+        // Lines with several games, tag pairs within lines, no tags, no results, comments and variations.
         vec![
             "1. e4 Ke4 1-0 1. d4 d5 0-1\n\n1. c4 {x} Kc5 1/2-1/2 [Event \"b\"]\n[White \"W\"]\n1. f4 (1. f3 {y}) e5".to_owned(),
             "\r\n\r\n[Event \"c\"]\r\n\r\n1. g4 $1 e5 (1... d5 2. x) 2. Kh9 hello".to_owned(),
         ],
-        // Whatever can be said about moves.
+        // Every kind of annotation.
         vec![ANNOTATED.to_owned()],
     ];
     pieces.into_iter().map(|pieces| (first.clone() + &pieces.concat(), first.len())).collect()
@@ -57,7 +57,7 @@ fn all_options() -> Vec<IndexOptions> {
     [OnProblem::Keep, OnProblem::Skip].into_iter().flat_map(with).collect()
 }
 
-/// What is told of the file, beside its games: also by where the text stands.
+/// Rows about the file other than its games, identified by byte offsets.
 const TOLD: [&str; 3] = [
     "SELECT byte_offset, line, column_number, game_number, game_id IS NULL, ply, token, kind, severity, message
      FROM problem ORDER BY 1, game_number, kind",
@@ -66,7 +66,7 @@ const TOLD: [&str; 3] = [
     "SELECT sum(games), sum(plies), sum(problems), sum(duplicates), max(last_game) FROM source",
 ];
 
-/// A file, and a database that it is added to.
+/// A growing file, and the database to which it is added.
 struct Growth {
     directory: TempDir,
 }
@@ -89,7 +89,7 @@ impl Growth {
         run(&self.database(), &[self.file()], options).expect("indexed");
     }
 
-    /// Lets all of the database be checked, against its source too.
+    /// Verifies the whole database, and compares it with its source.
     fn assert_sound(&self, what: &str) {
         let options = VerifyOptions { sample: Sample::All, threads: 1, ..VerifyOptions::default() };
         let report =
@@ -97,7 +97,7 @@ impl Growth {
         assert!(report.is_sound() && report.sources_other == 0, "{what}: {report:#?}");
     }
 
-    /// Holds the database to be as one that was made of the text in one go.
+    /// Asserts that the database equals one that was made of the text at once.
     fn assert_like(&self, once: &Path, what: &str) {
         println!("{what}");
         assert_whole(&self.database());
@@ -106,14 +106,14 @@ impl Growth {
     }
 }
 
-/// Cuts each text at every `step`th byte of its last two games, and lets it grow to its end, at once and by another step.
+/// Cuts each text at every `step`th byte of its last two games, and lets it grow to its end, at once or in two steps.
 fn check_cuts(step: usize) {
     let options_count = all_options().len();
     texts().into_par_iter().enumerate().for_each(|(number, (text, first))| {
         all_options().into_par_iter().enumerate().for_each(|(round, options)| {
             let once = Growth::new();
             once.add(&text, &options);
-            // A cut may part the bytes of a letter.
+            // A cut may divide the bytes of a character.
             let text = text.as_bytes();
             let first = first + (number + round * step / options_count) % step;
             for (index, cut) in (first..text.len()).step_by(step).enumerate() {
@@ -142,7 +142,7 @@ fn cut_at_some_bytes() {
     check_cuts(797);
 }
 
-/// With six options, each second byte by one of them.
+/// Each of the six options cuts at every twelfth byte, starting two bytes after the previous one.
 #[test]
 #[ignore = "takes minutes"]
 fn cut_at_every_second_byte() {
@@ -155,7 +155,7 @@ fn skipping() -> IndexOptions {
     IndexOptions { on_problem: OnProblem::Skip, ..options() }
 }
 
-/// Each game's place and plies.
+/// The offset and the number of plies of each game.
 const GAMES_AT: &str = "SELECT byte_offset, ply_count FROM game ORDER BY 1";
 const PROBLEMS_AT: &str = "SELECT game_number, byte_offset, kind FROM problem ORDER BY 1, 2";
 
@@ -167,12 +167,12 @@ fn a_game_that_was_left_out_is_read_again_by_other_rules() {
     growth.add(&text[..text.len() - 6], &skipping());
     assert_eq!(lines(&open(&growth.database()), GAMES_AT), Vec::<String>::new());
     growth.add(format!("{text}{TAGS}1. d4 d5 *\n"), &options());
-    // Only the last of them was cut off.
+    // The new options apply only to the last of the skipped games, which was cut off.
     let database = open(&growth.database());
     assert_eq!(lines(&database, GAMES_AT), [format!("{}|1", 2 * at), format!("{}|2", 3 * at)]);
     let problems = (1..=3).map(|number| format!("{number}|{}|illegal-move", number * at - 9));
     assert_eq!(lines(&database, PROBLEMS_AT), problems.collect::<Vec<_>>());
-    // And the other way round.
+    // The same with the options exchanged.
     let growth = Growth::new();
     growth.add(&text[..text.len() - 6], &options());
     growth.add(format!("{text}{TAGS}1. d4 d5 *\n"), &skipping());
@@ -188,13 +188,13 @@ fn text_in_which_no_game_was_found_may_become_one() {
     for (number, (begin, more, games)) in [
         ("Dear Sir\n\n1. e", "4 e5 *\n", "[\"10|2\"]"),
         ("\u{feff}[Eve", "nt \"a\"]\n\n1. e4 *\n", "[\"3|1\"]"),
-        // And what was taken for one may become none.
+        // A text that was a game may turn out not to be one.
         ("1. d4 *\n\n1. e4", "xyz\n\n[Event \"a\"]\n\n1. c4 *\n", "[\"0|1\", \"19|1\"]"),
     ]
     .into_iter()
     .enumerate()
     {
-        // Each text by every second of the rules.
+        // Each text with every second set of options.
         for options in all_options().into_iter().skip(number % 2).step_by(2) {
             let growth = Growth::new();
             growth.add(begin, &options);
@@ -214,7 +214,7 @@ fn the_tail_of_another_text_stays() {
     for options in all_options() {
         let growth = Growth::new();
         growth.add(format!("{TAGS}1. a4 *\n\n{TAGS}1. b4 *\n"), &options);
-        // Written anew; the first run leaves its only game out, if it is told to.
+        // The file is replaced; if games with problems are skipped, its first run adds no game.
         let text = format!("{TAGS}1. c4 Kc5\n2. c5 1-0\n\n{TAGS}1. d4 *\n");
         growth.add(&text[..text.len() - 88], &options);
         growth.add(&text, &options);
@@ -226,7 +226,7 @@ fn the_tail_of_another_text_stays() {
             number(&database, "SELECT count(*) FROM game") - 2,
             number(&open(&once.database()), "SELECT count(*) FROM game")
         );
-        // The first text again, and more: it is not the one that was read last.
+        // The first text again, longer: it is not a growth of the text that was read last.
         growth.add(format!("{TAGS}1. a4 *\n\n{TAGS}1. b4 b5 *\n"), &options);
         assert_whole(&growth.database());
         let skipped = u64::from(options.duplicates != Duplicates::Keep);
@@ -255,7 +255,7 @@ fn a_strict_run_leaves_the_tail_as_it_was() {
     }
 }
 
-/// A game that repeats one which was cut off, and one which was the beginning of that, when the whole one is left out.
+/// The original of a duplicate and of a prefix is skipped when its file grows, because it then has an error.
 #[test]
 fn duplicates_of_a_game_that_is_left_out() {
     let directory = directory();

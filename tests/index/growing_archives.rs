@@ -1,4 +1,4 @@
-//! An archive or another encoding whose text grew gives what it gives when it is read in one go.
+//! An archive, or a file in another encoding, that grows gives the same database as when it is read at once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use crate::index::archives::*;
 use crate::index::inputs::text;
 use crate::support::*;
 
-/// What is told of the file beside its games.
+/// Rows about the file other than its games.
 const TOLD: [&str; 2] = [
     "SELECT byte_offset, line, column_number, game_number, game_id IS NULL, ply, token, kind, severity, message
      FROM problem ORDER BY 1, game_number, kind",
     "SELECT sum(games), sum(plies), sum(problems) FROM source",
 ];
 
-/// The last reading of each file.
+/// The latest reading of each file.
 const LAST: &str = "SELECT path, bytes, digest, indexed_at IS NULL FROM source
     WHERE source_id IN (SELECT max(source_id) FROM source GROUP BY path) ORDER BY 1";
 
@@ -42,7 +42,7 @@ impl Workspace {
         run(&self.database(), &[self.file()], options).unwrap()
     }
 
-    /// Indexes an archive in one go into another database.
+    /// Indexes an archive at once into another database.
     fn once(&self, archive: impl AsRef<[u8]>, options: &IndexOptions) -> PathBuf {
         fs::write(self.file(), archive).unwrap();
         let target = self.0.path().join("once.db");
@@ -94,7 +94,7 @@ fn archives_that_grow_have_only_their_new_games_read() {
         };
         let place = Workspace::new();
         let once = place.once(pack(text), &options);
-        // In the middle of games, and where they begin.
+        // Cuts within games and at the beginning of games.
         let boundary = |at| pgndex::pgn::next_boundary(text, at);
         let fifth = text.len() / 5;
         let cuts =
@@ -116,7 +116,7 @@ fn archives_that_grow_have_only_their_new_games_read() {
     }
 }
 
-/// Another way to pack it, or none, makes no other text.
+/// The text of a file is the same with any compression and without.
 #[test]
 fn a_file_may_grow_and_be_packed_in_another_way() {
     let place = Workspace::new();
@@ -145,7 +145,7 @@ fn of_a_zip_archive_only_the_member_that_grew_is_read() {
     let once = place.once(pack(games), &options());
     place.add(pack(&games[..20_000]), &options());
     let summary = place.add(pack(games), &options());
-    // The text of one is now that of another one, which was there.
+    // The text of `b.pgn` now equals that of `c.pgn`, which is already in the database.
     assert_eq!((summary.known_sources, summary.games), (3, 0));
     let longer = [games, b"\n[Event \"new\"]\n\n1. d4 d5 *\n"].concat();
     let summary = place.add(pack(&longer), &options());
@@ -156,12 +156,12 @@ fn of_a_zip_archive_only_the_member_that_grew_is_read() {
     assert_whole(&place.database());
 }
 
-/// Where the latest reading began.
+/// The offset at which the latest reading began.
 fn first_byte(place: &Workspace) -> u64 {
     place.number("SELECT first_byte FROM source ORDER BY source_id DESC LIMIT 1")
 }
 
-/// As when a night's run meets with a file that is still being written.
+/// For example, when a nightly run reads a file that is still being written.
 #[test]
 fn an_archive_that_was_cut_off_is_read_on_when_it_is_whole() {
     let text = GAMES.as_bytes();
@@ -186,7 +186,7 @@ fn an_archive_that_was_cut_off_is_read_on_when_it_is_whole() {
     }
 }
 
-/// What was lost stays lost, and what follows is read as when all is read at once.
+/// Games lost in the damaged part stay lost, and what follows is read as if all had been read at once.
 #[test]
 fn an_archive_grows_behind_a_damaged_place() {
     let games: String =
@@ -202,7 +202,8 @@ fn an_archive_grows_behind_a_damaged_place() {
         place.add(frames[..3].concat(), &options);
         let (rest, start) = (place.add(frames.concat(), &options), first_byte(&place));
         place.assert_like(&once, &format!("frame {broken}"));
-        // Of the last frame, which was the damaged one, nothing was there: the game before it goes on for nobody knows how long.
+        // If the last frame was the damaged one, nothing after the damage had been read, and the end of the game before
+        // it was unknown.
         assert!(broken == 2 || (rest.damaged.is_empty() && start > 90_000), "{broken}: {:?}", rest.damaged);
         frames[broken][middle] ^= 0x10;
     }
@@ -240,12 +241,12 @@ fn a_changed_file_is_read_as_new_and_reported() {
         kept.ends_with(" and is read as a new file; games already in the database are added once more"),
         "{kept}"
     );
-    // What begins as the latest reading is a growth of that.
+    // A text that begins with the latest reading is a growth of it.
     assert_eq!(told(place.add(&other[4..], &skip)), "");
     assert_whole(&place.database());
     let kept_games = "SELECT count(*) FROM game WHERE status = 'ok'";
     assert!(place.number(kept_games) >= games, "{games}");
-    // An emptied file is no longer what it was; when it is filled, nothing was before.
+    // An emptied file has changed. When it is filled again, it counts as a growth of the empty text.
     assert_eq!(told(place.add(b"", &skip)).matches("(0 bytes of text").count(), 1);
     assert_eq!(told(place.add(b"1. e4 *\n", &skip)), "");
 }

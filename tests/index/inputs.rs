@@ -1,4 +1,4 @@
-//! Archives, streams and other encodings give what the plain file gives.
+//! Archives, streams and other encodings give the same database as the plain file.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::properties::cases;
 use crate::index::archives::*;
 use crate::support::*;
 
-/// Games with everything that makes cutting hard: open comments, no blank lines, byte order marks, text between games.
+/// Games that are difficult to divide: open comments, no blank lines, byte order marks, text between games.
 pub(crate) fn text() -> Vec<u8> {
     let odd: [&[u8]; 6] = [
         b"[Event \"open\"]\n\n1. e4 {never closed\n\n",
@@ -29,7 +29,7 @@ pub(crate) fn text() -> Vec<u8> {
     [GAMES.as_bytes(), ANNOTATED.as_bytes(), &odd.concat(), some_games, &odd.concat()].concat()
 }
 
-/// A text, and the database of it.
+/// A text and its database.
 struct Plain<'p> {
     place: &'p Path,
     text: &'p [u8],
@@ -44,7 +44,7 @@ impl<'p> Plain<'p> {
         Self { place, text, summary }
     }
 
-    /// Indexes an archive of the text under the same name; its database is the same.
+    /// Indexes an archive of the text under the same name, and asserts that the database is the same.
     fn assert_same(&self, archive: &[u8], options: &IndexOptions, what: &str) {
         let (input, target) = (self.place.join("in.pgn"), self.place.join("packed.db"));
         let options = IndexOptions { overwrite: true, ..options.clone() };
@@ -121,7 +121,7 @@ proptest! {
     }
 }
 
-/// Enough games for several frames of a megabyte: these are decoded by several threads.
+/// Enough text for several frames of a megabyte, which several threads decompress.
 #[test]
 fn large_archives() {
     let place = directory();
@@ -188,7 +188,7 @@ fn zip_archives_expand_to_their_pgn_files() {
     assert_eq!(summary.bytes, unpacked.bytes);
 }
 
-/// Entries of one name are files of their own, each with a path of its own.
+/// Entries with the same name are separate files, each with its own path.
 #[test]
 fn files_of_one_name_in_a_zip_archive_are_all_read() {
     let place = directory();
@@ -211,7 +211,7 @@ fn files_of_one_name_in_a_zip_archive_are_all_read() {
     assert_eq!((report.findings.total(), report.reread_games, report.sources_same), (0, 4, 4));
 }
 
-/// The same with its sizes behind each file, as programs write archives that cannot go back.
+/// The same archive with the sizes after each file, as programs write archives to a stream.
 fn with_sizes_behind(archive: &[u8], files: &[(&str, &[u8], Packing)], marked: bool) -> Vec<u8> {
     let (mut streamed, mut at) = (Vec::new(), 0);
     for (name, ..) in files {
@@ -232,7 +232,7 @@ fn with_sizes_behind(archive: &[u8], files: &[(&str, &[u8], Packing)], marked: b
     streamed
 }
 
-/// Of a zip archive without its end all games are read that are there.
+/// All complete files of a zip archive without its end are read.
 #[test]
 fn zip_archives_that_are_cut_off_give_their_games() {
     let place = directory();
@@ -260,7 +260,7 @@ fn zip_archives_that_are_cut_off_give_their_games() {
         let expected = expected.count() as u64;
         assert_eq!(games(&whole[..cut]), (expected, 30 * expected), "{cut}");
     }
-    // Within a file that is not packed, what is there of it is read.
+    // If a stored file is cut, its beginning is read.
     assert_eq!(games(&whole[..ends[0] - text.len() / 2]), (0, 15));
     for marked in [true, false] {
         let streamed = with_sizes_behind(&whole, &files, marked);
@@ -272,7 +272,7 @@ fn zip_archives_that_are_cut_off_give_their_games() {
     }
 }
 
-/// What a database has is not read again in whatever way it is packed.
+/// A text in the database is not read again, whatever its compression.
 #[test]
 fn archives_are_added_once() {
     let place = directory();
@@ -298,7 +298,7 @@ fn archives_are_added_once() {
     assert_eq!(lines(&database, "PRAGMA integrity_check"), ["ok"]);
 }
 
-/// The messages of a run's problems without the directory.
+/// The messages of the problems of a run, without the path of the directory.
 fn messages(target: &Path) -> Vec<String> {
     let root = format!("{}/", target.parent().unwrap().display());
     let problems = "SELECT kind || '|' || line || '|' || byte_offset || '|' || message FROM problem
@@ -339,7 +339,7 @@ fn unreadable_members_of_zip_archives_are_reported() {
     unreadable-source|1|0|f.zip: a zip archive without a .pgn file, not PGN text; check what is in it (unzip -l)
     unreadable-source|1|0|g.pgn: something else than text in an archive, not PGN text; unpack it first
     "#);
-    // In a directory any archive may lie.
+    // In a directory, unusable archives are ignored.
     fs::create_dir(path("d")).unwrap();
     for name in ["c.zip", "d.zip", "f.zip"] {
         fs::rename(path(name), path("d").join(name)).unwrap();
@@ -350,7 +350,7 @@ fn unreadable_members_of_zip_archives_are_reported() {
     assert_eq!((summary.games, summary.problems.of(Severity::Error)), (1, 0));
 }
 
-/// Cuts an archive of many games off or damages it. What stands before is kept, and where it ended is told.
+/// An archive of many games is cut or damaged. The games before the damage are kept, and its place is reported.
 #[test]
 fn damaged_archives_give_their_good_games() {
     let place = directory();
@@ -369,12 +369,12 @@ fn damaged_archives_give_their_good_games() {
         flipped[cut] ^= 0x20;
         for (how, archive) in [("cut", &archive[..cut]), ("flipped", &flipped)] {
             if (what, how) == ("zip", "cut") {
-                continue; // It has lost its directory.
+                continue; // Its table of contents is lost.
             }
             fs::write(&input, archive).unwrap();
             let summary = run(&target, &[&input], &options).unwrap();
             assert_sound(&target, &summary);
-            // A flipped bit may spoil some games, or part them, before it is found out.
+            // A flipped bit may damage or divide some games before it is detected.
             assert!(summary.games > 1000 && summary.games <= 6_500, "{what} {how}: {}", summary.games);
             assert_eq!(summary.damaged.len(), 1, "{what} {how}");
             let database = open(&target);
@@ -391,7 +391,7 @@ fn damaged_archives_give_their_good_games() {
             assert!(at > archive.len() / 2 && at <= archive.len(), "{what} {how}: {told:?}");
             let end = ": it ends too early. Download the file again, or make it again. The games before this place are kept";
             assert!(how == "flipped" || told[0].ends_with(end), "{what}: {told:?}");
-            // As long as it stays as it is, there is nothing new in it, in whatever pieces it is read.
+            // As long as the archive does not change, it has nothing new, whatever the chunk size.
             let other = IndexOptions { overwrite: false, chunk_size: 100, memory: 0, ..options.clone() };
             let again = run(&target, &[&input], &other).unwrap();
             assert_eq!((again.known_sources, again.games), (1, 0), "{what} {how}");
@@ -400,7 +400,7 @@ fn damaged_archives_give_their_good_games() {
     }
 }
 
-/// The games of frames behind a damaged one are read, from the first that begins there.
+/// The games of the frames after a damaged one are read, from the first game that begins there.
 #[test]
 fn frames_behind_a_damaged_one() {
     let place = directory();
@@ -417,7 +417,7 @@ fn frames_behind_a_damaged_one() {
             let options = IndexOptions { overwrite: true, threads, chunk_size, ..options() };
             let summary = run(&target, &[&input], &options).unwrap();
             assert_sound(&target, &summary);
-            // A move may have been cut in two.
+            // A move may have been divided.
             let errors = summary.problems.of(Severity::Error);
             assert!((errors == 1 || errors == 2) && summary.damaged.len() == 1, "{errors} errors");
             assert!(summary.games > 2000 && summary.games <= 3000, "{}", summary.games);
@@ -427,7 +427,7 @@ fn frames_behind_a_damaged_one() {
     }
 }
 
-/// Text and errors of an archive.
+/// The text of an archive and the number of errors.
 fn decode(path: &Path) -> Option<(Vec<u8>, usize)> {
     let sources = list(&[path], DecodeOptions { threads: 1, memory: 0 }, &()).unwrap();
     let file = sources.files.first()?.as_ref().ok()?;
@@ -465,12 +465,12 @@ fn archives_damaged_at_every_byte() {
             flipped[at] ^= 1 << (at % 8);
             for archive in [&flipped[..], &archive[..at]] {
                 fs::write(&path, archive).unwrap();
-                // Whatever comes of it: no panic, no end that never comes.
+                // The result does not matter, as long as it does not panic and ends.
                 let _ = decode(&path);
             }
         }
         assert!(started.elapsed() < Duration::from_secs(60), "{what}: {:?}", started.elapsed());
-        // The whole run, of those that are damaged at some places.
+        // A complete run over archives that are damaged at some of the places.
         let (damaged, target) = (place.path().join(what), place.path().join(format!("{what}.db")));
         let at_some = (0..archive.len()).step_by(47).flat_map(|at| {
             let mut flipped = archive.clone();
@@ -483,7 +483,7 @@ fn archives_damaged_at_every_byte() {
     }
 }
 
-/// Some games, and so many MiB behind them that are packed into nearly nothing.
+/// Some games, and after them this many MiB of text that compresses to almost nothing.
 fn check_archive_made_to_fill_disks(size: usize) {
     let place = directory();
     let (input, target) = (place.path().join("in.pgn"), place.path().join("out.db"));
@@ -529,7 +529,7 @@ fn archives_with_many_empty_files() {
     let files: Vec<_> = names.iter().map(|name| (name.as_str(), &b""[..], Packing::Stored)).collect();
     fs::write(&input, zip(&files)).unwrap();
     assert_eq!(run(&target, &[&input], &options()).unwrap().games, 0);
-    // Each is known then.
+    // In the second run each file is known.
     let again = run(&target, &[&input], &options()).unwrap();
     assert_eq!((again.known_sources, again.threads), (3000, 0));
 }
@@ -540,7 +540,7 @@ fn archives_whose_files_overlap() {
     let (input, target) = (place.path().join("in.zip"), place.path().join("out.db"));
     let text = &b"1. e4 *\n"[..];
     let mut archive = zip(&["a.pgn", "b.pgn", "c.pgn"].map(|name| (name, text, Packing::Stored)));
-    // The second entry of the table of contents says that it begins where the first does.
+    // The second entry of the table of contents points to the same offset as the first.
     let second = memchr::memmem::find_iter(&archive, b"PK\x01\x02").nth(1).unwrap();
     archive[second + 42..second + 46].fill(0);
     fs::write(&input, archive).unwrap();

@@ -1,4 +1,4 @@
-//! Games that are added are written beside those that are there, and merged with them now and then.
+//! Added games get their own levels, which are merged from time to time.
 
 use std::fs;
 use std::path::Path;
@@ -22,14 +22,14 @@ fn assert_sound(path: &Path) {
     assert!(report.is_sound(), "{report:#?}");
 }
 
-/// Holds the lists of frequent keys against a count.
+/// Asserts that the lists of frequent keys agree with a count.
 fn assert_listed(path: &Path) {
     let database = open(path);
     let mut levels = database.prepare("SELECT level, frequent_keys FROM occurrence_level").expect("levels");
     let levels = levels.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?)));
     for level in levels.expect("levels") {
         let (level, bytes) = level.expect("a list");
-        // Seven bits a byte; all but the last have the top bit set.
+        // Numbers are encoded with seven bits per byte; in all bytes but the last, the top bit is set.
         let mut numbers = bytes
             .chunk_by(|byte, _| *byte >= 0x80)
             .map(|bytes| bytes.iter().rev().fold(0_u64, |number, byte| number << 7 | u64::from(byte & 0x7f)));
@@ -46,7 +46,7 @@ fn assert_listed(path: &Path) {
     }
 }
 
-/// What a reader of plain SQL is shown.
+/// Queries as a user of plain SQL writes them.
 const SHOWN: [&str; 3] = [
     "SELECT * FROM positions ORDER BY key, fen",
     "SELECT p.ply, count(*) FROM game_position AS p JOIN position_game AS o ON o.key = p.key
@@ -72,7 +72,7 @@ fn thirty_additions_are_like_one() {
             }
             most = most.max(levels(&added));
         }
-        // Fewer than once a level for each third of the games.
+        // Levels are merged, so that there are far fewer of them than additions.
         assert!((3..=6).contains(&most), "{most} levels");
         assert_sound(&added);
         if !through_sql {
@@ -96,7 +96,7 @@ fn thirty_additions_are_like_one() {
     }
 }
 
-/// Ten times few games take as long, and as much space, whatever is there.
+/// Additions that are small compared with the first level do not change its rows.
 #[test]
 fn small_additions_do_not_rewrite_existing_levels() {
     let directory = directory();
@@ -109,13 +109,13 @@ fn small_additions_do_not_rewrite_existing_levels() {
         run(&path, &[file], &options()).expect("added");
         assert_eq!(lines(&open(&path), first), before);
     }
-    // As many as there were before: all is written anew.
+    // The added games are as many as there were before, so all levels are merged.
     run(&path, &files[24..], &options()).expect("added");
     assert_eq!(levels(&path), 1);
     assert_sound(&path);
 }
 
-/// What `explore` tells of the positions with some keys.
+/// The results of `explore` for positions.
 fn explored(path: &Path, keys: &[(i64, String)]) -> Vec<PositionCounts> {
     let database = Database::open_read_only(path).expect("a database");
     let selection = Selection::default();
@@ -127,7 +127,8 @@ fn explored(path: &Path, keys: &[(i64, String)]) -> Vec<PositionCounts> {
     keys.iter().map(explore).collect()
 }
 
-/// A position that additions bring to the threshold has no row for a while. It is answered like others, and `optimize` gives it a row.
+/// A position that reaches the threshold by additions has no row at first. It is answered like others, and `optimize`
+/// gives it a row.
 #[test]
 fn positions_that_wait_for_a_row_are_answered_like_others() {
     const THRESHOLD: u32 = 16;
@@ -149,7 +150,7 @@ fn positions_that_wait_for_a_row_are_answered_like_others() {
         }
         assert_sound(&added);
         assert!(levels(&added) > 1);
-        // The rows that are there are whole, and the same ones through SQL.
+        // The existing rows are complete, and the same through SQL.
         let found = lines(&open(&added), rows);
         assert!(found.iter().all(|row| all.contains(row)));
         if through_sql {

@@ -1,5 +1,5 @@
-//! The whole job, PGN files in and a database out: equal tables however they are made, problems in the right places,
-//! and nothing left behind when a run fails.
+//! Complete imports, from PGN files to a database: equal tables with all options, problems in the right places, and no
+//! files left behind when a run fails.
 
 mod adding;
 mod annotations;

@@ -1,4 +1,4 @@
-//! What is wrong with a source is told where it is: path, line, byte, game, ply, token.
+//! A problem in a source is reported with its place: path, line, byte, game, ply, token.
 
 use std::fs;
 
@@ -6,10 +6,10 @@ use crate::support::*;
 
 const PROBLEMS: &str = "SELECT kind, severity, line, byte_offset, game_number, game_id, ply, token FROM problem ORDER BY problem_id";
 
-/// A good game, so that nothing begins at 0: five lines.
+/// A good game of five lines, so that the offsets of the tested text do not begin at 0.
 const BEFORE: &str = "[Event \"good\"]\n[Result \"*\"]\n\n1. e4 *\n\n";
 
-/// The problems of a text that follows that game; bytes are counted from the start of the text.
+/// The problems of a text that follows [`BEFORE`]; offsets are relative to the start of the text.
 fn problems(text: &str) -> Vec<String> {
     let whole = Indexed::new([BEFORE, text].concat());
     assert_sound(&whole.database(), &whole.summary);
@@ -18,7 +18,7 @@ fn problems(text: &str) -> Vec<String> {
         .into_iter()
         .zip(column::<Option<String>>(&database, "SELECT token FROM problem ORDER BY problem_id"))
     {
-        // Tokens of tags are told from the tag's start.
+        // The problem of a tag has the offset of the tag, not of the token.
         let (rest, token) = (&text[offset as usize - BEFORE.len()..], token.unwrap_or_default());
         assert!(rest.starts_with(&token) || rest.starts_with('['), "{token:?} is not at {rest:?}");
     }
@@ -42,7 +42,7 @@ fn of_moves() {
     }
     assert_eq!(problems("[Event \"b\"]\n\n1. e4 <b>N e5 *\n"), ["unknown-token|warning|8|20|2|2|1|b"]);
     assert_eq!(problems("[Event \"b\"]\n\n1. e4 hello e5 *\n"), ["unknown-token|warning|8|19|2|2|1|hello"]);
-    // After the first move that cannot be played nothing more is told.
+    // After the first illegal move, no more problems of the game are reported.
     assert_eq!(
         problems("[Event \"b\"]\n\n1. e4 e4 ) what Ke3 *\n\n[Event \"c\"]\n\n1. Qd4 *\n"),
         ["illegal-move|error|8|19|2|2|1|e4", "illegal-move|error|12|52|3|3|0|Qd4"]
@@ -117,7 +117,7 @@ fn of_what_belongs_to_no_game() {
     );
 }
 
-/// What came of the second of two games: plies, status, and problems.
+/// Plies, status and problems of the second of three games.
 fn second_game(movetext: &str) -> (i64, String, Vec<String>) {
     let whole = Indexed::new(format!(
         "[Event \"a\"]\n\n1. e4 e5 *\n\n[Event \"b\"]\n\n{movetext}\n\n[Event \"c\"]\n\n1. d4 *\n"
@@ -131,7 +131,7 @@ fn second_game(movetext: &str) -> (i64, String, Vec<String>) {
     (plies.parse().expect("a number"), status.to_owned(), problems)
 }
 
-/// What is meant as a move and cannot be read ends the game with an error, wherever it stands.
+/// A word that is meant as a move but cannot be read ends the game with an error, whatever comes before it.
 #[test]
 fn of_moves_that_are_lost() {
     for word in
@@ -148,7 +148,7 @@ fn of_moves_that_are_lost() {
         let problem = format!("unreadable-move|error|0|{token}");
         assert_eq!(second_game(text), (0, "truncated".to_owned(), vec![problem]), "{text}");
     }
-    // Passed over first, and told when no move follows.
+    // The first word is skipped, and becomes an error if no move follows.
     for (text, token) in [
         ("1. \"e4\" \"e5\" 1-0", "\"e4\""),
         ("1. \u{444}\u{435}rz7 *", "\u{444}\u{435}rz7"),
@@ -161,7 +161,7 @@ fn of_moves_that_are_lost() {
     }
 }
 
-/// A game may have no moves, and remarks may stand where moves do.
+/// A game may have no moves, and remarks in place of moves.
 #[test]
 fn of_games_without_moves_that_lost_none() {
     for text in [
@@ -277,8 +277,8 @@ fn garbage_does_not_fill_the_database() {
     assert!(!messages[98].contains("further"));
 }
 
-/// One chunk, as nothing tells locally where its games begin, and a problem in each game: telling their lines must not mean
-/// to count from the start each time.
+/// The text is one chunk, because no boundary between games can be recognised. Each game has problems; finding their
+/// lines must not require counting from the start each time.
 #[test]
 fn many_problems_in_one_chunk_take_no_longer() {
     let game = "[Event \"a\"]\n[Variant \"Atomic\"]\n[WhiteElo \"x\"]\n[FEN \"y\"]\n1. e4 {comment} e5 1-0\n";

@@ -1,4 +1,4 @@
-//! Taking games out leaves what indexing the others at once gives.
+//! Removing games leaves the database that results from indexing only the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,7 +13,7 @@ use crate::index::adding::assert_whole;
 use crate::needs::part_of_corpus;
 use crate::support::*;
 
-/// All that a database says, by file and by the tag Round, of which each game of the tests has one of its own.
+/// All data of a database, identified by file and by the tag `Round`, which is different in each game of the tests.
 const SAID: [&str; 17] = [
     "SELECT file, place.round, white, black, white_elo, black_elo, result, date, iso_date, event, site, eco, opening, ply_count,
          time_control, speed, termination, eval_count, clock_count, status, byte_length
@@ -39,12 +39,12 @@ const SAID: [&str; 17] = [
     "SELECT substr(path, -5), games, plies, problems, duplicates FROM source ORDER BY 1",
 ];
 
-/// Files that come and go, and the database that they come into.
+/// Files that are added and removed, and their database.
 struct Collection {
     directory: TempDir,
     /// The games of each file.
     files: BTreeMap<String, Vec<String>>,
-    /// Files in the database, in the order in which they came, and which of their games were taken out.
+    /// The files in the database, in the order in which they were added, and the indexes of their removed games.
     there: Vec<(String, BTreeSet<usize>)>,
     options: IndexOptions,
 }
@@ -76,7 +76,7 @@ impl Collection {
         self.there.retain(|(there, _)| there != name);
     }
 
-    /// Takes games out by their numbers.
+    /// Removes games by their ids.
     fn remove_games(&mut self, games: &[u32]) {
         let database = open(&self.database());
         for game in games {
@@ -93,7 +93,7 @@ impl Collection {
         self.remove(&Removal::Games(games.iter().copied().map(GameId).collect()));
     }
 
-    /// Holds the database to be sound, and like one that was made at once of what is left.
+    /// Asserts that the database is sound, and equal to a new one of the remaining games.
     fn check(&self, what: &str) {
         assert_whole(&self.database());
         let options = VerifyOptions { sample: Sample::All, threads: 1, ..VerifyOptions::default() };
@@ -106,7 +106,7 @@ impl Collection {
             let games = self.files[name].iter().enumerate();
             let left: String =
                 games.filter(|(index, _)| !gone.contains(index)).map(|(_, game)| &**game).collect();
-            // A file of which nothing is left is one without games.
+            // A file of which no game is left counts as a file without games.
             let path = fresh.path().join(name);
             fs::write(&path, left).expect("written");
             paths.push(path);
@@ -122,7 +122,7 @@ impl Collection {
     }
 }
 
-/// Holds two databases to say the same, game by game: they are told apart by their files and this column.
+/// Asserts that two databases have the same data. Games are identified by their file and this column.
 fn assert_alike(left: &Path, right: &Path, column: &str, what: &str) {
     let place = format!(
         "CREATE TEMP VIEW place AS SELECT game_id, substr(path, -5) AS file, {column} AS round
@@ -137,7 +137,7 @@ fn assert_alike(left: &Path, right: &Path, column: &str, what: &str) {
     }
 }
 
-/// Numbers that look random, the same in each run.
+/// Pseudo-random numbers, the same in each run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -147,7 +147,7 @@ impl Numbers {
     }
 }
 
-/// Half of the shipped games and some with annotations and errors, each with a Round of its own.
+/// Half of the shipped games and some with annotations and errors, each with its own `Round`.
 fn games() -> Vec<String> {
     let bad = "[Event \"bad\"]\n[White \"X\"]\n[Black \"Y\"]\n[Round \"1\"]\n\n1. e4 e5 2. Ke3 Nf6 1-0\n\n";
     let unfinished = "[Event \"on\"]\n[White \"X\"]\n[Black \"Z\"]\n[Round \"1\"]\n\n1. e4 e5 2. Nf3 *\n\n";
@@ -166,7 +166,7 @@ fn games() -> Vec<String> {
     games
 }
 
-/// Files of these games, some of which stand in several files, or begin what is whole in another one.
+/// Files of these games. Some games are in several files, and some are cut in another file.
 fn files(numbers: &mut Numbers) -> BTreeMap<String, Vec<String>> {
     let games = games();
     let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -186,7 +186,7 @@ fn files(numbers: &mut Numbers) -> BTreeMap<String, Vec<String>> {
     files
 }
 
-/// Adds and removes so many times.
+/// Adds and removes files and games in this many steps.
 fn come_and_go(seed: u64, steps: usize, check_every: usize, (through_sql, options): (bool, IndexOptions)) {
     let mut numbers = Numbers(seed);
     let mut collection = Collection::new(files(&mut numbers), options);
@@ -234,7 +234,7 @@ fn games_come_and_go() {
     }
 }
 
-/// A large collection in four files, of which two go, and then a third of the games of another one.
+/// A large collection in four files: two of them are removed, then a third of the games of another one.
 #[test]
 #[ignore = "takes a minute"]
 fn files_of_a_large_collection_go() {

@@ -1,4 +1,4 @@
-//! Databases that somebody changed through SQL: what does not fit is told, and can be made to fit.
+//! Databases that were changed through SQL: inconsistent rows are reported and can be repaired.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,7 @@ fn count(path: &Path, table: &str) -> u64 {
     number(&open(path), &format!("SELECT count(*) FROM {table}"))
 }
 
-/// What is sound stays as it is.
+/// A sound database stays as it is.
 #[test]
 fn a_sound_database_is_the_same_afterwards() {
     let place = Workspace::new();
@@ -92,7 +92,7 @@ fn a_sound_database_is_the_same_afterwards() {
     place.assert_sound();
 }
 
-/// The rows of a file deleted by hand: everything else says so, and goes on once the tables fit again.
+/// The games of a file were deleted through SQL. Other commands refuse to run until the database is repaired.
 #[test]
 fn games_of_a_file_that_were_deleted_through_sql() {
     for change in [
@@ -125,7 +125,7 @@ fn games_of_a_file_that_were_deleted_through_sql() {
         // Like a database of the other file alone.
         place.index("b.db", &["b.pgn"]);
         assert_equal(&place.database(), &place.path("b.db"), &BY_OFFSET);
-        // The file comes back as a whole.
+        // The whole file can be indexed again.
         place.index("games.db", &["a.pgn"]);
         place.assert_sound();
         place.index("both.db", &["b.pgn", "a.pgn"]);
@@ -156,7 +156,7 @@ fn derived_rows_are_rebuilt() {
     }
 }
 
-/// Two spellings made one in the rows: the counts fit, and the texts still say what they say.
+/// Two spellings of a name were merged through SQL: after the repair the counts agree, but the texts still have both.
 #[test]
 fn names_that_were_changed_through_sql() {
     let place = Workspace::new();
@@ -188,7 +188,7 @@ fn games_without_positions_are_reported() {
     place.assert_sound();
 }
 
-/// Rows that the pages of these tables never hold, as somebody wrote them: other games can be removed all the same.
+/// Rows that the page encoder never writes do not prevent the removal of other games.
 #[test]
 fn games_beside_odd_rows_can_be_removed() {
     let place = Workspace::new();
@@ -227,7 +227,7 @@ fn games_kept_by_a_trigger_are_reported() {
     place.assert_sound();
 }
 
-/// What others write while a repair runs would be lost with the file that it replaces.
+/// A repair replaces the file, so rows that others write meanwhile would be lost.
 #[test]
 fn others_cannot_write_to_a_database_that_is_repaired() {
     let place = Workspace::new();
@@ -248,7 +248,8 @@ fn others_cannot_write_to_a_database_that_is_repaired() {
     assert_eq!(count(&place.database(), "setting WHERE name = 'mine'"), 1);
 }
 
-/// A file all of whose games somebody deleted comes back as a whole, though duplicates of others had been found in it.
+/// A file whose games were all deleted can be indexed again completely, although it had duplicates of games in other
+/// files.
 #[test]
 fn a_file_without_games_is_forgotten_with_its_duplicates() {
     let mut place = Workspace::new();
@@ -266,7 +267,7 @@ fn a_file_without_games_is_forgotten_with_its_duplicates() {
     place.assert_sound();
 }
 
-/// A sample has as many games as asked for, also if those with regular numbers are gone.
+/// A sample has the requested number of games even if many ids are missing.
 #[test]
 fn a_sample_knows_which_numbers_are_missing() {
     let place = Workspace::new();
@@ -281,7 +282,7 @@ fn a_sample_knows_which_numbers_are_missing() {
     }
 }
 
-/// Games of a file that somebody made unknown stay until they are taken out, and the file can be indexed anew.
+/// Games whose source was deleted stay until they are removed; then the file can be indexed again.
 #[test]
 fn games_of_an_unknown_source_stay_and_can_be_removed() {
     let place = Workspace::new();

@@ -1,4 +1,4 @@
-//! Positions that share a key are kept apart: no row of `visited_position` mixes them, and each is explored by itself.
+//! Positions with the same key are kept apart: no row of `visited_position` mixes them, and each is counted separately.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use rusqlite::{Connection, params};
 use crate::properties::cases;
 use crate::support::*;
 
-/// Start positions: two and two have the same key, by castling with another rook or because they were made up for it; the last is
-/// the usual one.
+/// Start positions. Each pair has the same key: castling uses another rook, or the positions were constructed that way.
+/// The last one is the standard start position.
 const STARTS: [&str; 8] = [
     "4k3/8/8/8/8/8/8/1R1K1RR1 w F - 0 1",
     "4k3/8/8/8/8/8/8/1R1K1RR1 w K - 0 1",
@@ -32,10 +32,10 @@ fn position(fen: &str) -> Position {
     Position::from_fen(fen.as_bytes()).expect("a position").0
 }
 
-/// A game: where it starts, which of the first legal moves are played, its result and ratings.
+/// A game: its start position, the indexes of its moves among the first legal ones, its result, and a rating.
 type Game = (usize, Vec<usize>, usize, u16);
 
-/// The text of a game; `number` makes it another one than all others.
+/// The text of a game; `number` makes it different from all others.
 fn text(number: usize, (start, moves, result, rating): &Game) -> String {
     let (start, result) = (STARTS[*start], RESULTS[*result]);
     let mut position = position(start);
@@ -59,10 +59,10 @@ fn text(number: usize, (start, moves, result, rating): &Game) -> String {
     )
 }
 
-/// What is told of a position: results, games without one, moves, the best-rated and the latest games.
+/// The result of `explore`: results, games without one, moves, and the best-rated and latest games.
 type Told = ([u32; 3], u64, BTreeMap<u32, u64>, Vec<u32>, Vec<u32>);
 
-/// What plain SQL over the games that had a FEN says.
+/// The same counts by plain SQL over the games with this FEN.
 fn counted(database: &Connection, fen: &str) -> Told {
     let sql = "SELECT game_id, move_code, result, white_elo + black_elo, date
         FROM (SELECT game_id, ifnull(max(ply) FILTER (WHERE move_code IS NOT NULL), max(ply)) AS ply
@@ -113,7 +113,7 @@ fn explored(database: &Database, fen: &str) -> Told {
     )
 }
 
-/// The FENs by key, and how many games reached each.
+/// The FENs of each key, and how many games reached each.
 fn fens_by_key(database: &Connection) -> BTreeMap<i64, BTreeMap<String, u32>> {
     let mut fens: BTreeMap<i64, BTreeMap<String, u32>> = BTreeMap::new();
     let sql = "SELECT key, fen, count(DISTINCT game_id) FROM game_position GROUP BY 1, 2";
@@ -133,7 +133,7 @@ fn checked(path: &Path) -> Report {
 const ROWS: [&str; 2] =
     ["SELECT * FROM visited_position ORDER BY key", "SELECT * FROM continuation ORDER BY key, move_code"];
 
-/// Holds a database to tell positions apart. Gives back a key that two of them share.
+/// Asserts that a database keeps positions with the same key apart. Returns a key that several of them share.
 fn assert_apart(path: &Path, threshold: u32) -> Option<i64> {
     let database = Database::open_read_only(path).expect("a database");
     let fens = fens_by_key(database.connection());
@@ -154,7 +154,7 @@ fn assert_apart(path: &Path, threshold: u32) -> Option<i64> {
         .map(|(key, _)| key)
 }
 
-/// Writes the row that mixes all positions of a key, as if they were one.
+/// Inserts a row that counts all positions of a key as if they were one.
 fn mix(path: &Path, key: i64) {
     let database = Connection::open(path).expect("a database");
     let sql = "INSERT INTO visited_position
@@ -175,8 +175,8 @@ fn mix(path: &Path, key: i64) {
     database.execute(sql, params![key]).expect("a row");
 }
 
-/// Takes the games of a copy out, file by file and then every other one of what came back: one of two positions that shared a key may
-/// be left.
+/// In a copy of the database, removes and adds each file, then removes every second game: only one of two positions
+/// with the same key may be left.
 fn come_and_go(database: &Path, files: &[PathBuf], options: &IndexOptions) {
     let target = database.with_file_name("less.db");
     std::fs::copy(database, &target).expect("copied");
@@ -193,7 +193,7 @@ fn come_and_go(database: &Path, files: &[PathBuf], options: &IndexOptions) {
     take_out(Removal::Games(games.into_iter().step_by(2).map(GameId).collect()));
 }
 
-/// Indexes games at once and in parts, as pages and through SQL, and holds the databases to be alike and right.
+/// Indexes games at once and in parts, as pages and through SQL, and asserts that the databases are equal and right.
 fn check(games: &[Game], threshold: u32, parts: usize) {
     let texts: Vec<String> = games.iter().enumerate().map(|(number, game)| text(number, game)).collect();
     let directory = directory_for(texts.iter().map(String::len).sum());
@@ -237,7 +237,7 @@ fn check(games: &[Game], threshold: u32, parts: usize) {
                     && found.to_string().contains(&key.to_string())
             };
             assert!(found.iter().any(is_told), "{found:#?}");
-            // The answers do not come from such a row.
+            // The answers do not use this row.
             let database = Database::open_read_only(&target).expect("a database");
             for fen in
                 fens_by_key(database.connection())[&key].keys().filter(|fen| position(fen).shares_key())

@@ -1,4 +1,4 @@
-//! Equal input gives equal tables, whatever the threads, the chunks and the memory: those that plain `INSERT`s give.
+//! Equal input gives equal tables, whatever the threads, chunks and memory, and the same rows as plain `INSERT`s.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::needs::{corpus, part_of_corpus};
 use crate::properties::cases;
 use crate::support::*;
 
-/// Indexes `paths` in all the ways given and holds the databases to be the same. Gives back the first.
+/// Indexes `paths` with all given options, and asserts that the databases are the same. Returns the path of the first.
 fn assert_all_same(
     directory: &Path,
     paths: &[PathBuf],
@@ -49,7 +49,7 @@ fn the_shipped_games() {
     assert_eq!(number(&open(&first), "SELECT count(*) FROM problem"), 0);
 }
 
-/// The rows that stand in pages, and those that they refer to.
+/// Queries for the rows that are written as pages, and the rows to which they refer.
 const PLAIN: [&str; 7] = [
     "SELECT game_id, byte_offset, event_id, site_id, date, round, white_id, black_id, result, white_elo, black_elo, eco,
         start_fen, ply_count, status FROM game ORDER BY 1",
@@ -100,7 +100,7 @@ fn several_files_and_directories() {
     );
 }
 
-/// Games whose rows and whose values of indexes are longer than usual, or missing.
+/// Games with long or missing rows and index values.
 #[test]
 fn games_with_long_tags() {
     let directory = directory();
@@ -118,7 +118,7 @@ fn games_with_long_tags() {
         )
     };
     let games: Vec<String> = (0..400).map(game).collect();
-    // The last value is longer than those that are sorted with the others.
+    // The last value is too long to be sorted with the others.
     for (name, last) in [("a.pgn", ""), ("b.pgn", "[ECO \"D37, or rather D38\"]\n\n1. d4 *\n")] {
         let path = write(directory.path().join(name), games.concat() + last);
         let some = variants().step_by(3).chain([IndexOptions { memory: 0, ..options() }]);
@@ -132,7 +132,7 @@ fn games_with_long_tags() {
     }
 }
 
-/// Pieces of collections as they are found: good games and everything that goes wrong.
+/// Pieces of collections as they occur: good games, and every kind of error.
 const PIECES: &[&[u8]] = &[
     b"[Event \"A\"]\n[White \"Tal\"]\n[Black \"Petrosian\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n",
     b"[White \"Anand\"]\n[Black \"Carlsen\"]\n[Date \"2013.11.09\"]\n\n1. Nf3 d5 2. g3 g6 3. Bg2 Bg7 4. d4 c6 5. O-O Nf6 \
@@ -190,7 +190,7 @@ const PIECES: &[&[u8]] = &[
     b"1. Sf3 d5 2. d4 *\n",
 ];
 
-/// PGN text that is shown as such when a test fails.
+/// PGN text that is printed as text when a test fails.
 #[derive(Clone)]
 struct Messy(Vec<u8>);
 
@@ -207,7 +207,7 @@ fn messy() -> impl Strategy<Value = Messy> {
         for (index, change) in pieces {
             let piece = PIECES[index];
             match change {
-                // Other line ends, no blank lines, cut short.
+                // Other line ends, no blank lines, or cut short.
                 0 => text.extend(piece.iter().flat_map(|&byte| match byte {
                     b'\n' => b"\r\n".to_vec(),
                     _ => vec![byte],
@@ -249,7 +249,7 @@ proptest! {
     }
 }
 
-/// What a game gives, wherever it stands.
+/// The columns of a game that do not depend on where it is.
 const GAME: &str = "SELECT g.source_id, e.name, s.name, w.name, b.name, date, round, result, white_elo, black_elo, eco, variant, \
      start_fen, ply_count, status, moves_hash, eval_count, clock_count FROM game AS g \
      LEFT JOIN event AS e USING (event_id) LEFT JOIN site AS s USING (site_id) \
@@ -257,7 +257,7 @@ const GAME: &str = "SELECT g.source_id, e.name, s.name, w.name, b.name, date, ro
 const POSITIONS: &str =
     "SELECT game_id, ply, key, halfmove_clock, move_code, fen FROM game_position ORDER BY game_id, ply";
 const TAGS: &str = "SELECT game_id, name, value FROM tag ORDER BY game_id, name";
-/// What is said about its moves.
+/// The rows of its annotations.
 const ANNOTATIONS: [&str; 6] = [
     "SELECT * FROM move_eval ORDER BY 1, 2",
     "SELECT * FROM comment ORDER BY 1, 2, 3, 4",
@@ -267,8 +267,8 @@ const ANNOTATIONS: [&str; 6] = [
     "SELECT * FROM variation_move ORDER BY 1, 2, 3",
 ];
 
-/// Cuts each game of texts out by its offset and length and holds it to give the same alone in a file. Gives back the database of
-/// the texts, each of which is a source.
+/// Cuts each game out of the texts by its offset and length, and asserts that it gives the same rows when it is alone
+/// in a file. Returns the database of the texts, each of which is a source.
 fn assert_games_are_independent(texts: &[impl AsRef<[u8]>]) -> (TempDir, Connection) {
     let directory = directory_for(texts.iter().map(|text| text.as_ref().len()).sum());
     let path = |folder: &str, index: usize| directory.path().join(format!("{folder}/{index:06}.pgn"));
@@ -290,7 +290,7 @@ fn assert_games_are_independent(texts: &[impl AsRef<[u8]>]) -> (TempDir, Connect
         }
         let alone = database("alone");
         let text = |game: usize| texts[games[game][0]].as_ref().escape_ascii();
-        // Alone, each game has a source of its own; in the whole, game and source have no such bond.
+        // Among the single games, each game has its own source, so its game id takes the place of the source.
         let expected = lines(&whole, &GAME.replace("g.source_id", "game_id"));
         let found = lines(&alone, GAME);
         for (game, (expected, found)) in expected.iter().zip(&found).enumerate() {
@@ -323,7 +323,7 @@ proptest! {
     }
 }
 
-/// What stands after the tags is read alike, whatever follows it.
+/// The line after the tags is read in the same way, whatever follows it.
 #[test]
 fn a_line_after_the_tags_does_not_depend_on_what_follows() {
     let lines = [
@@ -368,7 +368,7 @@ fn a_line_after_the_tags_does_not_depend_on_what_follows() {
         }
     }
     let (_directory, database) = assert_games_are_independent(&texts);
-    // The move at its start is read or not, whatever follows. In whole brackets it is a variation.
+    // The move at the start of the line is read, whatever follows. A whole line in brackets is a variation.
     let first =
         "SELECT ply_count FROM game GROUP BY source_id HAVING min(byte_offset) >= 0 ORDER BY source_id";
     let plies: Vec<u32> = column(&database, first);

@@ -1,6 +1,7 @@
-//! Inputs that are easy to misread, and what is right for each.
+//! Texts that are easy to misread, and the right reading of each.
 //!
-//! Each row says why. The right answers follow from the PGN standard or are what a person reads, not what this program printed.
+//! Each case gives a reason. The right readings follow from the PGN standard or from what a person reads, not from the
+//! output of this program.
 
 use std::fs;
 use std::path::Path;
@@ -14,15 +15,15 @@ use rusqlite::Connection;
 use crate::index::annotations::round_trip::exported;
 use crate::support::*;
 
-/// A text, what is read of it, and why that is right.
+/// A text, its reading, and the reason why it is right.
 struct Case {
     why: &'static str,
     text: &'static [u8],
-    /// A line for each game, remark and problem.
+    /// A line for each game, annotation and problem.
     read: &'static [&'static str],
 }
 
-/// What a database says of a source, in short: games with players, result and moves; what is said about them; other tags.
+/// A short summary of a source: games with players, result and moves, then annotations and other tags.
 fn summary(database: &Connection, source: usize) -> Vec<String> {
     let mut found = Vec::new();
     let games: Vec<u32> =
@@ -79,7 +80,8 @@ fn problems(database: &Connection, source: usize) -> Vec<String> {
     )
 }
 
-/// Indexes texts, each of which is a source; checks that chunks of any size give the same, and that `verify` finds the same in them.
+/// Indexes texts, each as its own source. Checks that chunks of any size give the same database, and that `verify`
+/// finds no damage.
 fn indexed(directory: &Path, texts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Connection {
     let (inputs, target) = (directory.join("texts"), directory.join("out.db"));
     write_all(&inputs, texts);
@@ -119,7 +121,7 @@ fn each_case_is_read_as_a_person_reads_it() {
                 read.join("\n    ")
             ));
         } else if back != games {
-            // What is exported is read as the same games.
+            // The exported text must be read as the same games.
             let (back, games) = (back.join("\n    "), games.join("\n    "));
             wrong.push(format!("{why}: exported as\n{pgn}\n  read again\n    {back}\n  before\n    {games}"));
         }
@@ -615,7 +617,7 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// A file in a named encoding is the same as in UTF-8; `verify` and a second run know its encoding.
+/// A file in a named encoding gives the same games as in UTF-8; `verify` and a second run know its encoding.
 #[test]
 fn files_in_other_encodings_are_read_as_utf_8() {
     let text = "[White \"\u{41a}\u{430}\u{440}\u{43f}\u{43e}\u{432}\"]\n\n1. e4 {\u{448}\u{430}\u{445}} *\n";
@@ -624,7 +626,7 @@ fn files_in_other_encodings_are_read_as_utf_8() {
         .map(|letter| u8::try_from(u32::from(letter)).unwrap_or_else(|_| (u32::from(letter) - 0x350) as u8))
         .collect();
     let utf_16: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
-    // In GBK the second byte of a character may be a bracket.
+    // In GBK, the second byte of a character may have the value of a bracket.
     let gbk = b"[White \"\x81]\x81\x7d\"]\n\n1. e4 {\x81\x7d} *\n";
     let files: [(&str, &[u8], &str); 4] = [
         ("windows-1251", &cyrillic, "\u{41a}\u{430}\u{440}\u{43f}\u{43e}\u{432}"),

@@ -1,4 +1,4 @@
-//! Packed files beside the plain ones that they are unpacked to: nothing of either is lost.
+//! Compressed files next to the decompressed ones: no game of either is lost.
 
 use std::fs;
 
@@ -7,7 +7,8 @@ use pgndex::index::{Duplicates, IndexOptions, Plan, Progress};
 use crate::index::archives::*;
 use crate::support::*;
 
-/// What is indexed of a directory with these files: the paths, the games, and the notes with the directory left out.
+/// Indexes a directory with these files. Returns the paths that were read, the number of games, and the notes without
+/// the path of the directory.
 fn indexed(files: &[(&str, &[u8])]) -> (Vec<String>, u64, Vec<String>) {
     let place = directory();
     let root = place.path().join("d");
@@ -61,7 +62,7 @@ fn what_is_unpacked_is_read_once() {
             assert_eq!(indexed(&[("a.pgn", plain), (name, &archive)]), expected, "{games}");
         }
     }
-    // The text of the packed file as it would be unpacked.
+    // The archive contains UTF-16, and the file next to it the same text.
     let utf_16: Vec<u8> =
         "\u{feff}".encode_utf16().chain(GAMES.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     assert_eq!(indexed(&[("a.pgn", &utf_16), ("a.pgn.gz", &gzip(&utf_16, usize::MAX))]).0, ["a.pgn"]);
@@ -85,7 +86,7 @@ fn texts_that_differ_are_both_read() {
         assert_eq!((&paths, &notes), (&both, &vec![note(name)]));
         assert!((53..=54).contains(&games), "{games}");
         assert_eq!(indexed(&[("a.pgn", new), (name, &archive)]), (both.clone(), 54, vec![note(name)]));
-        // One that is damaged may have had more. Its last game may be cut.
+        // A damaged archive may have contained more, so both are read. The last game of the archive may be cut.
         let (paths, games, _) = indexed(&[("a.pgn", text), (name, &archive[..archive.len() - 9])]);
         assert!(paths == both && (53..=54).contains(&games), "{name}: {paths:?}, {games}");
     }
@@ -95,7 +96,7 @@ fn texts_that_differ_are_both_read() {
 fn only_files_are_beside_each_other() {
     let text = GAMES.as_bytes();
     let archive = gzip(text, usize::MAX);
-    // A directory of that name, and another directory.
+    // A directory with the name of the file, and a file with that name in another directory.
     for name in ["a.pgn/b.pgn", "b/a.pgn"] {
         let (paths, games, notes) =
             indexed(&[(name, b"[White \"x\"]\n[Black \"y\"]\n\n1. e4 *"), ("a.pgn.gz", &archive)]);
@@ -104,7 +105,7 @@ fn only_files_are_beside_each_other() {
     let zipped = zip(&[("a.pgn", text, Packing::Deflated)]);
     let (paths, games, _) = indexed(&[("a.pgn", &text[..5000]), ("a.zip", &zipped)]);
     assert_eq!((paths.len(), games >= 53), (2, true));
-    // Each with the one whose text it is.
+    // Two archives of one file that was decompressed only in part.
     let (paths, games, notes) =
         indexed(&[("a.pgn", &text[..5000]), ("a.pgn.gz", &archive), ("a.pgn.zst", &zstd_frame(text, false))]);
     assert_eq!((paths, games, notes.len()), (vec!["a.pgn.gz".to_owned(), "a.pgn.zst".to_owned()], 53, 1));

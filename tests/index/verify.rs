@@ -1,4 +1,4 @@
-//! A sound database is found sound; damage of every kind is found, and told with its place.
+//! A sound database has no findings; damage of every kind is found and located.
 
 use std::fs;
 use std::io::{Cursor, Write as _};
@@ -15,7 +15,7 @@ use crate::needs::{part_of_corpus, shared};
 use crate::support::{defaults, synthetic};
 
 const GAMES: &str = include_str!("../../examples/famous-games.pgn");
-/// A skipped game, a truncated one, set-ups, Chess960, null moves, and a mate.
+/// A skipped game, a truncated one, set-ups, Chess960, null moves, and mate.
 const ODD: &str = "\
 [Event \"a\"]\n[Variant \"Atomic\"]\n\n1. e4 e5 *\n\n\
 [Event \"b\"]\n[FEN \"no position\"]\n\n1. e4 *\n\n\
@@ -25,7 +25,7 @@ const ODD: &str = "\
 [Event \"f\"]\n[Annotator \"somebody\"]\n\n1. -- e5 2. f3 Qg5 3. g4 d5 4. a3 Qh4# 0-1\n\n\
 [Event \"g\"]\n\n*\n\n1. f3 e5 2. g4 Qh4# 0-1\n";
 
-/// A game with two warnings, one with an illegal move, one whose first tag is damaged, and text outside games.
+/// A game with two warnings, a game with an illegal move, a game whose first tag is damaged, and text outside games.
 const BROKEN: &str = "\
 [Event \"a\"]\n\n1. e4 e5\n2. Nf3 ??what @ 1-0\n\n\
 [Event \"b\"]\n\n1. e4 e5\n2. Nf3 Ke3 1-0\n\n\
@@ -34,7 +34,7 @@ const BROKEN: &str = "\
 pub(crate) struct Workspace(pub(crate) tempfile::TempDir);
 
 impl Workspace {
-    /// A database of a text, with continuations for whatever `threshold` games reached.
+    /// The database of a text, with continuations for positions that at least `threshold` games reached.
     pub(crate) fn new(text: impl AsRef<[u8]>, threshold: u32) -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         fs::write(place.source(), text).unwrap();
@@ -57,7 +57,7 @@ impl Workspace {
 
     pub(crate) fn damage(&self, sql: &str) {
         let connection = Connection::open(self.database()).unwrap();
-        // Views ask for `exp`, which this SQLite does not have.
+        // Views use `exp`, which this SQLite does not have.
         pgndex::functions::register(&connection).unwrap();
         connection.pragma_update(None, "foreign_keys", false).unwrap();
         connection.execute_batch(sql).unwrap();
@@ -141,7 +141,8 @@ fn databases_that_were_added_to_are_sound() {
         index(&place.database(), &[place.source()], &options, &IndexProgress::default()).unwrap();
         sound(&place, Sample::All)
     };
-    // In the middle of a game that is read again, and of a name that is no name then.
+    // The text ends in the middle of a game, which is read again later, or of a name, whose beginning is no player's
+    // name afterwards.
     let end = GAMES.find("1. e4").unwrap() + 300;
     let name = GAMES[end..].find("[White \"").unwrap() + end + 11;
     for end in [end, name, GAMES.len() / 2, GAMES.len()] {
@@ -155,7 +156,7 @@ fn databases_that_were_added_to_are_sound() {
     assert!(!place.verify(Sample::Some(0)).is_sound());
 }
 
-/// Of the first `most` bytes of each collection.
+/// Verifies the databases of the first `most` bytes of each collection.
 fn check_collections(most: usize) {
     let Some(corpora) = shared("corpora") else { return };
     for corpus in fs::read_dir(corpora).unwrap().map(|entry| entry.unwrap().file_name()) {
@@ -176,7 +177,8 @@ fn databases_of_many_real_games_are_sound() {
     check_collections(1 << 20);
 }
 
-/// SQL that damages the database of [`GAMES`] with continuations of what 3 games reached, and all that must be found.
+/// SQL that damages the database of [`GAMES`] with continuations of positions that 3 games reached, and the findings
+/// that it must cause.
 const DAMAGE: &[(&str, &[&str])] = &[
     (
         "UPDATE game_position SET fen = replace(fen, 'k', 'q') WHERE game_id = 7 AND ply = 12",
@@ -383,7 +385,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &["source-text game game_id 5: byte_offset is ", "wrong-value source source_id 1: last_game is "],
     ),
     (
-        // Out of order.
+        // The order of the games in the text is wrong.
         "UPDATE game SET (byte_offset, byte_length) =
              (SELECT byte_offset, byte_length FROM game WHERE game_id = 30) WHERE game_id = 5;
          UPDATE game SET (byte_offset, byte_length) =
@@ -544,7 +546,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Holds each damage to be found, and nothing else.
+/// Asserts that each damage causes the expected findings and no others.
 pub(crate) fn check_damage(place: &Workspace, damage: &[(&str, &[&str])]) {
     let bytes = fs::read(place.database()).unwrap();
     let mut wrong = Vec::new();
@@ -555,7 +557,7 @@ pub(crate) fn check_damage(place: &Workspace, damage: &[(&str, &[&str])]) {
         place.damage(sql);
         let report = place.verify(Sample::All);
         let found = lines(&report);
-        // What is compared with the text is just the same of a text that has to be decoded.
+        // The comparison with the text gives the same findings if the text is compressed.
         if found.iter().any(|line| line.starts_with("source-text")) {
             fs::write(place.source(), &packed_text).unwrap();
             let packed = place.verify(Sample::All);
@@ -567,7 +569,8 @@ pub(crate) fn check_damage(place: &Workspace, damage: &[(&str, &[&str])]) {
                 wrong.push(format!("{sql}: no {expected:?} in {found:#?}"));
             }
         }
-        // Columns and sets repeat what rows of games say: nearly each change of these can be seen there.
+        // Columns and sets are derived from the rows of games, so most changes of these rows cause further findings
+        // there.
         let follows = |line: &str| {
             let tables = [" game_column ", " visit_set ", " game_set "];
             let table = tables.into_iter().find(|table| line.contains(table));
@@ -589,8 +592,8 @@ fn damage_of_every_kind_is_found_and_located() {
 
 const SICILIAN: &str = "1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6 6. Be3 e5 7. Nb3 Be6 8. f3 Be7";
 
-/// Game 1, its repetitions at bytes 187 and, by others, 374, its beginning, which is game 2, at byte 561, and game 4, of which
-/// another file has what there was of it when it was cut off.
+/// Game 1; its duplicates at byte 187 and, with other players, at byte 374; its prefix at byte 561, which is game 2;
+/// and game 4, which was cut off when another file contained the same beginning.
 fn with_duplicates() -> Workspace {
     let place = Workspace(tempfile::tempdir().unwrap());
     let game = |white: &str, moves: &str| {
@@ -611,7 +614,7 @@ fn with_duplicates() -> Workspace {
     place
 }
 
-/// SQL that damages such a database.
+/// SQL that damages this database, and the expected findings.
 const DUPLICATES_DAMAGE: &[(&str, &[&str])] = &[
     (
         "UPDATE duplicate SET original_id = 2 WHERE kind = 'same'",
@@ -852,7 +855,7 @@ fn every_column_of_a_problem_is_compared_with_the_text() {
                 "UPDATE problem SET game_id = NULL WHERE problem_id = 3",
                 &["source-text game game_id 2: has 0 rows in problem that lie in its text, which tells 1"],
             ),
-            // Outside games.
+            // A problem outside games.
             (
                 "UPDATE problem SET message = '' WHERE problem_id = 6",
                 &[&format!("wrong-value {row} 6: message is '', expected a sentence")],
@@ -884,7 +887,7 @@ fn few_findings_are_kept_and_all_are_counted() {
     place.damage("UPDATE game_position SET halfmove_clock = halfmove_clock + 1000");
     let options = VerifyOptions { limit: 4, ..VerifyOptions::default() };
     let report = verify(&place.database(), &options, &Progress::default()).unwrap();
-    // Three variations begin at positions of these games, too.
+    // Three variations begin at positions of these games and differ too.
     assert_eq!(report.findings.total(), report.positions + 3);
     let places: Vec<_> = report.findings.first.iter().map(|found| found.row.clone()).collect();
     assert_eq!(places, [0, 1, 2, 3].map(|ply| pgndex::verify::RowId::new([("game_id", 1), ("ply", ply)])));
@@ -897,7 +900,7 @@ fn damaged_pages_are_found() {
     for table in ["game_position", "occurrence", "game", "visited_position", "player"] {
         let root = place.number(&format!("SELECT rootpage FROM sqlite_schema WHERE name = '{table}'"));
         let mut damaged = bytes.clone();
-        // The number of cells and where they begin.
+        // The number of cells, and the offset at which they begin.
         let page = usize::try_from(root - 1).unwrap() * 8192;
         damaged[page + 3..page + 9].copy_from_slice(b"damage");
         fs::write(place.database(), damaged).unwrap();
@@ -1016,7 +1019,7 @@ fn games_are_compared_with_decoded_texts() {
             assert_eq!((report.reread_games, report.sources_same), (report.replayed_games, 1), "{what}");
         }
     }
-    // An archive that grew has several readings, and one game that was read twice.
+    // An archive that grew has several readings, and one of its games was read twice.
     let place = Workspace(tempfile::tempdir().unwrap());
     let options = IndexOptions { threads: 2, ..defaults() };
     for end in [text.len() / 3, text.len() / 2, text.len()] {
@@ -1094,7 +1097,7 @@ fn another_text_at_the_offset_of_a_game_is_reported() {
     for source in [other.clone().into_bytes(), zstd(other.as_bytes())] {
         fs::write(place.source(), source).unwrap();
         let report = place.verify(Sample::All);
-        // Of the game, its first move and its annotations.
+        // The findings are about the game, its first move and its annotations.
         assert_eq!(report.findings.total(), 6, "{:#?}", lines(&report));
         let told: Vec<String> = report.findings.first.iter().map(Finding::to_string).collect();
         for expected in [
@@ -1129,7 +1132,7 @@ fn a_database_that_is_written_to_meanwhile_cannot_be_judged() {
             (0..50).map(|_| verify(&path, &options, &progress)).find(Result::is_err)
         });
         while !check.is_finished() {
-            // Readers have the database for a moment at a time.
+            // Each reader keeps the writer out only for a moment.
             let _ = writer.execute("UPDATE import SET seconds = seconds + 1", []);
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
@@ -1162,7 +1165,7 @@ fn the_command_prints_findings_and_exits_accordingly() {
     assert_eq!((status, out.lines().count()), (1, 1));
     let object: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&object["sound"], &object["findings"]), (&false.into(), &3.into()));
-    // What is not there is not made again by a repair.
+    // A repair does not create a missing table.
     place.damage("DROP TABLE comment");
     let (status, _, err) = place.run(&["out.db", "--no-sources"]);
     assert_eq!(status, 1);

@@ -1,4 +1,4 @@
-//! Damage of the tables of annotations is found, and told with its place; databases that have only some of them are sound.
+//! Damage of the annotation tables is found and located; databases that store only some annotations are sound.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use pgndex::verify::Sample;
 use crate::index::verify::{Workspace, check_damage, sound};
 use crate::support::*;
 
-/// SQL that damages the database of [`ANNOTATED`], and all that must be found.
+/// SQL that damages the database of [`ANNOTATED`], and the findings that it must cause.
 const DAMAGE: &[(&str, &[&str])] = &[
     (
         "UPDATE move_eval SET clock = 1 WHERE game_id = 1 AND ply = 1",
@@ -163,7 +163,7 @@ fn every_changed_missing_and_surplus_row_is_found() {
     check_damage(&Workspace::new(ANNOTATED, 1), DAMAGE);
 }
 
-/// SQL that damages the same database, and what is found of it without the text.
+/// SQL that damages the same database, and the findings without comparison with the text.
 const DAMAGE_WITHOUT_TEXT: &[(&str, &[&str])] = &[
     (
         "INSERT INTO variation VALUES (2, 0, 0, 0)",
@@ -192,7 +192,7 @@ const DAMAGE_WITHOUT_TEXT: &[(&str, &[&str])] = &[
 #[test]
 fn damage_is_found_without_the_text() {
     let place = Workspace::new(ANNOTATED, 1);
-    // Another text is not compared.
+    // A source with another text is not compared with the games.
     fs::write(place.0.path().join("in.pgn"), "1. e4 *").expect("another text");
     check_damage(&place, DAMAGE_WITHOUT_TEXT);
 }
@@ -205,7 +205,7 @@ fn databases_with_some_annotations_are_sound() {
         place.index(IndexOptions { annotations, ..defaults() });
         assert_eq!(sound(&place, Sample::All).reread_games, 2, "{annotations:?}");
     }
-    // A run of each.
+    // One database whose runs store different annotations.
     fs::remove_file(place.database()).expect("removed");
     for (number, annotations) in kinds.into_iter().cycle().take(5).enumerate() {
         let more = place.0.path().join(format!("{number}.pgn"));

@@ -1,4 +1,4 @@
-//! What a PGN says about moves: read, kept, left out, removed.
+//! Annotations in PGN: read, stored, left out, removed.
 
 mod damage;
 pub(super) mod round_trip;
@@ -10,7 +10,7 @@ use pgndex::index::{Annotations, Duplicates, IndexOptions, OnProblem};
 
 use crate::support::*;
 
-/// All rows of all games, without the games' numbers.
+/// Queries for all rows about moves, without the ids of the games.
 const ROWS: [&str; 6] = [
     "SELECT ply, clock, elapsed, eval_cp, eval_mate, depth FROM move_eval ORDER BY game_id, ply",
     "SELECT line, ply, number, text FROM comment ORDER BY game_id, line, ply, number",
@@ -20,7 +20,7 @@ const ROWS: [&str; 6] = [
     "SELECT line, ply, key, halfmove_clock, move_code, fen FROM variation_move ORDER BY game_id, line, ply",
 ];
 
-/// The rows of each table that a text gives.
+/// The rows of each table for a text.
 fn rows(directory: &Path, text: &str, options: &IndexOptions) -> Vec<Vec<String>> {
     fs::write(directory.join("in.pgn"), text).expect("written");
     let target = directory.join("out.db");
@@ -68,7 +68,7 @@ fn only_what_is_asked_for_is_kept() {
     assert_eq!(none_counts, ["-|-", "-|-"]);
 }
 
-/// Each number stands where the text says it.
+/// Clock times and evaluations belong to the moves that they follow in the text.
 #[test]
 fn numbers_are_stored_with_their_moves() {
     let directory = directory();
@@ -86,7 +86,7 @@ fn numbers_are_stored_with_their_moves() {
         "3|-|-|-|-2|18",
     ];
     assert_eq!(found[0], expected);
-    // Line, the line that it leaves, where.
+    // For each variation: its line, the line that it leaves, and the ply.
     let lines =
         ["1|0|0", "2|1|1", "3|2|2", "4|0|0", "5|0|2", "6|5|2", "7|0|2", "8|7|3", "9|8|3", "10|9|4", "11|0|3"];
     assert_eq!(found[4][..11], lines);
@@ -94,7 +94,7 @@ fn numbers_are_stored_with_their_moves() {
         found[3],
         [
             "0|0|1|csl|Gd4",
-            // What is not written as the program writes it is kept as it is written.
+            // Text that the program itself would not write in this form is kept as it is.
             "0|2|1|eval|0.2,22",
             "0|3|1|clk|0:02:57",
             "0|3|2|emt|1.549",

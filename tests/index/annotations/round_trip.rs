@@ -1,4 +1,4 @@
-//! What is said about moves is read, written and read again: the same rows each time.
+//! Annotations are indexed, exported and indexed again: the rows are the same.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::needs::{part_of_corpus, shared};
 use crate::properties::cases;
 use crate::support::*;
 
-/// Tables that are equal row for row.
+/// Tables whose rows must be equal.
 const TABLES: [&str; 14] = [
     "move_eval",
     "comment",
@@ -35,10 +35,10 @@ const TABLES: [&str; 14] = [
     "site",
 ];
 
-/// Columns of `game` that say where its text was.
+/// Columns of `game` that depend on where its text was.
 const OF_THE_TEXT: [&str; 4] = ["byte_offset", "byte_length", "source_id", "import_id"];
 
-/// The queries that must give the same.
+/// Queries that must give the same rows in both databases.
 fn queries(database: &Connection) -> Vec<String> {
     let columns: Vec<String> = column(database, "SELECT name FROM pragma_table_info('game') ORDER BY cid");
     let columns: Vec<String> =
@@ -51,7 +51,7 @@ fn queries(database: &Connection) -> Vec<String> {
             format!("SELECT * FROM {table} ORDER BY {}", order[keys as usize - 1])
         })
         .collect();
-    // There are thousands, the same in each database.
+    // The openings are the same list of thousands of rows in each database, so a checksum is enough.
     queries
         .push("SELECT count(*), sum(opening_id * key % 1000003), sum(length(name)) FROM opening".to_owned());
     queries.push("SELECT * FROM tag ORDER BY 1, 2".to_owned());
@@ -90,7 +90,8 @@ pub(crate) fn exported(database: &Path) -> Vec<String> {
     texts
 }
 
-/// Indexes texts, a source each, exports them and indexes that. Returns what is not the same; `None` too if none is a source.
+/// Indexes texts, each as its own source, exports them, and indexes the exports. Returns a difference, if there is one.
+/// `None` also if none of the texts is a source.
 pub(crate) fn come_back(texts: &[impl AsRef<[u8]>], options: &IndexOptions) -> Option<String> {
     let directory = directory_for(texts.iter().map(|text| text.as_ref().len()).sum());
     let path = |name: &str| directory.path().join(name);
@@ -139,7 +140,7 @@ fn thousands_of_games_of_collections_come_back() {
     check_collections(20 << 20);
 }
 
-/// Files below a directory of at most so many bytes.
+/// The files below a directory that have at most this many bytes.
 fn files(directory: &Path, most: u64) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").path());
     entries
@@ -151,7 +152,7 @@ fn files(directory: &Path, most: u64) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Each `step`th file of at most so many bytes.
+/// Checks every `step`th file that has at most this many bytes.
 fn check_edge_files(most: u64, step: usize) {
     let Some(edge) = shared("edge") else { return };
     let mut files = files(&edge, most);
@@ -160,7 +161,7 @@ fn check_edge_files(most: u64, step: usize) {
     let files: Vec<&PathBuf> = files.iter().step_by(step).filter(is_pgn).collect();
     let texts: Vec<Vec<u8>> = files.iter().map(|path| fs::read(path).expect("a file")).collect();
     if let Some(other) = come_back(&texts, &options()) {
-        // Which files are different.
+        // Searches for the files that differ when they are indexed alone.
         let alone = files.iter().zip(&texts).filter_map(|(path, text)| {
             Some(format!("{}: {}", path.display(), come_back(&[text], &options())?))
         });
@@ -179,7 +180,7 @@ fn odd_files_come_back() {
     check_edge_files(u64::MAX, 1);
 }
 
-/// What stands in comments: pieces, so that they meet.
+/// Pieces of comments; they are joined without spaces, so that neighbouring pieces interact.
 const PIECES: [&str; 44] = [
     " ",
     "  ",
@@ -231,15 +232,15 @@ fn comment() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(PIECES.as_slice()), 0..6).prop_map(|pieces| pieces.concat())
 }
 
-/// What stands between moves.
+/// An element of movetext.
 #[derive(Clone, Debug)]
 enum Item {
-    /// The so-manieth legal move.
+    /// A legal move, by its index.
     Move(usize),
     Comment(String, bool),
     Nag(String),
     Variation(Vec<Item>),
-    /// Something that is passed over or ends a variation.
+    /// A word that is skipped or that ends a variation.
     Odd(&'static str),
 }
 
@@ -273,7 +274,7 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
     prop::collection::vec(item, 0..30)
 }
 
-/// Writes items as movetext. Gives back the position after them.
+/// Writes items as movetext.
 fn write(items: &[Item], text: &mut String, start: &Position, is_main: bool) {
     let (mut before, mut position) = (start.clone(), start.clone());
     let mut moves: Vec<MoveCode> = Vec::new();
@@ -316,7 +317,7 @@ fn games(games: &[Vec<Item>]) -> String {
     text
 }
 
-/// Chunks of any size give the same of a text, and it comes back.
+/// Asserts that a text gives the same database with chunks of any size, and that its games survive an export.
 fn assert_comes_back(text: &[u8]) {
     let directory = directory_for(text.len());
     let path = |name: &str| directory.path().join(name);
@@ -347,7 +348,7 @@ proptest! {
     }
 }
 
-/// Movetext of which no two pieces fit.
+/// Pieces of movetext that are joined without regard to syntax.
 const SOUP: [&[u8]; 28] = [
     b"(",
     b"(",
@@ -379,7 +380,7 @@ const SOUP: [&[u8]; 28] = [
     b"-- ",
 ];
 
-/// How long the text takes that is made of so many pieces.
+/// The time to index and export a text.
 fn seconds(text: &str) -> Duration {
     let directory = directory();
     fs::write(directory.path().join("in.pgn"), text).expect("written");
@@ -391,10 +392,10 @@ fn seconds(text: &str) -> Duration {
     began.elapsed()
 }
 
-/// A text with so many of something.
+/// Makes a text of a given size.
 type Text = Box<dyn Fn(usize) -> String>;
 
-/// Twice as much of anything takes about twice the time.
+/// The time is about proportional to the number of annotations.
 #[test]
 fn annotations_take_time_by_their_number() {
     let moves = ["Nf3", "Nf6", "Ng1", "Ng8"];

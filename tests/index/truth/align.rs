@@ -1,44 +1,44 @@
-//! Brings rows of python-chess and games of ours together.
+//! Matches the rows of python-chess with the games of the database.
 
 use std::collections::BTreeMap;
 
 use super::corpus::{Corpus, Game, Row};
 use super::rules;
 
-/// What came of rows and games.
+/// How rows and games match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
-    /// The same in everything: plies, all six fields of the last FEN, key, result, names.
+    /// Everything is the same: plies, all six fields of the last FEN, key, result, names.
     Equal,
-    /// The same but for the key: a pin forbids the en-passant capture, and Polyglot's key counts it all the same.
+    /// Only the key differs: a pin forbids the en-passant capture, but Polyglot's key includes it.
     EqualButKey,
-    /// The same, but python-chess lost the tags: there is no blank line before them.
+    /// The same, but python-chess lost the tags, because there is no blank line before them.
     TagsLost,
-    /// The same, but python-chess reads two tag pairs on a line as one, with a long name.
+    /// The same, but python-chess reads two tag pairs on one line as one pair with a long name.
     TagsOnALine,
-    /// The same but for the result: python-chess does not read `1/2 - 1/2`.
+    /// Only the result differs: python-chess does not read `1/2 - 1/2`.
     SpacedResult,
-    /// python-chess ends a game at a blank line within its movetext: its rows are the pieces of one game of ours.
+    /// python-chess ends a game at a blank line within its movetext: its rows are parts of one of our games.
     CutAtBlankLine,
-    /// Castling rights in an unusual order, which python-chess refuses.
+    /// The castling rights are in an unusual order, which python-chess rejects.
     CastlingOrder,
     /// A variant whose moves we skip.
     Variant,
-    /// python-chess passes over `o-o-o` and stumbles over the move after it.
+    /// python-chess skips `o-o-o`, and then fails at the next move.
     LowerCaseCastling,
-    /// python-chess makes a game of text that belongs to none.
+    /// python-chess makes a game of text that belongs to no game.
     Junk,
-    /// Ours alone: python-chess takes the game for part of an unclosed comment before it.
+    /// Only we have this game: for python-chess it is part of an unclosed comment before it.
     Swallowed,
-    /// Ours alone: python-chess cannot read a line with the game's tags (and moves).
+    /// Only we have this game: python-chess cannot read a line with its tags (and moves).
     UnreadableTags,
-    /// Ours alone: a game of nothing but tags, which python-chess takes for tags of the next one.
+    /// Only we have this game: it has only tags, which python-chess adds to the next game.
     OnlyTags,
     /// None of these.
     Unexplained,
 }
 
-/// How many rows and games of each class there are, and what could not be explained.
+/// The number of rows and games of each class, and a description of those without an explanation.
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) counts: BTreeMap<Class, (usize, usize)>,
@@ -52,12 +52,12 @@ impl Tally {
     }
 }
 
-/// Goes through rows and games side by side. The rules are tried in order; where none fits, both sides go on to where three in a
-/// row are the same again.
+/// Compares rows and games side by side. The rules are tried in order; if none applies, both sides advance until three
+/// in a row are the same again.
 pub(crate) fn align(corpus: &Corpus) -> Tally {
     let (mut rows, mut games) = (&corpus.rows[..], corpus.compared());
     let mut tally = Tally::default();
-    // Of a part, the rows of later games are left.
+    // If the collection is only a part, rows of later games remain.
     while !(games.is_empty() && (rows.is_empty() || corpus.is_part)) {
         if let Some((class, row_count, game_count)) = rules::first_that_fits(corpus, rows, games) {
             if std::env::var_os("PGNDEX_TRUTH_LIST").is_some_and(|_| class != Class::Equal) {
@@ -91,7 +91,7 @@ fn show_game(game: &Game) -> String {
     format!("our game {id} at {start}..{end}: {plies} plies, {fen}, {result}, {white} - {black}, {status}")
 }
 
-/// How many rows and games there are before three of each are the same again.
+/// The number of rows and games to skip until three of each are the same again.
 fn resynchronise(rows: &[Row], games: &[Game]) -> (usize, usize) {
     const RUN: usize = 3;
     for distance in 1..5000 {

@@ -1,4 +1,4 @@
-//! The tables of annotations, against what python-chess reads, if there is a Python that has it.
+//! The annotation tables, compared with what python-chess reads, if a Python with python-chess is available.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 use super::corpus::Corpus;
 use crate::needs::python_with_chess;
 
-/// What is said of the moves of the games in the first `most` bytes of a collection is what python-chess reads, and where the two
-/// differ on purpose, a rule says so. There are `games` games or more.
+/// Asserts that the annotations of the first `most` bytes of a collection are those that python-chess reads, except for
+/// differences that a rule explains, and that at least `games` games were compared.
 pub(crate) fn agree(name: &str, most: usize, games: u64) {
     let Some(python) = python_with_chess() else { return };
     let Some(corpus) = Corpus::new(name, most) else { return };
     let output = Command::new(python)
-        // The project's folders stay as they are.
+        // No `.pyc` files in the project.
         .arg("-B")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/index/truth/annotations.py"))
         .args([corpus.database.path().expect("a file"), corpus.pgn.to_str().expect("UTF-8")])

@@ -1,4 +1,4 @@
-//! A collection, its database, and what python-chess makes of it.
+//! A collection, its database, and the rows of python-chess.
 
 use std::path::PathBuf;
 
@@ -13,9 +13,9 @@ use tempfile::TempDir;
 #[derive(Debug, Default)]
 pub(crate) struct Row {
     pub(crate) number: usize,
-    /// `None`: python-chess takes the start position for none.
+    /// `None` if python-chess rejects the start position.
     pub(crate) plies: Option<u32>,
-    /// The last position: the en-passant square after every double step, or only where a capture is legal.
+    /// The last position: here with the en-passant square after every double step, in `fen` only if a capture is legal.
     pub(crate) fen_always: String,
     pub(crate) fen: String,
     pub(crate) key: Option<PositionKey>,
@@ -54,13 +54,13 @@ pub(crate) struct Corpus {
     pub(crate) database: Connection,
     pub(crate) summary: Summary,
     pub(crate) pgn: PathBuf,
-    /// Whether it is the beginning of a collection.
+    /// Whether it is only the beginning of a collection.
     pub(crate) is_part: bool,
     _directory: TempDir,
 }
 
 impl Corpus {
-    /// Unpacks and indexes a collection, or its first `most` bytes.
+    /// Decompresses and indexes a collection, or its first `most` bytes.
     pub(crate) fn new(name: &str, most: usize) -> Option<Self> {
         let text = part_of_corpus(name, most)?;
         let directory = TempDir::with_prefix("pgndex-truth-").unwrap();
@@ -83,7 +83,7 @@ impl Corpus {
         })
     }
 
-    /// The same with what python-chess makes of it.
+    /// The same, with the rows of python-chess.
     pub(crate) fn with_truth(name: &str, most: usize) -> Option<Self> {
         let mut corpus = Self::new(name, most)?;
         corpus.is_part = most < usize::MAX;
@@ -93,7 +93,7 @@ impl Corpus {
         Some(corpus)
     }
 
-    /// The games that are compared with the rows: of a part without the last one, which may be cut off.
+    /// The games that are compared with the rows. The last game of a part is left out, because it may be cut off.
     pub(crate) fn compared(&self) -> &[Game] {
         &self.games[..self.games.len() - usize::from(self.is_part)]
     }
@@ -103,7 +103,8 @@ impl Corpus {
         &self.text[game.start..game.end]
     }
 
-    /// The position of a game at a ply: four fields and the half-move clock, and the move played from it.
+    /// The position of a game at a ply: the first four fields of its FEN, the half-move clock, and the move played from
+    /// it.
     pub(crate) fn position(&self, game: &Game, ply: u32) -> (String, u32, Option<u32>) {
         self.database
             .query_row(
@@ -114,7 +115,7 @@ impl Corpus {
             .unwrap()
     }
 
-    /// Where problems of a kind lie, in bytes.
+    /// The byte offsets of the problems of a kind.
     pub(crate) fn problems(&self, kind: &str) -> Vec<usize> {
         let mut statement =
             self.database.prepare_cached("SELECT byte_offset FROM problem WHERE kind = ?").unwrap();
@@ -202,7 +203,7 @@ fn read_games(database: &Connection) -> Vec<Game> {
     games.unwrap().collect::<Result<_, _>>().unwrap()
 }
 
-/// The full-move number of a game's position, as the view `moves` works it out.
+/// The full-move number of a game's position, computed as in the view `moves`.
 pub(crate) fn fullmove_number(start_fen: Option<&str>, ply: u32) -> u32 {
     let Some(fen) = start_fen else { return 1 + ply / 2 };
     let fields: Vec<&str> = fen.split(' ').collect();

@@ -1,4 +1,5 @@
-//! Columns of `game` that tags tell, against the tags as python-chess reads them, if there is a Python that has it.
+//! Columns of `game` that come from tags, compared with the tags as python-chess reads them, if a Python with
+//! python-chess is available.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -6,7 +7,7 @@ use std::process::{Command, Stdio};
 use super::corpus::Corpus;
 use crate::needs::python_with_chess;
 
-/// The columns of the first `most` bytes of a collection are what the tags say, for `values` values or more.
+/// Asserts that the columns of the first `most` bytes of a collection agree with the tags, in at least `values` values.
 pub(crate) fn agree(name: &str, most: usize, values: u64) {
     let Some(python) = python_with_chess() else { return };
     let Some(corpus) = Corpus::new(name, most) else { return };

@@ -1,14 +1,15 @@
-//! Whole collections against python-chess, and databases against a replay of their own moves.
+//! Whole collections compared with python-chess, and databases compared with a replay of their own moves.
 //!
-//! The collections and the tables of what python-chess makes of them are not part of the project. They are looked for in the
-//! folder `shared` beside the project's, or in the one that the environment variable `PGNDEX_SHARED` names, and unpacked
-//! with the program `zstd`. With `PGNDEX_TRUTH_LIST` set, whatever is not equal is listed by class
+//! The collections and the tables with the results of python-chess are not part of the project. They are read from the
+//! folder `shared` next to the project's folder, or from the folder that the environment variable `PGNDEX_SHARED`
+//! names, and decompressed by the program `zstd`. With `PGNDEX_TRUTH_LIST` set, all differences are listed by class
 //! (`cargo test --test all index::truth -- --nocapture`).
 //!
-//! Damaged games are made of the project's examples as well, so that there are always some; they need a Python with python-chess.
+//! Damaged games are also made from the project's examples, so that some are always available; they need a Python with
+//! python-chess.
 //!
-//! Every row of a table and every game of ours ends in exactly one [`Class`]; each test tells how many of each there
-//! are. Whatever no rule explains is printed and fails the test.
+//! Every row of a table and every game of ours belongs to exactly one [`Class`]; each test names the expected numbers
+//! of all classes. A row or game that no rule explains is printed and fails the test.
 
 mod align;
 mod annotations;
@@ -26,7 +27,7 @@ use align::Class::{self, *};
 use align::Tally;
 use corpus::Corpus;
 
-/// Compares a collection, or its beginning, with its table: how many rows and games there are of each class.
+/// Compares a collection, or its beginning, with its table: the number of rows and games of each class.
 fn agrees(corpus: &Corpus, expected: &[(Class, usize, usize)]) {
     let name = corpus.pgn.display();
     let tally = align::align(corpus);
@@ -42,7 +43,7 @@ fn agrees(corpus: &Corpus, expected: &[(Class, usize, usize)]) {
     assert_eq!(found, expected, "{name}");
 }
 
-/// How many plies of a part are compared with those of python-chess.
+/// The number of plies of a part that are compared with those of python-chess.
 const PLIES: i64 = 1_200;
 
 #[test]
@@ -190,7 +191,7 @@ fn all_annotations_agree_with_python_chess() {
     annotations::agree("tcec-3k", usize::MAX, 3_000);
 }
 
-/// What each rule is for.
+/// One example for each rule.
 #[test]
 fn readings_differ_for_these_reasons() {
     mutated::are_of_classes(&[

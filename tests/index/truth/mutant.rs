@@ -1,9 +1,10 @@
-//! Damage to games as people and programs do it, from a seed.
+//! Damages games in the ways in which people and programs do it, at random from a seed.
 
-/// The most bytes of a game that is damaged: python-chess takes its time.
+/// The maximum length of a game that is damaged, because python-chess is slow.
 const LONGEST: usize = 2500;
 
-/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014): the same numbers everywhere.
+/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014): the same numbers on each
+/// machine.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -14,7 +15,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`.
+    /// A number less than `end`.
     fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
@@ -24,17 +25,17 @@ impl Random {
     }
 }
 
-/// Characters that take the place of others.
+/// Characters that replace others.
 const LETTERS: &[u8] = b"()[]{};%$\"\\ \n\t.!?+#=-/:x*0189abehKQRBNPOoZ@SDLT\xa0\xe9";
 
-/// Words that take the place of moves.
+/// Words that replace moves.
 const MOVES: [&str; 34] = [
     "e4", "e5", "d5", "Nf3", "Nc6", "Bb5", "Qd2", "Rd1", "Ke2", "O-O", "O-O-O", "0-0", "o-o", "OO", "Kg1",
     "exd5", "e8=Q", "a1Q", "h8(N)", "bxa8=R+", "e2e4", "Ng1-f3", "Nbd2", "R1e1", "--", "Z0", "Qh9", "Nf33",
     "Sf3", "Cf6", "Nf3Nc6", "exd6e.p.", "N", "xd5",
 ];
 
-/// What is put between characters.
+/// Texts that are inserted between characters.
 const INSERTED: [&str; 34] = [
     "(",
     ")",
@@ -72,7 +73,7 @@ const INSERTED: [&str; 34] = [
     "\n[White \"A\"]\n",
 ];
 
-/// Games cut out of a collection, `count` of them at most, spread over all of it. None is very long.
+/// At most `count` games of a collection, spread over all of it; none is very long.
 pub(crate) fn games(text: &[u8], count: usize) -> Vec<&[u8]> {
     let mut starts: Vec<usize> = memchr::memmem::find_iter(text, b"\n[Event ").map(|at| at + 1).collect();
     starts.insert(0, 0);
@@ -85,7 +86,7 @@ pub(crate) fn games(text: &[u8], count: usize) -> Vec<&[u8]> {
     games.iter().step_by(games.len().div_ceil(count).max(1)).copied().collect()
 }
 
-/// One of `games` with one or two things wrong with it.
+/// A game chosen from `games`, with one or two errors.
 pub(crate) fn mutant(random: &mut Random, games: &[&[u8]]) -> Vec<u8> {
     let mut text = random.pick(games).to_vec();
     for _ in 0..random.below(3).max(1) {
@@ -96,7 +97,7 @@ pub(crate) fn mutant(random: &mut Random, games: &[&[u8]]) -> Vec<u8> {
 
 fn damage(random: &mut Random, text: &mut Vec<u8>, games: &[&[u8]]) {
     let moves = memchr::memmem::rfind(text, b"\"]").map_or(0, |tag| tag + 2);
-    // Mostly in the moves.
+    // Most errors are in the moves.
     let first = if random.below(6) == 0 { 0 } else { moves };
     if first + 1 >= text.len() {
         return text.extend_from_slice(b"1. e4 *");

@@ -1,8 +1,8 @@
-//! Damaged games against python-chess.
+//! Damaged games compared with python-chess.
 //!
-//! Real games are damaged at random, the same way every time, and read by us and by python-chess: games, positions after each ply, results,
-//! and whether a move was lost. The script `mutated.py` tells of each whether the two readings are the same or, if not, which of its rules
-//! make them the same.
+//! Real games are damaged at random, in the same way every time, and read by us and by python-chess: games, positions
+//! after each ply, results, and whether a move was lost. The script `mutated.py` reports for each text whether the two
+//! readings are the same or, if not, which of its rules make them the same.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,13 +17,13 @@ use serde_json::{Value, json};
 use super::mutant::{Random, games, mutant};
 use crate::needs::python_with_chess;
 
-/// The first of the mutants that [`agrees`] makes: nothing is unexplained.
+/// Checks only that the first mutants of [`agrees`] have no unexplained difference.
 pub(crate) fn are_explained(texts: &[Vec<u8>], count: usize) {
     counts(texts, count);
 }
 
-/// Makes `count` mutants of the games in `texts` and compares how many there are of each class. With the environment variable
-/// `PGNDEX_MUTANT_SEED` set, other mutants are made, and only what no rule explains fails.
+/// Makes `count` mutants of the games in `texts` and compares the number in each class. With the environment variable
+/// `PGNDEX_MUTANT_SEED` set, other mutants are made, and the test fails only if no rule explains a difference.
 pub(crate) fn agrees(texts: &[Vec<u8>], count: usize, expected: &[(&str, usize)]) {
     if let Some(found) = counts(texts, count)
         && seed().is_none()
@@ -37,7 +37,7 @@ fn seed() -> Option<u64> {
     std::env::var("PGNDEX_MUTANT_SEED").ok().map(|seed| seed.parse().unwrap())
 }
 
-/// How many mutants there are of each class, all of which some rules explain.
+/// The number of mutants in each class. Panics if no rule explains a difference.
 fn counts(texts: &[Vec<u8>], count: usize) -> Option<BTreeMap<String, usize>> {
     let all: Vec<&[u8]> = texts.iter().flat_map(|text| games(text, 200)).collect();
     let mut random = Random(seed().unwrap_or(1));
@@ -53,7 +53,7 @@ fn counts(texts: &[Vec<u8>], count: usize) -> Option<BTreeMap<String, usize>> {
     Some(counts)
 }
 
-/// Compares the class of each text.
+/// Compares the class of each text with the expected one.
 pub(crate) fn are_of_classes(expected: &[(&str, &str)]) {
     let texts: Vec<Vec<u8>> = expected.iter().map(|(text, _)| text.as_bytes().to_vec()).collect();
     let Some(classes) = classes(&texts) else { return };
@@ -62,8 +62,8 @@ pub(crate) fn are_of_classes(expected: &[(&str, &str)]) {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The class of each mutant: `equal`, the names of the rules that explain the difference, or `unexplained` and what differs. `None`, and a
-/// message, if there is no python-chess.
+/// The class of each mutant: `equal`, the names of the rules that explain the difference, or `unexplained` and the
+/// difference. `None`, with a message, if python-chess is not available.
 fn classes(mutants: &[Vec<u8>]) -> Option<Vec<String>> {
     let python = python_with_chess()?;
     let directory = tempfile::tempdir().unwrap();
@@ -82,7 +82,7 @@ fn classes(mutants: &[Vec<u8>]) -> Option<Vec<String>> {
     Some(classes)
 }
 
-/// What we make of each mutant: its games and its problems.
+/// Our reading of each mutant: its games and its problems.
 fn read(directory: &Path, mutants: &[Vec<u8>]) -> Vec<(Vec<Value>, Vec<Value>)> {
     let paths: Vec<_> = (0..mutants.len()).map(|number| directory.join(format!("{number}.pgn"))).collect();
     for (path, mutant) in paths.iter().zip(mutants) {
@@ -129,7 +129,8 @@ fn read(directory: &Path, mutants: &[Vec<u8>]) -> Vec<(Vec<Value>, Vec<Value>)> 
     found
 }
 
-/// Writes a line of JSON for each mutant. A byte of its text is a character of Latin-1, so that offsets mean the same everywhere.
+/// Writes a line of JSON for each mutant. Each byte of the text is written as a character of Latin-1, so that offsets
+/// are the same in both programs.
 fn write(table: &Path, mutants: &[Vec<u8>], found: &[(Vec<Value>, Vec<Value>)]) {
     let mut table = BufWriter::new(File::create(table).unwrap());
     for (mutant, (games, problems)) in mutants.iter().zip(found) {

@@ -1,4 +1,4 @@
-//! Single plies against python-chess itself, if there is a Python that has it.
+//! Single plies compared with python-chess, if a Python with python-chess is available.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -11,8 +11,8 @@ use pgndex::board::Position;
 use super::corpus::Corpus;
 use crate::needs::python_with_chess;
 
-/// About `wanted` plies of a collection, or its beginning, of games spread over all of it: FEN, UCI, SAN, key, FEN after and key after must be
-/// what python-chess makes of FEN and UCI.
+/// Compares about `wanted` plies of a collection, or its beginning, from games spread over all of it. From FEN and UCI,
+/// python-chess must compute the same SAN, key, FEN after the move and key after the move.
 pub(crate) fn agrees(corpus: &Corpus, wanted: i64) {
     let Some(python) = python_with_chess() else { return };
     let name = corpus.pgn.display();
@@ -33,9 +33,9 @@ pub(crate) fn agrees(corpus: &Corpus, wanted: i64) {
     while let Some(row) = rows.next().unwrap() {
         let text = |column| row.get_ref(column).unwrap().as_str().unwrap();
         let key = |column| row.get::<_, i64>(column).unwrap();
-        // The stored position after the move is that which the function gives.
+        // The stored position after the move is the one that the function returns.
         assert!(text(4).starts_with(&format!("{} ", text(6))), "{} {}", text(0), text(2));
-        // python-chess must be told that king or rooks castle from other squares than those of standard chess.
+        // python-chess needs to know whether kings or rooks castle from other squares than in standard chess.
         let (position, _) = Position::from_fen(text(0).as_bytes()).unwrap();
         let chess960 = i32::from(!position.has_standard_castling());
         writeln!(

@@ -1,4 +1,4 @@
-//! A database against a replay of its own moves.
+//! A database compared with a replay of its own moves.
 
 use pgndex::board::{MoveCode, Position, PositionKey};
 use rusqlite::Connection;
@@ -15,7 +15,8 @@ struct Stored {
     fen: String,
 }
 
-/// Replays every game of a collection, or of its beginning, from the database alone, and compares the tables with each other.
+/// Replays every game of a collection, or of its beginning, using only the database, and compares the tables with each
+/// other.
 pub(crate) fn is_consistent(corpus: &Corpus) {
     let database = &corpus.database;
     let mut statement = database
@@ -50,7 +51,7 @@ pub(crate) fn is_consistent(corpus: &Corpus) {
     assert_sound(database);
 }
 
-/// Replays one game; the codes that come back must be the stored ones, the mate bit the last one's only.
+/// Replays one game; the move codes must equal the stored ones, and only the last may have the mate bit.
 fn replay(game: &Game, rows: &mut impl Iterator<Item = Stored>) {
     let mut position = game.start_fen.as_ref().map_or_else(Position::start, |fen| {
         let (position, changes) = Position::from_fen(fen.as_bytes()).unwrap();
@@ -78,14 +79,14 @@ fn replay(game: &Game, rows: &mut impl Iterator<Item = Stored>) {
     }
 }
 
-/// Compares `position_game` with `game_position`, row for row, and gives back how many keys there are.
+/// Compares `position_game` with `game_position` row by row, and returns the number of keys.
 fn same_occurrences(database: &Connection) -> u64 {
     let read = |sql: &str| -> Vec<(i64, u32, u32)> {
         let mut statement = database.prepare(sql).unwrap();
         let rows = statement.query_map((), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
         rows.collect::<Result<_, _>>().unwrap()
     };
-    // In the order of its primary key, and not sorted by SQLite, so that a wrong order of its rows shows.
+    // In the order of the primary key, without sorting by SQLite, so that rows in the wrong order are noticed.
     let found = read("SELECT key, game_id, ply FROM position_game");
     assert!(found.is_sorted_by(|a, b| a < b), "position_game is in key order, and no row is there twice");
     let mut expected = read("SELECT key, game_id, ply FROM game_position");

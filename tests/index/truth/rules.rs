@@ -1,6 +1,6 @@
-//! What makes a row of python-chess and a game of ours the same, or different for a known reason.
+//! Rules that decide whether rows of python-chess and our games are the same, or different for a known reason.
 //!
-//! Each rule looks at the next rows and the next games and tells how many of both it accounts for.
+//! Each rule looks at the next rows and the next games, and returns how many of both it explains.
 
 use pgndex::board::{GameResult, MoveCode, Position, PositionKey, Special};
 use pgndex::pgn::{Lexer, Token, starts_tag_pair};
@@ -11,7 +11,7 @@ use super::corpus::{Corpus, Game, Row};
 type Fit = Option<(Class, usize, usize)>;
 type Rule = fn(&Corpus, &[Row], &[Game]) -> Fit;
 
-/// The first rule that accounts for the next rows and games.
+/// The result of the first rule that explains the next rows and games.
 pub(crate) fn first_that_fits(corpus: &Corpus, rows: &[Row], games: &[Game]) -> Fit {
     const RULES: [Rule; 12] = [
         cut_at_blank_line,
@@ -30,24 +30,24 @@ pub(crate) fn first_that_fits(corpus: &Corpus, rows: &[Row], games: &[Game]) -> 
     RULES.into_iter().find_map(|rule| rule(corpus, rows, games))
 }
 
-/// Plies and the last position, counters included.
+/// Compares the plies and the last position with both move counters.
 pub(crate) fn same_moves(row: &Row, game: &Game) -> bool {
     row.plies == Some(game.plies) && row.fen == game.fen
 }
 
-/// Names; `?` and nothing mean the same.
+/// Compares the names; `?` and an empty name are the same.
 pub(crate) fn same_names(row: &Row, game: &Game) -> bool {
     let known = |name: &str| if name.trim() == "?" { String::new() } else { name.trim().to_owned() };
     known(&row.white) == game.white && known(&row.black) == game.black
 }
 
-/// Whether a row has no tag that the table shows.
+/// Whether a row has none of the tags that are in the table.
 fn is_tagless(row: &Row) -> bool {
     [&row.white, &row.black, &row.result_tag, &row.variant, &row.start_fen].iter().all(|tag| tag.is_empty())
 }
 
-/// The result: the tag's, or, where that says nothing, the one after the moves. After an error python-chess does not tell
-/// that; then the game's text does.
+/// Compares the result: that of the tag or, if it is unknown, that after the moves. After an error, python-chess does
+/// not give the latter, so it is taken from the game's text.
 fn same_result(corpus: &Corpus, rows: &[Row], game: &Game) -> bool {
     let tag = GameResult::parse(rows[0].result_tag.trim().as_bytes());
     let token = if rows.iter().any(|row| !row.error.is_empty()) {
@@ -59,14 +59,14 @@ fn same_result(corpus: &Corpus, rows: &[Row], game: &Game) -> bool {
     expected.as_str() == game.result
 }
 
-/// Whether the key is the one python-chess gives (`Some(false)`), or differs from it in an en-passant capture that is
-/// pseudo-legal only (`Some(true)`).
+/// `Some(false)` if the key is that of python-chess, `Some(true)` if it differs only by an en-passant capture that is
+/// pseudo-legal but not legal, `None` if it differs otherwise.
 fn key_differs(row: &Row, game: &Game) -> Option<bool> {
     let counted = pseudo_legal_only(row).map_or(0, en_passant_key);
     (row.key?.0 == game.key?.0 ^ counted).then_some(counted != 0)
 }
 
-/// The file of an en-passant square beside whose pawn an enemy pawn stands, none of which may capture.
+/// The file of an en-passant square with an enemy pawn beside the moved pawn, if no capture is legal.
 fn pseudo_legal_only(row: &Row) -> Option<u8> {
     let square = row.fen_always.split(' ').nth(3).filter(|square| *square != "-")?;
     if row.fen.split(' ').nth(3) != Some("-") {
@@ -87,7 +87,7 @@ fn pseudo_legal_only(row: &Row) -> Option<u8> {
     beside.into_iter().flatten().any(|index| cells.get(index) == Some(&taker)).then_some(file)
 }
 
-/// The part of a key that stands for an en-passant file: the difference between two positions that differ in that alone.
+/// The part of a key for an en-passant file: the difference between the keys of two positions that differ only in it.
 fn en_passant_key(file: u8) -> u64 {
     let mut line = [b'.'; 8];
     let index = usize::from(file - b'a');
@@ -128,7 +128,7 @@ fn count_newlines(text: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', text).count()
 }
 
-/// Movetext cut at blank lines outside comments.
+/// Movetext divided at blank lines outside comments.
 fn paragraphs(text: &[u8]) -> Vec<&[u8]> {
     let (mut parts, mut start, mut at) = (Vec::new(), 0, 0);
     while let Some(found) = memchr::memchr2(b'\n', b'{', &text[at..]) {
@@ -148,7 +148,7 @@ fn paragraphs(text: &[u8]) -> Vec<&[u8]> {
     parts
 }
 
-/// Plays movetext from a position up to its end or the first error.
+/// Plays movetext from a position up to its end or to the first error.
 fn play(text: &[u8], mut position: Position) -> (u32, String) {
     let mut lexer = Lexer::new(text, 0);
     let mut plies = 0;
@@ -170,15 +170,15 @@ fn start_of(game: &Game) -> Position {
     game.start_fen.as_ref().map_or_else(Position::start, |fen| Position::from_fen(fen.as_bytes()).unwrap().0)
 }
 
-/// Every row is what one paragraph gives, the first one played from the game's start, the others from the standard one; ours is
-/// what they give together.
+/// Each row is the reading of one paragraph: the first from the game's start position, the others from the standard
+/// one. Our game is the reading of all together.
 fn cut_at_blank_line(corpus: &Corpus, rows: &[Row], games: &[Game]) -> Fit {
     let game = games.first().filter(|game| game.status != "skipped")?;
     let text = movetext(corpus, game);
     let mut parts = paragraphs(text);
     let tags = &corpus.text_of(game)[..game.end - game.start - text.len()];
     if count_newlines(&tags[tags.trim_ascii_end().len()..]) > 2 {
-        // Two blank lines after the tags end a game for python-chess as well.
+        // For python-chess, two blank lines after the tags also end a game.
         parts.insert(0, b"");
     }
     let rows = rows.get(..parts.len()).filter(|rows| rows.len() > 1)?;
@@ -208,8 +208,8 @@ fn variant(corpus: &Corpus, rows: &[Row], games: &[Game]) -> Fit {
     same.then_some((Class::Variant, 1, 1))
 }
 
-/// With its rights put in order, the FEN in the text is our start position to the letter, but for an en-passant square that
-/// nothing can capture on.
+/// Once its castling rights are in the usual order, the FEN in the text equals our start position, except for an
+/// en-passant square on which no capture is possible.
 fn castling_order(corpus: &Corpus, rows: &[Row], games: &[Game]) -> Fit {
     let (row, game) = (rows.first()?, games.first()?);
     if row.plies.is_some() || !row.error.starts_with("invalid castling part in fen") {
@@ -232,7 +232,7 @@ fn castling_order(corpus: &Corpus, rows: &[Row], games: &[Game]) -> Fit {
     is_same.then_some((Class::CastlingOrder, 1, 1))
 }
 
-/// Whether a pawn of the side to move stands beside the pawn that has just moved two squares.
+/// Whether a pawn of the side to move is beside the pawn that has just moved two squares, but may not capture it.
 fn is_capture_near(fields: &[&str]) -> bool {
     let [placement, side, _, square, ..] = fields else { return false };
     let fen = format!("{placement} {side} - - 0 1");
@@ -240,7 +240,7 @@ fn is_capture_near(fields: &[&str]) -> bool {
     pseudo_legal_only(&Row { fen, fen_always: always, ..Row::default() }).is_some()
 }
 
-/// A row without anything, where we report text that belongs to no game.
+/// An empty row where we report text that belongs to no game.
 fn junk(corpus: &Corpus, rows: &[Row], games: &[Game]) -> Fit {
     let row = rows.first()?;
     let start = games.first().map_or(corpus.text.len(), |game| game.start);
@@ -254,7 +254,8 @@ fn junk(corpus: &Corpus, rows: &[Row], games: &[Game]) -> Fit {
     is_junk.then_some((Class::Junk, 1, 0))
 }
 
-/// The row is what the movetext gives without the tags, thus from the standard start; ours is what it gives from the tags' start.
+/// The row is the reading of the movetext without the tags, so from the standard start position; ours is the reading
+/// from the start position of the tags.
 fn tags_lost(corpus: &Corpus, rows: &[Row], games: &[Game]) -> Fit {
     let (row, game) = (rows.first()?, games.first()?);
     let before = &corpus.text[..game.start];
@@ -291,7 +292,7 @@ fn tags_on_a_line(corpus: &Corpus, rows: &[Row], games: &[Game]) -> Fit {
     fits.then_some((Class::TagsOnALine, 1, 1))
 }
 
-/// The row is our game up to a castling move that the text writes with small letters.
+/// The row is our game up to a castling move that the text writes in lower case.
 fn lower_case_castling(corpus: &Corpus, rows: &[Row], games: &[Game]) -> Fit {
     let (row, game) = (rows.first()?, games.first()?);
     let plies = row.plies.filter(|&plies| plies < game.plies)?;
@@ -309,7 +310,7 @@ fn lower_case_castling(corpus: &Corpus, rows: &[Row], games: &[Game]) -> Fit {
     fits.then_some((Class::LowerCaseCastling, 1, 1))
 }
 
-/// No comment has been closed since one was left open.
+/// A comment before the game is still open.
 fn swallowed(corpus: &Corpus, _: &[Row], games: &[Game]) -> Fit {
     let game = games.first()?;
     let open = corpus.problems("unclosed-comment").into_iter().rfind(|&offset| offset <= game.start)?;
@@ -318,7 +319,7 @@ fn swallowed(corpus: &Corpus, _: &[Row], games: &[Game]) -> Fit {
     fits.then_some((Class::Swallowed, 0, 1))
 }
 
-/// The first line is no tag pair by itself, or has no space between name and value.
+/// The first line is not a tag pair by itself, or has no space between name and value.
 fn unreadable_tags(corpus: &Corpus, _: &[Row], games: &[Game]) -> Fit {
     let game = games.first()?;
     let text = corpus.text_of(game);
