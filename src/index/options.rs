@@ -71,7 +71,7 @@ pub enum Duplicates {
     /// players must be known.
     #[default]
     Skip,
-    /// Also skip the game if it has at least 20 plies and its moves are the same, whoever the players are.
+    /// Also skip the game if it has at least 20 plies and the same moves, even if players, date or result differ.
     Moves,
 }
 

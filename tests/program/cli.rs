@@ -64,11 +64,11 @@ mod help {
                   Print version
 
         Answers go to standard output. Notes, progress and errors go to standard error. The variable
-        PGNDEX_DB names the database of commands that only read, and PGNDEX_THREADS the number of threads.
+        PGNDEX_DB names the database for commands that only read. PGNDEX_THREADS sets the number of threads.
 
-        Exit status: 0 is done (also if nothing was found), 1 failed, 2 wrong usage, 4 another program is
-        writing the database. 3 is done, but some games or files could not be read completely. 130 is
-        stopped by Ctrl-C, 143 by SIGTERM.
+        Exit status: 0 means done (also if nothing was found), 1 failed, 2 wrong usage. 3 means done, but
+        some games or files could not be read completely. 4 means that another program is writing the
+        database. 130 means stopped by Ctrl-C, 143 by SIGTERM.
 
         Examples:
           pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database
@@ -216,7 +216,8 @@ mod help {
                   - keep:  Keep all games, and do not look for duplicates
                   - skip:  Skip games with the same moves, players, date and result; the table `duplicate`
                     lists each skipped game with the game that it repeats
-                  - moves: Also skip games of 20 plies or more with the same moves, whoever played
+                  - moves: Also skip games of 20 plies or more with the same moves, even if players, date or
+                    result differ
 
               --continuation-threshold <GAMES>
                   Precompute move statistics for positions reached by at least this many games.
@@ -255,7 +256,7 @@ mod help {
               --memory <SIZE>
                   Memory to use, such as 512M or 4G.
                   
-                  Larger amounts of data go to temporary files. [default: a quarter of the machine's, at
+                  Data that does not fit goes to temporary files. [default: a quarter of the machine's, at
                   most 4G]
 
               --temp-dir <DIR>
@@ -331,7 +332,7 @@ mod help {
                   Print help (see a summary with '-h')
 
         Games are counted by result, year, rating and opening. Openings are counted by name; if no game has
-        one, by the PGN's ECO code. A game counts twice among the ratings, once for each player. JSON has
+        one, by the PGN's ECO code. A game counts twice among the ratings, once for each player. JSON lists
         every source and every run.
 
         Examples:
@@ -409,11 +410,11 @@ mod help {
                   Replace the file if it exists
 
         The line below a board shows the balance of material in pawns: + for White, - for Black, or equal.
-        The picture of --svg shows one position of one game: the one of --ply, or the last.
+        The picture of --svg shows one position of one game: the position at --ply, or the last one.
 
         In JSON, `key` is the position's key, a signed 64-bit integer. jq and JavaScript round such numbers:
-        use `key_hex` there. Castling in UCI is the king's move (e1g1). In games of Chess960 the king takes
-        its rook (e1h1). If moves of a game are missing, its PGN has the tag "Truncated".
+        use `key_hex` there. UCI shows castling as the king's move (e1g1); in Chess960 games, as the king
+        taking its rook (e1h1). If moves of a game are missing, its PGN has the tag "Truncated".
 
         Examples:
           pgndex game games.db 42 --ply 24,end     with the board after ply 24 and after the last
@@ -456,7 +457,7 @@ mod help {
                   them ('42') for text.
 
               --write
-                  Allow changes; nobody else can write the database meanwhile
+                  Allow changes; no other program can write the database meanwhile
 
               --history <FILE>
                   Keep the prompt's history in this file [default: not kept]
@@ -543,7 +544,7 @@ mod help {
           <DIR>  Directory to watch, with its subdirectories
 
         Options:
-              --settle <SECONDS>    Seconds that a file must stay unchanged to be read [default: 5]
+              --settle <SECONDS>    Seconds that a file must stay unchanged before it is read [default: 5]
               --interval <SECONDS>  Seconds between two scans of the directory [default: 5]
               --once                Add the files that are ready, and exit
           -h, --help                Print help (see more with '--help')
@@ -620,7 +621,7 @@ mod help {
               --flip
                   Draw the picture with Black at the bottom
 
-        The key is the Polyglot Zobrist hash of the canonical FEN. The database has it as a signed 64-bit
+        The key is the Polyglot Zobrist hash of the canonical FEN. The database stores it as a signed 64-bit
         integer.
 
         Examples:

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 Each game counts once, whatever moves led to the position. If a game reached the position several times, its last move from there \
 counts. Games without a result are not counted. Bars show White's wins, draws and Black's wins; with --ascii as '#', '=' and '.'.
 
-If a position has no opening name, that of the last named position on the way is shown. For a position given by moves, a line shows how \
+If a position has no opening name, the name of the last named position before it is shown. For a position given by moves, a line shows how \
 many games reached it by transposition. The picture of --svg has arrows for the most frequent moves; wider arrows mean more games.
 
 The counts of frequent positions are stored in the database. Other positions have few games, which are counted on demand. Ctrl-C stops \
@@ -35,9 +35,10 @@ pub(crate) struct ExploreArgs {
     pub(crate) database: PathBuf,
     #[command(flatten)]
     pub(crate) position: PositionArgs,
-    /// Also count the moves of variations, in their own column.
+    /// Also count moves in variations, in a separate column.
     ///
-    /// It has the games, with or without a result, in which a variation has the move. Results count played moves only.
+    /// It shows the number of games, with or without a result, in which a variation contains the move. Results count
+    /// played moves only.
     #[arg(long)]
     pub(crate) variations: bool,
     /// Number of moves, the most frequent first; 0 for all
@@ -54,13 +55,13 @@ pub(crate) struct ExploreArgs {
     pub(crate) openings: Option<PathBuf>,
     /// Show results from this side's view.
     ///
-    /// They are the score, the opponents' mean rating and the performance. With --player: only games in which the player
-    /// had this side.
+    /// The results are the score, the opponents' mean rating and the performance. With --player: only games in which
+    /// the player had this side.
     #[arg(long, value_name = "SIDE", value_enum)]
     pub(crate) side: Option<SideArg>,
     /// Compare with the games that pass these other filters.
     ///
-    /// They are one text, such as "--since 2020"; "" means all games.
+    /// Write them as one quoted text, such as "--since 2020"; "" means all games.
     #[arg(long, value_name = "FILTERS", allow_hyphen_values = true, conflicts_with_all = ["variations", "svg"])]
     pub(crate) versus: Option<String>,
     /// Add a table by year: games, and the moves played most
@@ -68,7 +69,7 @@ pub(crate) struct ExploreArgs {
     pub(crate) history: bool,
     /// Show a tree of moves of this depth in half-moves, at most 40.
     ///
-    /// A move to a position that is elsewhere in the tree names that place.
+    /// If a move leads to a position that the tree shows elsewhere, it refers to that place.
     #[arg(long, value_name = "N", value_parser = within(1..=40_u32), conflicts_with_all = ["versus", "variations", "limit", "top", "recent", "svg"])]
     pub(crate) depth: Option<u32>,
     /// With --depth: show moves played in at least this percentage of the games with the first position
@@ -78,8 +79,8 @@ pub(crate) struct ExploreArgs {
     pub(crate) filter: FilterArgs,
     /// Output format.
     ///
-    /// json is one object, as of Lichess's opening explorer. csv has the moves only, or the years with --history. dot is
-    /// a tree for Graphviz.
+    /// json is one object in the format of Lichess's opening explorer. csv has the moves only, or the years with
+    /// --history. dot is a tree for Graphviz.
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: ExploreFormat,
     /// Draw the position

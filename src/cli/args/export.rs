@@ -20,8 +20,8 @@ Without filters all games are written. PGN is in export format, with all annotat
 has the tag Truncated. csv has a row for each game, with its moves. epd has the full-move number, the half-move clock, game and ply, and the \
 move played. csv-positions has the move played, the result, the ratings, and the evaluation in the PGN from White's view.
 
-With a description, the games with such a position are written. The formats of positions then write one position of each game: the one \
-that `find` shows. Without a description they write all positions, or those of --ply or --last.
+With a description, the games with such a position are written. Formats for positions then write one position per game: the one that \
+`find` shows. Without a description they write all positions, or those chosen by --ply or --last.
 
 --sample chooses games evenly, and positions evenly within a game. The same seed chooses the same positions from the same database.
 
@@ -64,15 +64,15 @@ pub(crate) struct ExportArgs {
     pub(crate) evaluated: bool,
     /// Choose this many positions at random, at most one per game.
     ///
-    /// --per-game allows more. If positions are described, only the one that `find` shows of each game can be chosen.
-    /// Positions are written in the order in which they are chosen.
+    /// --per-game allows more. If positions are described, only the position that `find` shows for each game can be
+    /// chosen. Positions are written in the order in which they are chosen.
     #[arg(long, value_name = "N", conflicts_with_all = ["sort", "limit"], value_parser = within(1..=u64::MAX))]
     sample: Option<u64>,
     /// With --sample: at most this many positions per game, up to 100
     #[arg(hide_short_help = true, long, value_name = "N", requires = "sample", conflicts_with_all = ["sort", "limit"], default_value_t = 1)]
     #[arg(value_parser = within(1..=Sample::MOST_PER_GAME))]
     per_game: u32,
-    /// With --sample: another number chooses other positions
+    /// With --sample: a different number chooses different positions
     #[arg(hide_short_help = true, long, value_name = "N", requires = "sample", conflicts_with_all = ["sort", "limit"], default_value_t = 1)]
     #[arg(value_parser = within(0..=u64::MAX))]
     seed: u64,

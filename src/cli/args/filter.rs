@@ -65,7 +65,7 @@ pub(crate) struct FilterArgs {
     pub(crate) elo_max: Option<u16>,
     /// Played on this date or later: 2021, 2021.06 or 2021-06-30.
     ///
-    /// Games whose month or day is unknown are shown if the date could match.
+    /// Games with an unknown month or day match if their date is possible.
     #[arg(help_heading = WHICH, long, value_name = "DATE")]
     pub(crate) since: Option<DatePrefix>,
     /// Played on this date or earlier; a year or month counts in full
@@ -96,7 +96,7 @@ pub(crate) struct FilterArgs {
     /// The tag ECO is ignored. This is the column opening_eco.
     #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco, hide_short_help = true)]
     pub(crate) opening_eco: Option<EcoRange>,
-    /// Class of the time control, as at Lichess, such as blitz.
+    /// Class of the time control, as defined by Lichess, such as blitz.
     ///
     /// One of ultraBullet, bullet, blitz, rapid, classical, correspondence. Repeat the option to accept several.
     #[arg(help_heading = WHICH, long, value_name = "SPEED", value_parser = speed(), ignore_case = true)]

@@ -16,8 +16,8 @@ Two positions are the same if placement, side to move, castling rights and en pa
 counters do not matter. A game has one row for each time it \
 reached the position. Without a position, each game that passes the filters has one row.
 
-All conditions of a description must hold in the same position. A game has one row, with its first matching position. With --for, this \
-is the first position of the run. With --then, it is the position that matches the last description.
+All conditions of a description must hold in the same position. A game has one row, with its first matching position. With --for, this is \
+the first of the consecutive positions. With --then, it is the position that matches the last description.
 
 With --variations, each row shows the variation's number in the game's text; 0 is the game itself. --sort rating and --sort date put \
 unfinished games (result *) after all others.

@@ -10,12 +10,12 @@ use std::str::FromStr;
 /// Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-The line below a board shows the balance of material in pawns: + for White, - for Black, or equal. The picture of --svg shows one \
-position of one game: the one of --ply, or the last.
+The line below a board shows the balance of material in pawns: + for White, - for Black, or equal. The picture of --svg shows one position \
+of one game: the position at --ply, or the last one.
 
-In JSON, `key` is the position's key, a signed 64-bit integer. jq and JavaScript round such numbers: use `key_hex` there. Castling in \
-UCI is the king's move (e1g1). In games of Chess960 the king takes its rook (e1h1). If moves of a game are missing, its PGN has the tag \
-\"Truncated\".
+In JSON, `key` is the position's key, a signed 64-bit integer. jq and JavaScript round such numbers: use `key_hex` there. UCI shows \
+castling as the king's move (e1g1); in Chess960 games, as the king taking its rook (e1h1). If moves of a game are missing, its PGN has the \
+tag \"Truncated\".
 
 Examples:
   pgndex game games.db 42 --ply 24,end     with the board after ply 24 and after the last

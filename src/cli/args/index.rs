@@ -187,7 +187,7 @@ pub(crate) enum DuplicatesArg {
     /// Skip games with the same moves, players, date and result; the table `duplicate` lists each skipped game with the
     /// game that it repeats
     Skip,
-    /// Also skip games of 20 plies or more with the same moves, whoever played
+    /// Also skip games of 20 plies or more with the same moves, even if players, date or result differ
     Moves,
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Games are counted by result, year, rating and opening. Openings are counted by name; if no game has one, by the PGN's ECO code. A game \
-counts twice among the ratings, once for each player. JSON has every source and every run.
+counts twice among the ratings, once for each player. JSON lists every source and every run.
 
 Examples:
   pgndex info games.db --sizes

@@ -8,7 +8,7 @@ use clap::Args;
 /// Show the key and the canonical FEN of a position
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-The key is the Polyglot Zobrist hash of the canonical FEN. The database has it as a signed 64-bit integer.
+The key is the Polyglot Zobrist hash of the canonical FEN. The database stores it as a signed 64-bit integer.
 
 Examples:
   pgndex key \"rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1\"

@@ -27,7 +27,7 @@ pub(crate) struct WorkArgs {
     threads: ThreadsArgs,
     /// Memory to use, such as 512M or 4G.
     ///
-    /// Larger amounts of data go to temporary files. [default: a quarter of the machine's, at most 4G]
+    /// Data that does not fit goes to temporary files. [default: a quarter of the machine's, at most 4G]
     #[arg(help_heading = RESOURCES, long, value_name = "SIZE")]
     memory: Option<Memory>,
     /// Directory for temporary files [default: the database's].
@@ -52,14 +52,14 @@ impl WorkArgs {
 
 /// Notes and examples of `pgndex optimize`.
 pub(super) const OPTIMIZE: &str = "\
-New games are stored beside the existing ones, so that adding to a large database takes no longer. pgndex also merges these parts from \
+Each run stores its games as a separate part, so that adding games to a large database is not slower. pgndex also merges these parts from \
 time to time. Answers are the same before and after; look-ups are a little quicker afterwards.
 
-The work is one transaction: after a crash, either all of it is done or nothing. If more than a tenth of the file is then free, the \
-file is rewritten without its free pages. Meanwhile this needs as much space again.
+The work is one transaction: after a crash, either all of it is done or nothing. If more than a tenth of the file is then free, the file \
+is rewritten without its free pages. This temporarily needs as much space again.
 
 Examples:
-  pgndex optimize games.db                 after a month of nightly additions, say
+  pgndex optimize games.db                 for example after a month of nightly additions
   pgndex optimize games.db --temp-dir /tmp";
 
 /// Notes and examples of `pgndex repair`.
@@ -68,11 +68,11 @@ The command recomputes all data that is derived from the games and positions: wh
 totals. It removes rows that refer to missing games, sources or names, and names that no game has. A file without games can be indexed \
 again. Games, their moves and their annotations stay unchanged.
 
-The command works on a copy, which replaces the database at the end. Meanwhile this needs as much space again. After a crash the \
+The command works on a copy, which replaces the database at the end. This temporarily needs as much space again. After a crash the \
 database is unchanged. A file that the disk damaged cannot be repaired: index its games again.
 
 Examples:
-  pgndex verify games.db                   what does not fit
+  pgndex verify games.db                   list what is wrong
   pgndex repair games.db";
 
 /// Arguments of a command that works on a whole database.

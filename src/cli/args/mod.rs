@@ -55,11 +55,11 @@ pub(crate) use verify::VerifyArgs;
 pub(crate) use watch::WatchArgs;
 
 const NOTES: &str = "\
-Answers go to standard output. Notes, progress and errors go to standard error. The variable PGNDEX_DB names the database of commands \
-that only read, and PGNDEX_THREADS the number of threads.
+Answers go to standard output. Notes, progress and errors go to standard error. The variable PGNDEX_DB names the database for commands \
+that only read. PGNDEX_THREADS sets the number of threads.
 
-Exit status: 0 is done (also if nothing was found), 1 failed, 2 wrong usage, 4 another program is writing the database. 3 is done, but \
-some games or files could not be read completely. 130 is stopped by Ctrl-C, 143 by SIGTERM.
+Exit status: 0 means done (also if nothing was found), 1 failed, 2 wrong usage. 3 means done, but some games or files could not be read \
+completely. 4 means that another program is writing the database. 130 means stopped by Ctrl-C, 143 by SIGTERM.
 
 Examples:
   pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database

@@ -14,9 +14,9 @@ use std::path::PathBuf;
 /// Show a player's record, openings, lines, endings and opponents
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Points are the player's, with either side. The performance follows FIDE's table, for games with a result against opponents with a known \
-rating. All players whose name matches are counted; '=NAME' means one only. Lines are the most frequent moves with that side, from the \
-start position. A game counts once in each kind of ending that it reached, as with `find --ending`.
+Points are those that the player scored, with either side. The performance follows FIDE's table. It uses games with a result against \
+opponents with a known rating. All players whose name matches are counted; '=NAME' means one only. Lines are the most frequent moves with \
+each side, from the start position. A game counts once in each kind of ending that it reached, as with `find --ending`.
 
 Examples:
   pgndex player games.db carlsen --since 2020 --speed blitz
@@ -39,7 +39,7 @@ pub(crate) struct PlayerArgs {
     pub(crate) depth: u32,
     /// Show moves played in at least this percentage of the games.
     ///
-    /// The games are those with that side. A move also needs at least two games.
+    /// The percentage is of the player's games with that side. A move also needs at least two games.
     #[arg(hide_short_help = true, long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
     pub(crate) least_share: u32,
     #[command(flatten)]
@@ -74,8 +74,8 @@ pub(crate) enum PlayerFormat {
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("change").multiple(false))]
 #[command(after_long_help = "\
-Merged names are one player in all look-ups and counts. The games keep the names of the PGN. Give a name in full, or enough of it to \
-match only one; =NAME may be a name that no game has yet.
+Merged names are one player in all look-ups and counts. The games keep the names of the PGN. Give a name in full, or enough of it to match \
+only one name. =NAME may also be a name that no game has yet.
 
 Examples:
   pgndex players games.db korchnoi
@@ -88,25 +88,25 @@ pub(crate) struct PlayersArgs {
     /// Only players with this name, as for --player of other commands
     #[arg(value_name = "NAME", conflicts_with = "change")]
     pub(crate) name: Option<NameFilter>,
-    /// Merge these names into one player, named by the first
+    /// Merge these names into one player, listed under the first
     #[arg(long, value_names = ["NAME", "ALIAS"], num_args = 2.., group = "change", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) merge: Vec<String>,
-    /// Merge names by a CSV file.
+    /// Merge names as listed in a CSV file.
     ///
     /// Its columns are name, alias and, if known, fide_id.
     #[arg(long, value_name = "FILE", group = "change")]
     pub(crate) aliases: Option<PathBuf>,
     /// Undo a merge: separate all of this player's names again.
     ///
-    /// If the name is not the player's first one, only this name is separated.
+    /// If the player is listed under another name, only this name is separated.
     #[arg(long, value_name = "NAME", group = "change", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) split: Option<String>,
     /// Write all merged names as CSV, in the form that --aliases reads
     #[arg(long, group = "change")]
     pub(crate) export_aliases: bool,
-    /// Write names that are probably the same player, as CSV.
+    /// Write names that probably belong to the same player, as CSV.
     ///
-    /// The list has the form that --aliases reads. Check it first.
+    /// The list has the form that --aliases reads. Check it before you use it.
     #[arg(long, group = "change")]
     pub(crate) suggest: bool,
     /// Order of players.
@@ -139,9 +139,9 @@ pub(crate) enum PlayerSortArg {
 /// Compare a repertoire with the games: scores, and opponent moves without an answer
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-A repertoire is a PGN file: its games with all their variations are the lines. Positions count however they arise, each game once, \
-with its last move there. Points are those of the repertoire's side. A move that leads back to a position of the repertoire is not a \
-departure. Moves after the end of a line are not checked.
+A repertoire is a PGN file: its lines are the games with all their variations. Transpositions are recognised. At each position a game \
+counts once, with its last move there. Points are those of the repertoire's side. A move that leads back to a position of the repertoire \
+is not a departure. Moves after the end of a line are not checked.
 
 Examples:
   pgndex repertoire games.db mine.pgn --white \"Carlsen, Magnus\"
@@ -156,26 +156,28 @@ pub(crate) struct RepertoireArgs {
     pub(crate) repertoire: PathBuf,
     /// The side that the repertoire is for.
     ///
-    /// [default: the tag Orientation, as in studies of Lichess, or else the side with fewer choices of moves]
+    /// [default: the tag Orientation, as in Lichess studies, or else the side with fewer choices of moves]
     #[arg(long, value_name = "SIDE", value_enum)]
     pub(crate) side: Option<SideArg>,
-    /// Show missing moves that at least this many games played.
+    /// Show missing moves played in at least this many games.
     ///
-    /// Missing moves are those that the repertoire does not have.
+    /// Missing moves are moves of either side that are not in the repertoire.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = within(0..=u32::MAX))]
     pub(crate) least_games: u32,
     /// Show missing moves with at least this percentage.
     ///
-    /// The percentage is of the games that reached the position. The condition of --least-games must hold too.
+    /// The percentage is of the games that reached the position. --least-games applies too.
     #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
     pub(crate) least_share: u32,
     /// Number of lines and moves in each list; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,
-    /// Number of games that followed it to list, latest first
+    /// Number of games to list that followed the repertoire.
+    ///
+    /// The latest games come first.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = within(0..=10_000_u32))]
     pub(crate) games: u32,
-    /// List games that followed it for at least this many half-moves
+    /// List games that followed the repertoire for at least this many half-moves
     #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 8, value_parser = within(0..=u32::MAX))]
     pub(crate) least_plies: u32,
     #[command(flatten)]

@@ -146,9 +146,9 @@ struct Options {
     /// to e4. "+" is any move that gives check or mate, "=N" any promotion to a knight.
     #[arg(long = "move", value_name = "MOVE", help_heading = DESCRIPTION)]
     played: Vec<String>,
-    /// At least this many positions in a row match.
+    /// At least this many consecutive positions must match.
     ///
-    /// This ignores positions that occur only in the middle of an exchange.
+    /// Positions that occur only in the middle of an exchange are ignored.
     #[arg(long = "for", value_name = "PLIES", value_parser = within(1..=u32::MAX), help_heading = DESCRIPTION)]
     lasting: Vec<u32>,
     /// Only positions at these plies: 20, 20-40, -40 or 60-.
@@ -156,15 +156,15 @@ struct Options {
     /// In `export` this works without a description too.
     #[arg(long = "ply", value_name = "PLIES", value_parser = read_plies, allow_hyphen_values = true, help_heading = DESCRIPTION)]
     plies: Vec<PlyRange>,
-    /// Put this between two descriptions: the second must match later.
+    /// Put this between two descriptions.
     ///
-    /// The game must match the first, and later the second.
+    /// A position must match the first description, and a later position of the game the second.
     #[arg(long, num_args = 0, default_missing_value = "true", help_heading = DESCRIPTION)]
     then: Vec<bool>,
-    /// Also with the colours reversed
+    /// Also match with the colours reversed
     #[arg(long, help_heading = DESCRIPTION, hide_short_help = true)]
     either: bool,
-    /// Also with left and right exchanged
+    /// Also match with left and right exchanged
     #[arg(long, help_heading = DESCRIPTION, hide_short_help = true)]
     mirror: bool,
 }

@@ -16,7 +16,7 @@ that they repeat. A PGN file that has changed or is missing gets a note and is n
 
 For Parquet files, every byte is checked against the manifest, position_game is compared with game_position, and games are replayed.
 
-Exit status: 0 the database is sound, 1 it is not, or it could not be checked.
+Exit status: 0 if the database is sound, 1 if it is not or could not be checked.
 
 Examples:
   pgndex verify games.db --all --limit 100    every game

@@ -7,7 +7,7 @@ use crate::index::options::Duplicates;
 use crate::index::spill::KeyHash;
 use crate::store::row::GameStatus;
 
-/// The minimum number of plies of games that can be duplicates because of their moves alone, whoever played them.
+/// The minimum number of plies of games that can be duplicates because of their moves alone.
 pub(crate) const MIN_PLIES_OF_MOVES: u32 = 20;
 
 /// The minimum number of plies of a game that can be a prefix of longer games.

@@ -42,12 +42,12 @@ pub(crate) struct ServeArgs {
     /// Let pages of other hosts read the answers of the explorer API
     #[arg(long)]
     cors: bool,
-    /// Threads that answer, at most 64 [default: one per processor].
+    /// Threads that answer requests, at most 64 [default: one per processor].
     ///
     /// In addition, two threads serve searches, two serve SQL, and eight serve exports.
     #[arg(hide_short_help = true, long, short = 'j', value_name = "N", value_parser = within(1..=64_u16))]
     threads: Option<u16>,
-    /// Seconds that an answer may take
+    /// Seconds that a request may take
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = within(1..=3600_u64))]
     timeout: u64,
     /// Seconds that an SQL statement may take

@@ -42,7 +42,7 @@ pub(crate) struct SqlArgs {
     /// Give the option once for each parameter. Values that look like numbers are numbers; quote them ('42') for text.
     #[arg(short = 'p', long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub(crate) parameters: Vec<(String, Value)>,
-    /// Allow changes; nobody else can write the database meanwhile
+    /// Allow changes; no other program can write the database meanwhile
     #[arg(long)]
     pub(crate) write: bool,
     /// Keep the prompt's history in this file [default: not kept]
