@@ -2,17 +2,17 @@
 
 use serde::Serialize;
 
-/// The number of a row in `game`. Games are numbered in input order; numbers of games that were removed stay unused.
+/// The number of a game: the row of `game`, from 1 in input order. Numbers of removed games stay unused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GameId(pub u32);
 
-/// A half-move's number in its game; the position before the first move has ply 0.
+/// A number of half-moves from the start of a game: 0 is the position before the first move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ply(pub u32);
 
-/// The number of a row in `source`: 1, 2, 3 … in input order.
+/// The number of one reading of an input file: the row of `source`, 1, 2, 3 … in input order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SourceId(pub u32);
@@ -21,7 +21,7 @@ pub struct SourceId(pub u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NameId(pub u32);
 
-/// The number of a row in `import`: 1, 2, 3 … in the order of the runs.
+/// The number of a run of `index`: the row of `import`, 1, 2, 3 … in the order of the runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ImportId(pub u32);

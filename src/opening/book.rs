@@ -9,13 +9,13 @@ use serde::Serialize;
 use crate::board::{Position, PositionKey};
 use crate::id::OpeningId;
 
-/// An opening.
+/// The name of an opening.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Opening {
-    /// ECO code, as its list has it: `B90`, or `B90a` in Scid's way.
+    /// ECO code, in the form of the list of openings: `B90`, or `B90a` in the form that Scid uses.
     pub eco: String,
-    /// Name.
+    /// Name, such as `Sicilian Defense: Najdorf Variation`.
     pub name: String,
 }
 

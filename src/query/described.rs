@@ -9,40 +9,41 @@ use crate::query::position::PositionQuery;
 use crate::sorted::sort_by;
 use crate::store::{self, Database};
 
-/// A position, how it came about, and what can be played from it.
+/// A position, the line that led to it, and its legal moves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DescribedPosition {
-    /// The FEN, all six fields.
+    /// FEN of the position, all six fields.
     pub fen: String,
-    /// The canonical FEN, by which it is looked up.
+    /// Canonical FEN, used to look the position up: the first four fields, with an en passant square only if
+    /// such a capture is legal.
     pub canonical_fen: String,
-    /// The key in 16 hexadecimal digits.
+    /// Polyglot key in 16 hexadecimal digits.
     pub key: String,
-    /// The same as in the database.
+    /// Polyglot key as a signed 64-bit integer, as in the database. JavaScript rounds it: use `key` there.
     pub integer: i64,
-    /// `w` or `b`.
+    /// Side to move: `w` or `b`.
     pub turn: &'static str,
-    /// The number of the move to be played.
+    /// Number of the next move.
     pub move_number: u32,
     /// Whether the side to move is in check.
     pub is_check: bool,
-    /// Whether it is mated.
+    /// Whether the side to move is mated.
     pub is_mate: bool,
-    /// Whether it has no move and is not in check.
+    /// Whether the side to move has no legal move and is not in check.
     pub is_stalemate: bool,
-    /// The name of the position or, if it has none, of the last one that has on the line that led to it.
+    /// Opening of the position, or of the last named position on the way to it; `null` if there is none.
     pub opening: Option<Opening>,
-    /// The legal moves, in the order of their SAN.
+    /// The legal moves, sorted by their SAN.
     pub moves: Vec<DescribedMove>,
-    /// The position in which the line begins, all six fields.
+    /// FEN of the first position of the line, all six fields.
     pub start_fen: String,
-    /// The moves that led to it from there.
+    /// The moves from the first position of the line to this position.
     pub line: Vec<DescribedMove>,
-    /// What was assumed where the position was not told in full, or not as it is usual.
+    /// Assumptions made because the position was given incompletely or in an unusual form: one sentence each.
     pub assumptions: Vec<String>,
-    /// Changes that make it another position than the FEN says.
+    /// Differences between this position and the given FEN: one sentence each.
     pub changes: Vec<String>,
 }
 
@@ -54,7 +55,7 @@ pub struct DescribedMove {
     pub uci: String,
     /// The move in SAN.
     pub san: String,
-    /// The FEN after it, all six fields.
+    /// FEN of the position after the move, all six fields.
     pub fen: String,
 }
 

@@ -86,101 +86,103 @@ impl Shown {
     }
 }
 
-/// How many hits an answer has, of how many.
+/// The number of hits in an answer, and of all hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Total {
-    /// Hits of the answer.
+    /// Number of hits in this answer. A game can have several.
     pub occurrences: u64,
-    /// Games with one of these.
+    /// Number of different games among these hits.
     pub games: u64,
-    /// All that there are.
+    /// Number of all hits of the query.
     pub all: AllHits,
-    /// Whether more come after these.
+    /// Whether the query has more hits after those of this answer.
     pub is_more: bool,
 }
 
-/// All hits of a question, limit and offset aside, as far as a few milliseconds can tell.
+/// The number of all hits of a query, regardless of limit and offset, as far as it can be found in a few
+/// milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AllHits {
-    /// The answer has all of them.
+    /// The answer contains all hits.
     Shown,
-    /// All are counted.
+    /// The exact numbers of hits and games.
     Exact {
-        /// Hits.
+        /// Number of all hits.
         occurrences: u64,
-        /// Games with a hit.
+        /// Number of games with a hit.
         games: u64,
     },
-    /// All games are counted, but not how often each reached the position.
+    /// The number of games with a hit. How often each game reached the position is not known.
     Games(u64),
-    /// At least so many games.
+    /// A lower bound of the number of games with a hit.
     AtLeast(u64),
-    /// It cannot be told.
+    /// The number is not known.
     Unknown,
 }
 
-/// Why there is no hit.
+/// The reason why a query has no hits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NoHits {
     /// No game of the database reached the position.
     NotReached {
-        /// Its canonical FEN.
+        /// Canonical FEN of the position: the first four fields.
         fen: String,
-        /// How far games follow the line; `None` if there is none, or only one move.
+        /// How many moves of the line games followed; `null` if the position was not given by at least two
+        /// moves.
         line: Option<LineMatch>,
     },
-    /// Games reached the position, but none passes the filters.
+    /// Games reached the position, but none of them passes the filters.
     FilteredOut {
-        /// How many games reached it.
+        /// Number of games that reached the position, without filters.
         reached: HitCount,
-        /// Names of the filters that nothing bears.
+        /// Names in the filters that do not occur in the database.
         unknown_names: Vec<SimilarNames>,
     },
-    /// Games reached the position and pass the filters, and all were passed over.
+    /// Games reached the position and pass the filters, but the offset skips all of them.
     PassedOver {
-        /// How many games reached it, those included that do not pass the filters.
+        /// Number of games that reached the position, without filters.
         reached: HitCount,
-        /// How many hits were passed over.
+        /// Number of skipped hits.
         offset: u32,
-        /// Names of the filters that nothing bears.
+        /// Names in the filters that do not occur in the database.
         unknown_names: Vec<SimilarNames>,
     },
-    /// All games that pass the filters were passed over.
+    /// Games pass the filters, but the offset skips all of them.
     AllSkipped {
-        /// How many there are.
+        /// Number of games that pass the filters.
         games: u64,
-        /// How many were passed over.
+        /// Number of skipped games.
         offset: u32,
     },
     /// No game passes the filters.
     NoGame {
-        /// Names of the filters that nothing bears.
+        /// Names in the filters that do not occur in the database.
         unknown_names: Vec<SimilarNames>,
     },
-    /// No game passed what is described.
+    /// No game that passes the filters has positions that match the description.
     NoneFits {
-        /// Names of the filters that nothing bears.
+        /// Names in the filters that do not occur in the database.
         unknown_names: Vec<SimilarNames>,
     },
 }
 
-/// How far the games of a database follow a line.
+/// How many moves of a line the games of a database followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LineMatch {
-    /// Not even to the position after the first move.
+    /// No game reached the position after the first move.
     Nowhere,
-    /// To the position after some moves, and not further.
+    /// Games reached a position of the line, but no game reached a later one.
     To {
-        /// So many moves.
+        /// Number of half-moves of the line up to that position.
         moves: usize,
-        /// How many games reached it.
+        /// Number of games that reached that position.
         reached: HitCount,
     },
 }
@@ -365,49 +367,50 @@ fn is_counted(search: &Search<'_>) -> bool {
     search.selection.is_all() && search.lines == Lines::Main
 }
 
-/// A hit as it is answered.
+/// A game that was found, with the position where it matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FoundPosition<'h> {
-    /// The game.
+    /// Number of the game.
     pub game_id: GameId,
-    /// White's player.
+    /// Name of White's player; `null` if unknown.
     pub white: Option<&'h str>,
-    /// White's rating.
+    /// White's rating; `null` if unknown.
     pub white_elo: Option<u16>,
-    /// Black's player.
+    /// Name of Black's player; `null` if unknown.
     pub black: Option<&'h str>,
-    /// Black's rating.
+    /// Black's rating; `null` if unknown.
     pub black_elo: Option<u16>,
-    /// `1-0`, `0-1`, `1/2-1/2` or `*`.
+    /// Result: `1-0`, `0-1`, `1/2-1/2` or `*`.
     pub result: &'static str,
-    /// `YYYY.MM.DD`, unknown parts `??`.
+    /// Date, `YYYY.MM.DD` with `??` for unknown parts; `null` if unknown.
     pub date: Option<&'h str>,
-    /// Event.
+    /// Name of the event; `null` if unknown.
     pub event: Option<&'h str>,
-    /// Site.
+    /// Name of the site; `null` if unknown.
     pub site: Option<&'h str>,
-    /// Round.
+    /// Round; `null` if unknown.
     pub round: Option<&'h str>,
-    /// The ECO code that the PGN gives.
+    /// ECO code from the PGN; `null` if the PGN has none.
     pub eco: Option<&'h str>,
-    /// In which line of the game: 0 is the main line, 1, 2, 3 … are its variations in the order of their text. `None` if only main
-    /// lines were looked into.
+    /// The line of the game in which the position was found: 0 is the main line; 1, 2, 3 … are the variations
+    /// in the order of the PGN text. Missing if only main lines were searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// When the game, or its variation, reached the position.
+    /// Number of half-moves before the position, in the game or up to this point of the variation.
     pub ply: Ply,
     /// Number of the next move.
     pub move_number: u32,
-    /// `w` or `b`.
+    /// Side to move: `w` or `b`.
     pub side: &'static str,
-    /// The next move of that line.
+    /// The next move of that line in SAN; `null` at the end of the line.
     pub next_san: Option<String>,
-    /// The same in UCI notation.
+    /// The next move of that line in UCI notation; `null` at the end of the line.
     pub next_uci: Option<String>,
-    /// The canonical FEN.
+    /// Canonical FEN of the position: the first four fields.
     pub fen: &'h str,
-    /// How far it is from the position to which the nearest are looked for. `None` if none are.
+    /// Distance from the position in the query, a sum of weights of the differences; 0 if all pieces and the
+    /// side to move are the same. Missing unless the nearest positions were searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance: Option<u32>,
 }

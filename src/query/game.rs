@@ -59,40 +59,41 @@ pub fn visit_games<E: From<Error>>(
     Ok(missing.map(GameId))
 }
 
-/// A game as it is answered. Its plies serialise one by one: as values, those of the longest games would take gigabytes.
+/// A game with its positions, annotations and problems.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GameAnswer<'a> {
-    /// Its number.
+    /// Number of the game.
     pub game_id: GameId,
-    /// The Seven Tag Roster, then the other tags by name.
+    /// Tag pairs of the PGN: the Seven Tag Roster, then the other tags by name.
     #[serde(serialize_with = "as_object")]
     #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, String>"))]
     pub tags: Vec<(String, String)>,
-    /// `1-0`, `0-1`, `1/2-1/2` or `*`.
+    /// Result: `1-0`, `0-1`, `1/2-1/2` or `*`.
     pub result: &'static str,
-    /// `ok`, `truncated` or `skipped`.
+    /// `ok`; `truncated`: the game is stored only up to an illegal or unreadable move; `skipped`: it is
+    /// stored without moves.
     pub status: &'static str,
-    /// The opening it went through, told from its positions.
+    /// Opening of the last position that has a name; `null` if there is none.
     pub opening: Option<&'a OpeningName>,
     /// Whether it is a game of Chess960.
     pub chess960: bool,
-    /// Six-field FEN of the start position; `None` is the standard one.
+    /// FEN of the start position, all six fields; `null` for the standard start position.
     pub start_fen: Option<&'a str>,
-    /// How many moves, of both sides together.
+    /// Number of half-moves.
     pub ply_count: u32,
-    /// The file it stands in.
+    /// Path of the file that contains the game, as given to `index`.
     pub source: String,
-    /// Where its text begins there, in bytes.
+    /// Start of the game's PGN text in the decompressed file, in bytes.
     pub byte_offset: u64,
-    /// How long its text is, in bytes.
+    /// Length of the game's PGN text, in bytes.
     pub byte_length: u64,
-    /// What is new in it, if that was looked for.
+    /// The first new move of the game. Missing unless requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub novelty: Option<Novelty>,
-    /// What was found wrong in it.
+    /// Problems found in the game.
     pub problems: &'a [GameProblem],
-    /// Its positions, the last one too: a list of [`GamePly`].
+    /// The positions of the game, including the last one: objects of type `GamePly`.
     #[cfg_attr(test, schemars(with = "Vec<GamePly>"))]
     pub plies: Plies<'a>,
 }
@@ -129,7 +130,8 @@ fn as_object<S: Serializer>(tags: &[(String, String)], serializer: S) -> Result<
     serializer.collect_map(tags.iter().map(|(name, value)| (name, value)))
 }
 
-/// The positions of a game, computed while they are serialised.
+/// The positions of a game, computed while they are serialised: all at once, those of the longest games would
+/// need gigabytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Plies<'a> {
     record: &'a GameRecord,
@@ -206,83 +208,85 @@ impl Plies<'_> {
     }
 }
 
-/// A position of a game.
+/// A position of a game, and the move played from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GamePly {
-    /// The ply; 0 is the start position.
+    /// Number of half-moves before the position; 0 for the start position.
     pub ply: Ply,
-    /// Number of the move to be played.
+    /// Number of the next move.
     pub move_number: u32,
-    /// `w` or `b`.
+    /// Side to move: `w` or `b`.
     pub side: &'static str,
-    /// Six-field FEN.
+    /// FEN of the position, all six fields.
     pub fen: String,
-    /// The key as in the database.
+    /// Polyglot key of the position as a signed 64-bit integer, as in the database. JavaScript and jq round
+    /// it: use `key_hex` there.
     pub key: i64,
-    /// The same in 16 hexadecimal digits.
+    /// Polyglot key of the position in 16 hexadecimal digits.
     pub key_hex: String,
-    /// The move played; `None` in the last position.
+    /// The move played, in SAN; `null` in the last position.
     pub san: Option<String>,
-    /// The same in UCI notation: in games of Chess960 the king takes its rook.
+    /// The move played, in UCI notation; `null` in the last position. In games of Chess960, castling is
+    /// written as the king taking its own rook.
     pub uci: Option<String>,
-    /// Its move code.
+    /// Move code of the move played, as in the database; `null` in the last position.
     pub code: Option<u32>,
-    /// What is said of the position and of the move that led to it.
+    /// Annotations of the position and of the move that led to it.
     #[serde(flatten)]
     pub remarks: PlyRemarks,
-    /// What could have been played from here instead.
+    /// Variations that replace the move played from this position. Missing if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub variations: Vec<GameVariation>,
 }
 
-/// A variation.
+/// A variation of a game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GameVariation {
-    /// Its line: 1, 2, 3 … in the order of the text.
+    /// Number of the variation in the game: 1, 2, 3 … in the order of the PGN text.
     pub line: u32,
-    /// Its positions, from the one that it leaves its parent at to the last.
+    /// The positions of the variation, from the position in which it begins to its last one.
     pub plies: Vec<GamePly>,
 }
 
-/// What is said of a position and of the move that led to it. What is not said does not serialise.
+/// Annotations of a position and of the move that led to it. Missing annotations are omitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlyRemarks {
-    /// Centiseconds left on the clock of the player who has just moved.
+    /// Time left on the clock of the player who has just moved, in centiseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<u32>,
-    /// Centiseconds used for the move.
+    /// Time used for the move, in centiseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elapsed: Option<u32>,
-    /// Centipawns, White's view.
+    /// Evaluation in centipawns, from White's view.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eval_cp: Option<i32>,
-    /// Moves to mate; negative if Black gives it.
+    /// Number of moves to mate; negative if Black mates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eval_mate: Option<i32>,
-    /// How deep the value was looked for, in plies.
+    /// Search depth of the evaluation, in half-moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
-    /// Glyphs by their numbers.
+    /// Numeric annotation glyphs (NAGs): 1 is `!`, 2 is `?`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nags: Vec<u32>,
-    /// Comments, without their commands.
+    /// Comments, without commands such as `[%clk 0:10:00]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub comments: Vec<String>,
-    /// Other commands.
+    /// Commands in comments that have no field of their own, such as arrows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<Command>,
 }
 
-/// A command of a comment, `[%name value]`.
+/// A command in a comment, `[%name value]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Command {
-    /// Its name.
+    /// Name of the command, such as `cal`.
     pub name: String,
-    /// Its value.
+    /// Value of the command.
     pub value: String,
 }
 

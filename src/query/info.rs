@@ -12,88 +12,89 @@ use crate::store::{
 /// The number of listed openings.
 const OPENINGS: u32 = 10;
 
-/// What a database holds.
+/// The contents of a database.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DatabaseContents {
-    /// Its path.
+    /// Path of the database.
     pub path: String,
     /// Size of the file, in bytes.
     pub bytes: u64,
-    /// Version of its schema.
+    /// Version of the database's schema.
     pub schema_version: SchemaVersion,
-    /// Games.
+    /// Number of games.
     pub games: u64,
-    /// Moves in them.
+    /// Number of half-moves in all games.
     pub plies: u64,
-    /// Positions in them.
+    /// Number of positions in all games: a game of n half-moves has n + 1.
     pub positions: u64,
-    /// Different positions; `None` if the database was made by several runs.
+    /// Number of different positions; `null` if several runs added games.
     pub distinct_positions: Option<u64>,
-    /// Names of players.
+    /// Number of players' names.
     pub players: u64,
-    /// Names of events.
+    /// Number of names of events.
     pub events: u64,
-    /// Names of sites.
+    /// Number of names of sites.
     pub sites: u64,
-    /// Games of which only the moves before an illegal or unreadable one are there.
+    /// Number of games that are stored only up to an illegal or unreadable move.
     pub truncated: u64,
-    /// Games of which no moves are there.
+    /// Number of games stored without moves.
     pub skipped: u64,
-    /// The first of the longest games.
+    /// The longest game, or the first of several longest games; `null` if there are no games.
     pub longest: Option<LongestGame>,
-    /// Games by result.
+    /// Number of games by result.
     pub results: GamesByResult,
-    /// Games by year.
+    /// Number of games by year.
     pub years: SortedMap<u16, u64>,
-    /// Games without a year.
+    /// Number of games without a year.
     pub undated: u64,
-    /// Players of games by rating, in steps of [`GameStatistics::RATING_STEP`].
+    /// Number of players by rating, in steps of 100: `2400` is 2400 to 2499. Each game counts for both of its
+    /// players.
     pub ratings: SortedMap<u16, u64>,
-    /// Players of games without a rating.
+    /// Number of players without a rating, counted in the same way.
     pub unrated: u64,
-    /// The ten most frequent openings.
+    /// The ten most frequent openings, most games first.
     pub openings: Vec<OpeningCount>,
-    /// What was found wrong, most frequent first.
+    /// Number of problems found in the input, by kind, most frequent first.
     pub problems: Vec<ProblemCount>,
-    /// How many problems the runs found.
+    /// Number of all problems that the runs found.
     #[serde(skip)]
     pub problem_count: u64,
-    /// Games that repeat others, by kind, most frequent first.
+    /// Number of games that repeat other games, by kind, most frequent first.
     pub duplicates: Vec<DuplicateCount>,
     /// The input files, in input order.
     pub sources: Vec<SourceInfo>,
-    /// The runs, oldest first.
+    /// The runs of `index`, oldest first.
     pub imports: Vec<ImportInfo>,
-    /// Sizes of tables and indexes, if they were asked for.
+    /// Sizes of all tables and indexes, the largest first. Missing unless requested with `--sizes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Vec<TreeSize>>,
 }
 
-/// A game and how long it is.
+/// The longest game of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LongestGame {
-    /// The game.
+    /// Number of the game.
     pub game_id: GameId,
-    /// Its plies.
+    /// Number of its half-moves.
     pub plies: u32,
 }
 
-/// Games by result.
+/// Number of games by result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GamesByResult {
-    /// Games won by White.
+    /// Number of games won by White.
     #[serde(rename = "1-0")]
     pub white_wins: u64,
-    /// Games drawn.
+    /// Number of drawn games.
     #[serde(rename = "1/2-1/2")]
     pub draws: u64,
-    /// Games won by Black.
+    /// Number of games won by Black.
     #[serde(rename = "0-1")]
     pub black_wins: u64,
-    /// Games without a result.
+    /// Number of games without a result.
     #[serde(rename = "*")]
     pub unfinished: u64,
 }

@@ -9,18 +9,18 @@ use crate::query::position::number_before;
 use crate::query::replay::replay;
 use crate::store::{Database, DatePrefix, GameFilter, GameRecord, ListLengths};
 
-/// What is new in a game: where it first came to a position that no game of an earlier day had reached, whatever moves led there.
+/// The first position of a game that no game of an earlier day had reached, in any move order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Novelty {
-    /// A move.
+    /// A move led to it: the first new move of the game.
     Move(NewMove),
-    /// Its start position.
+    /// It is the start position of the game.
     Start,
-    /// Nothing: earlier games had reached all of its positions.
+    /// There is none: earlier games had reached all positions of the game.
     Nothing,
-    /// Nobody can tell: the year of the game is not known.
+    /// Not determined, because the year of the game is unknown.
     NoDate,
 }
 
@@ -28,17 +28,17 @@ pub enum Novelty {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NewMove {
-    /// How many half-moves were played before it.
+    /// Number of half-moves before the move.
     pub ply: Ply,
-    /// The move's number as it stands before it: `12.`, or `12...` for Black's.
+    /// Number of the move, as written before it: `12.`, or `12...` for Black's move.
     pub number: String,
     /// The move in SAN.
     pub san: String,
     /// The move in UCI notation.
     pub uci: String,
-    /// How many earlier games had the position before it.
+    /// Number of earlier games that had the position before the move.
     pub games: u64,
-    /// The latest of these that has a result.
+    /// Number of the latest of these games that has a result; `null` if none has one.
     pub last_game: Option<GameId>,
 }
 

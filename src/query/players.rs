@@ -33,25 +33,25 @@ pub struct PlayersQuery<'a> {
     pub offset: u32,
 }
 
-/// A player.
+/// A player, with all spellings of the name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListedPlayer {
-    /// The name.
+    /// The player's main name.
     pub name: String,
-    /// The number at FIDE, if a row of `player_alias` says it.
+    /// FIDE ID from the table `player_alias`; `null` if unknown.
     pub fide_id: Option<u32>,
-    /// Games, each once.
+    /// Number of games. A game with the player on both sides counts once.
     pub games: u64,
-    /// Games with White.
+    /// Number of games with White.
     pub as_white: u64,
-    /// Games with Black.
+    /// Number of games with Black.
     pub as_black: u64,
-    /// The first year in which a game was played whose year is known.
+    /// Year of the player's first game with a known year; `null` if there is none.
     pub first_year: Option<u16>,
-    /// The last one.
+    /// Year of the player's last game with a known year; `null` if there is none.
     pub last_year: Option<u16>,
-    /// The spellings that games have, most games first.
+    /// All spellings of the name in games, most games first.
     pub spellings: Vec<Spelling>,
 }
 
@@ -59,9 +59,9 @@ pub struct ListedPlayer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Spelling {
-    /// As the PGN has it.
+    /// The name as written in the PGN.
     pub name: String,
-    /// Games with it.
+    /// Number of games with this spelling.
     pub games: u64,
 }
 

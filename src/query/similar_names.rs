@@ -9,31 +9,33 @@ const SUGGESTED: usize = 3;
 /// The maximum number of names to compare, about a microsecond each.
 const COMPARED: usize = 1_000_000;
 
-/// A name of a filter that nothing bears, and the names that are like it.
+/// A name in a filter that does not occur in the database, with similar names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SimilarNames {
-    /// The filter's field: `white`, `black`, `player`, `opponent`, `event`, `site`, `opening`.
+    /// Field of the filter: `white`, `black`, `player`, `opponent`, `event`, `site` or `opening`.
     pub field: &'static str,
-    /// What should bear it.
+    /// What the name refers to.
     pub named: Named,
-    /// What is looked for.
+    /// The name in the filter, with a leading `=` if only this name matches.
     #[serde(skip)]
     pub wanted: String,
-    /// The names most like it, the nearest first, of these first those that begin like it, then those that came first into the database: three at most.
+    /// Up to three similar names, the most similar first. Among equally similar names, names that begin like
+    /// it come first.
     pub near: Vec<String>,
-    /// Of an event or a site that nothing bears: the other field, if games have the name there.
+    /// For an event that is the name of a site, or the reverse: the field in which games have the name.
+    /// Otherwise missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<OtherField>,
 }
 
-/// A field in which games have a name.
+/// A field in which games have the name of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OtherField {
     /// The field: `event` or `site`.
     pub field: &'static str,
-    /// How many games.
+    /// Number of games that match the name in this field.
     pub games: u64,
 }
 

@@ -43,25 +43,27 @@ pub struct SimilarPlayer {
     pub near_games: u64,
 }
 
-/// A player whose name fits, and how many games that player has.
+/// A player whose name matches the name in a filter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MatchingPlayer {
-    /// The name.
+    /// The player's main name.
     pub name: String,
-    /// Games with either side.
+    /// Number of the player's games, with either side.
     pub games: u64,
 }
 
-/// Several players whose names one name of a filter fits. The games of all of them count.
+/// A name in a filter that matches several players. The games of all of them are counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SeveralPlayers {
-    /// The filter's field: `white`, `black`, `player`, `opponent`.
+    /// Field of the filter: `white`, `black`, `player` or `opponent`.
     pub field: &'static str,
-    /// How many they are.
+    /// Number of matching players. If there are too many to count their games, each spelling counts as a
+    /// player.
     pub players: u64,
-    /// Those with the most games, most games first. None if the players are too many to count their games.
+    /// The matching players with the most games, most games first. Empty if there are too many players to
+    /// count their games.
     pub most: Vec<MatchingPlayer>,
 }
 

@@ -25,22 +25,24 @@ pub(super) struct ServedDatabase {
     watch: Mutex<ChangeWatch>,
 }
 
-/// The databases that there are, and where they are to be asked.
+/// The served databases.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct DatabaseList {
+    /// The databases, in the order in which the server was given them.
     databases: Vec<ListedDatabase>,
 }
 
-/// A database of the list.
+/// A served database.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct ListedDatabase {
+    /// Name of the database: its file name without the extension, made unique.
     name: String,
-    /// What the addresses that ask it begin with.
+    /// Prefix of the paths of this database's routes: `/db/NAME`.
     path: String,
-    /// Whether it is also the one at the root.
+    /// Whether routes without a prefix use this database, too.
     is_first: bool,
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// The version of a database's schema, `PRAGMA user_version`: how many migrations it has had.
+/// The version of a database's schema, `PRAGMA user_version`: the number of migrations applied to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SchemaVersion(pub i32);

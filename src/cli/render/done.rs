@@ -55,51 +55,51 @@ pub(crate) struct Copied {
 pub(crate) struct Removed {
     /// Path of the database.
     pub(crate) database: String,
-    /// Whether nothing was removed, because it was a dry run.
+    /// Whether it was a dry run, which removes nothing.
     pub(crate) dry_run: bool,
-    /// Games removed.
+    /// Number of games removed; in a dry run, of games that would be removed.
     pub(crate) games: u64,
-    /// Half-moves of these.
+    /// Number of half-moves of these games.
     pub(crate) plies: u64,
-    /// Rows of `source` removed: one for each time that a file was read.
+    /// Number of rows of `source` removed: one for each reading of a file.
     pub(crate) sources: u64,
-    /// Games that had been skipped as duplicates of these, and were added again.
+    /// Number of games that had been skipped as duplicates of removed games, and were added again.
     pub(crate) returned: u64,
-    /// Such games that could not be added again.
+    /// Games skipped as duplicates of removed games that could not be added again, by file.
     pub(crate) lost: Vec<Lost>,
     /// Size of the database, in bytes.
     pub(crate) file_bytes: u64,
-    /// Unused bytes in it.
+    /// Number of unused bytes in the database.
     pub(crate) free_bytes: u64,
     /// Wall time, in seconds.
     pub(crate) seconds: f64,
 }
 
-/// Duplicates of removed games that could not be added again.
+/// Games of one file that had been skipped as duplicates of removed games, and could not be added again.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Lost {
-    /// The file with these games.
+    /// Path of the file with these games.
     pub(crate) path: String,
     /// Number of games.
     pub(crate) games: u64,
-    /// Why they could not be added.
+    /// Reason why they could not be added, as a sentence.
     pub(crate) reason: String,
 }
 
-/// The result of merging the parts that additions made.
+/// The result of merging the parts that additions created.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Optimized {
     /// Path of the database.
     pub(crate) database: String,
-    /// Number of parts before.
+    /// Number of parts before the merge.
     pub(crate) levels: u64,
     /// Size of the database before, in bytes.
     pub(crate) bytes_before: u64,
-    /// Size of the database, in bytes.
+    /// Size of the database after the merge, in bytes.
     pub(crate) file_bytes: u64,
-    /// Unused bytes in it.
+    /// Number of unused bytes in the database.
     pub(crate) free_bytes: u64,
     /// Wall time, in seconds.
     pub(crate) seconds: f64,
@@ -111,19 +111,19 @@ pub(crate) struct Optimized {
 pub(crate) struct Repaired {
     /// Path of the database.
     pub(crate) database: String,
-    /// Rows removed because their game, source or name is missing.
+    /// Number of rows removed because their game, source or name is missing.
     pub(crate) removed_rows: u64,
-    /// Names removed because no game has them.
+    /// Number of names removed because no game has them.
     pub(crate) removed_names: u64,
-    /// Files forgotten because all their games are missing.
+    /// Number of rows of `source` removed because all games of the file are missing.
     pub(crate) forgotten_sources: u64,
-    /// Files with games but without a row in `source`.
+    /// Number of files that have games but had no row in `source`; each was given a row again.
     pub(crate) unknown_sources: u64,
-    /// Games whose `prefix_hash` was corrected.
+    /// Number of games whose `prefix_hash` was corrected.
     pub(crate) hashes: u64,
-    /// Rows of `visited_position`; all of them were computed again.
+    /// Number of rows of `visited_position`, all of which were recomputed.
     pub(crate) visited_positions: u64,
-    /// Games with missing positions: the first 1,000.
+    /// Numbers of games with missing positions, at most 1,000.
     pub(crate) broken_games: Vec<u32>,
     /// Size of the database, in bytes.
     pub(crate) file_bytes: u64,
@@ -137,65 +137,65 @@ pub(crate) struct Repaired {
 pub(crate) struct Verified {
     /// Path of the database.
     pub(crate) database: String,
-    /// Whether it is sound.
+    /// Whether the database is sound.
     pub(crate) sound: bool,
     /// Number of findings.
     pub(crate) findings: u64,
     /// Number of findings of each kind.
     pub(crate) finding_kinds: BTreeMap<&'static str, u64>,
-    /// The first findings.
+    /// The first findings, as many as `--limit` allows.
     pub(crate) first_findings: Vec<Found>,
-    /// Games of the database.
+    /// Number of games in the database.
     pub(crate) games: u64,
-    /// Positions of the database.
+    /// Number of positions in the database.
     pub(crate) positions: u64,
-    /// Games replayed.
+    /// Number of games replayed.
     pub(crate) replayed_games: u64,
-    /// Half-moves of these.
+    /// Number of half-moves of these games.
     pub(crate) replayed_plies: u64,
-    /// Games compared with their PGN.
+    /// Number of games compared with their PGN.
     pub(crate) compared_games: u64,
-    /// Positions whose games were counted again.
+    /// Number of positions whose games were counted again.
     pub(crate) visited_positions: u64,
-    /// Duplicates compared.
+    /// Number of duplicates compared.
     pub(crate) duplicates: u64,
-    /// Unchanged PGN files.
+    /// Number of PGN files that are unchanged or have only grown.
     pub(crate) sources_same: u64,
-    /// Changed or missing PGN files.
+    /// Number of PGN files whose games were not compared, because they are changed, missing or unreadable.
     pub(crate) sources_other: u64,
-    /// The first of these.
+    /// The first of these files.
     pub(crate) first_sources_other: Vec<OtherSource>,
     /// Wall time, in seconds.
     pub(crate) seconds: f64,
 }
 
-/// A finding.
+/// A fault in the database.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Found {
-    /// The kind of finding.
+    /// Kind of finding.
     pub(crate) kind: &'static str,
-    /// The table.
+    /// Table with the fault.
     pub(crate) table: &'static str,
-    /// The primary key of the row, by column.
+    /// Primary key of the row: a value for each of its columns.
     pub(crate) row: serde_json::Map<String, Value>,
-    /// The column.
+    /// Column with the fault; `null` if the fault concerns the whole row.
     pub(crate) column: Option<&'static str>,
-    /// The expected value.
+    /// Expected value, as text.
     pub(crate) expected: String,
-    /// The value found.
+    /// Value found, as text.
     pub(crate) found: String,
 }
 
-/// A changed or missing PGN file.
+/// A PGN file whose games were not compared.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct OtherSource {
-    /// The file.
+    /// Path of the file.
     pub(crate) path: String,
-    /// Whether it is changed or missing.
+    /// State of the file: `changed`, `missing` or `unreadable`.
     pub(crate) state: &'static str,
-    /// The same as a sentence.
+    /// The state as a sentence.
     pub(crate) message: String,
 }
 
@@ -203,7 +203,7 @@ pub(crate) struct OtherSource {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct VerifiedParquet {
-    /// The directory.
+    /// Directory of the files.
     pub(crate) directory: String,
     /// Whether all files are sound.
     pub(crate) sound: bool,
@@ -213,13 +213,13 @@ pub(crate) struct VerifiedParquet {
     pub(crate) first_findings: Vec<String>,
     /// Number of files.
     pub(crate) files: u64,
-    /// Their size in bytes.
+    /// Total size of the files, in bytes.
     pub(crate) bytes: u64,
-    /// Games in them.
+    /// Number of games in the files.
     pub(crate) games: u64,
-    /// Positions in them.
+    /// Number of positions in the files.
     pub(crate) positions: u64,
-    /// Games replayed.
+    /// Number of games replayed.
     pub(crate) replayed_games: u64,
 }
 

@@ -33,27 +33,28 @@ pub(crate) enum Event {
     Note {},
     /// Progress of the search for sources.
     Looking {
-        /// Files and directories examined.
+        /// Number of files and directories examined so far.
         files_looked_at: u64,
-        /// Bytes of text compared with the database.
+        /// Bytes of text compared with the database so far.
         bytes_looked_at: u64,
     },
     /// Progress of the work.
     Progress {
         /// Bytes read or copied so far.
         bytes_done: u64,
-        /// Total bytes, if known.
+        /// Total number of bytes; `null` if unknown.
         bytes_total: Option<u64>,
-        /// Games so far; `null` for a copy.
+        /// Number of games so far; `null` for a copy.
         games: Option<u64>,
-        /// Half-moves of these.
+        /// Number of half-moves of these games; `null` for a copy.
         plies: Option<u64>,
-        /// Half-moves a second.
+        /// Half-moves per second; `null` for a copy.
         plies_per_second: Option<u64>,
-        /// Estimated remaining seconds.
+        /// Estimated remaining time in seconds; `null` if unknown.
         seconds_left: Option<u64>,
     },
-    /// The command is done. The fields are those that its `--json` writes. `watch` logs this for each addition.
+    /// The command is done. The fields are those of its `--json` output. `watch` logs this for each addition,
+    /// with the fields of `index`.
     Done(Done),
     /// The command failed.
     Failed {
@@ -69,10 +70,11 @@ pub(crate) enum Event {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(title = "A line of --log-format json"))]
 struct Line<'l> {
-    /// UTC, such as `2026-02-28T23:59:59.999Z`.
+    /// Time in UTC, such as `2026-02-28T23:59:59.999Z`.
     time: String,
     level: Level,
-    /// The current work, such as `reading`, with `looking` and `progress`; `done` with `done` of most commands; else a sentence.
+    /// The current stage, such as `reading`, for the events `looking` and `progress`; `done` for most events
+    /// `done`; otherwise a sentence.
     message: Cow<'l, str>,
     #[serde(flatten)]
     event: Event,

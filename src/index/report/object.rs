@@ -8,7 +8,7 @@ use crate::index::report::summary::{Stages, Summary};
 use crate::sorted::SortedMap;
 use crate::store::row::Severity;
 
-/// The summary of a run.
+/// The summary of a run of `index`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SummaryObject {
@@ -20,77 +20,77 @@ pub struct SummaryObject {
     pub directory: Option<Option<String>>,
     /// Whether the input was only read, and nothing was written.
     pub dry_run: bool,
-    /// Games added; in a dry run, games read.
+    /// Number of games added; in a dry run, of games read.
     pub games: u64,
-    /// Games with errors that were skipped; they are not counted in `games`.
+    /// Number of games with errors that were skipped; `games` does not include them.
     pub left_out: u64,
     /// Number of games whose moves were skipped because the rules of their variant are unknown, by variant.
     pub skipped_variants: SortedMap<String, u64>,
-    /// Half-moves read.
+    /// Number of half-moves read.
     pub plies: u64,
-    /// Worker threads; 0 if there was nothing to read.
+    /// Number of worker threads; 0 if there was nothing to read.
     pub threads: usize,
-    /// Positions of these games.
+    /// Number of positions of these games.
     pub positions: u64,
-    /// Distinct positions among them; not counted in a dry run.
+    /// Number of different positions among them; 0 in a dry run, which does not count them.
     pub distinct_positions: u64,
-    /// Games skipped because they repeat others.
+    /// Number of games skipped because they repeat other games.
     pub duplicates: u64,
-    /// Games that repeat others, by kind.
+    /// Number of games that repeat other games, by kind. Games of the kind `prefix` are kept.
     pub duplicate_kinds: Vec<KindCount>,
-    /// All problems.
+    /// Number of all problems.
     pub problems: u64,
-    /// Problems by which a part of a game or file was lost.
+    /// Number of problems by which a part of a game or file was lost.
     pub errors: u64,
-    /// Problems that were corrected or ignored without loss.
+    /// Number of problems that were corrected or ignored without loss.
     pub warnings: u64,
-    /// Problems by kind.
+    /// Number of problems by kind.
     pub problem_kinds: Vec<ProblemCount>,
-    /// Size of the database, or of the Parquet files.
+    /// Size of the database, or of the Parquet files, in bytes.
     pub bytes: u64,
-    /// Number of Parquet files.
+    /// Number of Parquet files; 0 if a database was written.
     pub parquet_files: u64,
-    /// Size of the PGN text, decompressed.
+    /// Size of the PGN text, decompressed, in bytes.
     pub input_bytes: u64,
     /// Whether the games were added to an existing database.
     pub added: bool,
-    /// Sources skipped because the database already had them.
+    /// Number of sources skipped because the database already had them.
     pub known_sources: u64,
-    /// Sources with text but no game.
+    /// Number of sources with text but without games.
     pub sources_without_games: usize,
-    /// Bytes written to temporary files.
+    /// Number of bytes written to temporary files.
     pub spilled_bytes: u64,
     /// Wall time of the whole run, in seconds.
     pub seconds: f64,
-    /// Half-moves a second.
+    /// Half-moves per second, over the whole run.
     pub plies_per_second: u64,
     /// Wall time of each stage, in seconds.
     pub stages: StageSeconds,
 }
 
-/// The number of games of a kind.
+/// The number of duplicates of one kind.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KindCount {
-    /// The kind.
+    /// Kind of duplicate, such as `same`.
     pub kind: &'static str,
-    /// The number.
+    /// Number of games of this kind.
     pub count: u64,
 }
 
-/// The number of problems of a kind.
+/// The number of problems of one kind.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProblemCount {
     /// `error` or `warning`.
     pub severity: &'static str,
-    /// The kind.
+    /// Kind of problem, such as `illegal-move`.
     pub kind: &'static str,
-    /// The number.
+    /// Number of problems of this kind.
     pub count: u64,
 }
 
-/// Wall time of the stages of a run, in seconds.
+/// Wall time of each stage of a run, in seconds.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StageSeconds {
@@ -98,11 +98,11 @@ pub struct StageSeconds {
     pub parse_s: f64,
     /// Sorting positions by key and writing them.
     pub sort_s: f64,
-    /// Writing the small tables and their indexes.
+    /// Completing the small tables and their indexes.
     pub headers_s: f64,
-    /// Writing the moves played from frequent positions.
+    /// Writing the moves played from positions that many games reached.
     pub continuations_s: f64,
-    /// Sync and rename.
+    /// Syncing the files to disk and renaming them.
     pub sync_s: f64,
 }
 

@@ -9,24 +9,26 @@ use crate::sorted::{SortedMap, sort_by_key};
 use crate::store::row::{ResultCounts, month_of, year_of};
 use crate::store::{self, ReachedGames};
 
-/// What came of the games of a year that reached a position.
+/// The games of one year that reached a position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct HistoryYear {
-    /// The year; `None` for games whose year is not known.
+    /// Year; `null` for games without a known year.
     pub year: Option<u16>,
-    /// What came of the games.
+    /// Games that reached the position, by result.
     #[serde(flatten, serialize_with = "by_result")]
     #[cfg_attr(test, schemars(with = "super::ByResult"))]
     pub results: ResultCounts,
-    /// How many games of the year have a result, whether they reached the position or not.
+    /// Number of all games of the year that pass the filters and have a result, whether they reached the
+    /// position or not.
     pub games_of_year: u64,
-    /// How often the moves were played that were played most in all years; the same ones in each year.
+    /// The moves that are the most frequent ones over all years, with their games in this year. All years
+    /// list the same moves.
     pub moves: Vec<HistoryMove>,
 }
 
-/// How often a move was played in a year.
+/// The number of games with a move in one year.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistoryMove {
@@ -34,7 +36,7 @@ pub struct HistoryMove {
     pub uci: String,
     /// The move in SAN.
     pub san: String,
-    /// How many games with a result it was played in.
+    /// Number of games with a result in which the move was played.
     pub games: u64,
 }
 
@@ -45,13 +47,13 @@ struct Counted {
     moves: SortedMap<MoveCode, u64>,
 }
 
-/// What came of the games of a month that reached a position.
+/// The games of one month that reached a position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistoryMonth {
     /// Year and month, such as `2024-02`.
     pub month: String,
-    /// What came of the games.
+    /// Games that reached the position, by result.
     #[serde(flatten, serialize_with = "by_result")]
     #[cfg_attr(test, schemars(with = "super::ByResult"))]
     pub results: ResultCounts,

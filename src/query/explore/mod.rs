@@ -44,62 +44,65 @@ pub struct ExploreQuery<'a> {
     pub openings: Option<&'a OpeningBook>,
 }
 
-/// What was played from a position.
+/// The moves played from a position, and the results of the games.
 ///
-/// A game counts once, however often it returned to the position. Games without a result are counted apart.
+/// A game counts once, even if it reached the position several times. Games without a result are counted
+/// separately.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PositionStatistics {
-    /// What the position is called.
+    /// Opening of the position, or of the last named position on the way to it; `null` if there is none.
     pub opening: Option<Opening>,
-    /// What came of the games.
+    /// Games that reached the position, by result.
     #[serde(flatten, serialize_with = "by_result")]
     #[cfg_attr(test, schemars(with = "ByResult"))]
     pub results: ResultCounts,
-    /// What the side that was asked for scored.
+    /// Ratings of the requested side. Missing unless a side was requested.
     #[serde(flatten)]
     pub score: Option<SideScore>,
-    /// Games that reached it and have no result.
+    /// Number of games without a result that reached the position. Other numbers do not include them.
     pub unfinished: u64,
-    /// Games with a result that did not pass all the positions of the moves that were given: they reached this one by another order of
-    /// moves. `None` if fewer than two moves lead to it, or if this is not known.
+    /// Number of games with a result that reached the position in another move order than the given one: they
+    /// did not have all positions on the way. Missing if fewer than two moves were given, or if the number is
+    /// not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transposed: Option<u64>,
-    /// Games with a variation that reaches the position or begins there, with a result or without. `None` if variations were not
-    /// looked into.
+    /// Number of games, with or without a result, with a variation that reaches the position or begins there.
+    /// Missing unless variations were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_variations: Option<u64>,
-    /// The moves, the most frequent first, then those that stand in the variations of most games, then by their UCI notation.
+    /// The moves played from the position, the most frequent first. Equally frequent moves are ordered by the
+    /// number of games with them in variations, then by UCI notation.
     pub moves: Vec<MoveStatistics>,
-    /// The games with the highest mean rating, best first.
+    /// The games with the highest mean rating of both players, the highest first.
     pub top_games: Vec<ListedGame>,
     /// The latest games, the latest first.
     pub recent_games: Vec<ListedGame>,
-    /// Games with a result that ended in the position.
+    /// Number of games with a result that ended in the position.
     #[serde(skip)]
     pub ended: u64,
-    /// How many moves there are beyond the limit.
+    /// Number of moves omitted because of the limit.
     #[serde(skip)]
     pub hidden_moves: usize,
 }
 
-/// What was played from a position, and what was asked besides.
+/// The moves played from a position, with additional requested data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExploreAnswer {
-    /// What was played.
+    /// The moves played from the position.
     #[serde(flatten)]
     pub explored: PositionStatistics,
-    /// The games by year.
+    /// Games by year, in ascending order, unknown years last. Missing unless requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<HistoryYear>>,
-    /// What was played in other games.
+    /// The same for the games to compare with. Missing unless requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub versus: Option<PositionStatistics>,
 }
 
-/// A move played from the position, or made there by a variation.
+/// A move played from the position, or a move of a variation there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -111,37 +114,38 @@ pub struct MoveStatistics {
     pub uci: String,
     /// The move in SAN.
     pub san: String,
-    /// The mean rating of the players who made the move.
+    /// Mean rating of the players who made the move; `null` if no rating is known.
     pub average_rating: Option<u64>,
-    /// What came of the games.
+    /// Games with the move, by result.
     #[serde(flatten, serialize_with = "by_result")]
     #[cfg_attr(test, schemars(with = "ByResult"))]
     pub results: ResultCounts,
-    /// What the side that was asked for scored.
+    /// Ratings of the requested side in games with the move. Missing unless a side was requested.
     #[serde(flatten)]
     pub score: Option<SideScore>,
-    /// Games in which a variation makes the move, with a result or without. A move that stands in variations only was played in no
-    /// game. `None` if variations were not looked into.
+    /// Number of games, with or without a result, with the move in a variation. A move that occurs only in
+    /// variations has no other games. Missing unless variations were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_variations: Option<u64>,
-    /// The game in which it was played, if there is only one.
+    /// The game with the move, if there is only one; otherwise `null`.
     pub game: Option<GameEntry>,
-    /// What the position after the move is called.
+    /// Opening of the position after the move; `null` if it has no name.
     pub opening: Option<Opening>,
 }
 
-/// What one side scored.
+/// Ratings that describe the performance of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SideScore {
-    /// The side.
+    /// The requested side: `white` or `black`.
     #[serde(serialize_with = "as_color")]
     #[cfg_attr(test, schemars(with = "String", extend("enum" = ["white", "black"])))]
     pub color: Color,
-    /// The opponents' mean rating, of games in which it is known.
+    /// Mean rating of the side's opponents, from games with a result and a known opponent's rating; `null` if
+    /// there are none.
     pub average_opponent_rating: Option<u64>,
-    /// The performance rating by the table of FIDE, from the same games.
+    /// The side's performance rating by FIDE's table, from the same games; `null` if there are none.
     pub performance: Option<i32>,
 }
 
@@ -167,13 +171,13 @@ impl SideScore {
     }
 }
 
-/// A game of a list, and how it went on.
+/// A game that reached the position, and its next move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListedGame {
-    /// The move played from the position; `None` if the game ended there.
+    /// The move played from the position, in UCI notation; `null` if the game ended there.
     pub uci: Option<String>,
-    /// The same in SAN.
+    /// The same move in SAN.
     #[serde(skip)]
     pub san: Option<String>,
     /// The game.
@@ -181,36 +185,36 @@ pub struct ListedGame {
     pub game: GameEntry,
 }
 
-/// A game as Lichess tells it.
+/// A game in the form of Lichess's opening explorer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GameEntry {
-    /// Its number: a text, as ids are there.
+    /// Number of the game, as a string like the IDs of Lichess.
     #[serde(serialize_with = "as_text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub id: GameId,
-    /// Who won, if anybody did.
+    /// The side that won; `null` if the game was drawn or has no result.
     pub winner: Option<Winner>,
     /// White's player.
     pub white: Player,
     /// Black's player.
     pub black: Player,
-    /// The year, if it is known.
+    /// Year; `null` if unknown.
     pub year: Option<u16>,
-    /// Year and month, such as `2024-02`.
+    /// Year and month, such as `2024-02`; `null` if the month is unknown.
     pub month: Option<String>,
     /// The result.
     #[serde(skip)]
     pub result: GameResult,
-    /// `YYYY.MM.DD`, unknown parts `??`.
+    /// Date, `YYYY.MM.DD` with `??` for unknown parts.
     #[serde(skip)]
     pub date: Option<String>,
-    /// Event.
+    /// Name of the event.
     #[serde(skip)]
     pub event: Option<String>,
 }
 
-/// Who won a game.
+/// The side that won a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -225,9 +229,9 @@ pub enum Winner {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Player {
-    /// The name.
+    /// Name; `null` if unknown.
     pub name: Option<String>,
-    /// The rating.
+    /// Rating; `null` if unknown.
     pub rating: Option<u16>,
 }
 
@@ -394,12 +398,15 @@ impl GameEntry {
     }
 }
 
-/// Games by result.
+/// Number of games by result.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ByResult {
+    /// Number of games won by White.
     white: u32,
+    /// Number of drawn games.
     draws: u32,
+    /// Number of games won by Black.
     black: u32,
 }
 

@@ -15,32 +15,34 @@ use crate::store::{self, Lines, ListLengths};
 /// The maximum number of moves in a tree: more are useless, and each takes a query of its own.
 const MOST_MOVES: usize = 10_000;
 
-/// What was played from a position, some moves deep.
+/// The moves played from a position, as a tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MoveTree {
-    /// What the position is called.
+    /// Opening of the position, or of the last named position on the way to it; `null` if there is none.
     pub opening: Option<Opening>,
-    /// What came of the games.
+    /// Games that reached the position, by result.
     #[serde(flatten, serialize_with = "by_result")]
     #[cfg_attr(test, schemars(with = "super::ByResult"))]
     pub results: ResultCounts,
-    /// What the side that was asked for scored.
+    /// Ratings of the requested side. Missing unless a side was requested.
     #[serde(flatten)]
     pub score: Option<SideScore>,
-    /// Games that reached it and have no result.
+    /// Number of games without a result that reached the position. Other numbers do not include them.
     pub unfinished: u64,
-    /// Games with a result that ended in it.
+    /// Number of games with a result that ended in the position.
     #[serde(skip)]
     pub ended: u64,
-    /// The moves, the most frequent first.
+    /// The moves played from the position, the most frequent first.
     pub moves: Vec<TreeMove>,
-    /// Whether there are more moves than can be told. Those that are told are the most frequent then.
+    /// Whether moves were omitted because the tree can have at most 10,000. The tree then has the most
+    /// frequent moves.
     pub is_cut: bool,
 }
 
-/// A move of a tree. Its games are those that had the position before it, by whatever moves, and played it.
+/// A move of a tree. Its games are those that had the position before it, in any move order, and played it
+/// there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -48,19 +50,20 @@ pub struct TreeMove {
     /// The move.
     #[serde(flatten)]
     pub played: MoveStatistics,
-    /// The number of the move.
+    /// Number of the move.
     #[serde(skip)]
     pub move_number: u32,
-    /// Who plays it.
+    /// The side that makes the move.
     #[serde(skip)]
     pub side: Color,
-    /// How many games with a result had the position before it.
+    /// Number of games with a result that had the position before the move.
     pub games_before: u64,
-    /// If the position after it stands elsewhere in the tree: the moves that lead there, from the first position of the tree; no moves are
-    /// that position itself. What was played then is told there only.
+    /// If the position after the move is also elsewhere in the tree: the moves that lead to it there, from
+    /// the first position of the tree; empty for the first position itself. The next moves are listed only
+    /// there. Missing for all other moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
-    /// What was played then, the most frequent move first.
+    /// The moves played after this one, the most frequent first.
     pub moves: Vec<Self>,
 }
 

@@ -10,29 +10,29 @@ use crate::query::explore::{
 use crate::query::explorer::game_code::game_code;
 use crate::store::{self, Database, GameMarks, NameFilter};
 
-/// What was played from a position.
+/// The moves played from a position, in the form of Lichess's opening explorer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExplorerAnswer {
-    /// Games won by White.
+    /// Number of games won by White.
     pub white: u32,
-    /// Games drawn.
+    /// Number of drawn games.
     pub draws: u32,
-    /// Games won by Black.
+    /// Number of games won by Black.
     pub black: u32,
-    /// What the position is called.
+    /// Opening of the position, or of the last named position on the way to it; `null` if there is none.
     pub opening: Option<Opening>,
-    /// The moves, the most frequent first.
+    /// The moves played from the position, the most frequent first.
     pub moves: Vec<ExplorerMove>,
-    /// The games with the highest mean rating, best first.
+    /// The games with the highest mean rating of both players, the highest first.
     pub top_games: Vec<ExplorerListedGame>,
     /// The latest games, the latest first.
     pub recent_games: Vec<ExplorerListedGame>,
-    /// The games by month, where they are asked for.
+    /// Games by month. Missing unless the request has `history=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<HistoryMonth>>,
-    /// How many others wait for an answer, where that is told.
+    /// Only in answers of `/player`: the number of requests that are served before this one, always 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_position: Option<u32>,
 }
@@ -42,36 +42,39 @@ pub struct ExplorerAnswer {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExplorerMove {
-    /// The move in UCI notation; a king that castles takes its rook.
+    /// The move in UCI notation. Castling is written as the king taking its own rook: `e1h1`.
     pub uci: String,
     /// The move in SAN.
     pub san: String,
-    /// The mean rating of the players who made the move; 0 if none is known. It is not told of one player's games.
+    /// Mean rating of the players who made the move; 0 if no rating is known. Missing in answers of
+    /// `/player`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub average_rating: Option<u64>,
-    /// Of one player's games: the opponents' mean rating; 0 if none is known.
+    /// Only in answers of `/player`: mean rating of the player's opponents in games with the move; 0 if no
+    /// rating is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub average_opponent_rating: Option<u64>,
-    /// Of one player's games: the performance rating; 0 if no opponent's rating is known.
+    /// Only in answers of `/player`: the player's performance rating in games with the move; 0 if no
+    /// opponent's rating is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub performance: Option<i32>,
-    /// Games won by White.
+    /// Number of games with the move that White won.
     pub white: u32,
-    /// Games drawn.
+    /// Number of drawn games with the move.
     pub draws: u32,
-    /// Games won by Black.
+    /// Number of games with the move that Black won.
     pub black: u32,
-    /// The game in which it was played, if there is only one.
+    /// The game with the move, if there is only one; otherwise `null`.
     pub game: Option<ExplorerGame>,
-    /// What the position after the move is called.
+    /// Opening of the position after the move; `null` if it has no name.
     pub opening: Option<Opening>,
 }
 
-/// A game of a list, and how it went on.
+/// A game that reached the position, and its next move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExplorerListedGame {
-    /// The move played from the position; empty if the game ended there.
+    /// The move played from the position, in UCI notation; empty if the game ended there.
     pub uci: String,
     /// The game.
     #[serde(flatten)]
@@ -82,21 +85,21 @@ pub struct ExplorerListedGame {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExplorerGame {
-    /// Eight letters and digits.
+    /// Eight letters and digits: the game's ID at Lichess, or its number in this database in base 62.
     pub id: String,
-    /// Who won, if anybody did.
+    /// The side that won; `null` for a draw.
     pub winner: Option<Winner>,
-    /// How fast it was; where that is not known it counts as classical.
+    /// Speed, in the classes of Lichess; `classical` if it is unknown.
     pub speed: String,
-    /// `casual` if the name of its event says so, else `rated`.
+    /// `casual` if the name of the event says so; otherwise `rated`.
     pub mode: &'static str,
     /// White's player.
     pub white: ExplorerPlayer,
     /// Black's player.
     pub black: ExplorerPlayer,
-    /// The year; 0 if it is not known.
+    /// Year; 0 if it is unknown.
     pub year: u16,
-    /// Year and month, such as `2024-02`; the first month if only the year is known.
+    /// Year and month, such as `2024-02`; January if only the year is known.
     pub month: String,
 }
 
@@ -104,9 +107,9 @@ pub struct ExplorerGame {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExplorerPlayer {
-    /// The name; `?` if it is not known.
+    /// Name; `?` if it is unknown.
     pub name: String,
-    /// The rating; 0 if it is not known.
+    /// Rating; 0 if it is unknown.
     pub rating: u16,
 }
 

@@ -15,23 +15,23 @@ use crate::store::PlayedGame;
 /// The maximum number of moves in a tree: more are useless.
 const MOST_MOVES: usize = 10_000;
 
-/// A move that was played in some games after the same moves.
+/// A move of a player's games, after the same moves before it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LineNode {
-    /// How many half-moves were played up to this one, which counts.
+    /// Number of half-moves up to and including this one: 1 for the first move of the game.
     pub ply: u32,
     /// The move in SAN.
     pub san: String,
     /// The move in UCI notation.
     pub uci: String,
-    /// The line of most games in the tree that comes to the same position, if it is another one: `1. d4 Nf6 2. c4`. The games of both are
-    /// counted apart.
+    /// The most frequent line of the tree that reaches the same position by other moves: `1. d4 Nf6 2. c4`.
+    /// The games of both lines are counted separately. `null` if this line is the most frequent one.
     pub transposes_to: Option<String>,
-    /// What came of the games.
+    /// Record of the games with this line.
     #[serde(flatten)]
     pub record: Record,
-    /// How games went on, the most frequent move first.
+    /// The moves played after this one, the most frequent first.
     pub next: Vec<Self>,
 }
 

@@ -41,65 +41,71 @@ pub struct PlayerQuery<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlayerRecord {
-    /// The players whose names fit, most games first; all of their games count. Filters do not count here.
+    /// The players whose names match, most games first. The games of all of them are counted. Filters do not
+    /// change these numbers.
     pub players: Vec<ListedPlayer>,
-    /// All games.
+    /// Record of all games.
     pub all: Record,
-    /// Those with White.
+    /// Record of the games with White.
     pub white: SideRecord,
-    /// Those with Black.
+    /// Record of the games with Black.
     pub black: SideRecord,
-    /// By the kinds of endings that games reached, most games first. A game counts once in each of them.
+    /// Records by kind of ending, most games first. A game counts once for each kind that it reached.
     pub endings: Vec<EndingRecord>,
-    /// By year, the first one first; the games of unknown years stand last.
+    /// Records by year, in ascending order; games without a known year come last.
     pub years: Vec<YearRecord>,
-    /// By the opponents' ratings, in steps of a hundred, the highest first; games against opponents without a rating stand last.
+    /// Records by the opponents' ratings, in steps of 100, the highest first; games against opponents without
+    /// a rating come last.
     pub opponent_ratings: Vec<RatingRecord>,
-    /// By how fast the games were, most games first.
+    /// Records by speed, most games first.
     pub speeds: Vec<SpeedRecord>,
-    /// By opponent, most games first.
+    /// Records by opponent, most games first; unknown opponents come last. The request limits their number.
     pub opponents: Vec<OpponentRecord>,
-    /// How many opponents there are.
+    /// Number of different opponents with a known name, including those that are not listed.
     pub opponent_count: u64,
-    /// Wins against the highest rated opponents, the highest first, the latest first where ratings are equal.
+    /// Wins against the highest rated opponents: the highest rating first, for equal ratings the latest game
+    /// first.
     pub best_wins: Vec<PlayerGame>,
 }
 
-/// What came of the games with one side.
+/// A player's record with one side.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SideRecord {
-    /// All games with this side.
+    /// Record of all games with this side.
     #[serde(flatten)]
     pub record: Record,
-    /// By opening, most games first.
+    /// Records by opening, most games first; games without a named opening come last. The request limits
+    /// their number.
     pub openings: Vec<OpeningRecord>,
-    /// How many openings there are.
+    /// Number of different named openings, including those that are not listed.
     pub opening_count: u64,
-    /// What was played most, as a tree.
+    /// The most frequent moves from the start position, as a tree.
     pub lines: Vec<LineNode>,
-    /// Whether there are more moves than can be told. Those that are told are the most frequent then.
+    /// Whether moves were omitted because a tree can have at most 10,000. The tree then has the most frequent
+    /// moves.
     #[serde(skip)]
     pub lines_are_cut: bool,
 }
 
-/// What came of some games.
+/// A player's results in some games.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(with = "RecordFields"))]
 #[serde(into = "RecordFields")]
 pub struct Record {
-    /// Games, also those without a result. One that the player played against himself counts once here, and below for both sides.
+    /// Number of games, with or without a result. A game of the player against himself counts once here, and
+    /// for both sides in all other numbers.
     pub games: u64,
-    /// Games won.
+    /// Number of games won.
     pub wins: u32,
-    /// Games drawn.
+    /// Number of games drawn.
     pub draws: u32,
-    /// Games lost.
+    /// Number of games lost.
     pub losses: u32,
-    /// Games without a result.
+    /// Number of games without a result.
     pub unfinished: u32,
-    /// The player's ratings, added up, and how many there are.
+    /// Sum of the player's known ratings, and their number.
     ratings: (u64, u32),
     rated: RatedScore,
     /// The game that was counted last.
@@ -165,18 +171,28 @@ impl Record {
     }
 }
 
-/// What is told of a record.
+/// A player's results in some games.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct RecordFields {
+    /// Number of games, with or without a result. A game of the player against himself counts once here, and
+    /// for both sides in all other numbers.
     games: u64,
+    /// Number of games that the player won.
     wins: u32,
+    /// Number of drawn games.
     draws: u32,
+    /// Number of games that the player lost.
     losses: u32,
+    /// Number of games without a result.
     unfinished: u32,
+    /// The player's mean rating; `null` if no rating is known.
     rating: Option<u64>,
+    /// Mean rating of the opponents in the games counted by `performance_games`; `null` if there are none.
     opponent_rating: Option<u64>,
+    /// Performance rating by FIDE's table, from the same games; `null` if there are none.
     performance: Option<i32>,
+    /// Number of games with a result against opponents with a known rating.
     performance_games: u64,
 }
 
@@ -197,97 +213,97 @@ impl From<Record> for RecordFields {
     }
 }
 
-/// What came of an opening.
+/// A player's record in one opening.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpeningRecord {
-    /// Its code; `None` for games in which none is known.
+    /// ECO code; `null` for games without a named opening.
     pub eco: Option<String>,
-    /// Its name.
+    /// Name of the opening; `null` for games without a named opening.
     pub name: Option<String>,
-    /// The games.
+    /// Record of the games with this opening.
     #[serde(flatten)]
     pub record: Record,
 }
 
-/// What came of the games that reached a kind of ending.
+/// A player's record in one kind of ending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EndingRecord {
-    /// The kind.
+    /// Kind of ending, such as `rook`.
     #[serde(serialize_with = "as_name")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub kind: Ending,
-    /// The games.
+    /// Record of the games that reached this kind of ending.
     #[serde(flatten)]
     pub record: Record,
 }
 
-/// What came of a year.
+/// A player's record in one year.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct YearRecord {
-    /// The year, if it is known.
+    /// Year; `null` for games without a known year.
     pub year: Option<u16>,
-    /// The games.
+    /// Record of the games of this year.
     #[serde(flatten)]
     pub record: Record,
 }
 
-/// What came of games against opponents who were rated alike.
+/// A player's record against opponents with similar ratings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RatingRecord {
-    /// The lowest of a hundred ratings; `None` where the opponents' ratings are not known.
+    /// Lowest rating of the step: 2400 is 2400 to 2499. `null` for opponents without a rating.
     pub from: Option<u16>,
-    /// The games.
+    /// Record of the games against these opponents.
     #[serde(flatten)]
     pub record: Record,
 }
 
-/// What came of games of one speed.
+/// A player's record at one speed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SpeedRecord {
-    /// A class of Lichess, if it is known.
+    /// Speed, in the classes of Lichess, such as `blitz`; `null` for games with an unknown speed.
     pub speed: Option<String>,
-    /// The games.
+    /// Record of the games at this speed.
     #[serde(flatten)]
     pub record: Record,
 }
 
-/// What came of games against one opponent.
+/// A player's record against one opponent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpponentRecord {
-    /// The name, if it is known: of several spellings, that of the player.
+    /// The opponent's main name; `null` for games with an unknown opponent.
     pub name: Option<String>,
-    /// The games.
+    /// Record of the games against this opponent.
     #[serde(flatten)]
     pub record: Record,
 }
 
-/// A game as a player saw it.
+/// A game from the player's view.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlayerGame {
-    /// Its number.
+    /// Number of the game.
     pub game_id: GameId,
-    /// The player's side.
+    /// The player's side: `w` or `b`.
     #[serde(serialize_with = "as_letter")]
     #[cfg_attr(test, schemars(with = "String", extend("enum" = ["w", "b"])))]
     pub side: Color,
-    /// `YYYY.MM.DD`, unknown parts `??`.
+    /// Date, `YYYY.MM.DD` with `??` for unknown parts; `null` if unknown.
     pub date: Option<String>,
-    /// The opponent's name.
+    /// The opponent's main name; `null` if unknown.
     pub opponent: Option<String>,
-    /// The opponent's rating.
+    /// The opponent's rating; `null` if unknown.
     pub opponent_rating: Option<u16>,
-    /// Event.
+    /// Name of the event; `null` if unknown.
     pub event: Option<String>,
-    /// The code of the opening.
+    /// ECO code of the opening; `null` if the opening has no name.
     pub eco: Option<String>,
-    /// Its name.
+    /// Name of the opening; `null` if it has none.
     pub opening: Option<String>,
 }
 

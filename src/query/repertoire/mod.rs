@@ -50,45 +50,49 @@ pub enum RepertoireError {
     UnknownSide,
 }
 
-/// What came of a repertoire.
+/// A repertoire for one side, compared with the games.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Repertoire {
-    /// Whose it is.
+    /// Side of the repertoire: `w` or `b`.
     #[serde(serialize_with = "as_letter")]
     #[cfg_attr(test, schemars(with = "String", extend("enum" = ["w", "b"])))]
     pub side: Color,
-    /// Whether that was told. If not, it is the side that has fewer moves to choose from.
+    /// Whether the side was given, in the request or in the PGN's tags. `false`: it was derived, as the side
+    /// with fewer alternative moves.
     pub is_side_told: bool,
-    /// How many different positions it has.
+    /// Number of different positions in the repertoire.
     pub positions: u64,
-    /// Its lines, in the order of the text: from a start position to an end, none the beginning of another.
+    /// The lines of the repertoire, in the order of its text: each from a start position to the last move of
+    /// a variation.
     pub lines: Vec<RepertoireLine>,
-    /// Moves of the other side that it does not answer, the most frequent first.
+    /// Opponent moves that the repertoire has no answer to, the most frequent first. Moves that are rarer
+    /// than the request demands are omitted.
     pub unanswered: Vec<Departure>,
-    /// How many there are, those included that are not listed.
+    /// Number of moves that `unanswered` would have without its limit.
     pub unanswered_count: u64,
-    /// Moves that the own side made instead of those of the repertoire, the most frequent first.
+    /// Own moves that differ from the repertoire, the most frequent first. Moves that are rarer than the
+    /// request demands are omitted.
     pub departures: Vec<Departure>,
-    /// How many there are, those included that are not listed.
+    /// Number of moves that `departures` would have without its limit.
     pub departure_count: u64,
-    /// The latest games that followed it, the latest first.
+    /// The latest games that followed the repertoire, the latest first.
     pub games: Vec<FollowingGame>,
-    /// Whether more games followed it than are listed.
+    /// Whether more games followed the repertoire than are listed.
     pub more_games: bool,
 }
 
-/// What came of some games, as the side saw them that the repertoire is for.
+/// The results of some games, from the view of the repertoire's side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Score {
-    /// Games, also those without a result.
+    /// Number of games, including games without a result.
     pub games: u64,
-    /// Games won.
+    /// Number of games won by the repertoire's side.
     pub wins: u64,
-    /// Games drawn.
+    /// Number of drawn games.
     pub draws: u64,
-    /// Games lost.
+    /// Number of games lost by the repertoire's side.
     pub losses: u64,
 }
 
@@ -120,67 +124,68 @@ impl Score {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RepertoireLine {
-    /// The first game of the text that has it, from 1.
+    /// Number of the first game with this line in the repertoire's text, from 1.
     pub chapter: u32,
-    /// What that game is called.
+    /// Name of that game; `null` if it has none.
     pub name: Option<String>,
-    /// The position in which it begins, all six fields, if that is not the start position.
+    /// FEN of the line's first position, all six fields; `null` for the standard start position.
     pub start_fen: Option<String>,
-    /// Its moves.
+    /// The moves of the line.
     pub moves: Vec<RepertoireMove>,
-    /// The games that reached its last position, by whatever moves.
+    /// The games that reached the last position of the line, in any move order.
     #[serde(flatten)]
     pub score: Score,
-    /// How many half-moves of it were played by any game.
+    /// Number of half-moves up to the last move of the line that any game made there; 0 if no game made any.
     pub followed: u32,
-    /// Whether it ends with a move of the other side, so that nothing is said of what to play then.
+    /// Whether the line ends with an opponent move, so that the repertoire has no reply to it.
     pub is_open: bool,
-    /// The last place where the other side left it: of the moves that are not in the repertoire and frequent enough, that of most games.
+    /// The most frequent opponent move outside the repertoire, at the last position of the line with such a
+    /// move that is frequent enough; `null` if there is none.
     pub left_by: Option<RepertoireMove>,
 }
 
-/// A move of a line, or from one of its positions.
+/// A move of a line, or a move that leaves it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RepertoireMove {
-    /// The number of the move.
+    /// Number of the move.
     pub move_number: u32,
-    /// Who made it.
+    /// Side that makes the move: `w` or `b`.
     #[serde(serialize_with = "as_letter")]
     #[cfg_attr(test, schemars(with = "String", extend("enum" = ["w", "b"])))]
     pub side: Color,
     /// The move in SAN.
     pub san: String,
-    /// The same in UCI notation.
+    /// The move in UCI notation.
     pub uci: String,
-    /// How many games made it there.
+    /// Number of games that made the move in that position.
     pub games: u64,
 }
 
-/// A move that is not in the repertoire, from a position that is.
+/// A move outside the repertoire, played from one of its positions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Departure {
-    /// The moves that lead to the position in the repertoire: `1. e4 c5 2. Nf3`.
+    /// The repertoire's moves that lead to the position before the move: `1. e4 c5 2. Nf3`.
     pub after: String,
-    /// The number of the move.
+    /// Number of the move.
     pub move_number: u32,
-    /// Who made it.
+    /// Side that made the move: `w` or `b`.
     #[serde(serialize_with = "as_letter")]
     #[cfg_attr(test, schemars(with = "String", extend("enum" = ["w", "b"])))]
     pub side: Color,
-    /// The position before it, all six fields.
+    /// FEN of the position before the move, all six fields.
     pub fen: String,
     /// The move in SAN.
     pub san: String,
-    /// The same in UCI notation.
+    /// The move in UCI notation.
     pub uci: String,
-    /// The games that made it there.
+    /// The games that made the move there.
     #[serde(flatten)]
     pub score: Score,
-    /// How many games reached the position.
+    /// Number of games that reached the position before the move.
     pub reached: u64,
-    /// The moves that the repertoire has there, in SAN.
+    /// The repertoire's moves in that position, in SAN; empty if it has none.
     pub expected: Vec<String>,
 }
 
@@ -188,27 +193,27 @@ pub struct Departure {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FollowingGame {
-    /// Its number.
+    /// Number of the game.
     pub game_id: GameId,
-    /// `YYYY.MM.DD`, unknown parts `??`.
+    /// Date, `YYYY.MM.DD` with `??` for unknown parts; `null` if unknown.
     pub date: Option<String>,
-    /// White's player.
+    /// Name of White's player; `null` if unknown.
     pub white: Option<String>,
-    /// White's rating.
+    /// White's rating; `null` if unknown.
     pub white_elo: Option<u16>,
-    /// Black's player.
+    /// Name of Black's player; `null` if unknown.
     pub black: Option<String>,
-    /// Black's rating.
+    /// Black's rating; `null` if unknown.
     pub black_elo: Option<u16>,
-    /// The result.
+    /// Result: `1-0`, `0-1`, `1/2-1/2` or `*`.
     pub result: &'static str,
-    /// Event.
+    /// Name of the event; `null` if unknown.
     pub event: Option<String>,
-    /// The moves that lead to the last position of the repertoire that it reached, as the repertoire has them: `1. e4 c5 2. Nf3`.
+    /// The repertoire's moves up to its last position that the game reached: `1. e4 c5 2. Nf3`.
     pub followed: String,
-    /// The game's next move in SAN; `None` if it ended there.
+    /// The game's move in that position, in SAN; `null` if the game ended there.
     pub next: Option<String>,
-    /// Whether that position is the end of a line.
+    /// Whether a line of the repertoire ends in that position.
     pub is_end: bool,
 }
 

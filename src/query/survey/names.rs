@@ -7,11 +7,11 @@ use crate::store::{self, Database, NameFilter, Named};
 /// The maximum number of names to compare, some hundred nanoseconds each.
 const COMPARED: usize = 500_000;
 
-/// Names that begin with a text.
+/// Names that begin with a text, or have a word that begins with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FoundNames {
-    /// Those that begin so letter by letter first, then those with a word that does.
+    /// The names: first those that begin with the text, then those with another word that does.
     pub names: Vec<String>,
 }
 

@@ -5,27 +5,27 @@ use serde::Serialize;
 use crate::query::survey::statistics::GameCounts;
 use crate::store::{self, Database, Selection};
 
-/// The openings of some games.
+/// Games by opening.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpeningList {
-    /// All games.
+    /// Number of all games, including games without a named opening.
     pub games: u64,
-    /// How many openings there are.
+    /// Number of different openings, including those that are not listed.
     pub count: usize,
-    /// Some of them, most games first.
+    /// The openings with the most games, most games first.
     pub openings: Vec<OpeningShare>,
-    /// The games whose opening has no name.
+    /// Games without a named opening.
     pub unnamed: GameCounts,
 }
 
-/// An opening, and the games that went through it.
+/// An opening, and its games by result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpeningShare {
-    /// ECO code.
+    /// ECO code, such as `B90`.
     pub eco: String,
-    /// Name.
+    /// Name, such as `Sicilian Defense: Najdorf Variation`.
     pub name: String,
     /// The games.
     #[serde(flatten)]

@@ -5,30 +5,31 @@ use serde::Serialize;
 use crate::id::GameId;
 use crate::store::{self, Database, GameProblem, ProblemPage};
 
-/// A page of problems.
+/// A page of the list of problems.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FoundProblems {
     /// The problems, in the order in which they were found.
     pub problems: Vec<FoundProblem>,
-    /// The last one, if there may be more.
+    /// Value of the parameter `cursor` for the next page, which can be empty; `null` if this is the last
+    /// page.
     pub next_cursor: Option<String>,
 }
 
-/// A problem and where it stands.
+/// A problem and its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FoundProblem {
-    /// Its number.
+    /// Number of the problem: the row of `problem`.
     pub problem_id: u64,
-    /// The file.
+    /// Path of the file, as given to `index`; `null` if unknown.
     pub source: Option<String>,
-    /// The game, if it was kept.
+    /// Number of the game; `null` if it is not stored, or if the problem is outside any game.
     pub game_id: Option<GameId>,
-    /// Which game of the file, from 1.
+    /// Number of the game in the file, from 1; `null` if the problem is outside any game.
     pub game_number: Option<u64>,
-    /// What is wrong, and where.
+    /// The problem.
     #[serde(flatten)]
     pub problem: GameProblem,
 }

@@ -18,16 +18,17 @@ pub struct SqlLimits {
     pub bytes: usize,
 }
 
-/// The rows of a query.
+/// The rows that a query returned.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SqlRows {
-    /// The names of the columns.
+    /// Names of the columns.
     pub columns: Vec<String>,
-    /// The rows: NULL, numbers, texts; a blob as its bytes in hexadecimal, `x'00ff'`. Whole numbers that not every program can read
-    /// exactly are texts too.
+    /// The rows, each an array with a value for each column: `null`, a number or a string. Integers beyond
+    /// 2^53 and infinities are strings, because JSON or some programs cannot represent them. A blob is a
+    /// string with its bytes in hexadecimal: `x'00ff'`.
     pub rows: Vec<Vec<Value>>,
-    /// Whether there are more.
+    /// Whether the query has more rows than were returned.
     pub truncated: bool,
 }
 

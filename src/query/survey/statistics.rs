@@ -4,19 +4,19 @@ use serde::Serialize;
 
 use crate::store::{self, Database, GameCharts, Outcomes, Selection};
 
-/// Games by result.
+/// Number of games by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GameCounts {
-    /// All of them.
+    /// Number of all games.
     pub games: u64,
-    /// Games won by White.
+    /// Number of games won by White.
     pub white: u64,
-    /// Games drawn.
+    /// Number of drawn games.
     pub draws: u64,
-    /// Games won by Black.
+    /// Number of games won by Black.
     pub black: u64,
-    /// Games without a result.
+    /// Number of games without a result.
     pub unfinished: u64,
 }
 
@@ -27,31 +27,31 @@ impl From<Outcomes> for GameCounts {
     }
 }
 
-/// The games of a selection in figures.
+/// Games by result, year, rating and length.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Statistics {
-    /// All of them.
+    /// All games.
     #[serde(flatten)]
     pub all: GameCounts,
-    /// By year, the first one first.
+    /// Games by year, in ascending order.
     pub years: Vec<YearCount>,
-    /// Those whose year is not known.
+    /// Games without a known year.
     pub undated: GameCounts,
-    /// How many points of rating each of `ratings` covers.
+    /// Width of each step of `ratings`, in rating points.
     pub rating_step: u16,
-    /// By the players' mean rating, the lowest first.
+    /// Games by the mean rating of both players, in ascending order. Steps without games are omitted.
     pub ratings: Vec<RatingCount>,
-    /// Those in which a rating is not known.
+    /// Games in which a player's rating is unknown.
     pub unrated: GameCounts,
-    /// How many half-moves each of `lengths` covers.
+    /// Width of each step of `lengths`, in half-moves.
     pub length_step: u32,
-    /// By how many half-moves they have, the shortest first.
+    /// Games by length, the shortest first. Steps without games are omitted.
     pub lengths: Vec<LengthCount>,
 }
 
-/// The games of a year.
+/// The games of one year, by result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct YearCount {
@@ -62,22 +62,22 @@ pub struct YearCount {
     pub counted: GameCounts,
 }
 
-/// The games with a mean rating.
+/// The games of one step of mean ratings, by result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RatingCount {
-    /// The lowest mean rating of these games.
+    /// Lowest mean rating of the step.
     pub rating: u16,
     /// The games.
     #[serde(flatten)]
     pub counted: GameCounts,
 }
 
-/// The games with a length.
+/// The games of one step of lengths, by result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LengthCount {
-    /// The fewest half-moves of these games.
+    /// Lowest number of half-moves of the step.
     pub plies: u32,
     /// The games.
     #[serde(flatten)]

@@ -44,21 +44,22 @@ pub(super) const ROUTES: &[Route] = &[get(
     games,
 )];
 
-/// A page of games.
+/// A page of the list of games.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct Page<'h> {
+    /// The games, each with the position where it matches.
     games: Vec<FoundPosition<'h>>,
-    /// How many of how many these are; `None` if there are none.
+    /// Number of games on this page and in all. `null` if there are no games, and on all pages but the first.
     total: Option<Total>,
-    /// Where the next page begins; `None` at the end.
+    /// Value of the parameter `cursor` for the next page; `null` on the last page.
     next_cursor: Option<String>,
-    /// Why there are none.
+    /// Reason why there are no games. `null` if there are some, and on all pages but the first.
     nothing: Option<NoHits>,
-    /// Names in filters that nobody bears.
+    /// Names in the filters that do not occur in the database.
     unknown_names: Vec<SimilarNames>,
-    /// Names in filters that fit several players, on the first page.
+    /// Names in the filters that match several players. Empty on all pages but the first.
     several_players: Vec<SeveralPlayers>,
 }
 

@@ -39,14 +39,14 @@ pub(super) const ROUTES: &[Route] = &[
     ),
 ];
 
-/// Whom the names of filters fit, where that is not one.
+/// Names in filters that match several players, or nothing.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct MatchingNames {
-    /// Names that fit several players.
+    /// Names that match several players.
     several_players: Vec<SeveralPlayers>,
-    /// Names that nobody bears.
+    /// Names that do not occur in the database.
     unknown_names: Vec<SimilarNames>,
 }
 

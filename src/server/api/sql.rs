@@ -75,12 +75,12 @@ pub(super) const ROUTES: &[Route] = &[post(
     run,
 )];
 
-/// A statement.
+/// A request to run an SQL statement.
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct Statement {
-    /// One statement that reads: SELECT, VALUES, WITH or EXPLAIN.
+    /// One statement that only reads: SELECT, VALUES, WITH or EXPLAIN.
     sql: String,
 }
 

@@ -73,10 +73,11 @@ fn info(_: &Call, database: &Database) -> Result<Answer, Problem> {
     Answer::json(&DatabaseContents::read(database, false)?)
 }
 
-/// The files that a database was made from.
+/// The files from which a database was made.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Sources {
+    /// The readings of these files, in input order.
     sources: Vec<SourceInfo>,
 }
 

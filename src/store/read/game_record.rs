@@ -91,26 +91,26 @@ pub struct GameRecord {
     pub positions: Vec<StoredPosition>,
 }
 
-/// One thing found wrong in a game.
+/// A problem found in a game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GameProblem {
-    /// Line in its source, from 1.
+    /// Line of the source's text, from 1.
     pub line: u64,
     /// Byte within the line, from 1.
     #[serde(rename = "column_number")]
     pub column: u64,
-    /// Where in its source, in bytes.
+    /// Byte within the source's decompressed text, from 0.
     pub byte_offset: u64,
-    /// The ply that could not be played.
+    /// Ply of the move that could not be played, from 0; `null` if the problem is not a move.
     pub ply: Option<Ply>,
-    /// The offending text.
+    /// The invalid text; `null` if there is none.
     pub token: Option<String>,
-    /// A word such as `illegal-move`.
+    /// Kind of problem, such as `illegal-move`.
     pub kind: String,
-    /// `warning` or `error`.
+    /// `warning`: corrected or ignored without loss; `error`: something was lost.
     pub severity: String,
-    /// A sentence.
+    /// The problem as a sentence.
     pub message: String,
 }
 
@@ -129,7 +129,7 @@ impl GameProblem {
     }
 }
 
-/// An opening's name.
+/// The name of an opening.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpeningName {

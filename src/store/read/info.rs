@@ -71,75 +71,76 @@ pub struct Totals {
     pub elapsed: Duration,
 }
 
-/// One run.
+/// A run of `index`, and what it added.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ImportInfo {
-    /// Its number.
+    /// Number of the run: the row of `import`.
     #[serde(rename = "import_id")]
     pub import: ImportId,
-    /// When it began, UTC.
+    /// Start of the run in UTC, `YYYY-MM-DDTHH:MM:SSZ`.
     pub started_at: String,
-    /// When it ended, UTC; `None` if it did not.
+    /// End of the run in UTC; `null` if it is still running, or did not finish.
     pub finished_at: Option<String>,
-    /// The program's version.
+    /// Version of the program.
     pub program_version: String,
-    /// What it was asked to do: a JSON object.
+    /// Options of the run: a JSON object.
     #[serde(serialize_with = "as_json")]
     #[cfg_attr(test, schemars(with = "serde_json::Value"))]
     pub options: String,
-    /// What it added.
+    /// Totals of what the run added.
     #[serde(flatten, serialize_with = "as_counts")]
     #[cfg_attr(test, schemars(with = "Counts"))]
     pub totals: ImportTotals,
 }
 
-/// One input file.
+/// One reading of an input file, and what it added. A file that grew has one for each reading.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SourceInfo {
-    /// Its number.
+    /// Number of the reading: the row of `source`.
     #[serde(rename = "source_id")]
     pub source: SourceId,
-    /// Its path as it was given.
+    /// Path of the file, as given to `index`.
     #[serde(serialize_with = "as_text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub path: PathBuf,
-    /// Size of its PGN text, decompressed; `None` if it was not read to its end.
+    /// Size of the file's PGN text in bytes, decompressed, as far as it could be read; `null` if nothing
+    /// could be read.
     pub bytes: Option<u64>,
-    /// BLAKE3 digest of these bytes, in hexadecimal.
+    /// BLAKE3 digest of this text, in hexadecimal; `null` if it was not read to its end.
     pub digest: Option<String>,
-    /// Games added from it.
+    /// Number of games added.
     pub games: u64,
-    /// Moves in them.
+    /// Number of half-moves of these games.
     pub plies: u64,
-    /// Problems found in it.
+    /// Number of problems found.
     pub problems: u64,
-    /// Games of it that were skipped as duplicates.
+    /// Number of games skipped as duplicates.
     pub duplicates: u64,
-    /// When all of it was indexed, UTC.
+    /// Time in UTC when the file was completely indexed; `null` if it was not, as for a damaged file.
     pub indexed_at: Option<String>,
 }
 
-/// How many games repeat others in one way.
+/// The number of games that repeat other games in one way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DuplicateCount {
-    /// `same`, `moves` or `prefix`.
+    /// Kind of duplicate: `same`, `moves`, `prefix` or `cut`.
     pub kind: String,
-    /// How many.
+    /// Number of games of this kind.
     pub count: u64,
 }
 
-/// How often one kind of problem was found.
+/// The number of problems of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProblemCount {
-    /// `warning` or `error`.
+    /// `warning`: corrected or ignored without loss; `error`: something was lost.
     pub severity: String,
-    /// The kind, such as `illegal-move`.
+    /// Kind of problem, such as `illegal-move`.
     pub kind: String,
-    /// How often.
+    /// Number of problems of this kind.
     pub count: u64,
 }
 
@@ -151,16 +152,23 @@ fn as_json<S: Serializer>(options: &str, serializer: S) -> Result<S::Ok, S::Erro
     }
 }
 
-/// What a run added, as it is told.
+/// Totals of what a run added.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Counts {
+    /// Number of games added.
     games: u64,
+    /// Number of half-moves of these games.
     plies: u64,
+    /// Number of positions of these games.
     positions: u64,
+    /// Number of different positions among them.
     distinct_positions: u64,
+    /// Number of problems found.
     problems: u64,
+    /// Number of games skipped as duplicates.
     duplicates: u64,
+    /// Wall time, in seconds.
     seconds: f64,
 }
 

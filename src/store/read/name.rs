@@ -149,7 +149,7 @@ const fn plain(letter: char) -> Option<&'static str> {
     })
 }
 
-/// What bears a name.
+/// What a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -45,21 +45,21 @@ pub struct OccurrenceCount {
     pub capped: bool,
 }
 
-/// How many hits a search has, as far as a few milliseconds can tell.
+/// The number of hits of a search, as far as it can be found in a few milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HitCount {
-    /// All counted.
+    /// The exact numbers of hits and games.
     Exact {
-        /// Hits.
+        /// Number of hits.
         occurrences: u64,
-        /// Games with a hit.
+        /// Number of games with a hit.
         games: u64,
     },
-    /// All games are counted, but not how often each reached the position.
+    /// The number of games with a hit. How often each game reached the position is not known.
     Games(u64),
-    /// At least so many games; 0 if nothing can be told.
+    /// A lower bound of the number of games with a hit; 0 if nothing is known.
     AtLeast(u64),
 }
 

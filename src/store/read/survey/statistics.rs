@@ -40,15 +40,16 @@ pub struct GameStatistics {
     pub unrated: u64,
 }
 
-/// How many games an opening has.
+/// The number of games with an opening.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpeningCount {
-    /// ECO code.
+    /// ECO code, such as `B90`.
     pub eco: String,
-    /// Name; `None` where games are counted by the ECO code that their PGN gives.
+    /// Name of the opening; `null` if no opening in the database has a name, so that games are counted by the
+    /// PGN's ECO code.
     pub name: Option<String>,
-    /// Games.
+    /// Number of games.
     pub games: u64,
 }
 
@@ -56,13 +57,13 @@ pub struct OpeningCount {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TreeSize {
-    /// Its name.
+    /// Name of the table or index.
     pub name: String,
-    /// The table it belongs to: its own name, unless it is an index.
+    /// Name of the table that an index belongs to; for a table, its own name.
     pub table: String,
-    /// Pages of it.
+    /// Number of database pages.
     pub pages: u64,
-    /// The same in bytes.
+    /// Size of these pages, in bytes.
     pub bytes: u64,
 }
 
