@@ -1,4 +1,4 @@
-//! Parquet files as engines read them that are not ours: equal counts, sums of keys, FENs and look-ups.
+//! Parquet files as other programs' engines read them: the same counts, sums of keys, FENs and look-ups as in SQLite.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,10 +7,10 @@ use crate::needs::{corpus, python_with};
 use crate::support::synthetic;
 use crate::workspace::{CLUB, ENDINGS, Workspace};
 
-/// Engines that are quick to install and to start.
+/// Engines that are fast to install and to start.
 const QUICK: [&str; 4] = ["duckdb", "clickhouse", "polars", "pyarrow"];
 
-/// Holds what engines read of these games against SQLite. Gives back the lines that the script prints.
+/// Compares what the engines read with SQLite. Returns the lines that the script prints.
 fn agree(games: Vec<u8>, modules: &str, engines: &[&str]) -> Option<Vec<String>> {
     let python = python_with(modules)?;
     let workspace = Workspace::in_memory().with("games.pgn", games).with("odd.pgn", [CLUB, ENDINGS].concat());
@@ -31,7 +31,7 @@ fn agree(games: Vec<u8>, modules: &str, engines: &[&str]) -> Option<Vec<String>>
     Some(printed.lines().map(str::to_owned).collect())
 }
 
-// The others run what the page on Parquet shows of them.
+// The other engines run the examples on the page about Parquet.
 #[test]
 fn duckdb_reads_the_rows_of_a_database() {
     let Some(lines) = agree(synthetic(100).to_vec(), "duckdb", &["duckdb"]) else { return };

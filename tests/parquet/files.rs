@@ -1,4 +1,4 @@
-//! Parquet files: the same rows as a database, whatever the way, and nothing half.
+//! Parquet files have the same rows as a database, however they are written, and no run leaves incomplete files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::needs::{corpus, python_with};
 use crate::workspace::{BLUNDER, CLUB, ENDINGS, SHUFFLE, Workspace};
 
-/// All files below a directory, by their paths from there, but for the manifest.
+/// All files below a directory, by their relative paths.
 fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut directories = vec![directory.to_owned()];
@@ -27,7 +27,7 @@ fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-/// Copies a directory with all that is below it.
+/// Copies a directory recursively.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a directory");
     for entry in fs::read_dir(from).expect("a directory") {
@@ -40,7 +40,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Holds the files of a directory against a database, row by row.
+/// Compares the files of a directory with a database, row by row.
 fn agree(workspace: &Workspace, directory: &str, database: &str) {
     let Some(python) = python_with("duckdb") else { return };
     let status = Command::new(python)
@@ -56,7 +56,7 @@ fn example(name: &str) -> String {
     format!("{}/examples/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Names and set-ups that need care.
+/// Names that need escaping, and set-ups.
 fn odd_games() -> String {
     [CLUB, ENDINGS, SHUFFLE, BLUNDER].concat()
 }
@@ -67,7 +67,7 @@ fn files_have_the_rows_of_a_database_whichever_way_they_are_written() {
     let [famous, annotated, odd] =
         [example("famous-games.pgn"), example("annotated.pgn"), "odd.pgn".to_owned()];
     let index = ["index", "--quiet", "--continuation-threshold", "2"];
-    // Few games where each month has files of its own.
+    // Only a few games if each month has its own files.
     for (part, inputs) in [
         ("month", &[&*annotated, &odd][..]),
         ("year", &[&annotated, &odd]),
@@ -76,7 +76,7 @@ fn files_have_the_rows_of_a_database_whichever_way_they_are_written() {
         let [written, exported, database] = ["written", "exported", "db"].map(|end| format!("{part}.{end}"));
         workspace.run(&[&index[..], &[&database], inputs].concat());
         workspace.run(&[&index[..], &["--partition-by", part, "--parquet", &written], inputs].concat());
-        // By year: on real games.
+        // Files by year are compared in a test with real games.
         if part != "year" {
             agree(&workspace, &written, &database);
         }
@@ -151,7 +151,7 @@ fn what_was_changed_in_files_is_found() {
     let text = fs::read_to_string(&manifest).expect("a manifest");
     fs::write(&manifest, text.replace(r#""rows": 53,"#, r#""rows": 54,"#)).expect("written");
     found("rows");
-    // Whatever has become of them, they can be written again.
+    // Damaged files can be overwritten.
     fs::remove_file(&part).expect("removed");
     fs::write(&manifest, text.replace(r#""rows": 53,"#, r#""rows": 54,"#)).expect("written");
     workspace.run(&[
@@ -187,7 +187,7 @@ fn nothing_is_replaced_without_overwrite_and_shards_coexist() {
     assert_eq!(write(&["--shard", "7"]).status, 3);
     let both = files(&workspace.path("tables"));
     assert_eq!(both.len(), 2 * first.len());
-    // The other shard stays, and files that the new run does not write go.
+    // The files of the other shard stay, and files that the new run does not write are removed.
     assert_eq!(write(&["--overwrite", "--partition-by", "none"]).status, 3);
     let replaced = files(&workspace.path("tables"));
     let of_shard = |files: &BTreeMap<PathBuf, Vec<u8>>, shard: &str| {
@@ -196,7 +196,7 @@ fn nothing_is_replaced_without_overwrite_and_shards_coexist() {
     assert_eq!(of_shard(&replaced, "part-00007-"), of_shard(&first, "part-00000-"));
     assert!(of_shard(&replaced, "part-00000-") < of_shard(&first, "part-00000-"));
     assert_eq!(workspace.run(&["verify", "--quiet", "--parquet", "tables"]).status, 0);
-    // What a run that was killed leaves is not read, and the next one removes it.
+    // A file left behind by a killed run is not read, and the next run removes it.
     let left = workspace.path("tables/game/part-00000-00009.parquet.partial");
     fs::write(&left, "half").expect("written");
     assert_eq!(workspace.run(&["verify", "--quiet", "--parquet", "tables"]).status, 0);
@@ -254,7 +254,7 @@ fn some_games_of_a_database_are_exported() {
     );
     let run = workspace.run(&["export", "games.db", "--parquet", "few", "--sort", "date", "--limit", "1"]);
     assert!(run.stderr.contains("1 game with"), "{run:?}");
-    // A move that cannot be played has no position.
+    // No position follows a move that cannot be played.
     let change = "UPDATE game_position SET move_code = 12345 WHERE game_id = 1 AND ply = 2";
     workspace.stdout_of(&["sql", "--write", "games.db", change]);
     let run = workspace.run(&["export", "games.db", "--parquet", "damaged"]);

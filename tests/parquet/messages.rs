@@ -74,7 +74,7 @@ fn a_full_disk_is_an_error_with_what_is_free_on_it() {
     }
 }
 
-/// The manifest, which makes files known, is the last thing that takes space: what was there stays until it is written.
+/// The manifest, which lists the files, is written last. Until then, the existing files stay.
 #[test]
 fn parquet_files_are_replaced_when_all_is_written() {
     let workspace = Workspace::in_memory().indexed(FAMOUS);
@@ -94,7 +94,7 @@ fn parquet_files_are_replaced_when_all_is_written() {
     let before = free();
     assert_eq!(export("disk/tables").status, 0);
     let taken = before - free();
-    // The manifest is larger than what is missing.
+    // The missing space is less than the manifest needs.
     let missing = 20 << 10;
     assert!(fs::metadata(disk.0.join("tables/_manifest-00000.json")).expect("a manifest").len() > missing);
     let fill = usize::try_from(free() + missing - taken).expect("a size");

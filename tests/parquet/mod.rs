@@ -1,4 +1,5 @@
-//! Parquet files: written, read by engines, and what the documentation says of them. The default build has none of this.
+//! Parquet files: writing them, reading them with other engines, and the pages about them. The default build has none
+//! of this.
 
 mod engines;
 mod files;

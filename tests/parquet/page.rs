@@ -1,4 +1,4 @@
-//! The page on Parquet files: what it shows of engines is run, and DuckDB is asked what the page on SQL asks SQLite.
+//! The page on Parquet files: its examples are run, and DuckDB runs the queries of the page on SQL.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::pages::{
 
 const PAGE: &str = "docs/parquet.md";
 
-/// Runs the commands of the page, in a directory that Python then finds as they leave it.
+/// Runs the commands of the page in a new directory. The Python examples then use its files.
 fn directory_with_files() -> tempfile::TempDir {
     let directory = directory_with_samples();
     std::fs::create_dir(directory.path().join("docs")).expect("a directory");
@@ -21,7 +21,7 @@ fn directory_with_files() -> tempfile::TempDir {
     directory
 }
 
-/// The blocks of Python of the page, each with what it prints.
+/// The Python blocks of the page, each with its expected output.
 fn examples(page: &str) -> Vec<(&str, &str)> {
     let blocks = page.split("```python\n").skip(1);
     let example = |rest| {
@@ -31,7 +31,7 @@ fn examples(page: &str) -> Vec<(&str, &str)> {
     blocks.map(example).collect()
 }
 
-/// Runs those of one kind. Gives back how many there are.
+/// Runs the wanted examples, and checks their output. Returns how many there are.
 fn print_what_they_say(python: &str, is_wanted: impl Fn(&str) -> bool) -> usize {
     let page = read(Path::new(PAGE));
     let directory = directory_with_files();
@@ -51,7 +51,7 @@ fn print_what_they_say(python: &str, is_wanted: impl Fn(&str) -> bool) -> usize 
 
 #[test]
 fn pages_with_parquet_print_what_they_say() {
-    // The page on Parquet files is run together with its Python.
+    // The page on Parquet files is tested together with its Python examples.
     let steps: usize = pages()
         .iter()
         .filter(|page| needs_parquet(page) && *page != Path::new(PAGE))

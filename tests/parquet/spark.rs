@@ -1,4 +1,4 @@
-//! Spark reads PGN files and makes Parquet files of them, with the Python packages of this repository.
+//! Spark reads PGN files and converts them to Parquet files, with the Python packages of this repository.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::needs::{corpus, python_that_runs};
 use crate::workspace::Workspace;
 
-/// The text in thirty frames, as pzstd writes them.
+/// The text in thirty frames, as `pzstd` writes them.
 fn in_frames(text: &[u8]) -> Vec<u8> {
     let mut archive = Vec::new();
     for piece in text.chunks(text.len().div_ceil(30)) {
@@ -19,12 +19,12 @@ fn in_frames(text: &[u8]) -> Vec<u8> {
     archive
 }
 
-/// Runs the parts of the script with these names, or all, over so much of the text of a collection. Returns what it prints.
+/// Runs the parts of the script with these names, or all, with this many bytes of a collection. Returns the output.
 fn run(parts: &[&str], length: usize) -> Option<String> {
     let python = python_that_runs("import pgndex.spark, pyspark, pyspark_pgndex")?;
     let mut text = corpus("lichess-24k")?;
     text.truncate(length);
-    // Some games once more, so that there are duplicates.
+    // Some games are repeated, so that there are duplicates.
     let some = memchr::memmem::rfind(&text[..300_000], b"\n\n[Event ").expect("a game") + 2;
     let again = text[..some].to_owned();
     text.truncate(text.trim_ascii_end().len());

@@ -1,4 +1,4 @@
-//! `pgndex backup`: copies of databases, also of those that are written to.
+//! `pgndex backup`: copies of databases, including databases that are being written to.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -48,7 +48,7 @@ fn nothing_is_replaced_by_accident() {
     assert_eq!(workspace.names(), ["copy.db", "games.db", "games.pgn", "other"]);
 }
 
-/// Each copy has the games of some moment: additions come whole.
+/// Each copy is a consistent state: it has all games of an addition, or none.
 #[test]
 fn while_somebody_writes_each_copy_is_whole() {
     let workspace = Workspace::new().indexed(include_str!("../../examples/synthetic.pgn"));
@@ -63,7 +63,7 @@ fn while_somebody_writes_each_copy_is_whole() {
                     format!("[White \"{number}\"]\n\n1. e4 e5 *\n\n[Black \"{number}\"]\n\n1. d4 *\n"),
                 );
                 let run = workspace.run(&["index", "-q", "games.db", &name]);
-                // Status 4 is a writer that a reader kept from it: it tries again.
+                // Status 4: a reader kept the writer out.
                 assert!([0, 4].contains(&run.status), "{run:?}");
             }
             is_done.store(true, Ordering::Relaxed);
@@ -86,7 +86,7 @@ fn while_somebody_writes_each_copy_is_whole() {
     assert_eq!(games("copy.db"), games("games.db"));
 }
 
-/// A database of several pieces, as a copy takes them, with a table in which another process counts.
+/// A database that takes several pieces to copy, with a table for rows that another process inserts.
 fn counting() -> Workspace {
     let workspace = Workspace::new().indexed(GAMES);
     let padded = "CREATE TABLE padding (x); INSERT INTO padding VALUES (zeroblob(30 << 20)); CREATE TABLE counter (n);";
@@ -94,7 +94,7 @@ fn counting() -> Workspace {
     workspace
 }
 
-/// Has another process count one on.
+/// Inserts a row of the table `counter` from another process, and returns the exit status.
 fn count(workspace: &Workspace) -> i32 {
     workspace.run(&["sql", "games.db", "--write", "INSERT INTO counter VALUES (1)"]).status
 }
@@ -131,7 +131,7 @@ fn a_copy_during_which_others_write_all_the_time_has_them_wait() {
         .backup(&workspace.path("copy.db"), false, |progress| {
             restarts += u32::from(progress.bytes <= copied);
             copied = progress.bytes;
-            // One that has to wait does so for seconds.
+            // A refused writer waits for seconds, so one is enough.
             if copied < progress.total_bytes && refused == 0 {
                 match count(&workspace) {
                     0 => written += 1,
@@ -163,7 +163,7 @@ fn a_copy_that_is_ended_from_inside_leaves_nothing() {
     assert_eq!(workspace.names(), before);
 }
 
-/// A limit on the size of files stands for a full disk.
+/// A limit on the file size simulates a full disk.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_is_reported_with_the_space_needed() {

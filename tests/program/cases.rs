@@ -1,4 +1,5 @@
-//! The small inputs of `../shared/cases`, which other programs got wrong: what is right for each, and why.
+//! The small inputs of `../shared/cases`, which other programs read wrongly: the right answers and the reasons for
+//! them.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +8,8 @@ use rayon::prelude::*;
 use crate::needs::shared;
 use crate::workspace::Workspace;
 
-/// Files and options of `index`, why the answer is right, a command with the words after its database, and the lines that it prints.
+/// Files and options of `index`, the reason for the answer, a command with the arguments after its database, and the
+/// expected lines.
 type Case = (&'static str, &'static str, &'static [&'static str], &'static [&'static str]);
 
 const GAMES: &[&str] = &["sql", "SELECT result, ply_count, status FROM game ORDER BY game_id"];
@@ -142,7 +144,7 @@ fn answers_are_as_the_table_says() {
 
         let format: &[&str] = if command[0] == "sql" { &["--format", "csv"] } else { &[] };
         let printed = workspace.stdout_of(&[&[command[0], "games.db"], &command[1..], format].concat());
-        // The first line has the names of the columns.
+        // The first line is the header.
         let lines: Vec<&str> = printed.lines().skip(1).collect();
         (lines != expected).then(|| format!("{words:?}: {why}\nexpected {expected:#?}\nfound {lines:#?}"))
     };

@@ -1,4 +1,4 @@
-//! The program itself: what it prints, where, and how it exits.
+//! The program itself: its output, and its exit status.
 
 use std::fs;
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use crate::workspace::{BLUNDER, CLUB, ENDINGS, SHUFFLE, Workspace, json};
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 
-/// Four games with everything that is rare.
+/// Four games with rare features.
 fn odd() -> Workspace {
     let club = CLUB.replace("[ECO", "[Annotator \"me\"]\n[ECO");
     let endings = ENDINGS.replace("[Date \"?\"]", "[Date \"2024.13\"]");
@@ -85,7 +85,7 @@ mod help {
         }
     }
 
-    /// A line for each option, and all on one screen.
+    /// One line per option, and short enough for one screen.
     #[test]
     fn in_short() {
         let all = help(&["-h"]);
@@ -660,7 +660,7 @@ mod help {
 mod ranges {
     use super::*;
 
-    /// Of ratings and dates that no game can have, in every command that has them.
+    /// Tests impossible ranges of ratings and dates with every command that has these filters.
     #[test]
     fn that_are_empty_are_refused() {
         let sample = odd();
@@ -957,7 +957,7 @@ mod game {
 mod info {
     use super::*;
 
-    /// Takes out times, and the size of the file.
+    /// Masks the times and the size of the file.
     fn masked(sample: &Workspace, text: &str) -> String {
         let bytes = fs::metadata(sample.path("games.db")).expect("the database").len();
         let text = text.replace(&format!("\"bytes\": {bytes}"), "\"bytes\": SIZE");

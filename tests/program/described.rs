@@ -1,15 +1,15 @@
-//! Positions by description, held against python-chess, which reads every game.
+//! Searches for positions by description, compared with python-chess, which reads every game.
 
 use crate::program::python::printed_by;
 
-/// Asks `count` questions of the first games of a collection.
+/// Makes `count` searches in the first games of a collection.
 fn agree(corpus: &str, bytes: usize, seed: u32, count: u32) {
     let arguments = [seed, count].map(|number| number.to_string());
     let arguments = arguments.each_ref().map(String::as_str);
     let Some(printed) = printed_by("described.py", corpus, bytes, &arguments) else { return };
     let found =
         printed.strip_suffix(" games\n").and_then(|rest| rest.rsplit(' ').next()?.parse::<u32>().ok());
-    // Of a collection of few long games, many questions fit none or one.
+    // In a collection of few long games, many searches find no game or only one.
     assert!(found.is_some_and(|found| found > count / 2), "{printed}");
 }
 

@@ -1,4 +1,4 @@
-//! Values that the environment gives where the command line gives none.
+//! Environment variables that replace missing arguments.
 
 use crate::command::Run;
 use crate::workspace::Workspace;

@@ -1,4 +1,4 @@
-//! `pgndex explore`: what it prints, where, and how it exits.
+//! `pgndex explore`: its output, and its exit status.
 
 use crate::command::Run;
 use crate::support::OPENINGS;
@@ -40,7 +40,7 @@ const RATED: &str = r#"[Event "Open"]
 
 1. d4 d5 0-1
 "#;
-/// Castling in Chess960, and with a standard set-up.
+/// Castling in Chess960, and from a set-up with standard castling rights.
 const CASTLING: &str = r#"[Result "1-0"]
 [FEN "4k3/8/8/8/8/8/8/1RK4R w HB - 0 1"]
 [SetUp "1"]
@@ -479,7 +479,8 @@ fn help_is_short() {
     "#);
 }
 
-/// Twelve games that reached a position of the Berlin Defence. Nine of them repeat it until they end: seven in that very position.
+/// Twelve games that reached a position of the Berlin Defence. Ten of them end while it is repeated: seven in that
+/// position itself.
 const BERLIN: [(&str, &str); 12] = {
     const AGAIN: &str = "11. Qe4+ Qe6 12. Qd4 Qd6 ";
     const TWICE: &str = "11. Qe4+ Qe6 12. Qd4 Qd6 13. Qe4+ Qe6 14. Qd4 Qd6";
@@ -511,7 +512,7 @@ fn a_game_that_ends_by_returning_counts_by_the_last_move_it_made() {
     let workspace = Workspace::asking(&["explore", "games.db"])
         .with("first.pgn", games(0..5))
         .with("rest.pgn", games(5..12));
-    // From rows and from tables and sets, made at once and by adding.
+    // Without and with tables and sets, built at once or by additions.
     for threshold in ["64", "12", "6", "1"] {
         let index = ["index", "--quiet", "--duplicates", "keep", "--overwrite", "games.db", "first.pgn"];
         let threshold = ["--continuation-threshold", threshold, "--openings", OPENINGS];

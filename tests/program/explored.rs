@@ -1,4 +1,4 @@
-//! What was played in one side's view, as a tree, by year, and in two sets of games.
+//! Moves played from one side's view, as a tree, by year, and in two sets of games.
 
 use serde_json::Value;
 
@@ -7,7 +7,8 @@ use crate::workspace::Workspace;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 
-/// Asks what `players` frequent players played, and what was played from `positions`, in the first games of a collection.
+/// Compares the moves of `players` frequent players, and those played from `positions` positions, in the first games of
+/// a collection.
 fn agree(corpus: &str, bytes: usize, players: u32, positions: u32) {
     let counts = [players.to_string(), positions.to_string()];
     let Some(printed) = printed_by("explored.py", corpus, bytes, &["1", &counts[0], &counts[1]]) else {
@@ -34,7 +35,7 @@ fn famous() -> Workspace {
     Workspace::asking(&["explore", "games.db"]).built(FAMOUS)
 }
 
-/// Two orders of moves, one of which returns to a position.
+/// Two orders of moves; one game returns to a position.
 const ORDERS: &str = r#"[White "A"]
 [Black "B"]
 [WhiteElo "2400"]
@@ -104,7 +105,7 @@ fn one_side_sees_its_score() {
     c2c4,c4,1,0,1,0,2310,2310,2310,2003,2003,A10,English Opening
     e2e4,e4,1,1,0,0,,,,2002,2002,B00,King's Pawn Game
     ");
-    // The opponent is the one with the other side, whichever way he is given.
+    // The opponent is the player of the other side, by either option.
     for opponent in [["--opponent", "=B"], ["--player", "=B"]] {
         let object = workspace.json(&[&["--player", "=A", "--side", "white"], opponent.as_slice()].concat());
         assert_eq!((&object["white"], &object["black"]), (&1.into(), &0.into()), "{opponent:?}");
@@ -122,7 +123,8 @@ fn one_side_sees_its_score() {
 fn other_orders_of_moves_are_counted() {
     let workspace = orders();
     let transposed = |moves| workspace.json(&["--moves", moves])["transposed"].clone();
-    // The second game has neither 1. d4 nor 1. d4 d5, and the first one neither 1. c4 nor 1. c4 d5.
+    // The second game has neither the position after 1. d4 nor that after 1. d4 d5; the first game has neither that
+    // after 1. c4 nor that after 1. c4 d5.
     assert_eq!(transposed("1. d4 d5 2. c4"), 1);
     assert_eq!(transposed("1. c4 d5 2. d4"), 1);
     assert_eq!(transposed("1. d4 d5"), 0);

@@ -1,4 +1,4 @@
-//! `pgndex export`: what it writes, and that it comes back as it was.
+//! `pgndex export`: its output, which gives the same games when it is indexed again.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ fn odd() -> Workspace {
     workspace().indexed(&[CLUB, ENDINGS, BLUNDER, SHUFFLED, OTHER].concat())
 }
 
-/// All of a game but where it stood.
+/// All data of the games but their place in the text.
 const GAMES: &str =
     "SELECT game_id, white, black, white_elo, black_elo, result, date, event, site, round, eco, ply_count,
     white_title, black_title, time_control, variant, start_fen FROM games ORDER BY game_id";
@@ -48,7 +48,7 @@ const TAGS: &str = "SELECT * FROM tag WHERE name NOT IN ('UTCDate', 'Truncated')
 const MOVES: &str =
     "SELECT game_id, ply, key, halfmove_clock, move_code, fen FROM game_position ORDER BY game_id, ply";
 
-/// Exports a collection, indexes what was written, and compares.
+/// Exports a collection, indexes the exported file, and compares the databases.
 fn comes_back(pgn: &Path) {
     let workspace = workspace();
     workspace.index("games.db", pgn);
@@ -132,7 +132,7 @@ fn exported_pgn_comes_back_the_same() {
     comes_back(&odd().path("games.pgn"));
 }
 
-/// The same with real collections, the first `most` bytes of each.
+/// The same with the first `most` bytes of each real collection.
 fn collections_come_back(most: usize) {
     for name in ["otb-40k", "chess960-20k", "lichess-24k"] {
         let Some(part) = part_of_corpus(name, most) else { continue };
@@ -189,7 +189,7 @@ fn missing_parts_are_reported_in_the_pgn_and_on_stderr() {
 #[test]
 fn positions_are_those_of_the_view() {
     let workspace = odd();
-    // The view has a row for each move; the export has the last positions too.
+    // The view has a row for each move; the export also has the last positions.
     let sql = "SELECT fen FROM (SELECT game_id, ply, fen FROM moves
                UNION ALL SELECT game_id, ply, NULL FROM game_position WHERE move_code IS NULL) ORDER BY game_id, ply";
     let connection = rusqlite::Connection::open(workspace.path("games.db")).expect("a database");
@@ -299,7 +299,7 @@ fn games_come_in_an_order_and_no_more_than_asked_for() {
     assert_eq!(games(&[]), ["1", "2", "3", "4", "5"]);
     assert_eq!(games(&["--limit", "2"]), ["1", "2"]);
     assert_eq!(games(&["-n", "0"]), ["1", "2", "3", "4", "5"]);
-    // Only the first is rated; the second has no result.
+    // Only the first game is rated; the second has no result.
     assert_eq!(games(&["--sort", "rating"]), ["1", "3", "4", "5", "2"]);
     assert_eq!(games(&["--sort", "date", "--limit", "4"]), ["1", "5", "4", "3"]);
     assert_eq!(games(&["--sort", "date", "--move", "#"]), ["3"]);
@@ -307,7 +307,7 @@ fn games_come_in_an_order_and_no_more_than_asked_for() {
         games(&["--limit", "2", "--sql", "SELECT 5 UNION ALL SELECT 4 UNION ALL SELECT 3"]),
         ["5", "4"]
     );
-    // A game without such a position is none of them.
+    // Games without a position in the range do not count.
     insta::assert_snapshot!(workspace.stdout_of(&["--format", "epd", "--ply", "5-6", "--limit", "2"]), @r#"
     rnbqkb1r/pppp1ppp/5n2/4p3/4P3/2N5/PPPP1PPP/R1BQKBNR b KQkq - fmvn 3; hmvc 3; id "game 1 ply 5"; sm d5;
     rnbqkb1r/ppp2ppp/5n2/3pp3/4P3/2N5/PPPP1PPP/R1BQKBNR w KQkq - fmvn 4; hmvc 0; id "game 1 ply 6"; sm exd5;
@@ -316,7 +316,7 @@ fn games_come_in_an_order_and_no_more_than_asked_for() {
     "#);
 }
 
-/// Holds games and positions that are described to be those of `find`.
+/// Asserts that the exported games and positions for a description are those that `find` lists.
 fn are_those_of_find(workspace: &Workspace, options: &[&str]) -> usize {
     let lines = |arguments: &[&str]| -> Vec<String> {
         let run = workspace.run(&[arguments, options].concat());
@@ -385,7 +385,7 @@ fn rows_of_positions_are_those_of_the_tables() {
     workspace.index("games.db", &workspace.path("games.pgn"));
     let printed = workspace.stdout_of(&["--format", "csv-positions", "--ply", "12-", "--evaluated"]);
     let mut rows = csv::Reader::from_reader(printed.as_bytes());
-    // All but SAN.
+    // All columns but SAN.
     let own = |row: csv::StringRecord| -> Vec<String> {
         let row = row.into_iter().enumerate().filter(|&(column, _)| column != 4);
         row.map(|(_, cell)| cell.to_owned()).collect()
@@ -405,7 +405,7 @@ fn rows_of_positions_are_those_of_the_tables() {
     let read = |row: &rusqlite::Row<'_>| (0..9).map(|column| row.get(column).map(text)).collect();
     let expected = statement.query_map([], read).expect("rows");
     let expected: Vec<Vec<String>> = expected.map(|row| row.expect("a row")).collect();
-    // The view has no last positions.
+    // The view does not contain the last positions.
     let moved: Vec<_> = rows.into_iter().filter(|row| !row[3].is_empty()).collect();
     assert!(expected.len() > 500 && moved == expected, "{} {}", moved.len(), expected.len());
 }
@@ -429,7 +429,7 @@ fn a_missing_description_is_reported() {
     ");
 }
 
-/// Draws positions of the first games of a collection with so many seeds.
+/// Draws random positions from the first games of a collection, with this many seeds.
 fn draws_agree(corpus: &str, bytes: usize, seeds: u32) {
     let Some(printed) = printed_by("sample.py", corpus, bytes, &[&seeds.to_string()]) else { return };
     assert!(printed.ends_with(" positions\n"), "{printed}");

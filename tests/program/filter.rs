@@ -1,4 +1,4 @@
-//! The options that choose games, in every command that has them, held against plain SQL.
+//! The options that select games, in every command that has them, compared with plain SQL.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use crate::workspace::{Workspace, json};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 
-/// Names that fit several players, and one player on both sides; time controls of all kinds. A first clock shows that a small number is
-/// one of seconds.
+/// Names that match several players, and one player on both sides; time controls of all kinds. The first clock shows
+/// that a small number is in seconds.
 const GAMES: [(&str, &str, &str, &str); 8] = [
     ("Polgar, Judit", "Polgar, Sofia", "Paris FRA|180+2|Normal", "1. e4 e5 2. Nf3 1-0"),
     ("Polgar, Sofia", "Anand, V", "Linares ESP|600|Time forfeit", "1. d4 d5 0-1"),
@@ -40,7 +40,7 @@ fn ids(sample: &Workspace, sql: &str) -> BTreeSet<u64> {
     rows.map(|row| row.expect("a number").cast_unsigned()).collect()
 }
 
-/// The numbers of the games that fit, by a condition on the view `games` and by each command. Gives back how many they are.
+/// Asserts that each command finds the games that match a condition on the view `games`. Returns the number of games.
 #[track_caller]
 fn agree(sample: &Workspace, options: &[&str], condition: &str) -> usize {
     let expected = ids(sample, &format!("SELECT game_id FROM games WHERE {condition}"));
@@ -76,7 +76,7 @@ fn each_filter_chooses_what_plain_sql_does() {
         (&["--speed", "bullet", "--speed", "classical"], "time_control IN ('60+0', '5400+30')", 2),
         (&["--time-control", "180+2"], "time_control = '180+2'", 1),
         (&["--time-control", "180"], "false", 0),
-        // The same time in other words, but not that of a first period.
+        // The same time control in another form; but no period of another time control.
         (&["--time-control", "600+0"], "time_control = '600'", 1),
         (&["--time-control", "60"], "time_control = '60+0'", 1),
         (&["--time-control", " 0180+2.0"], "time_control = '180+2'", 1),
@@ -108,7 +108,7 @@ fn of_two_players_one_is_on_each_side() {
     let cases: [(&[&str; 2], &str); 7] = [
         (&["polgar", "anand"], "game_id IN (2, 3)"),
         (&["=Polgar, Judit", "anand"], "game_id = 3"),
-        // Names that fit the same players, or one of them in one game on both sides.
+        // Both names match the same players, or one player on both sides of a game.
         (&["polgar", "polgar"], "game_id = 1"),
         (&["anand", "anand"], "game_id IN (4, 7)"),
         (&["=Anand, V", "=Anand, V"], "game_id = 4"),
@@ -204,7 +204,7 @@ fn games_with_evaluations() {
     assert_eq!(agree(&sample, &["--with-evals", "--speed", "bullet"], "game_id = 3"), 1);
 }
 
-/// Files, one of which grew, with games of several variants.
+/// Two files with games of several variants; one of the files grew.
 fn files() -> Workspace {
     let game = |number: &str, variant: &str| {
         let tag = if variant.is_empty() { String::new() } else { format!("[Variant \"{variant}\"]\n") };
@@ -227,7 +227,7 @@ fn games_of_files_and_of_variants() {
     let cases: [(&[&str], &str, usize); 10] = [
         (&["--source", "march.pgn"], "source = 'march.pgn'", 3),
         (&["--source", "more/2.pgn"], "game_id IN (3, 4)", 2),
-        // By the number of any reading.
+        // The id of any reading of the file.
         (&["--source", "1"], "source = 'march.pgn'", 3),
         (&["--source", "3"], "source = 'march.pgn'", 3),
         (&["--source", "march.pgn", "--source", "more/2.pgn"], "true", 5),

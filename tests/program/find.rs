@@ -1,4 +1,4 @@
-//! `pgndex find`: what it prints, where, and how it exits.
+//! `pgndex find`: its output, and its exit status.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::workspace::{BLUNDER, CLUB, ENDINGS, SHUFFLE, Workspace, json};
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 
-/// The games that are odd, the last without the move after its mate.
+/// Games with rare features, the last without the move after mate.
 fn odd() -> Workspace {
     let blunder = BLUNDER.replace(" 3. Kf2", "");
     indexed(&[CLUB, ENDINGS, SHUFFLE, &blunder].concat())
@@ -18,7 +18,7 @@ fn indexed(pgn: &str) -> Workspace {
     Workspace::asking(&["find", "games.db"]).indexed(pgn)
 }
 
-/// The games of the lines, in order.
+/// The games in the order of the output lines.
 fn games(sample: &Workspace, arguments: &[&str]) -> Vec<u64> {
     let lines = sample.stdout_of(&[arguments, &["--limit", "0", "--format", "json"]].concat());
     lines.lines().map(|line| json(line)["game_id"].as_u64().expect("a number")).collect()
@@ -40,7 +40,7 @@ fn the_nearest_positions_come_with_their_distance() {
     let lines: Vec<&str> = csv.lines().collect();
     assert!(lines[0].ends_with(",fen,distance"), "{csv}");
     assert!(lines[1].ends_with(&format!(",{}", distances[0])), "{csv}");
-    // Another page, under a filter.
+    // The second page, with a filter.
     let filtered = ["--like", fen, "--result", "1-0"];
     let won = games(&sample, &filtered);
     let page = [&filtered[..], &["--limit", "3", "--offset", "2", "--format", "json"]].concat();
@@ -74,7 +74,7 @@ fn invalid_options_for_the_nearest_positions_are_reported() {
     pgndex: error: not a legal position: "8/8/8/8/8/8/8/8 w - -"; a FEN has placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
       because: White has 0 kings, not 1
     "#);
-    // What was put right in the FEN is told.
+    // Corrections of the FEN are reported.
     let run = sample.ask(&[
         "--like",
         "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1",
@@ -245,7 +245,7 @@ fn filters() {
     assert_eq!(games(&["--result", "0-1"]), [4]);
 }
 
-/// Games whose tag and moves tell different openings, or only one of the two does.
+/// Games whose ECO tag and moves give different openings, and games with only one of the two.
 const OPENINGS: &str = "[ECO \"A05\"]\n[Round \"1\"]\n\n1. e4 e5 1-0\n\n[Round \"2\"]\n\n1. e4 e5 1-0\n\n\
                         [ECO \"C20\"]\n[Round \"3\"]\n\n1. d4 d5 1-0\n\n[ECO \"D00\"]\n[Round \"4\"]\n\n1. d4 d5 *\n";
 
@@ -273,20 +273,20 @@ fn codes_of_the_tag_and_of_the_positions_are_two_conditions() {
             ["white", "draws", "black", "unfinished"].map(|name| object[name].as_u64().expect("a number"));
         assert_eq!(count.iter().sum::<u64>(), games.len() as u64, "{conditions:?}");
     }
-    // A file once was given here.
+    // Earlier, this option took a file with openings.
     let run = sample.run(&["explore", "games.db", "--fen", START, "--eco", "games.pgn"]);
     assert_eq!(run.status, 2);
     assert!(run.stderr.contains("not an ECO code") && run.stderr.contains("--openings"), "{}", run.stderr);
 }
 
-/// `count` games that go from a position to another.
+/// `count` games that consist of one position.
 fn from(fen: &str, count: usize) -> String {
     (0..count).map(|round| format!("[Round \"{round}\"]\n[FEN \"{fen} 0 1\"]\n\n*\n\n")).collect()
 }
 
 #[test]
 fn a_note_lists_variants_that_many_more_games_reached() {
-    // Another castling field, another side to move, another en-passant square.
+    // Different castling rights, side to move, or en-passant square.
     for (rare, often, how) in [
         ("r3k2r/8/8/8/8/8/8/R3K2R w - -", "r3k2r/8/8/8/8/8/8/R3K2R w KQkq -", "other castling rights"),
         ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq -", "r3k2r/8/8/8/8/8/8/R3K2R w Kkq -", "other castling rights"),
@@ -488,7 +488,7 @@ fn an_unknown_player_is_reported_with_similar_ones() {
     "#);
 }
 
-/// Games with a start position of their own are among them.
+/// Some games with their own start position.
 const LISTED: &str = r#"[White "Carlsen, M"]
 [Black "Anand, V"]
 [Date "2013.11.22"]
@@ -589,7 +589,7 @@ fn occurrences_of_a_much_visited_position_are_not_taken_for_games() {
     "#);
 }
 
-/// Games with numbers of more digits than those of the first rows.
+/// Games whose ids have more digits than those in the first rows.
 #[test]
 fn columns_of_a_long_table_stay_in_line() {
     let games: String = (0..10_050).map(|_| "1. e4 e5 *\n\n").collect();
@@ -713,8 +713,8 @@ fn errors_of_arguments_are_explained() {
     "#);
 }
 
-/// The first page of any position comes within 10 milliseconds, the start position's in every order included; on a busy machine,
-/// in a few times what the page of a rare position takes.
+/// The first page for any position takes at most 10 milliseconds, or, on a busy machine, at most 20 times as long as
+/// the page for a rare position.
 #[test]
 fn the_first_page_is_quick() {
     const RARE: [&str; 2] = ["--moves", "1. e4 e5 2. Nf3 d6 3. Bc4 Bg4 4. Nc3 g6 5. Nxe5 Bxd1"];
@@ -735,7 +735,7 @@ fn the_first_page_is_quick() {
             let number = line.strip_prefix("pgndex: note: took ").and_then(|line| line.strip_suffix(" ms"));
             number.and_then(|number| number.parse().ok()).expect(&line)
         };
-        // Other programs take their time too: the best of some runs counts.
+        // Other programs may be running, so the best of ten runs counts.
         let (mut best, mut rare) = (f64::MAX, f64::MAX);
         for _ in 0..10 {
             best = best.min(time(sample.ask(&[arguments, &["--timing"]].concat())));

@@ -1,11 +1,11 @@
-//! `pgndex game`: score sheets, boards, JSON and PGN of games that python-chess knows as well.
+//! `pgndex game`: score sheets, boards, JSON and PGN, compared with python-chess.
 
 use crate::workspace::Workspace;
 use serde_json::Value;
 
 const TRUTH: &str = include_str!("../data/games.tsv");
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
-/// Games of which something is lost.
+/// Games that cannot be read completely.
 const LOSSY: &str = r#"[Event "Blunder"]
 [White "Hasty, H"]
 [Black "Knight, B"]
@@ -28,7 +28,7 @@ fn indexed(pgn: &str) -> Workspace {
     Workspace::asking(&["game", "games.db"]).indexed(pgn)
 }
 
-/// Both outputs of a run that goes well.
+/// Both outputs of a run with status 0.
 fn shown(sample: &Workspace, arguments: &[&str]) -> (String, String) {
     let run = sample.ask(arguments);
     assert_eq!(run.status, 0, "{run:?}");
@@ -39,7 +39,7 @@ fn change(sample: &Workspace, sql: &str) {
     sample.connection("games.db").execute_batch(sql).expect("a change");
 }
 
-/// A position as python-chess tells it, and the move played from it, if any.
+/// A position according to python-chess, and the move played from it, if any.
 struct Truth<'a> {
     game: usize,
     variant: &'a str,
@@ -110,7 +110,7 @@ fn castling_is_written_by_the_kind_of_game() {
         castling.map(|ply| ply["uci"].as_str().expect("UCI").to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(castling("1"), ["e1g1", "e8c8"]);
-    // The same moves from the same squares.
+    // The same moves with the same squares.
     assert_eq!(castling("2"), ["e1h1", "e8a8"]);
     assert_eq!(castling("3"), ["g1h1", "g8h8"]);
 }
@@ -304,7 +304,7 @@ fn colours_are_for_those_who_ask() {
     let (plain, _) = shown(&sample, &["5", "--ply", "end"]);
     assert!(!plain.contains('\x1b'));
     let (colored, _) = shown(&sample, &["5", "--ply", "end", "--color", "always"]);
-    // The two squares of the last move, Rd1-d8: both light or dark as they are.
+    // The two squares of the last move, Rd1-d8, are highlighted: one is light, the other dark.
     assert_eq!((colored.matches("48;5;94m").count(), colored.matches("48;5;136m").count()), (1, 1));
 }
 
@@ -320,7 +320,7 @@ fn an_opening_has_its_name() {
     assert!(shown(&sample, &["5"]).0.contains("\n  Opening  C41 Philidor Defense\n"));
     let game: Value = serde_json::from_str(&shown(&sample, &["5", "-f", "json"]).0).expect("JSON");
     assert_eq!(game["opening"], serde_json::json!({ "eco": "C41", "name": "Philidor Defense" }));
-    // PGN has the tags of the source, and no more.
+    // PGN has only the tags of the source.
     assert!(!shown(&sample, &["5", "-f", "pgn"]).0.contains("Philidor"));
 }
 
@@ -394,7 +394,7 @@ fn existing_games_are_printed_before_a_missing_one_is_reported() {
 
     pgndex: error: games.db: no game 1; there are no games
     "#);
-    // The number of a game that has been read again.
+    // A game id that no longer exists.
     change(&sample, "PRAGMA foreign_keys = OFF; DELETE FROM game WHERE game_id = 5");
     insta::assert_snapshot!(json(&sample, &["5", "4-6"]), @r#"
     4 6

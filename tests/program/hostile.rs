@@ -1,4 +1,4 @@
-//! Texts that would steer a terminal or fill it, from files and from the command line.
+//! Texts in files or on the command line that could control a terminal or fill it.
 
 use std::io::Read as _;
 use std::process::{Command, Stdio};
@@ -6,14 +6,14 @@ use std::process::{Command, Stdio};
 use crate::needs::has_program;
 use crate::workspace::Workspace;
 
-/// ESC, a C1 control, DEL, and letters that turn the direction of writing.
+/// ESC, a C1 control, DEL, and characters that change the direction of writing.
 const HOSTILE: [char; 6] = ['\u{1b}', '\u{9b}', '\u{7f}', '\u{202e}', '\u{2066}', '\u{200f}'];
 
 fn hostile(name: &str) -> String {
     format!("{name}{}", HOSTILE.into_iter().collect::<String>())
 }
 
-/// A directory with `games.db`, whose one game has hostile names in its tags.
+/// A directory with `games.db`; its single game has hostile names in its tags.
 fn sample() -> Workspace {
     let workspace = Workspace::new();
     let tags = ["Event", "Site", "Round", "White", "Black", "Annotator", "Opening"];
@@ -53,13 +53,15 @@ const FORMATS: [&[&str]; 6] = [
     &["--format", "line"],
 ];
 
-/// What a command prints on a terminal, which `script` makes; `None` if it fails, as with a format that it does not have.
+/// The output of a command on a terminal, which `script` creates; `None` if the command fails, for example because it
+/// does not have the format.
 #[cfg(target_os = "linux")]
 fn on_terminal(workspace: &Workspace, arguments: &[&str]) -> Option<String> {
     let program = env!("CARGO_BIN_EXE_pgndex");
     let quoted: String =
         arguments.iter().map(|argument| format!(" '{}'", argument.replace('\'', "'\\''"))).collect();
-    // Waits in the end, until the status has been seen: script does not read on for what was printed last.
+    // The shell waits at the end until the test has seen the status; otherwise `script` could end before it has read
+    // the last output.
     let line = format!("stty cols 200; '{program}'{quoted}; echo status=$?; read -r end");
     let mut script = Command::new("script");
     script
@@ -103,7 +105,7 @@ fn names_from_files_cannot_steer_a_terminal() {
             seen += usize::from(screen.contains("White"));
         }
     }
-    // Not in all formats, and not in all answers.
+    // The other combinations have no such format, or print no names.
     assert_eq!(seen, 17);
 }
 
@@ -184,7 +186,7 @@ fn messages_quote_values_in_part_and_without_harm() {
     }
 }
 
-/// Lists show the beginning of a name that anybody may have made as long as they like; a game and its export have all of it.
+/// Lists show the beginning of a name, however long it is; a game and its export have all of it.
 #[test]
 fn lists_are_short_however_long_a_name_is() {
     let name = "a".repeat(100_000);

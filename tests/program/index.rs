@@ -1,4 +1,4 @@
-//! `pgndex index` through the program itself: what it prints, how it exits, what it leaves behind.
+//! `pgndex index` as a program: its output, its exit status, and the files that it leaves.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -95,7 +95,7 @@ fn openings_come_from_our_list_or_the_one_given() {
     assert_eq!(name("a.db"), "Philidor Defense; Queen's Pawn Game");
     assert_eq!(workspace.run(&["index", "-q", "--openings", "my.tsv", "b.db", "a.pgn"]).status, 0);
     assert_eq!(name("b.db"), "-; Closed Game");
-    // A code in other commands.
+    // In other commands, `--eco` takes an ECO code.
     let run = workspace.run(&["index", "-q", "--eco", "my.tsv", "c.db", "a.pgn"]);
     assert_eq!(run.status, 2);
     assert!(run.stderr.contains("tip: give names of openings with --openings FILE\n"), "{run:?}");
@@ -217,7 +217,7 @@ fn unreadable_files_are_reported_before_or_with_the_rest() {
         assert_eq!(status, expected, "{err}");
         assert!(err.contains("no games were found"), "{err}");
         assert_eq!(workspace.number(target, "SELECT count(*) FROM game"), 0);
-        // A database with games is not replaced by one without.
+        // A database with games is not replaced by one without games.
         let run = workspace.run(&["index", "--overwrite", "a.db", input]);
         assert_eq!(run.status, 1, "{run:?}");
         assert!(
@@ -284,13 +284,13 @@ fn a_file_with_text_and_no_game_is_reported_and_changes_the_status() {
         assert_eq!(run.status, 1, "{option:?}");
     }
     assert_eq!(workspace.run(&["verify", "--all", "a.db"]).status, 0);
-    // What is added to a file that had games may be a remark.
+    // Text added to a file that had games may be a remark.
     let workspace = workspace.with("a.pgn", [TWO_GAMES, "\n% the end\nThat was all.\n"].concat());
     let run = workspace.run(&["index", "-q", "a.db", "a.pgn", "page.pgn"]);
     assert_eq!((run.status, run.stderr.as_str()), (0, ""));
 }
 
-/// What was downloaded in the place of games, each with what is said of it.
+/// Files that were downloaded instead of games, each with the expected message.
 const NO_GAMES: [(&str, &[u8], &str); 10] = [
     (
         "nginx.pgn",
@@ -461,7 +461,7 @@ fn wait_for(path: &Path) {
     }
 }
 
-/// A limit on the size of files stands for a full disk; its signal must not end the program.
+/// A limit on the file size simulates a full disk. The signal that it causes must not end the program.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_is_an_error_with_a_name_and_leaves_nothing() {
@@ -477,7 +477,7 @@ fn a_full_disk_is_an_error_with_a_name_and_leaves_nothing() {
             .unwrap();
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{kib} KiB: {text}");
-        // What SQLite writes fails without its reason: the tables when they are made.
+        // An error of SQLite does not give the reason; here it occurs when the tables are written.
         let told =
             if kib == 100 { "no space left to write it" } else { "a file of this size is not allowed here" };
         assert!(text.contains(told), "{text}");
@@ -511,13 +511,13 @@ fn text_made_to_be_slow_is_not() {
     let quotes = format!("[Event \"{}\"]\n\n1. e4 *\n", "\\\"]".repeat(500_000));
     let workspace = Workspace::new().with("dashes.pgn", dashes).with("quotes.pgn", quotes);
     let started = std::time::Instant::now();
-    // Of the quotes only a part is kept.
+    // Only a part of the long value with quotes is kept.
     assert_eq!(workspace.run(&["index", "--quiet", "a.db", "dashes.pgn", "quotes.pgn"]).status, 3);
     assert!(started.elapsed() < std::time::Duration::from_secs(60), "{:?}", started.elapsed());
     assert_eq!(workspace.number("a.db", "SELECT sum(ply_count) FROM game"), 2);
 }
 
-/// Good games among bad ones, with line ends and blanks of all kinds.
+/// Good and bad games, with different line ends and blanks.
 const MIXED: &str = "[Event \"one\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. e4 e5 1-0\n\n\
     [Event \"two\"]\r\n[White \"C\"]\r\n[Result \"1-0\"]\r\n\r\n1. e4 {a\r\nb}   e5 2. Ke3 {lost} 1-0\r\n\r\n\
     [Event \"three\"]\n[Variant \"Atomic\"]\n\n1. e4 e5 1-0\n\n\n\
@@ -526,7 +526,7 @@ const MIXED: &str = "[Event \"one\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"1-
     [Event \"six\"]\n[Variant \"Atomic\"]\n\n1. e4 2. d5 *\n\n\
     [Event \"s\u{ed}even\"]\n[White \"D\"]\n\n{\u{fc}} 1. e4 e5 2. Nf6 Nf3 *\n\n\
     [Event \"eight\"]\n[White \"E\"]\n[Black \"A\"]\n\n1. c4 *\n";
-/// Its games with an error, as they stand there.
+/// The games of [`MIXED`] with errors, by their event.
 const BAD: [&str; 3] = ["two", "five", "s\u{ed}even"];
 
 /// The text of a game of [`MIXED`].
@@ -591,7 +591,7 @@ fn problems_and_rejects_are_written_as_they_are_found() {
             assert!(documentation.contains(&format!("`{name}`")), "{name}");
         }
         assert_eq!(*first.get_or_insert(problems.clone()), problems, "{threads} threads, {chunk}");
-        // Read alone, the rejects have the same errors again.
+        // Indexed alone, the rejected games have the same errors.
         assert_eq!(
             workspace.run(&["index", "-q", "--problems", "again.jsonl", "again.db", "r.pgn"]).status,
             3
@@ -648,7 +648,7 @@ fn games_with_errors_can_be_left_out() {
             "stray-closing"
         );
         assert_eq!(workspace.number("a.db", "SELECT sum(games) FROM source"), 5);
-        // The file grows: the games that were left out are counted on.
+        // When the file grows, the numbering of games includes the games that were left out.
         std::fs::write(workspace.path("a.pgn"), [MIXED, "\n[Event \"nine\"]\n\n1. e4 Ke3 *\n"].concat())
             .unwrap();
         assert_eq!(workspace.run(&["index", "-q", "--problems", "p.jsonl", "a.db", "a.pgn"]).status, 3);
@@ -699,7 +699,7 @@ fn a_dry_run_finds_the_same_and_writes_no_database() {
         workspace.run(&["index", "--json", "--problems", "p", "--rejects", "r", "a.db", "a.pgn", "good.pgn"]);
     assert_eq!(status, 3);
     let whole: Value = serde_json::from_str(&out).unwrap();
-    // A database that comes first is passed over.
+    // A database as the first argument is ignored.
     for database in [&[][..], &["a.db"]] {
         let options = ["index", "--json", "--dry-run", "--problems", "p2", "--rejects", "r2"];
         let Run { status, stdout: out, .. } =
@@ -731,7 +731,7 @@ fn a_dry_run_finds_the_same_and_writes_no_database() {
             problems
         };
         assert_eq!(without_ids(&read("p2")), without_ids(&read("p")));
-        // Games are not written over.
+        // A file with games is not overwritten.
         std::fs::remove_file(workspace.path("r2")).unwrap();
     }
     assert_eq!(workspace.names(), ["a.db", "a.pgn", "good.pgn", "p", "p2", "r"]);
@@ -751,7 +751,7 @@ fn variants_whose_rules_are_not_known_are_named() {
     let Run { status, stderr: err, .. } = workspace.run(&["index", "a.db", "a.pgn"]);
     assert_eq!(status, 3);
     assert!(err.contains("    2 Atomic games stored without their moves\n"), "{err}");
-    // To skip them is no loss.
+    // A variant whose moves are skipped is not an error.
     let variants = format!("{}\n\n{}\n\n{}\n", text_of("three"), text_of("one"), text_of("six"));
     let workspace = workspace.with("b.pgn", variants);
     for arguments in
@@ -767,7 +767,7 @@ fn variants_whose_rules_are_not_known_are_named() {
     assert_eq!(workspace.run(&["index", "-q", "--strict", "e.db", "b.pgn"]).status, 1);
 }
 
-/// Skipped games are counted also where nothing else of them is told any more.
+/// Games of unknown variants are counted even if no more problems are recorded.
 #[test]
 fn games_of_variants_are_counted_however_much_else_is_wrong() {
     let tags = "[Round )]\n".repeat(150);
@@ -797,7 +797,7 @@ fn as_many_threads_work_as_there_is_text_for() {
         assert_eq!(threads(&[way, &["--chunk-size", "1M", "a.pgn"]].concat()), 1, "{way:?}");
         assert_eq!(threads(&[&new[..], &["b.pgn"]].concat()), 1, "{way:?}");
     }
-    // What is added counts, and not what the database has.
+    // The number of threads depends on the new files, not on the files in the database.
     assert_eq!(threads(&["--overwrite", "--chunk-size", "300", "a.db", "a.pgn"]), 3);
     assert_eq!(threads(&["--chunk-size", "300", "a.db", "a.pgn", "e.pgn"]), 1);
     assert_eq!(threads(&["--chunk-size", "300", "a.db", "a.pgn", "e.pgn"]), 0);
@@ -809,7 +809,7 @@ fn much() -> String {
     format!("[Event \"a\"]\n\n{moves}*\n\n").repeat(10_000)
 }
 
-/// A run is stopped by its own first error, before it writes anything.
+/// Each run stops at its first error, before it writes anything.
 #[test]
 fn the_target_is_announced_only_if_something_is_written() {
     let workspace =
@@ -825,7 +825,7 @@ fn the_target_is_announced_only_if_something_is_written() {
     assert!(told.is_some_and(|note| note.starts_with("pgndex: note: the database will grow by about ")));
     assert_eq!(note(&["index", "--quiet", "--on-problem", "stop", "a.db", "bad.pgn"]), None);
     assert_eq!(note(&["index", "--dry-run", "--on-problem", "stop", "bad.pgn"]), None);
-    // The database has the source: pretended, so that nothing large need be written.
+    // The database only seems to contain the source, so that nothing large needs to be written.
     let database = rusqlite::Connection::open(workspace.path("a.db")).unwrap();
     let large = std::fs::read(workspace.path("bad.pgn")).unwrap();
     let known = "UPDATE source SET bytes = ?1, digest = ?2";
@@ -867,7 +867,7 @@ fn an_option_that_a_database_cannot_follow_is_an_error() {
     assert_eq!(workspace.number("a.db", kept), 3);
 }
 
-/// The names that SQLite and we ourselves use beside a database.
+/// The names of the files that SQLite and pgndex use next to a database.
 const SIDE_FILES: [&str; 6] =
     ["a.db", "a.db-wal", "a.db-shm", "a.db-journal", ".a.db.pgndex-tmp.lock", ".a.db.pgndex-tmp-x"];
 
@@ -900,7 +900,7 @@ fn files_that_belong_to_a_database_are_no_place_for_anything_else() {
         assert_eq!(workspace.names().len(), 1 + usize::from(is_there), "{:?}", workspace.names());
         assert_eq!(workspace.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
     }
-    // Those of others are not.
+    // Similar names are allowed.
     for name in ["b.db-wal", "a.db-walk", "a.db.jsonl", "a.db-journal.txt"] {
         let run = workspace.run(&["index", "-q", "--overwrite", "--problems", name, "a.db", "a.pgn"]);
         assert_eq!(run.status, 0, "{name}: {}", run.stderr);
@@ -926,7 +926,7 @@ fn reports_never_replace_what_is_read_or_written() {
         assert_eq!(std::fs::read_to_string(workspace.path("a.pgn")).unwrap(), MIXED);
         assert!(!workspace.path("a.db").exists());
     }
-    // Nor anything else that somebody may need. Problems of an earlier run are replaced.
+    // Other files are not replaced either, except for the problems of an earlier run.
     let old_problems = "{\"path\":\"x\"}\n";
     for (name, text) in
         [("games.pgn", MIXED), ("rejects.pgn", "\n"), ("old.jsonl", old_problems), ("empty", "")]
@@ -976,7 +976,7 @@ fn an_unreadable_source_is_reported_by_every_run() {
         let games = rows_of(&workspace, "n.db", "game");
         assert_eq!(games.len(), 2, "night {night}");
     }
-    // Where nothing else was named, that is all that is wrong.
+    // If no other source is given, this is the only error.
     let Run { status, stderr: err, .. } = workspace.run(&["index", "n.db", "missing.pgn"]);
     assert_eq!(status, 1);
     assert!(err.contains("nothing to index: missing.pgn"), "{err}");
@@ -993,7 +993,7 @@ fn another_writer_is_a_status_of_its_own() {
     let Run { status, stderr: err, .. } = workspace.run(&["index", "--log-format", "json", "a.db", "a.pgn"]);
     let last = objects(&err).pop().unwrap();
     assert_eq!((status, &last["level"], &last["fields"]["exit_status"]), (4, &"error".into(), &4.into()));
-    // Not only closed: a process that another test begins just now has the file open too.
+    // Closing the file would not be enough: a process that another test starts at this moment has it open too.
     lock.unlock().unwrap();
     assert_eq!(workspace.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
 }
@@ -1096,7 +1096,7 @@ fn games_of_a_file_that_became_shorter_are_not_dropped_by_reading_again() {
         workspace.stdout_of(&["index", "--quiet", "--reread", "--drop-missing", "games.db"]);
         assert_eq!(games(&workspace), 1 + text.matches("1. ").count() as i64);
     }
-    // A file that is written anew each week has only the games of the last one.
+    // A file that is replaced each week contains only the games of the last week.
     let workspace = Workspace::new().with("new.pgn", "1. e4 *\n");
     workspace.stdout_of(&["index", "--quiet", "games.db", "new.pgn"]);
     let workspace = workspace.with("new.pgn", "1. d4 d5 *\n");

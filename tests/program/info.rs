@@ -1,4 +1,4 @@
-//! `pgndex info`: what it counts, against SQL's own counting, and databases that are not as they should be.
+//! `pgndex info`: its counts, compared with SQL, and databases that are damaged or in use.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ fn sample() -> Workspace {
     workspace
 }
 
-/// A query's rows of a name and a number as a JSON object.
+/// The rows of a query, which are a name and a number each, as a JSON object.
 fn counts(connection: &Connection, sql: &str) -> Value {
     let mut statement = connection.prepare(sql).expect("SQL");
     let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)));
@@ -65,7 +65,7 @@ fn counts_are_those_of_sql() {
     );
 }
 
-/// Every name of the object, and of the objects in its lists, is in the documentation.
+/// All names in the JSON object, and in the objects of its lists, are documented.
 #[test]
 fn names_are_documented() {
     let documented = |name: &String| include_str!("../../docs/json.md").contains(&format!("`{name}`"));

@@ -1,4 +1,4 @@
-//! `pgndex index` from standard input, pipes, patterns and lists, through the program itself.
+//! `pgndex index` as a program, with standard input, pipes, patterns and lists.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use crate::workspace::{Workspace, run_with_input};
 
 const GAMES: &str = include_str!("../../examples/famous-games.pgn");
 
-/// All that the database has of games and positions, and the digest of its source.
+/// All data about games and positions, and the digest of the source.
 fn contents(workspace: &Workspace, database: &str) -> Vec<String> {
     let database = workspace.connection(database);
     let mut rows = Vec::new();
@@ -159,7 +159,7 @@ fn a_pattern_that_nothing_fits_ends() {
     assert_eq!((status, err.as_str()), (1, expected));
 }
 
-/// Names of files and directories that are no UTF-8, or steer terminals.
+/// Names of files and directories that are not UTF-8, or contain control characters.
 #[cfg(unix)]
 #[test]
 fn names_may_be_any_bytes() {
@@ -177,7 +177,7 @@ fn names_may_be_any_bytes() {
             let mut command = workspace.command(&arguments[..1]);
             let output = command.arg(&database).args(&arguments[1..]).output().unwrap();
             let Run { status, stdout, stderr } = Run::of(output);
-            // What is exported is not for a terminal.
+            // Exported data is not meant for a terminal.
             let shown = if arguments[0] == "export" { &stderr } else { &format!("{stdout}{stderr}") };
             assert!(!shown.contains('\u{1b}'), "{arguments:?}\n{shown}");
             (status, stdout, stderr)
@@ -240,7 +240,7 @@ fn what_never_ends_is_an_error() {
         assert!(message.contains(told) && message.len() < 500, "{message}");
         assert!(!workspace.path("a.db").exists());
     }
-    // The other files of the pattern are read.
+    // The other files that match the pattern are read.
     let run = workspace.run(&["index", "-q", "a.db", "*.pgn"]);
     assert_eq!(run.status, 3);
     assert!(run.stderr.contains("a.pgn: a named pipe"), "{run:?}");
@@ -249,7 +249,8 @@ fn what_never_ends_is_an_error() {
     assert!(message.contains("/dev/zero: more than 64 MiB"), "{message}");
 }
 
-/// However little memory the system gives, there is a message. Temporary files are removed by the run itself or by the next one.
+/// However little memory is available, the program prints a message. The run itself or the next one removes temporary
+/// files.
 #[cfg(target_os = "linux")]
 #[test]
 fn without_memory_there_is_a_message() {
@@ -267,8 +268,8 @@ fn without_memory_there_is_a_message() {
             .output()
             .expect("a run");
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        // The C library ends a process that has no memory to begin a thread, the kernel one whose stack cannot grow, and without memory
-        // files cannot always be listed to be removed.
+        // The C library ends a process that has no memory to start a thread, and the kernel ends a process whose stack
+        // cannot grow. Without memory, temporary files cannot always be listed for removal.
         let is_left = || workspace.names().iter().any(|name| name.starts_with('.'));
         if is_left() {
             let run = workspace.run(&["index", "-q", "--overwrite", "a.db", "a.pgn"]);
@@ -278,7 +279,7 @@ fn without_memory_there_is_a_message() {
             Some(0) => continue,
             Some(1) => failed += 1,
             None if told.is_empty() || told.starts_with("Fatal glibc error") => continue,
-            // The program itself did not fit.
+            // The program itself could not be loaded.
             Some(127) => continue,
             status => panic!("{mib} MiB: {status:?}, {told}"),
         }

@@ -1,11 +1,11 @@
-//! What is linked into the program may be: licences that ask no more than to be named, and sources that everybody has.
+//! The dependencies: their licences require attribution at most, and they come from the public registry.
 
 use std::collections::{HashMap, HashSet};
 use std::process::Command;
 
 use serde_json::Value;
 
-/// Licences whose code may be linked into a program under MIT or Apache-2.0.
+/// Licences of code that may be linked into a program under MIT or Apache-2.0.
 const ALLOWED: [&str; 14] = [
     "0BSD",
     "Apache-2.0",
@@ -32,9 +32,9 @@ fn cargo_deny_allows_the_same_licences() {
     assert_eq!(told, ALLOWED);
 }
 
-/// Whether an SPDX expression leaves a choice of allowed licences only.
+/// Whether an SPDX expression can be satisfied with allowed licences only.
 fn is_allowed(expression: &str) -> bool {
-    // Of old, `/` stood for OR.
+    // In old expressions, `/` means OR.
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let mut words = spaced.split_whitespace().peekable();
     let allowed = either(&mut words);
@@ -97,7 +97,7 @@ fn expressions_are_read_as_spdx_says() {
     }
 }
 
-/// The packages that the program is built from, on any system, tests and benches apart.
+/// The packages from which the program is built, on any system, without those for tests and benchmarks.
 fn linked() -> Vec<Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--locked", "--manifest-path"])

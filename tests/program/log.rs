@@ -1,4 +1,4 @@
-//! `--log-format json`: what the lines are is told by a schema, which holds for lines of all commands.
+//! `--log-format json`: the lines of all commands match a JSON Schema.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ const ONE: &str = "[White \"a\"]\n\n1. e4 e5 2. Ke3 *\n\n[White \"x\"]\n[Variant
 const TWO: &str = "[White \"b\"]\n\n1. d4 d5 *\n\n[White \"b\"]\n\n1. d4 d5 *\n";
 const THREE: &str = "[White \"c\"]\n\n1. c4 c5 *\n";
 
-/// Lines that fit the schema.
+/// Checks log lines, and collects their events.
 struct Lines {
     schema: Schema,
     events: Mutex<BTreeSet<String>>,
@@ -26,7 +26,7 @@ impl Lines {
         Self { schema: Schema::parse(include_str!("../../docs/log.schema.json")), events: Mutex::default() }
     }
 
-    /// Takes a line, and gives it back.
+    /// Checks a line and returns it.
     #[track_caller]
     fn take(&self, line: &str) -> Value {
         let value = json(line);
@@ -38,7 +38,7 @@ impl Lines {
         value
     }
 
-    /// Runs a command, takes all its lines, and gives back the last one.
+    /// Runs a command, checks all its lines, and returns the last one.
     #[track_caller]
     fn of(&self, workspace: &Workspace, status: i32, arguments: &[&str]) -> Value {
         let run = workspace.run(&[arguments, &["--log-format", "json"]].concat());
@@ -47,7 +47,7 @@ impl Lines {
         lines.pop().unwrap_or_else(|| panic!("{arguments:?} has told nothing"))
     }
 
-    /// Takes lines as they come until one is about an event.
+    /// Checks lines until one has the given event.
     fn until(&self, told: &mut impl Iterator<Item = std::io::Result<String>>, event: &str) {
         let is_it = told.any(|line| self.take(&line.expect("UTF-8"))["event"] == event);
         assert!(is_it, "{event} was not told");
@@ -97,7 +97,7 @@ fn all_commands_write_lines_that_fit_the_schema() {
     assert_eq!(events.into_iter().collect::<Vec<_>>(), ["done", "failed", "note"]);
 }
 
-/// Runs that wait: the one for a list of its sources, the other for its text. How far they are is told all ten seconds.
+/// One run waits for the list of its sources, the other for its text. Progress is logged every ten seconds.
 #[test]
 fn how_far_a_run_is_fits_the_schema_too() {
     let workspace = Workspace::new().with("one.pgn", THREE);

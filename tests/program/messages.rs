@@ -1,4 +1,4 @@
-//! Messages that lead on: what is said to somebody who tries what other programs have, or who cannot read a file.
+//! Messages that help users of similar programs, and users whose files cannot be read.
 
 use serde_json::Value;
 
@@ -98,7 +98,7 @@ fn an_empty_directory_is_no_failure() {
     workspace.stderr_of(0, &["watch", "a.db", "in", "--once"]);
     let run = workspace.run(&["index", "--json", "a.db", "in"]);
     assert_eq!((run.status, &json(&run.stdout)["games"]), (0, &Value::from(0)));
-    // Nothing is replaced by nothing.
+    // An existing database is not replaced by an empty one.
     let message = workspace.failure(&["index", "--overwrite", "a.db", "in"]);
     assert!(message.contains("nothing to index: no PGN file was found"), "{message}");
     assert!(workspace.number("a.db", "SELECT count(*) FROM game") > 40);

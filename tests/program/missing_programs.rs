@@ -1,4 +1,4 @@
-//! A test that misses a program is skipped, but not in CI.
+//! Tests for which a program is missing are skipped, except in CI.
 
 #![cfg(target_os = "linux")]
 
@@ -12,7 +12,7 @@ const TESTS: [&str; 2] = [
     "program::sql::formats::as_the_sqlite3_shell_prints_them",
 ];
 
-/// Runs a test of this program where no other program is found.
+/// Runs a test with an empty `PATH`, so that no other program is found.
 fn run(test: &str, ci: Option<&str>) -> (bool, String) {
     let workspace = tempfile::tempdir().expect("a directory");
     let mut command = Command::new(std::env::current_exe().expect("the test program"));

@@ -1,4 +1,4 @@
-//! The program itself, as a user runs it; and what the documentation says of it.
+//! The program as a user runs it, and the commands in the documentation.
 
 mod backup;
 mod cases;

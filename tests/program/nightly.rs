@@ -1,4 +1,4 @@
-//! `docs/nightly.md` tells the truth: its script, units and commands are taken out of it and run.
+//! `docs/nightly.md` is correct: its script, units and commands are extracted and run.
 
 #![cfg(unix)]
 
@@ -14,7 +14,7 @@ const DOCUMENT: &str = include_str!("../../docs/nightly.md");
 const GOOD: &str = "[Event \"good\"]\n\n1. e4 e5 *\n";
 const BAD: &str = "[Event \"bad\"]\n\n1. e4 Ke3 *\n";
 
-/// The blocks of code in a language, in order.
+/// The code blocks in a language, in order.
 fn blocks(language: &str) -> Vec<&'static str> {
     let fence = format!("```{language}\n");
     DOCUMENT
@@ -24,7 +24,7 @@ fn blocks(language: &str) -> Vec<&'static str> {
         .collect()
 }
 
-/// Where programs are looked for, ours first.
+/// The search path for programs, with ours first.
 fn path_with_program() -> OsString {
     let program = Path::new(env!("CARGO_BIN_EXE_pgndex")).parent().unwrap().to_owned();
     let paths = std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect::<Vec<_>>();
@@ -51,10 +51,10 @@ impl Workspace {
         fs::write(self.path("incoming").join(name), text).unwrap();
     }
 
-    /// Runs the script, with our program on its path. Gives back its exit status and what it says.
+    /// Runs the script with our program on its path. Returns the exit status and standard error.
     fn night(&self) -> (i32, String) {
         let Output { status, stdout, stderr } = Command::new("sh")
-            // Not run as a program: another test's child may still have it open for writing.
+            // Run by `sh`, because a child of another test may still have the script open for writing.
             .arg(self.path("nightly"))
             .args([self.path("games.db"), self.path("incoming"), self.path("log")])
             .env("PATH", path_with_program())
@@ -69,7 +69,7 @@ impl Workspace {
         database.query_row("SELECT count(*) FROM game", [], |row| row.get(0)).unwrap()
     }
 
-    /// The text of the logs whose names end so.
+    /// The contents of the logs whose names have this suffix.
     fn logs(&self, suffix: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path("log")).unwrap();
         let paths = entries.map(|entry| entry.unwrap().path());

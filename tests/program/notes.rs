@@ -1,4 +1,4 @@
-//! What the program says beside its answers: why there is nothing, what was left out, who is meant.
+//! Notes beside the answer: why it is empty, what was left out, which players a name matches.
 
 use std::fs;
 #[cfg(target_os = "linux")]
@@ -10,7 +10,7 @@ use crate::support::Mount;
 use crate::workspace::{Workspace, run_with_input};
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
-/// Two persons with one surname, and a name that sounds alike and has many more games.
+/// Two players with the same surname, and a similar name with many more games.
 fn club() -> String {
     let names = [("Polgar, Judit", 3), ("Polgar, Zsuzsa", 2), ("Kortschnoj, Viktor", 9), ("Korchnoi,V", 1)];
     let games = names.into_iter().flat_map(|(name, games)| (1..=games).map(move |round| (name, round)));
@@ -22,14 +22,14 @@ fn club() -> String {
     games.map(game).collect()
 }
 
-/// The answer with an exit status of 0, and what was said beside it.
+/// Standard output and standard error of a run with status 0.
 fn said(workspace: &Workspace, arguments: &[&str]) -> (String, String) {
     let Run { status, stdout, stderr } = workspace.run(arguments);
     assert_eq!(status, 0, "{arguments:?}: {stderr}");
     (stdout, stderr)
 }
 
-/// What is said of wrong usage.
+/// Standard error of a run with status 2.
 fn wrong(workspace: &Workspace, arguments: &[&str]) -> String {
     let Run { status, stderr, .. } = workspace.run(arguments);
     assert_eq!(status, 2, "{arguments:?}: {stderr}");
@@ -134,7 +134,7 @@ fn words_that_are_no_moves_end_a_line_of_a_repertoire() {
     let (status, told) = held("1. е4 c5\n");
     assert_eq!(status, 1, "{told}");
     assert!(told.contains("standard input:1: game 1, 1. е4: not readable as a move in "), "{told}");
-    // What annotators write ends nothing.
+    // Signs of annotators do not end a line.
     let (status, told) = held("[Event \"a\x01\"]\n\n1. e4 N e5 , 2. Nf3 *\n");
     assert_eq!(status, 0, "{told}");
     assert!(told.contains(",1. e4 e5 2. Nf3,"), "{told}");
@@ -232,7 +232,7 @@ fn a_name_of_several_players_is_reported_everywhere() {
     assert!(told.starts_with(&format!("pgndex: note: --player {fits}")), "{told}");
     let (_, told) = said(&workspace, &["player", "games.db", "polgar"]);
     assert_eq!(told, format!("pgndex: note: the name {fits}"));
-    // Another spelling of one player is no other player.
+    // A merged spelling does not count as another player.
     said(&workspace, &["players", "games.db", "--merge", "=Polgar, Judit", "=Polgar, Zsuzsa"]);
     assert_eq!(said(&workspace, &["find", "games.db", "--player", "polgar"]).1, "");
 }
@@ -398,7 +398,7 @@ fn an_unknown_option_is_reported_with_a_hint() {
     }
 }
 
-/// Each command that has JSON among its formats has the short word for it, and all others that can answer so have it too.
+/// The commands with JSON among their formats accept `--json` too, and so do all others that can print JSON.
 #[test]
 fn json_is_asked_for_by_the_same_option_everywhere() {
     let workspace = Workspace::new().indexed(FAMOUS).with("mine.pgn", "1. e4 e5 2. Nf3 *\n");
@@ -500,7 +500,7 @@ fn a_limit_of_file_size_is_an_error_that_names_the_file() {
         let output = command.env("PGNDEX", env!("CARGO_BIN_EXE_pgndex")).output().expect("bash runs");
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    // What SQLite writes fails without its reason.
+    // The errors of SQLite do not give the reason.
     for (work, expected) in [
         ("export games.db -f pgn -o out.pgn", "out.pgn: a file of this size is not allowed here (more than "),
         ("index new.db games.pgn", "no space left to write it (about "),
@@ -568,7 +568,7 @@ fn a_locale_without_other_letters_has_tables_in_ascii() {
     }
 }
 
-/// The directory of the database is the mount point of a small disk: what is free elsewhere helps nobody.
+/// The directory of the database is the mount point of a small disk. The free space of other disks does not matter.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_reported_with_its_free_space() {
@@ -580,7 +580,7 @@ fn a_full_disk_is_reported_with_its_free_space() {
     let other = FAMOUS.replace("\n\n[Event", " {comment}\n\n[Event");
     std::fs::write(workspace.path("other.pgn"), other.repeat(20)).expect("written");
     std::os::unix::fs::symlink("disk/games.db", workspace.path("link.db")).expect("linked");
-    // Nothing is left.
+    // Fills the disk.
     let mut fill = std::fs::File::create(disk.0.join("fill")).expect("a file");
     let piece = [0; 4096];
     while fill.write_all(&piece).is_ok() {}

@@ -1,9 +1,9 @@
-//! What is new in a game.
+//! New moves of a game.
 
 use crate::program::python::printed_by;
 use crate::workspace::Workspace;
 
-/// Asks what is new in each of the first games of a collection.
+/// Compares the new moves of the first games of a collection.
 fn agree(corpus: &str, bytes: usize) {
     let Some(printed) = printed_by("novelty.py", corpus, bytes, &[]) else { return };
     assert!(printed.ends_with(" new moves\n") && !printed.ends_with(" 0 new moves\n"), "{printed}");

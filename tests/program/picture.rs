@@ -1,4 +1,4 @@
-//! Pictures of positions in files: what is in them, where they are written, and that programs draw them alike.
+//! Pictures of positions: their contents, where they are written, and that different programs draw them alike.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,11 +7,11 @@ use crate::needs::{has_program, python_that_runs};
 use crate::workspace::Workspace;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
-/// How far two programs may be apart, in thousandths: the mean difference of a pixel's colours, and that of the square where it is
-/// greatest. Edges are smoothed in two ways.
+/// The maximum differences between two programs, in thousandths: the mean of all pixels, and the mean of the square
+/// with the largest difference. The programs smooth edges differently.
 const APART: [f64; 2] = [5.0, 10.0];
 
-/// A place where all of the questions have left pictures.
+/// A workspace with the pictures of five commands.
 fn with_pictures() -> (Workspace, [&'static str; 5]) {
     let workspace = Workspace::new().indexed(FAMOUS);
     let explore = ["explore", "games.db", "--svg"];
@@ -30,7 +30,7 @@ fn with_pictures() -> (Workspace, [&'static str; 5]) {
     (workspace, ["start.svg", "line.svg", "end.svg", "ply.svg", "key.svg"])
 }
 
-/// What the script prints for each file.
+/// The lines that the script prints, one for each picture.
 fn looked_at(python: &str, how: &str, workspace: &Workspace, files: &[&str]) -> Vec<String> {
     let output = Command::new(python)
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/picture.py"))
@@ -84,7 +84,7 @@ fn an_answer_is_the_same_with_a_picture() {
     let first = std::fs::read_to_string(workspace.path("a.svg")).expect("a picture");
     workspace.stdout_of(&["--svg", "b.svg"]);
     assert_eq!(std::fs::read_to_string(workspace.path("b.svg")).expect("a picture"), first);
-    // Where nothing was played there are no arrows.
+    // Without moves there are no arrows.
     let run =
         workspace.run(&["explore", "games.db", "--fen", "8/8/8/4k3/8/4K3/4P3/8 w - -", "--svg", "c.svg"]);
     assert_eq!(run.status, 0, "{run:?}");

@@ -1,4 +1,4 @@
-//! A player's record.
+//! Records of players.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 
-/// Asks for the records of `count` frequent players and of as many others in the first games of a collection.
+/// Compares the records of `count` frequent players, and of as many others, in the first games of a collection.
 fn agree(corpus: &str, bytes: usize, count: u32) {
     let Some(printed) = printed_by("player.py", corpus, bytes, &["1", &count.to_string()]) else { return };
     assert!(printed.ends_with(" games\n"), "{printed}");
@@ -177,15 +177,15 @@ fn an_empty_record_is_explained() {
     insta::assert_snapshot!(find.stderr, @"pgndex: error: --opponent NAME needs --player NAME; give both, or use --player alone for all games of a player");
 }
 
-/// Starts of games, with their first moves and results.
+/// Start positions, each with its first moves and the result.
 const ENDINGS: [(&str, &str, &str); 9] = [
     ("8/5k2/8/8/8/8/4K2P/8 w - - 0 1", "1. Ke3", "1-0"),
     ("8/5k2/8/8/8/8/4K3/8 w - - 0 1", "1. Ke3", "1/2-1/2"),
     ("8/5kb1/8/8/8/8/4K1BP/8 w - - 0 1", "1. Ke3", "1/2-1/2"),
     ("8/5kb1/8/8/8/8/4KB1P/8 w - - 0 1", "1. Ke3", "0-1"),
-    // Bishops on squares of different colours, then, after a promotion, of the same.
+    // Bishops on squares of different colours; after a promotion, on squares of the same colour.
     ("8/5k2/8/8/8/4b3/1p2K1B1/8 b - - 0 1", "1... b1=B 2. Kxe3", "0-1"),
-    // Rooks for one position only, then a pawn ending.
+    // A rook ending for one position only, then a pawn ending.
     ("r3k3/8/8/8/8/8/7P/R3K3 w - - 0 1", "1. Rxa8+ Kd7 2. Rd8+ Kxd8", "*"),
     ("8/5krr/8/8/8/8/4K1QP/8 w - - 0 1", "1. Ke3", "1-0"),
     ("8/5kr1/8/8/8/8/4K1NP/8 w - - 0 1", "1. Ke3", "1-0"),
@@ -224,7 +224,7 @@ fn endings_are_those_that_find_lists_with_sets_or_without() {
     rook-minor 1 1 0 0 0
     queen-rook 1 1 0 0 0
     ");
-    // Of no game a set knows anything.
+    // As if no game had sets.
     workspace
         .connection("games.db")
         .execute_batch("DELETE FROM game_set WHERE kind = 'game'")
@@ -232,7 +232,7 @@ fn endings_are_those_that_find_lists_with_sets_or_without() {
     assert_eq!(endings(), told);
 }
 
-/// What the script prints of the page that these arguments ask for.
+/// Asks for a page in HTML, and returns what the script reports about it.
 fn page(workspace: &Workspace, python: &str, how: &str, arguments: &[&str]) -> String {
     let printed = |format| workspace.stdout_of(&[arguments, &["--format", format]].concat());
     workspace.write("page.html", printed("html"));
@@ -263,7 +263,7 @@ fn a_page_has_all_of_the_record_and_loads_nothing() {
     }
 }
 
-/// Games of one player, of which a few have no result, with one opening by two orders of moves.
+/// Games of one player; a few have no result, and one opening is reached by two orders of moves.
 fn transposing() -> String {
     let lines = [
         "1. d4 Nf6 2. c4 e6",
@@ -350,7 +350,7 @@ fn a_page_fits_narrow_screens() {
     assert_eq!(page(&workspace, python, "fits", &["pirc"]), "360: -15 8, 800: -15 0, 1200: -15 0\n");
 }
 
-/// Names that try to be something else than a name.
+/// Names that could be mistaken for markup or controls.
 const HOSTILE: [&str; 7] = [
     "<script>alert(1)</script>",
     "</title></style><h1>x",
@@ -430,7 +430,7 @@ fn many_records() {
     }
 }
 
-/// A player against himself, by one spelling and by two.
+/// A player against himself, with one spelling and with two.
 const AGAINST_ONESELF: &str = r#"[White "Tal, Mikhail"]
 [Black "Tal, Mikhail"]
 [WhiteElo "2600"]

@@ -1,4 +1,4 @@
-//! `pgndex players`: who is listed, names that are made those of one player, and that they are so for every question.
+//! `pgndex players`: the list of players, and names that are merged for every query.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,7 +7,7 @@ use crate::command::Run;
 use crate::needs::corpus;
 use crate::workspace::{Workspace, json};
 
-/// Games of White, Black and year, a few moves each.
+/// Games with few moves, each with White, Black and a year.
 fn games(games: &[(&str, &str, u32)]) -> String {
     let mut pgn = String::new();
     for (number, (white, black, year)) in games.iter().enumerate() {
@@ -21,7 +21,7 @@ fn games(games: &[(&str, &str, u32)]) -> String {
     pgn
 }
 
-/// Several spellings of several players.
+/// Several players with several spellings.
 const GAMES: [(&str, &str, u32); 12] = [
     ("Korchnoi, Viktor", "Caruana, Fabiano", 1960),
     ("Kortschnoj, Viktor", "Caruana,F", 1970),
@@ -52,7 +52,7 @@ fn ok(workspace: &Workspace, arguments: &[&str]) -> String {
     workspace.ok(&[&["players", "games.db"], arguments].concat())
 }
 
-/// How many games a filter finds.
+/// The number of games that a filter finds.
 #[track_caller]
 fn found(workspace: &Workspace, option: &str, name: &str) -> usize {
     let run = workspace.run(&["export", "games.db", "--format", "csv", option, name]);
@@ -108,7 +108,7 @@ fn spellings_of_one_person_are_found_by_one_another() {
         (&["=Ding Liren", "=Ding, Liren", "Carlsen, Henrik"], 1),
     ] {
         for name in names {
-            // This initial is also that of `Caruana, Francesco`.
+            // `Caruana, Francesco` has the same initial.
             let others = usize::from(["Caruana,F", "F. Caruana", "caruana f"].contains(name));
             assert_eq!(found(&workspace, "--player", name), count + others, "{name}");
         }
@@ -152,7 +152,7 @@ fn names_are_merged_for_every_question_and_split_again() {
     name,spellings,games,as_white,as_black,first_year,last_year
     "Korchnoi, Viktor",3,8,5,3,1960,2002
     "#);
-    // The games say what they said.
+    // The tags of the games do not change.
     let pgn = workspace.stdout_of(&["export", "games.db", "--format", "pgn", "--player", "korchnoi"]);
     assert!(pgn.contains("[White \"Kortschnoj, Viktor\"]") && pgn.contains("[White \"Korchnoi,V\"]"));
     insta::assert_snapshot!(ok(&workspace, &["--export-aliases"]), @r#"
@@ -219,7 +219,7 @@ fn a_list_of_names_is_read_and_written() {
     "#);
     assert_eq!(found(&workspace, "--player", "terrible"), 8);
     assert_eq!(found(&workspace, "--player", "=Liren Ding"), 2);
-    // What was written is read again, and says the same.
+    // The exported list gives the same list again.
     workspace.write("written.csv", &written);
     assert_eq!(ask(&workspace, &["--aliases", "written.csv"]).status, 0);
     assert_eq!(ok(&workspace, &["--export-aliases"]), written);
@@ -335,7 +335,7 @@ fn names_are_suggested_only_where_they_can_be_those_of_one_person() {
     assert_eq!(suggested_pairs(&workspace), "");
 }
 
-/// "Adams, Michael" and a game that he played together with somebody.
+/// Two players in consultation are not another spelling of one of them.
 #[test]
 fn players_who_consulted_each_other_are_not_suggested() {
     let workspace = Workspace::new().indexed(&games(&[
@@ -346,7 +346,7 @@ fn players_who_consulted_each_other_are_not_suggested() {
     assert_eq!(suggested_pairs(&workspace), "Carlsen, Magnus < Carlsen,M");
 }
 
-/// What is suggested: `name < alias`, one after the other.
+/// The suggested pairs as `name < alias`.
 #[track_caller]
 fn suggested_pairs(workspace: &Workspace) -> String {
     let run = ask(workspace, &["--suggest"]);
@@ -359,7 +359,8 @@ fn suggested_pairs(workspace: &Workspace) -> String {
     pairs.collect::<Vec<_>>().join("; ")
 }
 
-/// Games of these names against somebody else, one each, with the year and, if not 0, rating and FIDE number.
+/// Suggestions for a database with one game for each name against another opponent, with a year and, if not 0, a rating
+/// and a FIDE id.
 fn suggested_for(names: &[(&str, u32, u32, u32)]) -> (String, String) {
     let mut pgn = String::new();
     for (number, (name, year, rating, fide_id)) in names.iter().enumerate() {
@@ -402,7 +403,7 @@ fn names_that_exclude_each_other_are_in_no_group() {
             "",
             "\"Capablanca, Jose\"",
         ),
-        // Whole names, one of which begins like the other.
+        // Complete names, one of which begins with the other.
         (&["Xu,Yi", "Xu,Yinglun"], "", ""),
         (&["Wang Yu", "Wang, Yue"], "", ""),
         (&["Li,Chao2", "Li,Chao1"], "", ""),
@@ -430,13 +431,13 @@ fn fide_numbers_join_names_and_separate_them() {
         ),
         (&[("Wang, Wei", 2001, 0, 1), ("Wang, W", 2002, 0, 2)], ""),
         (&[("Wang, Wei", 2001, 0, 1), ("Wang, Wei", 2002, 0, 2), ("Wang, W", 2003, 0, 0)], ""),
-        // Whose number is known, and who is not known.
+        // Players with and without FIDE ids.
         (&[("Wang, Wei", 2001, 0, 1), ("Wang,Wei", 2002, 0, 2), ("Wang, W", 2003, 0, 0)], ""),
         (
             &[("Kasparov, Garry", 2001, 0, 18), ("Kasparov, Gary", 2002, 0, 18), ("Kasparov, G", 2003, 0, 0)],
             "Kasparov, Garry < Kasparov, G; Kasparov, Garry < Kasparov, Gary",
         ),
-        // `Smith, D` has the number of David, so Dan does not come with it.
+        // `Smith, D` has the FIDE id of David, so Dan is not suggested with it.
         (
             &[("Smith, David", 2001, 0, 5), ("Smith, D", 2002, 0, 5), ("Smith,Dan", 2003, 0, 0)],
             "Smith, David < Smith, D",
@@ -454,7 +455,7 @@ fn fide_numbers_join_names_and_separate_them() {
 fn games_distinguish_players_with_similar_names() {
     for (games, expected) in [
         (&[("Smith, John", 2001, 2500, 0), ("Smith, J", 2001, 1400, 0)][..], ""),
-        // The rating of another time says nothing.
+        // A rating from another time does not matter.
         (&[("Smith, John", 2001, 2500, 0), ("Smith, J", 1990, 1400, 0)], "Smith, John < Smith, J"),
         (&[("Smith, John", 1870, 0, 0), ("Smith, J", 2001, 0, 0)], ""),
     ] {
@@ -483,7 +484,7 @@ fn shortened_given_names_are_found() {
         ("Xu,Yinglun", 1),
         ("van Wely, Loek", 1),
     ] {
-        // What begins with these letters is found as well.
+        // A name that begins with these letters is also found.
         let begins_so = usize::from(name.eq_ignore_ascii_case("nielsen,ph"));
         assert_eq!(found(&workspace, "--player", name), count + begins_so, "{name}");
     }
@@ -491,26 +492,27 @@ fn shortened_given_names_are_found() {
     assert!(run.stderr.contains("\"Xu,Yi\" (1), \"Xu,Yinglun\" (1)"), "{run:?}");
 }
 
-/// A player of the large collection: spellings with their games, and names that must find all of them. By hand: all names like these were
-/// listed with SQL and looked at with dates, ratings and opponents.
+/// A player of the large collection: spellings with their numbers of games, and names that must find all of them. The
+/// list was made by hand: SQL listed all similar names, which were then compared by dates, ratings and opponents.
 struct Listed {
-    /// All spellings, the player's name first, with games as SQL counts them.
+    /// All spellings with their numbers of games according to SQL; the first is the player's name.
     spellings: &'static [(&'static str, usize)],
-    /// Names by which somebody may look for the player.
+    /// Names by which a user may look for the player.
     asked: &'static [&'static str],
-    /// How many games these find before anything is merged.
+    /// The number of games that these names find before spellings are merged.
     alone: usize,
 }
 
 const LISTED: [Listed; 6] = [
     Listed {
-        // The second is from the Young Masters of 2004, rated 2567. Arne, Sverre Johan and others are Karlsen.
+        // The second spelling is from the Young Masters of 2004, with a rating of 2567. Arne, Sverre Johan and others
+        // are named Karlsen.
         spellings: &[("Carlsen,M", 3377), ("Carlsen,6", 1)],
         asked: &["Carlsen, Magnus", "Magnus Carlsen", "M. Carlsen", "carlsen,m"],
         alone: 3377,
     },
     Listed {
-        // The second played together with somebody.
+        // The second name stands for two players in consultation.
         spellings: &[("Caruana,F", 4294), ("Caruana,Fabiano:Green,Lee", 1)],
         asked: &["Caruana, Fabiano", "Fabiano Caruana", "Caruana F", "F. Caruana", "caruana"],
         alone: 4295,
@@ -526,26 +528,26 @@ const LISTED: [Listed; 6] = [
         alone: 1039,
     },
     Listed {
-        // The third played at the championships under 10 of 1999.
+        // The third spelling is from the Under-10 championship of 1999.
         spellings: &[("Vachier Lagrave,M", 5541), ("Vachier-Lagrave,M", 3), ("Vachier Lagrave, Mexime", 11)],
         asked: &["Vachier-Lagrave, Maxime", "Maxime Vachier Lagrave", "vachier-lagrave, maxime"],
         alone: 5544,
     },
     Listed {
-        // No game of the second is one of Ding Linlin: opponents, dates and ratings are those of Ding Liren.
+        // No game with the second spelling is one of Ding Linlin: opponents, dates and ratings fit Ding Liren.
         spellings: &[("Ding Liren", 2221), ("Ding,L", 30)],
         asked: &["Ding, Liren", "Ding Liren", "Liren Ding", "ding,liren"],
         alone: 2251,
     },
     Listed {
-        // Nepomnishay, Mikhail I is somebody else.
+        // Nepomnishay, Mikhail I is another player.
         spellings: &[("Nepomniachtchi,I", 4909), ("Nepomniatchi,I", 1)],
         asked: &["Nepomniachtchi, Ian", "Ian Nepomniachtchi", "nepomniachtchi"],
         alone: 4909,
     },
 ];
 
-/// The tags of a collection's games, without moves: names are all that is asked for.
+/// The tags of a collection's games, without moves, because only the names matter.
 fn tags_of(text: &[u8]) -> Vec<u8> {
     let mut tags = Vec::with_capacity(text.len() / 2);
     let mut is_tag_before = false;

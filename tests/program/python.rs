@@ -1,4 +1,4 @@
-//! Answers held against a script in Python that reads the same games.
+//! Answers compared with Python scripts that read the same games.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -6,18 +6,18 @@ use std::process::{Command, Stdio};
 use crate::needs::{part_of_corpus, python_with_chess};
 use crate::workspace::Workspace;
 
-/// What a script of this directory prints when it is given the program, a database of the first games of a collection, their PGN and some
-/// arguments; `None` if there is no Python with python-chess, or no collection.
+/// The output of a script in this directory. Its arguments are the program, a database of the first games of a
+/// collection, their PGN, and some more. `None` if there is no Python with python-chess, or no collection.
 #[track_caller]
 pub(crate) fn printed_by(script: &str, corpus: &str, bytes: usize, arguments: &[&str]) -> Option<String> {
     let python = python_with_chess()?;
     let mut text = part_of_corpus(corpus, bytes)?;
-    // Without the last game, which may have been cut.
+    // Without the last game, which may be cut off.
     let last = text.windows(8).rposition(|window| window == b"\n[Event ").expect("a game");
     text.truncate(last + 1);
     let workspace = Workspace::new();
     std::fs::write(workspace.path("games.pgn"), text).expect("written");
-    // So few games make a position a visited one that sets of games are looked into as well.
+    // With a low threshold, there are visited positions, and the sets of games are used too.
     let visited = ["--continuation-threshold", "8"];
     let index = ["index", "--quiet", "--duplicates", "keep", "games.db", "games.pgn"];
     workspace.stdout_of(&[index.as_slice(), &visited].concat());

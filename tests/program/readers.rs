@@ -1,4 +1,4 @@
-//! The views as programs read them that are not ours: pandas, polars, Datasette, DuckDB.
+//! The views as other programs read them: pandas, polars, Datasette, DuckDB.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use crate::needs::{python_with, shared};
 use crate::workspace::Workspace;
 
-/// Holds all rows that the script compares against those of sqlite3.
+/// Runs the script, which compares the rows with those of `sqlite3`. At least `least` rows must have been compared.
 fn agree(workspace: &Workspace, database: &str, least: u64) {
     let Some(python) = python_with("datasette, duckdb, pandas, polars") else { return };
     let output = Command::new(python)

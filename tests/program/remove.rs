@@ -1,4 +1,4 @@
-//! `pgndex remove`: what goes, what stays, and what it says.
+//! `pgndex remove`: what it removes, what it keeps, and what it reports.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::workspace::{Workspace, json as parsed};
 
 const GAMES: &str = include_str!("../../examples/famous-games.pgn");
 
-/// A file, one that has some of its games once more, and a database of both.
+/// A file, a second one that repeats some of its games, and a database of both.
 fn workspace() -> Workspace {
     let twice: String = GAMES.split_inclusive("\n\n").take(6).collect();
     let workspace = Workspace::new().with("all.pgn", GAMES).with("twice.pgn", &twice);
@@ -63,7 +63,7 @@ fn of_a_file_all_goes_or_what_is_chosen() {
     assert_eq!(summary["sources"], json!(0));
     assert!(summary["games"].as_u64().is_some_and(|games| (1..10).contains(&games)), "{summary}");
     assert_sound(&workspace);
-    // The file is still known, even without a game.
+    // The file remains known without any game.
     remove(&workspace, &["--games", "--source", "all.pgn"]);
     let readings = "SELECT count(*) FROM source WHERE path = 'all.pgn'";
     assert_eq!(workspace.number("games.db", readings), 1);
@@ -83,7 +83,7 @@ fn duplicates_come_back_if_their_file_is_as_it_was() {
     assert_eq!(workspace.number("games.db", "SELECT count(*) FROM game"), 3);
     assert_eq!(workspace.number("games.db", skipped), 0);
     assert_sound(&workspace);
-    // And once more the other way round.
+    // The same in the other direction.
     workspace.stdout_of(&["index", "--quiet", "games.db", "all.pgn"]);
     assert_eq!(workspace.number("games.db", skipped), 3);
     assert_sound(&workspace);
@@ -99,7 +99,7 @@ fn duplicates_come_back_if_their_file_is_as_it_was() {
     assert_sound(&workspace);
 }
 
-/// What comes back and fits the filter goes too.
+/// Games that come back are removed too if they match the filter.
 #[test]
 fn a_filter_is_asked_again() {
     let workspace = workspace();
@@ -145,13 +145,13 @@ fn a_file_of_which_games_are_gone_grows_on() {
     workspace.stdout_of(&["index", "--quiet", "games.db", "all.pgn"]);
     assert_eq!(workspace.number("games.db", "SELECT count(*) FROM game"), before);
     workspace.write("all.pgn", format!("{GAMES}\n[Event \"new\"]\n\n1. e4 e5 2. Ke3 *\n"));
-    // Its error is told.
+    // The error in the new game is reported.
     workspace.stderr_of(3, &["index", "--quiet", "games.db", "all.pgn"]);
     assert_eq!(workspace.number("games.db", "SELECT count(*) FROM game"), before + 1);
-    // Its number is that of no game before.
+    // The new game gets a new id.
     assert_eq!(workspace.number("games.db", "SELECT max(game_id) FROM game"), last + 1);
     let number = "SELECT game_number - (SELECT count(*) FROM game WHERE source_id = 1) FROM problem ORDER BY problem_id DESC LIMIT 1";
-    // One that was taken out, and the new one itself.
+    // The last number is ahead by two: the removed game, and the new one.
     assert_eq!(workspace.number("games.db", number), 2);
     assert_sound(&workspace);
     let failure = workspace.stderr_of(1, &["index", "--reread", "games.db"]);
@@ -200,7 +200,7 @@ fn what_makes_no_sense_is_refused_with_a_way_on() {
         let run = workspace.stderr_of(status, &[&["remove", "games.db"], arguments].concat());
         assert!(run.contains(told), "{arguments:?}: {run}");
     }
-    // Somebody took games out by other means.
+    // Games were removed by other means.
     workspace
         .connection("games.db")
         .execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM game WHERE game_id < 10")
@@ -209,7 +209,7 @@ fn what_makes_no_sense_is_refused_with_a_way_on() {
     assert!(failure.contains("but its sources and runs say"), "{failure}");
 }
 
-/// What somebody deleted by other means is told, and can be put right.
+/// Games removed by other means are reported, and `repair` makes the tables consistent.
 #[test]
 fn counts_that_do_not_fit_are_put_right() {
     let workspace = workspace();
@@ -227,7 +227,7 @@ fn counts_that_do_not_fit_are_put_right() {
     assert_sound(&workspace);
     workspace.stdout_of(&["index", "--quiet", "games.db", "all.pgn"]);
     assert_sound(&workspace);
-    // Positions that are gone are gone.
+    // Lost positions cannot be repaired.
     let game: i64 = workspace.number("games.db", "SELECT max(game_id) FROM game");
     workspace
         .connection("games.db")
@@ -237,7 +237,7 @@ fn counts_that_do_not_fit_are_put_right() {
     assert!(told.contains(&format!("game {game} has missing positions")), "{told}");
 }
 
-/// What additions left side by side becomes one whole, and says so.
+/// `optimize` merges the levels that additions have created.
 #[test]
 fn levels_are_merged() {
     let workspace = workspace();
@@ -267,7 +267,7 @@ fn levels_are_merged() {
     assert!(told.contains("none.db"), "{told}");
 }
 
-/// A full disk while the file is made smaller takes nothing back, and the message says so.
+/// If the disk is full while the file is being shrunk, the games stay removed, and the message says so.
 #[cfg(target_os = "linux")]
 #[test]
 fn games_stay_removed_if_there_is_no_room_to_shrink_the_file() {

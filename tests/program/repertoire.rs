@@ -1,12 +1,12 @@
-//! Repertoires held against games.
+//! Repertoires compared with games.
 
 use crate::command::Run;
 use crate::needs::part_of_corpus;
 use crate::program::python::printed_by;
 use crate::workspace::Workspace;
 
-/// Lines of both sides, with variations in variations, one line in two games, moves that lead back, moves in another order, and a line from
-/// a set-up.
+/// Lines for both sides, with nested variations, one line in two games, repetitions, transpositions, and a line from a
+/// set-up.
 const BOTH_SIDES: &str = r#"[Event "Spanish"]
 [Orientation "white"]
 
@@ -39,7 +39,7 @@ Nxe4 5. d4 Nd6) 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O *
 40... Kd4 41. Kf2 (41. O-O Ke3) *
 "#;
 
-/// Asks what came of a repertoire in the first games of a collection. Gives back how many lines have games.
+/// Compares a repertoire with the first games of a collection. Returns the number of lines with games.
 fn lines_with_games(corpus: &str, bytes: usize, side: &str, repertoire: &str, filter: &[&str]) -> u64 {
     let workspace = Workspace::new();
     let path = workspace.path("mine.pgn");
@@ -76,12 +76,12 @@ fn repertoires_against_many_games() {
     assert!(lines_with_games("fics", 1_500_000, "told", BOTH_SIDES, &[]) > 5);
     let Some(games) = games_as_repertoire("annotated_mixed", 150_000) else { return };
     lines_with_games("otb-40k", 2_000_000, "white", &games, &[]);
-    // Of these games themselves.
+    // A repertoire made of games of the same collection.
     let Some(games) = games_as_repertoire("otb-40k", 100_000) else { return };
     assert!(lines_with_games("otb-40k", 1_000_000, "black", &games, &[]) > 100);
 }
 
-/// What the program said, and how it ended.
+/// The output and the exit status.
 fn said(run: &Run) -> String {
     format!("{}{}{}", run.stdout, run.stderr, run.status)
 }
@@ -94,7 +94,7 @@ fn whose_repertoire_it_is() {
         std::fs::write(workspace.path("mine.pgn"), text).expect("written");
         said(&workspace.ask(&[&["--games", "0"], arguments].concat()))
     };
-    // Of several moves for one side, the other has one each.
+    // If one side has several moves and the other only one each, the repertoire is for the latter.
     insta::assert_snapshot!(ask("1. e4 e5 (1... c6) 2. Nf3 *", &[]), @"
     For White: 2 lines, 5 positions
     line  games  score    left by  games  moves

@@ -1,11 +1,11 @@
-//! What an installed program needs beside it: completions for shells, and manual pages.
+//! Additional files for an installed program: shell completions and manual pages.
 
 use std::process::{Command, Stdio};
 
 use crate::needs::has_program;
 use crate::workspace::Workspace;
 
-/// Asks bash, with our completions, what may stand in the place of the last word.
+/// The completions for the last word in bash.
 fn completed(workspace: &Workspace, words: &[&str]) -> Vec<String> {
     const ASK: &str = r#"
         source completions
@@ -42,7 +42,7 @@ fn bash_completes_commands_options_values_and_files() {
     assert_eq!(completed(&workspace, &["pgndex", "optimize", "--wri"]), [""]);
     assert_eq!(completed(&workspace, &["pgndex", "find", "--js"]), ["--json"]);
     assert_eq!(completed(&workspace, &["pgndex", "--vers"]), ["--version"]);
-    // No file is meant.
+    // A player's name is expected, not a file.
     assert_eq!(completed(&workspace, &["pgndex", "find", "games.db", "--white", "games"]), ["games"]);
 }
 
@@ -70,7 +70,7 @@ fn every_shell_gets_all_commands_and_can_read_it() {
         }
         assert!(!text.contains("chunk-size"), "{shell}");
         workspace.write(shell, &text);
-        // Not everybody has these shells, and bash is asked above.
+        // These shells may be missing. For bash, another test runs the completions.
         let Some((program, options)) = checks.split_first() else { continue };
         let run = Command::new(program).args(options).arg(workspace.path(shell)).output();
         if let Ok(run) = run {
@@ -86,7 +86,7 @@ fn every_shell_gets_all_commands_and_can_read_it() {
 fn each_command_has_a_manual_page_without_faults() {
     let workspace = Workspace::new();
     assert_eq!(workspace.ok(&["man", "new/man1"]), "");
-    // Again: pages are replaced.
+    // A second run replaces the pages.
     assert_eq!(workspace.ok(&["man", "new/man1"]), "");
     let help = workspace.ok(&["--help"]);
     let directory = workspace.path("new/man1");
@@ -110,7 +110,7 @@ fn each_command_has_a_manual_page_without_faults() {
             "{heading}"
         );
     }
-    // The statuses and variables are those of the documentation.
+    // The exit statuses and variables are the documented ones.
     let explained =
         std::fs::read_to_string(crate::pages::project().join("docs/exit-status.md")).expect("a page");
     let rows = explained.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());

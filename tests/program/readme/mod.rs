@@ -1,8 +1,9 @@
-//! The README and the pages of `docs/`, held to the program: each `$ ` line of a `console` block is a command, the lines after
-//! it what it prints; a `sql` block is run on the database. The picture of the README is drawn from a session of its own.
+//! The README and the pages of `docs/` are correct: in a `console` block, each line with `$ ` is a command, and the
+//! lines after it are its output; a `sql` block is run on the database. The picture in the README is drawn from the
+//! output of its own commands.
 //!
-//! After a change of output, `UPDATE_README=1 cargo test --test all program::readme` writes the new output and the new picture; look at
-//! them.
+//! If the output has changed, `UPDATE_README=1 cargo test --test all program::readme` writes the new output and the new
+//! picture; check both.
 
 mod picture;
 mod schema;
@@ -24,7 +25,7 @@ fn every_page_prints_what_it_says() {
             (page, steps)
         })
         .collect();
-    // Where most of the commands are, so that a page which is not read as one with commands is noticed.
+    // Minimum numbers for the pages with most of the commands, to notice if the commands of a page are not recognised.
     for (page, least) in [
         ("README.md", 6),
         ("docs/annotations.md", 5),
@@ -44,7 +45,7 @@ fn every_page_prints_what_it_says() {
     }
 }
 
-/// What the README shows in its picture. In a terminal `--color always` is not needed.
+/// The commands in the picture of the README. In a terminal, `--color always` is not needed.
 const SESSION: [&str; 2] = [
     "pgndex find sample.db --moves \"1. e4 e5 2. Nf3 Nc6 3. Bb5\"",
     "pgndex explore sample.db --moves \"1. e4 e5 2. Nf3 Nc6\" --top 0 --recent 0 --board --color always",
@@ -144,7 +145,7 @@ fn json_has_the_names_that_its_page_explains() {
 #[test]
 fn every_option_is_explained() {
     let directory = directory_with_samples();
-    // The list of all options names them, but it says no more than the help does.
+    // The list of all options does not explain more than the help does.
     let is_explaining = |page: &PathBuf| page != Path::new("docs/reference/options.md");
     let text: String = pages().iter().filter(|page| is_explaining(page)).map(|page| read(page)).collect();
     let words: BTreeSet<&str> = text.split(|sign: char| !sign.is_ascii_lowercase() && sign != '-').collect();
@@ -169,7 +170,7 @@ fn every_kind_of_problem_and_finding_is_explained() {
     for (page, known, least) in
         [("docs/indexing.md", "illegal-move", 20), ("docs/verify.md", "dangling-link", 9)]
     {
-        // The source that turns the kinds into words.
+        // The source file that maps the kinds to words.
         let source =
             sources.iter().find(|source| source.contains(&format!("=> \"{known}\","))).expect("a source");
         let words = source.split("=> \"").skip(1).filter_map(|rest| rest.split('"').next());
@@ -195,7 +196,7 @@ fn rust_files(directory: &Path, texts: &mut Vec<String>) {
     }
 }
 
-/// The targets of `[text](target)` outside of code blocks.
+/// The targets of `[text](target)` outside code blocks.
 fn link_targets(page: &str) -> Vec<&str> {
     page.split("\n```")
         .step_by(2)
@@ -204,7 +205,7 @@ fn link_targets(page: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The anchors that a page's headings have: lower case, blanks as hyphens, without punctuation.
+/// The anchors of a page's headings: lower case, hyphens for blanks, no punctuation.
 fn headings(page: &str) -> BTreeSet<String> {
     let heading = |line: &str| {
         let kept = |sign: &char| sign.is_alphanumeric() || matches!(sign, ' ' | '-' | '_');

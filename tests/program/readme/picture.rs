@@ -1,14 +1,14 @@
-//! Draws what a terminal shows as an SVG.
+//! Draws the output of a terminal as an SVG.
 
 use std::fmt::Write as _;
 
-// In pixels, for letters of 15 pixels.
+// In pixels, for a font size of 15 pixels.
 const COLUMN: u32 = 9;
 const ROW: u32 = 19;
 const MARGIN: u32 = 16;
 const TITLE_BAR: u32 = 30;
 
-/// What the terminal's colours are set to.
+/// The current colours of the terminal.
 #[derive(Clone, PartialEq)]
 struct Style {
     ink: String,
@@ -20,7 +20,7 @@ impl Style {
         Self { ink: "#d8dee9".into(), paper: None }
     }
 
-    /// Follows an escape sequence, the part between `ESC [` and `m`: a reset, or a colour of the 256.
+    /// Applies an escape sequence, given as the part between `ESC [` and `m`: a reset, or one of the 256 colours.
     fn set(&mut self, sequence: &str) {
         match sequence.split(';').collect::<Vec<_>>()[..] {
             ["0"] => *self = Self::plain(),
@@ -56,20 +56,20 @@ pub(super) fn draw(session: &str) -> String {
          font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"15\">\n\
          <rect width=\"{width}\" height=\"{height}\" rx=\"8\" fill=\"#20242c\"/>\n"
     );
-    for (workspace, color) in [(20, "#bf616a"), (40, "#ebcb8b"), (60, "#a3be8c")] {
-        writeln!(svg, "<circle cx=\"{workspace}\" cy=\"20\" r=\"6\" fill=\"{color}\"/>").expect("a string");
+    for (x, color) in [(20, "#bf616a"), (40, "#ebcb8b"), (60, "#a3be8c")] {
+        writeln!(svg, "<circle cx=\"{x}\" cy=\"20\" r=\"6\" fill=\"{color}\"/>").expect("a string");
     }
     svg + &body + "</svg>\n"
 }
 
-/// One sign of the terminal and how it looks.
+/// A character of the terminal, and its style.
 struct Cell {
     sign: char,
     style: Style,
 }
 
 impl Cell {
-    /// Whether it is drawn in one piece with an equal neighbour: a letter with letters, a bar with the same bar.
+    /// Whether the character and the next one are drawn as one element: letters with letters, a bar with the same bar.
     fn joins(&self, next: &Self) -> bool {
         let is_letter = |sign: char| sign.is_ascii() || sign.is_alphabetic();
         self.style == next.style
@@ -78,7 +78,7 @@ impl Cell {
     }
 }
 
-/// How much ink a sign that fills its whole width has.
+/// The opacity of a character that is drawn as a bar.
 fn shade(sign: char) -> Option<f64> {
     match sign {
         '█' => Some(0.9),
@@ -89,7 +89,7 @@ fn shade(sign: char) -> Option<f64> {
     }
 }
 
-/// The signs of a line, without the escape sequences.
+/// The characters of a line without the escape sequences.
 fn cells(line: &str) -> Vec<Cell> {
     let mut style = Style::plain();
     let mut cells = Vec::new();
@@ -105,7 +105,7 @@ fn cells(line: &str) -> Vec<Cell> {
     cells
 }
 
-/// Draws one line, whose upper edge is `top`, and gives back how many columns it has.
+/// Draws one line with the upper edge `top`, and returns its number of columns.
 fn draw_line(line: &str, top: u32, svg: &mut String) -> u32 {
     let cells = cells(line);
     let mut column = 0;
@@ -123,7 +123,7 @@ fn draw_line(line: &str, top: u32, svg: &mut String) -> u32 {
         }
         let mut text: String = piece.iter().map(|cell| cell.sign).collect();
         if ('♔'..='♟').contains(sign) {
-            // Some systems would show the figure as an emoji.
+            // Without it, some systems would show the figure as an emoji.
             text.push('\u{fe0e}');
         }
         if let Some(opacity) = shade(*sign) {
@@ -135,7 +135,7 @@ fn draw_line(line: &str, top: u32, svg: &mut String) -> u32 {
             )
             .expect("a string");
         } else if !text.trim().is_empty() {
-            // Stretched to its columns, whatever font the reader has.
+            // Stretched to its columns, whatever the font.
             let (shown, y) = (text.replace('&', "&amp;").replace('<', "&lt;"), top + 14);
             writeln!(
                 svg,

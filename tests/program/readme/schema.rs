@@ -1,5 +1,5 @@
-//! The page of the schema: tables, views, columns and indexes are those of a new database. The comments of `migrations/` explain
-//! them, and `tests/data/columns.tsv` explains the rest.
+//! The page on the schema: its tables, views, columns and indexes are those of a new database. The descriptions come
+//! from the comments in `migrations/` and from `tests/data/columns.tsv`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -29,34 +29,34 @@ and `occurrence_level` repeat `game_position` in the order of keys, `game_column
 `player_alias` refers to players by name.
 ";
 
-/// Comments, by what they are about.
+/// Comments by table and column.
 #[derive(Default)]
 struct Meanings {
     tables: BTreeMap<String, String>,
     columns: BTreeMap<(String, String), String>,
-    /// Tables and columns without a comment.
+    /// Tables and columns without a description.
     missing: Vec<String>,
 }
 
-/// A table or a view that is being read.
+/// A table or view whose columns are being read.
 struct Statement {
     name: String,
     is_view: bool,
-    /// The column that the next comment may continue to explain.
+    /// The column that the next comment belongs to.
     last: Option<String>,
-    /// A comment above the next column.
+    /// The comment above the next column.
     above: String,
 }
 
-/// Steps of the schema, read line by line for their comments. They are written in one way: a statement begins at the margin, and
-/// each column of it four blanks to the right.
+/// Reads migrations line by line and collects their comments. The layout is always the same: a statement begins at the
+/// margin, and each of its columns is indented by four blanks.
 #[derive(Default)]
 struct Reader {
     meanings: Meanings,
     /// The comment above the next statement.
     above: String,
     statement: Option<Statement>,
-    /// The column that the line before added.
+    /// The column that the previous line added.
     added: Option<Statement>,
 }
 
@@ -84,7 +84,7 @@ impl Reader {
         }
     }
 
-    /// A line that begins a statement, or is one.
+    /// Handles the first line of a statement.
     fn begin(&mut self, code: &str, comment: &str) {
         let words: Vec<&str> = code.split_whitespace().collect();
         match words[..] {
@@ -96,7 +96,7 @@ impl Reader {
                 self.statement = Some(Statement { name, is_view, last: None, above: String::new() });
             }
             ["ALTER", "TABLE", table, "ADD", "COLUMN", column, ..] => {
-                // A comment beside the column says more of it than one above, which may be about several.
+                // A comment next to the column is more specific than one above, which may be about several columns.
                 let above = std::mem::take(&mut self.above);
                 let (name, last) = (table.to_owned(), Some(column.to_owned()));
                 let added = Statement { name, is_view: false, last, above: String::new() };
@@ -109,7 +109,7 @@ impl Reader {
         }
     }
 
-    /// A table replaces another one, whose comments hold for everything that is "as before".
+    /// A table replaces another one, whose comments apply unless they say "as before".
     fn rename(&mut self, old: &str, new: &str) {
         let Meanings { tables, columns, .. } = &mut self.meanings;
         if let Some(told) = tables.remove(old).filter(|told| !told.contains("as before")) {
@@ -133,7 +133,7 @@ impl Reader {
         } else if code.is_empty() {
             join(&mut statement.above, comment);
         } else if indent == COLUMN && statement.is_view && matches!(code, "CASE" | "(") {
-            // The column's name comes at the end of the expression.
+            // The column's name is at the end of the expression.
             statement.last = None;
         } else if indent == COLUMN {
             let word =
@@ -152,18 +152,18 @@ impl Reader {
     }
 }
 
-/// Adds to the comment of the last column.
+/// Appends to the comment of the current column.
 fn tell(meanings: &mut Meanings, statement: &Statement, told: &str) {
     let Some(column) = statement.last.clone().filter(|_| !told.is_empty()) else { return };
     join(meanings.columns.entry((statement.name.clone(), column)).or_default(), told);
 }
 
-/// Appends a line of a comment; a value in quotes begins a line of its own.
+/// Appends a line of a comment. A line that begins with a quoted value starts on a new line.
 fn join(text: &mut String, line: &str) {
     if !text.is_empty() && !text.ends_with('\n') {
         *text += if line.starts_with('\'') { "<br>" } else { " " };
     }
-    // Without the blanks that align words.
+    // Removes blanks that are used for alignment.
     *text += &line.split_whitespace().collect::<Vec<_>>().join(" ");
 }
 
@@ -177,7 +177,7 @@ struct Column {
     parent: Option<String>,
 }
 
-/// The tables or the views, by name, each with its columns.
+/// Tables or views by name, each with its columns.
 type Catalog = BTreeMap<String, Vec<Column>>;
 
 fn catalog(database: &Connection, kind: &str) -> Result<Catalog> {
@@ -206,7 +206,7 @@ fn rows<T>(
     database.prepare(sql)?.query_map([parameter], read)?.collect()
 }
 
-/// The diagram of links.
+/// The diagram of foreign keys.
 fn diagram(tables: &Catalog) -> String {
     let mut text = String::from("\n```mermaid\nerDiagram\n");
     for (name, columns) in tables {
@@ -281,7 +281,7 @@ fn escaped(text: &str) -> String {
     text.replace('|', "\\|").replace('*', "\\*")
 }
 
-/// Adds the meanings of columns without a comment, of one table or of all others, and those of tables.
+/// Adds descriptions from the list: for columns without a comment, of one table or of all, and for tables.
 fn add_listed(meanings: &mut Meanings, catalogs: [&Catalog; 2]) {
     let path = project().join("tests/data/columns.tsv");
     let text = std::fs::read_to_string(path).expect("the list");
@@ -299,9 +299,9 @@ fn add_listed(meanings: &mut Meanings, catalogs: [&Catalog; 2]) {
         }
         for (name, columns) in catalogs.into_iter().flatten() {
             let has_it = (table == "*" || table == name) && columns.iter().any(|other| other.name == column);
-            let workspace = (name.clone(), column.to_owned());
-            if has_it && !meanings.columns.contains_key(&workspace) {
-                meanings.columns.insert(workspace, meaning.to_owned());
+            let key = (name.clone(), column.to_owned());
+            if has_it && !meanings.columns.contains_key(&key) {
+                meanings.columns.insert(key, meaning.to_owned());
                 added += 1;
             }
         }
