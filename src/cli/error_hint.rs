@@ -270,7 +270,7 @@ mod tests {
         there: about 2 MiB are needed here, but only 1 MiB are free; free some space, choose another place for the database, or one for temporary files with --temp-dir
         there: was built with another list of opening names, which cannot be changed; omit --openings to keep it, or index everything again with --overwrite
         there: was built with --continuation-threshold 4, which cannot be changed to 5; omit the option to keep 4, or index everything again with --overwrite
-        there: has less than when it was indexed (games: 2 now, 3 then; bytes of text: 500 now, 700 then), so games would be lost; nothing was written. Restore the file, or index the existing files into another database; --drop-missing drops the games
+        there: contains less than when it was indexed (games: 2 now, 3 then; bytes of text: 500 now, 700 then), so games would be lost; nothing was written. Restore the file, or index the existing files into another database; --drop-missing drops the games
         cannot start another thread; try fewer with --threads
         1 error in the input: a.pgn:1:2: wrong. --strict allows no errors or warnings, so nothing was written to the database. Without --strict, pgndex keeps everything that it can read, and lists the problems in the table `problem`
         no rating is 2 or higher and 1 or lower; exchange --elo-min and --elo-max

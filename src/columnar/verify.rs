@@ -436,11 +436,11 @@ fn unlisted(root: &Path, directory: &Path, manifests: &[Manifest], findings: &Fi
             Some(shard) => findings.add(
                 &path,
                 format_args!(
-                    "shard {shard} has no manifest: an unfinished run, or a stray file; engines read it"
+                    "shard {shard} has no manifest: an unfinished run, or a stray file; query engines read it nevertheless"
                 ),
             ),
             None if name.ends_with(".parquet") => {
-                findings.add(&path, "is not in the manifest, and engines read it")
+                findings.add(&path, "is not in the manifest, but query engines read it")
             }
             None => findings.add(&path, "is not in the manifest, and does not belong here"),
         }

@@ -33,10 +33,10 @@ pub(super) enum Problem {
     Material(#[from] MaterialError),
     #[error("argument 2 must be a number from 0 to 100")]
     Percent,
-    #[error("no regular expression: {0}")]
+    #[error("not a regular expression: {0}")]
     Regex(#[from] regex_lite::Error),
     #[error(
-        "the text has {length} bytes, and such a pattern can be matched with {longest} at most; use a shorter pattern, or LIKE"
+        "the text has {length} bytes, but this pattern allows at most {longest}; use a shorter pattern, or LIKE"
     )]
     LongText { length: usize, longest: usize },
     #[error("there is no game {0}")]

@@ -242,7 +242,7 @@ mod tests {
         assert!(error.starts_with("regexp: "), "{error}");
         // Slow matches are refused.
         for (sql, expected) in [
-            ("printf('%.*c', 290000, 'a') REGEXP '((a?){100}){500}b'", "regexp: no regular expression: "),
+            ("printf('%.*c', 290000, 'a') REGEXP '((a?){100}){500}b'", "regexp: not a regular expression: "),
             ("printf('%.*c', 290000, 'a') REGEXP '((a?){100}){50}b'", "regexp: the text has 290000 bytes"),
         ] {
             let error = value::<bool>(sql).unwrap_err().to_string();

@@ -90,16 +90,13 @@ pub enum Error {
     #[error("cannot start another thread; try fewer")]
     Thread(#[source] io::Error),
     /// A worker thread panicked.
-    #[error("a worker thread failed; this is a bug in pgndex, please report it with the PGN that shows it")]
+    #[error("a worker thread failed; this is a bug in pgndex, please report it with the PGN that causes it")]
     Panicked,
     /// There are more games than the database can number.
-    #[error("more than {} games in one database", u32::MAX)]
+    #[error("more than {} games in one database; index the files into several databases", u32::MAX)]
     TooManyGames,
     /// There are more names than the database can number.
-    #[error(
-        "more than {} names of players, of events or of sites in one database; nothing was added",
-        u32::MAX
-    )]
+    #[error("more than {} names of players, events or sites in one database; nothing was added", u32::MAX)]
     TooManyNames,
     /// No game was found, and existing data would be replaced.
     #[error(
@@ -169,7 +166,7 @@ pub enum Error {
     },
     /// A source has less than its required content.
     #[error(
-        "{}: has less than when it was indexed (games: {games} now, {} then{}), so games would be lost; nothing was written",
+        "{}: contains less than when it was indexed (games: {games} now, {} then{}), so games would be lost; nothing was written",
         had.path.display(),
         had.games,
         had.bytes.map(|had| format!("; bytes of text: {bytes} now, {had} then")).unwrap_or_default()
@@ -184,7 +181,7 @@ pub enum Error {
     },
     /// Positions are to be sampled from a stream.
     #[error(
-        "to draw positions, all games are read twice, and a stream can be read only once; write it to a file first"
+        "to choose positions at random, all games are read twice, but a stream can be read only once; write it to a file first"
     )]
     ReadOnce,
     /// The run was stopped by the caller.

@@ -40,7 +40,10 @@ pub enum Error {
         path: PathBuf,
     },
     /// A named pipe that was not given by name.
-    #[error("{}: a named pipe, which patterns skip; give its own name to read it", shown_path(path))]
+    #[error(
+        "{}: a named pipe, which patterns skip; to read it, give its name without a pattern",
+        shown_path(path)
+    )]
     Pipe {
         /// The path.
         path: PathBuf,

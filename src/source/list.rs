@@ -273,7 +273,7 @@ impl Lister<'_> {
                     left_out.insert(plain, note);
                 }
                 UnpackedState::Other => self.sources.notes.push(format!(
-                    "{packed_name}: read, and so is {plain_name} beside it: their texts differ; games that are in both are duplicates"
+                    "{packed_name}: read together with {plain_name} beside it, because their texts differ; games in both are duplicates"
                 )),
             }
         }

@@ -214,7 +214,7 @@ impl Database {
     fn trim(&self) -> Result<()> {
         let kept_open = self.kept_open.borrow();
         let Some(file) = kept_open.last() else { return Ok(()) };
-        let failed = |source| Error::sqlite(&self.path, "cut the file", source);
+        let failed = |source| Error::sqlite(&self.path, "shorten the file", source);
         let mode: String =
             self.connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).map_err(failed)?;
         if mode != "delete" {
@@ -283,7 +283,7 @@ impl Database {
         *self.stop.borrow_mut() = Some(stop.clone());
         self.connection
             .progress_handler(STEPS, Some(move || is_over()))
-            .map_err(|source| Error::sqlite(&self.path, "watch what runs", source))
+            .map_err(|source| Error::sqlite(&self.path, "make queries interruptible", source))
     }
 
     /// The check that decides whether queries should stop, if one is set.

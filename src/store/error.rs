@@ -59,7 +59,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A file exists where the database is to be built.
-    #[error("{}: exists already; name another file, or have it replaced", path.display())]
+    #[error("{}: exists already; name another file, or allow replacing it", path.display())]
     TargetExists {
         /// The target.
         path: PathBuf,
@@ -75,7 +75,7 @@ pub enum Error {
     },
     /// The file system of the database does not support a write-ahead log.
     #[error(
-        "{}: on this file system other programs could not read while games are added; copy the database to a local disk and add the games there",
+        "{}: on this file system other programs cannot read while games are added; copy the database to a local disk and add the games there",
         path.display()
     )]
     NoSharing {
@@ -258,8 +258,8 @@ pub enum Error {
     },
     /// The database can be read only if its directory is writable.
     #[error(
-        "{}: SQLite must write beside this database to read it (it is in WAL mode, or its last writer was killed), and may \
-         not. Open it once where writing is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it",
+        "{}: SQLite must create files beside this database to read it (it is in WAL mode, or its last writer was killed), but is \
+         not allowed to. Open it once where writing is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it",
         path.display()
     )]
     NeedsWriting {
@@ -311,7 +311,7 @@ pub enum Error {
     },
     /// Games that were to be removed still exist because of a trigger.
     #[error(
-        "{}: games cannot be removed, as a trigger of the table game keeps them; nothing was changed; drop the trigger first",
+        "{}: a trigger of the table game prevents the removal of games; nothing was changed; drop the trigger first",
         path.display()
     )]
     Kept {

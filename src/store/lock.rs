@@ -94,7 +94,7 @@ fn clear_remains(target: &Path) -> Result<()> {
         }
         let path = entry.path();
         fs::remove_file(&path)
-            .map_err(|source| Error::io(&path, "remove what a crashed run left", source))?;
+            .map_err(|source| Error::io(&path, "remove the files that a crashed run left", source))?;
     }
     Ok(())
 }
@@ -201,7 +201,7 @@ fn lock(target: &Path, lock_path: &Path) -> Result<File> {
         }
         if is_still_at(&file, lock_path).map_err(failed)? {
             let holder = LockOwner::this_process()
-                .map_err(|source| Error::sqlite(lock_path, "tell the time", source))?;
+                .map_err(|source| Error::sqlite(lock_path, "read the current time", source))?;
             // Truncate first, so that the previous owner is not reported.
             let written = file.set_len(0).and_then(|()| file.rewind());
             let written = written.and_then(|()| writeln!(file, "{} {}", holder.process, holder.since));

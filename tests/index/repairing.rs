@@ -222,7 +222,10 @@ fn games_kept_by_a_trigger_are_reported() {
     let games = vec![GameId(2)];
     let told = remove(&place.database(), &Removal::Games(games), &place.options, &Progress::default());
     let told = message(&told.expect_err("a trigger"));
-    assert!(told.contains("a trigger of the table game keeps them; nothing was changed"), "{told}");
+    assert!(
+        told.contains("a trigger of the table game prevents the removal of games; nothing was changed"),
+        "{told}"
+    );
     place.change("DROP TRIGGER keep");
     place.assert_sound();
 }

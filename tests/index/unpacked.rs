@@ -73,7 +73,7 @@ fn texts_that_differ_are_both_read() {
     let text = GAMES.as_bytes();
     let note = |name: &str| {
         format!(
-            "{name}: read, and so is a.pgn beside it: their texts differ; games that are in both are duplicates"
+            "{name}: read together with a.pgn beside it, because their texts differ; games in both are duplicates"
         )
     };
     let mut other = text.to_vec();

@@ -265,7 +265,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ),
     (
         "UPDATE occurrence_level SET frequent_keys = 'x'",
-        &["wrong-value occurrence_level level 1: frequent_keys is no list of keys"],
+        &["wrong-value occurrence_level level 1: frequent_keys is not a list of keys"],
     ),
     (
         "INSERT INTO occurrence VALUES (1, 5, 9, 30)",
@@ -424,7 +424,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &[
             "wrong-count import import_id 1: problems is 0, expected 1",
             "wrong-count source source_id 1: problems is 0, expected 1",
-            "source-text game game_id 9: has 1 rows in problem that lie in its text, which tells 0",
+            "source-text game game_id 9: has 1 rows in problem within its text, but the text has 0",
             "wrong-value problem problem_id 1: message is '', expected a sentence",
             "wrong-value problem problem_id 1: byte_offset is 1099511627776, expected at most ",
             "wrong-value problem problem_id 1: ply is 500, expected at most ",
@@ -468,7 +468,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
         "INSERT INTO visit_set VALUES (0, 5, x''), (9, 5060803636482931868, x'')",
         &[
             "dangling-link visit_set key 5, block 0: key is 5",
-            "surplus-row visit_set key 5060803636482931868, block 9: no game of the block was there",
+            "surplus-row visit_set key 5060803636482931868, block 9: no game of the block reached the position",
         ],
     ),
     (
@@ -788,7 +788,7 @@ fn columns_of_users_are_not_damage() {
     sound(&place, Sample::All);
     place.damage("ALTER TABLE game RENAME COLUMN variant TO variety");
     let found = lines(&place.verify(Sample::All));
-    let renamed = "schema sqlite_schema type 'table', name 'game': is defined in another way";
+    let renamed = "schema sqlite_schema type 'table', name 'game': is defined differently";
     assert!(found.iter().any(|line| line == renamed), "{found:#?}");
 }
 
@@ -853,7 +853,7 @@ fn every_column_of_a_problem_is_compared_with_the_text() {
             ),
             (
                 "UPDATE problem SET game_id = NULL WHERE problem_id = 3",
-                &["source-text game game_id 2: has 0 rows in problem that lie in its text, which tells 1"],
+                &["source-text game game_id 2: has 0 rows in problem within its text, but the text has 1"],
             ),
             // A problem outside games.
             (

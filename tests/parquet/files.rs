@@ -131,7 +131,7 @@ fn what_was_changed_in_files_is_found() {
     found("is not in the manifest");
     for (stray, expected) in [
         ("foo.txt", "is not in the manifest, and does not belong here"),
-        ("game/x.parquet", "is not in the manifest, and engines read it"),
+        ("game/x.parquet", "is not in the manifest, but query engines read it"),
         ("game/part-00007-00000.parquet", "shard 7 has no manifest"),
         ("_SUCCESS", ""),
     ] {

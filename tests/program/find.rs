@@ -431,11 +431,11 @@ fn nothing_found_is_explained_and_no_failure() {
     ");
     insta::assert_snapshot!(sample.stderr_of(0, &["--moves", "1. e4 e5 2. Nc3 Nf6 3. f4 d5"]), @"
     pgndex: note: no game reached this position: rnbqkb1r/ppp2ppp/5n2/3pp3/4PP2/2N5/PPPP2PP/R1BQKBNR w KQkq -
-    pgndex: note: 1 game reached the position after 1. e4 e5 2. Nc3 Nf6; none of them went on with 3. f4
+    pgndex: note: 1 game reached the position after 1. e4 e5 2. Nc3 Nf6; none of them continued with 3. f4
     ");
     insta::assert_snapshot!(sample.stderr_of(0, &["--play", "g1f3,d7d5"]), @"
     pgndex: note: no game reached this position: rnbqkbnr/ppp1pppp/8/3p4/8/5N2/PPPPPPPP/RNBQKB1R w KQkq -
-    pgndex: note: 1 game reached the position after 1. g1f3; none of them went on with 1... d7d5
+    pgndex: note: 1 game reached the position after 1. g1f3; none of them continued with 1... d7d5
     ");
     insta::assert_snapshot!(sample.stderr_of(0, &["--fen", "rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R w KQk -"]), @"
     pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R w KQk -

@@ -1090,7 +1090,10 @@ fn games_of_a_file_that_became_shorter_are_not_dropped_by_reading_again() {
         let workspace = workspace.with("a.pgn", text);
         let message = workspace.failure(&["index", "--reread", "games.db"]);
         let counts = format!("(games: {number} now, 2 then; bytes of text: {bytes} now, 25 then)");
-        assert!(message.contains(&format!("a.pgn: has less than when it was indexed {counts}")), "{message}");
+        assert!(
+            message.contains(&format!("a.pgn: contains less than when it was indexed {counts}")),
+            "{message}"
+        );
         assert!(message.contains("--drop-missing"), "{message}");
         assert_eq!(games(&workspace), 3);
         workspace.stdout_of(&["index", "--quiet", "--reread", "--drop-missing", "games.db"]);

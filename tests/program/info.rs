@@ -196,7 +196,7 @@ fn a_database_that_can_be_read_only_where_it_can_be_written_says_so() {
     let run = Run::of(run.expect("the program runs"));
     assert_eq!((run.status, run.stdout.as_str()), (1, ""));
     insta::assert_snapshot!(run.stderr, @r#"
-    pgndex: error: games.db: SQLite must write beside this database to read it (it is in WAL mode, or its last writer was killed), and may not. Open it once where writing is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it
+    pgndex: error: games.db: SQLite must create files beside this database to read it (it is in WAL mode, or its last writer was killed), but is not allowed to. Open it once where writing is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it
       because: attempt to write a readonly database
     "#);
     assert_eq!(sample.run(&["info", "games.db"]).status, 0);

@@ -234,7 +234,7 @@ fn what_never_ends_is_an_error() {
         ("/dev/zero", "/dev/zero: neither a file nor a directory"),
         ("@/dev/zero", "/dev/zero: longer than 64 MiB, not a list of paths"),
         ("@long.txt", "long.txt: line 1 is longer than 4096 bytes: this is text, not a list of paths"),
-        ("a*.pgn", "a.pgn: a named pipe, which patterns skip; give its own name to read it"),
+        ("a*.pgn", "a.pgn: a named pipe, which patterns skip; to read it, give its name without a pattern"),
     ] {
         let message = workspace.failure(&["index", "-q", "a.db", argument]);
         assert!(message.contains(told) && message.len() < 500, "{message}");

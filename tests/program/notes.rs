@@ -456,7 +456,7 @@ fn the_reason_for_nothing_is_the_true_one() {
         (&["explore", "games.db", "--variant", "x"], "note: no game has the tag Variant\n"),
         (
             &["explore", "games.db", "--moves", "1. e4 e5 2. Ke2 Ke7"],
-            "the position after 1. e4 e5; none of them went on",
+            "the position after 1. e4 e5; none of them continued",
         ),
         (&["find", "games.db", "--player", "=nobody"], "no player has a name that matches \"=nobody\""),
         (&["find", "games.db", "--player", "zz"], "matches \"zz\" (--player)\n"),

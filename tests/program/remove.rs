@@ -127,8 +127,8 @@ fn what_was_done_before_a_failure_is_reported() {
     let told = workspace.stderr_of(1, &arguments);
     let removed = before + 3 - workspace.number("games.db", "SELECT count(*) FROM game");
     let start = format!(
-        "pgndex: error: {removed} games were removed, and 3 that had been skipped as duplicates came back; removing those \
-         that match failed; run the same command again\n"
+        "pgndex: error: {removed} games were removed, and 3 skipped earlier as duplicates were added; removing the \
+         matching games failed; run the same command again\n"
     );
     assert!(told.starts_with(&start) && told.contains("not these"), "{told}");
     workspace.connection("games.db").execute_batch("DROP TRIGGER stop").expect("no trigger");
@@ -155,7 +155,7 @@ fn a_file_of_which_games_are_gone_grows_on() {
     assert_eq!(workspace.number("games.db", number), 2);
     assert_sound(&workspace);
     let failure = workspace.stderr_of(1, &["index", "--reread", "games.db"]);
-    assert!(failure.contains("1 game was removed from it and would come back"), "{failure}");
+    assert!(failure.contains("1 game was removed from it and would be added again"), "{failure}");
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn games_stay_removed_if_there_is_no_room_to_shrink_the_file() {
     let Some(disk) = Mount::new(workspace.path("disk"), "2600k") else { return };
     std::fs::copy(workspace.path("games.db"), disk.0.join("games.db")).expect("a copy");
     let told = workspace.stderr_of(1, &["remove", "disk/games.db", "--sql", "SELECT 1", "--shrink"]);
-    let start = "pgndex: error: 1 game was removed; making the file smaller failed; `pgndex remove DB --shrink` does it alone\n";
+    let start = "pgndex: error: 1 game was removed; making the file smaller failed; `pgndex remove DB --shrink` does only this\n";
     assert!(told.starts_with(start) && told.contains("no space left"), "{told}");
     assert_eq!(workspace.number("disk/games.db", "SELECT count(*) FROM game WHERE game_id = 1"), 0);
 }

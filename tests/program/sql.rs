@@ -262,10 +262,10 @@ SELECT 1 AS a, NULL AS b
         .mode FORMAT        how rows are printed: table, box, csv, json, md or line
         .headers on|off     whether table and csv begin with the names of the columns
         .parameter [WHAT]   list; set NAME VALUE gives :NAME a value; unset NAME; clear
-        .output [FILE]      answers go to a new file from now on; without FILE, to the screen again
+        .output [FILE]      write further answers to a new file; without FILE, to the screen again
         .timer on|off       whether the time a statement took is shown
         .help               this text
-        .quit               leave; so does Ctrl-D
+        .quit               leave the prompt; so does Ctrl-D
         A statement ends with ';' and may be several lines long. Ctrl-C stops it. Tab completes names.
         ");
         let tables = sample.ok(&[".mode csv\n.tables\n.quit\nnonsense"]);
@@ -338,7 +338,7 @@ mod session {
         let query = "SELECT round(sqrt(2), 3) AS a, median(value) AS b, percentile(value, 25) AS c, \
             sum('ab' || value REGEXP '^ab[1-3]$') AS d FROM generate_series(1, 10)";
         assert_eq!(sample.ok(&["-f", "csv", query]), "a,b,c,d\n1.414,5.5,3.25,3\n");
-        insta::assert_snapshot!(sample.failure(&["SELECT 'a' REGEXP '('"]), @"pgndex: error: regexp: no regular expression: found open group without closing ')'");
+        insta::assert_snapshot!(sample.failure(&["SELECT 'a' REGEXP '('"]), @"pgndex: error: regexp: not a regular expression: found open group without closing ')'");
     }
 }
 
@@ -750,7 +750,7 @@ mod terminal {
         terminal.enter(&format!("{}\r", "\x1b[A".repeat(6)));
         terminal.until("y\nx\nz\n2\n");
         terminal.enter("help\r");
-        terminal.until("leave; so does Ctrl-D\n");
+        terminal.until("leave the prompt; so does Ctrl-D\n");
         terminal.leave_by("exit\r", 0);
         assert_eq!(sample.names(), ["games.db"]);
     }

@@ -70,7 +70,7 @@ fn a_file_that_has_just_changed_is_not_read() {
     assert_eq!(run.status, 0, "{run:?}");
     assert_eq!(
         run.stderr,
-        "pgndex: note: 1 file changed less than 3,600 seconds ago (--settle), left for the next run\n"
+        "pgndex: note: 1 file changed less than 3,600 seconds ago (--settle); left for the next run\n"
     );
     assert!(!workspace.path("games.db").exists());
 }

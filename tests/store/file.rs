@@ -572,7 +572,7 @@ fn an_existing_target_is_kept_by_default() {
     Build::create(&path, BuildOptions::default()).and_then(Build::finish).expect("a database");
     let precious = fs::read(&path).expect("a file");
     let error = Build::create(&path, BuildOptions::default()).expect_err("exists");
-    insta::assert_snapshot!(message(&error, directory.path()), @"games.db: exists already; name another file, or have it replaced");
+    insta::assert_snapshot!(message(&error, directory.path()), @"games.db: exists already; name another file, or allow replacing it");
     let options = BuildOptions { overwrite: true, ..BuildOptions::default() };
     let build = Build::create(&path, options).expect("a build");
     assert_eq!(fs::read(&path).expect("a file"), precious);

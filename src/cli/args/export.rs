@@ -143,7 +143,7 @@ impl ExportArgs {
         ];
         match of_positions.into_iter().find(|&(_, is_given)| is_given) {
             Some((option, _)) if self.format.is_of_games() => Err(WrongValue(anyhow!(
-                "{option} chooses positions, and pgn, csv and --parquet write whole games; take --format fen, epd or csv-positions, or \
+                "{option} chooses positions, and pgn, csv and --parquet write whole games; use --format fen, epd or csv-positions, or \
                  describe the positions, as with --ending"
             ))),
             _ => Ok(()),

@@ -109,7 +109,7 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     }
     if let Some(distance) = shown.unseen {
         note(&format!(
-            "not all games were searched; from distance {distance} on there may be nearer positions than these; --limit 0 looks at all"
+            "not all games were searched, so from distance {distance} on there may be nearer positions than those shown; --limit 0 searches all games"
         ));
     }
     if let FindTarget::Position(query) = &target {
@@ -214,7 +214,7 @@ pub(super) fn note_line_match(followed: LineMatch, line: &[LineMove]) {
             let played = if moves <= 8 { moves_text(played) } else { format!("… {last}") };
             let next = rest.first().map(LineMove::numbered).unwrap_or_default();
             let reached = games_that_reached(reached);
-            note(&format!("{reached} the position after {played}; none of them went on with {next}"));
+            note(&format!("{reached} the position after {played}; none of them continued with {next}"));
         }
         LineMatch::Nowhere => {
             let first = line.first().map(LineMove::numbered).unwrap_or_default();

@@ -269,7 +269,7 @@ fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow:
     }
     if files.is_empty() {
         let what =
-            if contents.is_empty() { "was made from no file" } else { "none of its files can be read" };
+            if contents.is_empty() { "was not built from any file" } else { "none of its files can be read" };
         bail!("{}: {what}", database.display());
     }
     if !drops {
@@ -287,7 +287,7 @@ fn check_own_rows(known: &Database, database: &Path) -> anyhow::Result<()> {
     let removed = known.removed_games()?;
     if removed > 0 {
         bail!(
-            "{}: {} removed from it and would come back. Index its files into another database instead",
+            "{}: {} removed from it and would be added again. Index its files into another database instead",
             database.display(),
             if removed == 1 { "1 game was".to_owned() } else { format!("{removed} games were") }
         );
@@ -295,7 +295,7 @@ fn check_own_rows(known: &Database, database: &Path) -> anyhow::Result<()> {
     let others = known.added_by_others()?;
     if !others.is_empty() {
         bail!(
-            "{}: what was added to it would be lost: {}. Index its files into another database, or drop these first",
+            "{}: other programs added these, and they would be lost: {}. Index its files into another database, or drop them first",
             database.display(),
             others.join(", ")
         );

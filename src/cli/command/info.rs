@@ -117,7 +117,7 @@ fn lost(held: &DatabaseContents) -> String {
 fn duplicates(held: &DatabaseContents) -> String {
     let part = |duplicate: &DuplicateCount| {
         let meaning = match duplicate.kind.as_str() {
-            "moves" => " (other players or another date)",
+            "moves" => " (other players, date or result)",
             "prefix" => " (the beginning of a longer game)",
             _ => "",
         };

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     let shrunk = match &gone {
         Ok(summary) if args.shrink => {
             shrink(&args.database, &options, &progress).map(Some).map_err(|error| {
-                const ALONE: &str = "`pgndex remove DB --shrink` does it alone";
+                const ALONE: &str = "`pgndex remove DB --shrink` does only this";
                 match summary {
                     Some(summary) => error.after(summary.done(), "making the file smaller", ALONE),
                     None => error,
@@ -132,10 +132,10 @@ fn report_outcome(
 fn last_line(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u64>) -> String {
     let RemovalSummary { games, plies, returned, file_bytes, free_bytes, elapsed, .. } = summary;
     let (verb, back) =
-        if args.dry_run { ("would remove", "would come back") } else { ("removed", "came back") };
+        if args.dry_run { ("would remove", "would be added") } else { ("removed", "were added") };
     let returned = match returned {
         0 => String::new(),
-        returned => format!("; {} that had been skipped {back}", counted(*returned, "duplicate")),
+        returned => format!("; {} skipped earlier {back}", counted(*returned, "duplicate")),
     };
     let before = bytes_before.unwrap_or(*file_bytes);
     let size = database_size(&args.database, before, *file_bytes, *free_bytes);

@@ -45,7 +45,7 @@ fn report_unrepaired(summary: &RepairSummary) {
             more => format!("game {} and {} have", first.0, counted(more as u64 - 1, "more game")),
         };
         note(&format!(
-            "{games} missing positions, which cannot be restored; remove these games with `pgndex remove`, or index everything again"
+            "{games} missing positions, which cannot be restored; remove these games with `pgndex remove`, or index everything again with `pgndex index --overwrite`"
         ));
     }
     if summary.mended.unknown_sources > 0 {

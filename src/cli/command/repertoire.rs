@@ -75,7 +75,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     }
     for repertoire in repertoires.iter().filter(|repertoire| !repertoire.is_side_told) {
         note(&format!(
-            "games without the tag Orientation are taken as a repertoire for {}; if this is wrong, use --side {}",
+            "games without the tag Orientation are read as a repertoire for {}; if this is wrong, use --side {}",
             repertoire.side.name(),
             repertoire.side.other().name().to_lowercase()
         ));

@@ -100,7 +100,7 @@ impl OutputFile {
         };
         persisted
             .map_err(|error| error.error)
-            .with_context(|| format!("{}: cannot put the file there", path.display()))?;
+            .with_context(|| format!("{}: cannot move the finished file to this name", path.display()))?;
         Ok(path)
     }
 }

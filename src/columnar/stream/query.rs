@@ -61,16 +61,16 @@ pub enum StreamError {
     #[error(transparent)]
     Filter(#[from] FilterError),
     /// Positions can be chosen only in a table of positions or moves.
-    #[error("positions are chosen in the tables game_position and moves only")]
+    #[error("positions can be chosen only in the tables game_position and moves")]
     NotOfPositions,
     /// The sample is too large.
-    #[error("at most {most} positions can be drawn; leave `sample` out for all")]
+    #[error("`sample` can be at most {most}; leave it out for all positions")]
     TooManyDrawn {
         /// The maximum size.
         most: u64,
     },
     /// Sources cannot be given in the filter.
-    #[error("games cannot be chosen by their source here; name the files to read")]
+    #[error("games cannot be chosen by source here; give the files to read instead")]
     Sources,
 }
 

@@ -75,7 +75,7 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         // Everything is committed.
         let log = lock.target().display();
         summary.log_left = Some(format!(
-            "{error}; the games are added and are in {log}-wal, and the next run writes them back"
+            "{error}. The games were added, but they are still in {log}-wal; the next run writes them into the database"
         ));
     }
     summary.stages.sync = syncing.elapsed();

@@ -172,12 +172,9 @@ impl RemovalSummary {
     /// The error after a part was committed.
     fn incomplete(&self, error: Error) -> Error {
         if self.asks_again {
-            let done = format!(
-                "{}, and {} that had been skipped as duplicates came back",
-                self.done(),
-                self.returned
-            );
-            error.after(done, "removing those that match", "run the same command again")
+            let done =
+                format!("{}, and {} skipped earlier as duplicates were added", self.done(), self.returned);
+            error.after(done, "removing the matching games", "run the same command again")
         } else {
             error.after(self.done(), WRITING_BACK, NEXT_RUN)
         }

@@ -76,7 +76,7 @@ fn choose(database: &Database, choice: Choice<'_>, see: &mut dyn FnMut(GameId) -
 }
 
 fn choose_by_sql(database: &Database, sql: &str, visit: &mut dyn FnMut(GameId) -> bool) -> Result<(), Error> {
-    let failed = |source| store::Error::sqlite(database.path(), "read the numbers of games", source);
+    let failed = |source| store::Error::sqlite(database.path(), "read the game numbers", source);
     let mut query = database.query(sql)?;
     let mut rows = query.rows([])?;
     while let Some(row) = rows.next_row()? {

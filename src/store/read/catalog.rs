@@ -61,7 +61,7 @@ impl Catalog {
         }
         let column = missing_column(message)?;
         if column.eq_ignore_ascii_case("san") {
-            return Some("move_san(fen, move_code) is the move in SAN".to_owned());
+            return Some("for the move in SAN, use move_san(fen, move_code)".to_owned());
         }
         let owners: Vec<_> = self
             .relations
@@ -195,7 +195,7 @@ mod tests {
             ("no such column: whiet", Some("did you mean white?")),
             ("no such column: g.WHITE", Some("tables with this column: games")),
             ("no such column: game_id", Some("tables with this column: game, games")),
-            ("no such column: m.san", Some("move_san(fen, move_code) is the move in SAN")),
+            ("no such column: m.san", Some("for the move in SAN, use move_san(fen, move_code)")),
             ("no such column: g.nonsense", None),
             ("no such column: B90", Some("a text is written in single quotes: 'B90'")),
             ("table game has no column named whyte", Some("did you mean white?")),

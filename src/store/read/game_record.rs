@@ -268,7 +268,7 @@ impl Database {
     /// Errors of SQLite.
     pub fn problems_of(&self, game: GameId) -> Result<Vec<GameProblem>> {
         self.all(
-            "look up what is wrong with a game",
+            "read the problems of a game",
             "SELECT problem_id, line, column_number, byte_offset, ply, token, kind, severity, message FROM problem
              WHERE game_id = :game ORDER BY problem_id",
             named_params! { ":game": game.0 },

@@ -175,6 +175,6 @@ impl Database {
     pub fn vacuum(&self) -> Result<()> {
         self.connection()
             .execute_batch("VACUUM")
-            .map_err(|source| Error::sqlite(self.path(), "give free pages back", source))
+            .map_err(|source| Error::sqlite(self.path(), "rewrite the file without free pages", source))
     }
 }

@@ -315,7 +315,7 @@ impl Snapshot {
     }
 
     pub(super) fn failed(&self, source: rusqlite::Error) -> Error {
-        Error::sqlite(&self.path, "look up what is there", source)
+        Error::sqlite(&self.path, "read the existing rows", source)
     }
 
     /// The id of a name, if it exists.

@@ -227,7 +227,7 @@ pub(super) fn rename_to_target(path: &Path, target: &Path, overwrite: bool) -> R
     }
     if let Ok(old) = fs::metadata(target) {
         fs::set_permissions(path, old.permissions())
-            .map_err(|source| Error::io(path, "give the database the old one's permissions", source))?;
+            .map_err(|source| Error::io(path, "copy the old database's permissions", source))?;
     }
     fs::rename(path, target)
         .map_err(|source| Error::io(target, "put the finished database into place", source))?;
@@ -239,8 +239,7 @@ pub(super) fn rename_to_target(path: &Path, target: &Path, overwrite: bool) -> R
 /// keep the write-ahead log open, so the file cannot be replaced. They read the old pages until all new pages
 /// are written.
 fn copy_into(path: &Path, target: &Path) -> Result<()> {
-    let failed =
-        |source| Error::sqlite(target, "write the finished database into the one that is read", source);
+    let failed = |source| Error::sqlite(target, "write the finished database into the existing one", source);
     let source = open_file(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let mut connection = open_file(target, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
@@ -285,7 +284,7 @@ fn is_replaceable(target: &Path) -> Result<bool> {
     }
     let mut header = Vec::new();
     let read = File::open(target).and_then(|file| file.take(HEADER).read_to_end(&mut header));
-    read.map_err(|source| Error::io(target, "read what is to be replaced", source))?;
+    read.map_err(|source| Error::io(target, "read the file to replace", source))?;
     Ok(header.is_empty() || schema::is_our_header(&header))
 }
 

@@ -330,7 +330,7 @@ impl<'c> BulkLoader<'c> {
     /// Errors of SQLite.
     pub fn hide_indexes(&mut self, names: &[&str]) -> Result<()> {
         let rows = hidden_index::remove(&self.connection, names);
-        self.hidden = rows.map_err(|source| self.failed("set indexes aside", source))?;
+        self.hidden = rows.map_err(|source| self.failed("hide indexes", source))?;
         Ok(())
     }
 
@@ -341,7 +341,7 @@ impl<'c> BulkLoader<'c> {
     pub fn restore_indexes(&mut self) -> Result<()> {
         let rows = std::mem::take(&mut self.hidden);
         hidden_index::restore(&self.connection, &rows)
-            .map_err(|source| self.failed("put indexes back", source))
+            .map_err(|source| self.failed("restore indexes", source))
     }
 
     /// Rebuilds an index from the rows of its table.

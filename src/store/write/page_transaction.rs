@@ -58,7 +58,7 @@ impl<'d> PageTransaction<'d> {
     /// [`Error::Busy`] if another program is writing; errors of SQLite and the operating system.
     pub fn begin(database: &'d Database) -> Result<Option<Self>> {
         let (connection, path) = (database.connection(), database.path());
-        let failed = |source| Error::sqlite(path, "begin to add", source);
+        let failed = |source| Error::sqlite(path, "begin the transaction", source);
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         connection.query_row(checkpoint, [], |_| Ok(())).map_err(failed)?;
         // Cached copies of root pages, and of pages that are free now, would be wrong later.
@@ -73,7 +73,7 @@ impl<'d> PageTransaction<'d> {
     /// Checks whether the transaction that has begun can continue as a page transaction.
     fn try_begin(database: &'d Database) -> Result<Option<Self>> {
         let (connection, path) = (database.connection(), database.path());
-        let failed = |source| Error::sqlite(path, "begin to add", source);
+        let failed = |source| Error::sqlite(path, "begin the transaction", source);
         // Triggers, indexes and other additions to the schema would not see new rows.
         let possible = "SELECT EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'sqlite_dbpage')
              AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger'

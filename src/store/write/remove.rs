@@ -290,9 +290,9 @@ impl BulkLoader<'_> {
             Reason::ReadAgain(_) => self.remove_games(leaving.games, rows)?,
             Reason::RemovedRows(taken_out) => {
                 let sources = taken_out.sources_json();
-                self.execute("note removed games down", NOTE, [&sources])?;
-                self.execute("note removed games down", COUNT, [])?;
-                self.execute("note removed games down", KEEP_NUMBER, [taken_out.last_game.0])?;
+                self.execute("record the removed games", NOTE, [&sources])?;
+                self.execute("record the removed games", COUNT, [])?;
+                self.execute("record the removed games", KEEP_NUMBER, [taken_out.last_game.0])?;
                 if !rows.are_removed() {
                     self.execute(COUNT_POSITIONS, COUNT_GONE_POSITIONS, [taken_out.last_game.0])?;
                 }
@@ -311,7 +311,7 @@ impl BulkLoader<'_> {
     /// # Errors
     /// Errors of SQLite.
     pub(crate) fn count_returned(&self, last: GameId) -> Result<()> {
-        const ACTION: &str = "count what came back";
+        const ACTION: &str = "count the restored games";
         COUNT_RETURNED.into_iter().try_for_each(|sql| self.execute(ACTION, sql, [last.0]))?;
         self.execute(ACTION, COUNT_NEW_POSITIONS, [last.0])?;
         RECOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))

@@ -104,7 +104,7 @@ fn begin_write(path: &Path) -> Result<Connection> {
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => Ok(connection),
         begun => begun
             .map(|()| connection)
-            .map_err(|source| Error::sqlite(path, "keep others from writing to the database", source)),
+            .map_err(|source| Error::sqlite(path, "lock the database for writing", source)),
     }
 }
 

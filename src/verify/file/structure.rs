@@ -84,7 +84,7 @@ pub(crate) fn integrity(connection: &Connection, path: &Path, findings: &Collect
 
 /// Compares the schema with that of a new database. Additional tables, indexes and columns are allowed.
 pub(crate) fn schema(connection: &Connection, findings: &Collector) -> store::Result<()> {
-    let failed = |source| store::Error::sqlite(Path::new(":memory:"), "make the schema", source);
+    let failed = |source| store::Error::sqlite(Path::new(":memory:"), "create the schema", source);
     let fresh = version_of(connection).and_then(schema_of).map_err(failed)?;
     let read = |connection: &Connection| -> rusqlite::Result<SortedMap<(String, String), String>> {
         let mut statement =
@@ -97,9 +97,7 @@ pub(crate) fn schema(connection: &Connection, findings: &Collector) -> store::Re
         let row = || RowId(vec![("type", Id::Text(kind.clone())), ("name", Id::Text(name.clone()))]);
         match found.get(&(kind.clone(), name.clone())) {
             Some(other) if is_extension(&sql, other) => {}
-            Some(_) => {
-                findings.about(FindingKind::Schema, "sqlite_schema", row(), "is defined in another way")
-            }
+            Some(_) => findings.about(FindingKind::Schema, "sqlite_schema", row(), "is defined differently"),
             None => findings.about(FindingKind::Schema, "sqlite_schema", row(), "is missing"),
         }
     }

@@ -23,7 +23,7 @@ pub(crate) fn check(connection: &Connection, block: u32, findings: &Collector) -
     fill_block(connection, block, |number| known.binary_search(&number).is_ok(), &mut made)?;
     let surplus = |(kind, value)| {
         let row = row_id((block, kind, value));
-        findings.about(FindingKind::SurplusRow, TABLE, row, "a set of games of which none passes this");
+        findings.about(FindingKind::SurplusRow, TABLE, row, "no game of the block has this feature");
     };
     let mut stored = stored.into_iter().peekable();
     let Ok(()) = made.take(|kind, value, games| {

@@ -24,7 +24,7 @@ impl ListedKeys {
             match row.get_ref(1)?.as_blob().ok().and_then(FrequentKeys::from_bytes) {
                 Some(keys) => lists.push((level, keys)),
                 None => {
-                    let found = "frequent_keys is no list of keys";
+                    let found = "frequent_keys is not a list of keys";
                     findings.about(FindingKind::WrongValue, TABLE, RowId::new([("level", level)]), found);
                 }
             }
@@ -39,7 +39,7 @@ impl ListedKeys {
         let most = self.0[index].1.most_rows(key);
         if rows > most {
             let found =
-                format!("key {key} has {rows} rows in the level, but at most {most} by frequent_keys");
+                format!("key {key} has {rows} rows in the level, but frequent_keys allows at most {most}");
             findings.about(FindingKind::WrongCount, TABLE, RowId::new([("level", level)]), found);
         }
     }

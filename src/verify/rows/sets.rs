@@ -105,10 +105,10 @@ pub(crate) fn compare_visits(
                 FindingKind::SurplusRow,
                 VISITS,
                 row_id(block),
-                "no game of the block was there",
+                "no game of the block reached the position",
             ),
             Some(expected) if games != expected => {
-                let expected = "the games of the block that were there, by what they played";
+                let expected = "the games of the block that reached the position, with their moves";
                 findings.wrong(
                     FindingKind::WrongValue,
                     VISITS,

@@ -219,7 +219,7 @@ impl VisitedPositions {
 
 /// Reports a row whose counts mix two positions.
 pub(crate) fn report_shared(findings: &Collector, key: i64) {
-    let found = "games reached two positions with this key: counted as one, and there should be no row";
+    let found = "games reached two positions with this key; the row counts them as one and should not exist";
     findings.about(FindingKind::SurplusRow, "visited_position", RowId::new([("key", key)]), found);
 }
 

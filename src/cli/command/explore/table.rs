@@ -176,7 +176,7 @@ fn totals(answer: &PositionStatistics, side: Option<Color>, bars: Bars) -> Strin
     let remarks = [
         transposed
             .filter(|&games| games > 0)
-            .map(|transposed| format!("{} came by another order of moves", grouped(transposed))),
+            .map(|transposed| format!("{} reached it by another order of moves", grouped(transposed))),
         (*ended > 0).then(|| format!("{} ended here", grouped(*ended))),
         (*unfinished > 0).then(|| {
             let verb = verb(*unfinished, "is", "are");

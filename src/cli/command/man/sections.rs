@@ -104,7 +104,7 @@ pub(super) fn files(command: &Command) -> Vec<Entry> {
     if is_any_of(&["index", "watch", "remove", "optimize", "repair", "players", "sql", "serve"]) {
         entries.push((
             "DB-wal, DB-shm",
-            "Parts of the database while it is in use. Never delete DB-wal: it can have the last changes.",
+            "Parts of the database while it is in use. Never delete DB-wal: it can contain the latest changes.",
         ));
     }
     if is_any_of(&["index", "watch", "remove", "optimize", "backup", "repair", "players", "sql"]) {

@@ -21,10 +21,10 @@ pub(crate) const COMMANDS: [(&str, &str, &str); 9] = [
     (".mode", "FORMAT", "how rows are printed: table, box, csv, json, md or line"),
     (".headers", "on|off", "whether table and csv begin with the names of the columns"),
     (".parameter", "[WHAT]", "list; set NAME VALUE gives :NAME a value; unset NAME; clear"),
-    (".output", "[FILE]", "answers go to a new file from now on; without FILE, to the screen again"),
+    (".output", "[FILE]", "write further answers to a new file; without FILE, to the screen again"),
     (".timer", "on|off", "whether the time a statement took is shown"),
     (".help", "", "this text"),
-    (".quit", "", "leave; so does Ctrl-D"),
+    (".quit", "", "leave the prompt; so does Ctrl-D"),
 ];
 
 impl Session {

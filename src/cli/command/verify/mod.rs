@@ -113,7 +113,7 @@ fn note_sources(report: &Report) {
     }
     let more = report.sources_other.saturating_sub(report.notes.len() as u64);
     if more > 0 {
-        crate::cli::note(&format!("the same holds for {}", counted(more, "more source")));
+        crate::cli::note(&format!("the same applies to {}", counted(more, "more source")));
     }
 }
 

@@ -220,7 +220,7 @@ impl Watch<'_> {
         if files > 0 && !self.args.log.quiet {
             let files = counted(files as u64, "file");
             let settle = counted(self.args.settle, "second");
-            note(&format!("{files} changed less than {settle} ago (--settle), left for the next run"));
+            note(&format!("{files} changed less than {settle} ago (--settle); left for the next run"));
         }
     }
 

@@ -108,7 +108,7 @@ impl Database {
             }
             Ok(())
         };
-        read().map_err(|source| Error::sqlite(self.path(), "read what games say of their players", source))
+        read().map_err(|source| Error::sqlite(self.path(), "read the players' data in games", source))
     }
 
     /// The number of games of a player, using only the indexes.
