@@ -14,10 +14,10 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] store::Error),
     /// No database is given.
-    #[error("no database is named")]
+    #[error("no database is given")]
     NoDatabase,
     /// The address is reachable by others, but public access is not allowed.
-    #[error("{address} can be reached from other machines; require a token, or let everybody read")]
+    #[error("{address} can be reached from other machines; require a token, or allow public access")]
     Public {
         /// The address.
         address: SocketAddr,
@@ -32,13 +32,13 @@ pub enum Error {
     #[error("the token must be one line without control characters")]
     TokenOfLines,
     /// A name is not a valid host name.
-    #[error("{name:?} is not a host name; write it as in addresses, such as chess.example.org")]
+    #[error("{name:?} is not a host name; write it as in URLs, such as chess.example.org")]
     HostName {
         /// What was given.
         name: String,
     },
     /// The server cannot listen on the address.
-    #[error("cannot listen at {address}")]
+    #[error("cannot listen on {address}")]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -47,7 +47,7 @@ pub enum Error {
     },
     /// The limit of open files is too low.
     #[error(
-        "{allowed} files may be open at once, and the server needs {least}; allow more with ulimit -n, or serve fewer databases"
+        "at most {allowed} files may be open at once, and the server needs {least}; allow more with ulimit -n, or serve fewer databases"
     )]
     FewFiles {
         /// The limit.
@@ -58,8 +58,8 @@ pub enum Error {
     /// A thread cannot be started.
     #[error("cannot start a thread")]
     Thread(#[source] io::Error),
-    /// Two databases would have the same name in URLs, or one has no name.
-    #[error("{}: has a name that cannot be part of an address; rename the file", path.display())]
+    /// The file name of a database is empty or not Unicode, so that the database has no name in URLs.
+    #[error("{}: this file name cannot be part of a URL; rename the file", path.display())]
     NoName {
         /// The database.
         path: PathBuf,

@@ -28,10 +28,10 @@ fn document() -> Value {
     }
     let text = Shape::text("text/plain");
     for (path, summary, shape) in [
-        ("/api/databases", "The databases that are served", Shape::json::<DatabaseList>()),
-        ("/api/openapi.json", "This description", Shape::text(JSON)),
+        ("/api/databases", "The served databases", Shape::json::<DatabaseList>()),
+        ("/api/openapi.json", "This description of the API", Shape::text(JSON)),
         ("/health", "Whether the server runs", text),
-        ("/metrics", "Figures for monitoring, as Prometheus reads them", text),
+        ("/metrics", "Metrics in the format of Prometheus", text),
     ] {
         let ok = success(shape, &mut generator);
         paths.insert(path.to_owned(), json!({ "get": { "summary": summary, "responses": { "200": ok } } }));
@@ -43,8 +43,8 @@ fn document() -> Value {
         "info": {
             "title": "pgndex",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Each address that asks a database asks the first one; below /db/NAME it asks the one of that name. Each answer \
-                            to GET has an ETag, which is another one when the database has changed.",
+            "description": "Routes to a database use the first served database; with the prefix /db/NAME, they use the database with that name. \
+                            Answers to GET from a database have an ETag that changes when the database changes.",
         },
         "paths": paths,
         "components": {
@@ -81,7 +81,7 @@ fn path_item(route: &Route, generator: &mut SchemaGenerator) -> Value {
         Method::Post { most, body } => {
             operation["requestBody"] = json!({
                 "required": true,
-                "description": format!("{most} bytes at most"),
+                "description": format!("At most {most} bytes"),
                 "content": content(body, generator),
             });
             json!({ "post": operation })
@@ -122,10 +122,10 @@ fn problem() -> Value {
         "type": "object",
         "required": ["status", "title", "detail"],
         "properties": {
-            "status": { "type": "integer" },
-            "title": { "type": "string", "description": "The kind of problem, always in the same words" },
-            "detail": { "type": "string", "description": "The problem, and how to solve it" },
-            "parameter": { "type": "string", "description": "The parameter that is concerned" },
+            "status": { "type": "integer", "description": "The HTTP status" },
+            "title": { "type": "string", "description": "The kind of problem; the same text for all problems of a kind" },
+            "detail": { "type": "string", "description": "What is wrong, and how to solve it" },
+            "parameter": { "type": "string", "description": "The parameter that caused the problem; missing if none did" },
         },
     })
 }

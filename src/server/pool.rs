@@ -90,7 +90,7 @@ pub(super) struct Reader {
     databases: Arc<Databases>,
     /// Open databases; the most recently used one is last.
     open: Vec<Open>,
-    /// The ticket of the current request.
+    /// The cancel token of the current request.
     cancel: Arc<Mutex<Option<CancelToken>>>,
     nature: PoolOptions,
 }
@@ -218,7 +218,7 @@ impl Reader {
         }
     }
 
-    /// Sets the ticket of the current request, or clears it.
+    /// Sets the cancel token of the current request, or clears it.
     fn set(&self, cancel: Option<CancelToken>) {
         let mut place = self.cancel.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(last) = std::mem::replace(&mut *place, cancel) {
@@ -227,7 +227,7 @@ impl Reader {
     }
 
     /// Returns a database in its current state; one that has been replaced is opened again. Its queries stop
-    /// with the ticket.
+    /// when its token is cancelled.
     pub(super) fn database(&mut self, index: DatabaseIndex, file: FileId) -> Result<&Database, Problem> {
         let is_it = |open: &Open| open.index == index;
         let known = self.open.iter().position(is_it).map(|at| self.open.remove(at));

@@ -207,7 +207,7 @@ fn unreadable_requests_are_reported_with_a_hint() {
         ("/api/position?play=e2e5", 400, "because: no pawn of White can reach e5"),
         ("/api/position?fen=8/8", 400, "because: the number of ranks in the placement is 2, not 8"),
         ("/api/games?like=8/8", 400, "because: the number of ranks"),
-        ("/api/games?wxyz=1", 400, "no such parameter; there are: "),
+        ("/api/games?wxyz=1", 400, "no such parameter; known parameters: "),
         (
             "/api/games?source=nope.pgn",
             400,
@@ -239,9 +239,9 @@ fn unreadable_requests_are_reported_with_a_hint() {
 fn invalid_statements_are_reported_in_our_words() {
     let server = Serving::famous(&[]);
     for (body, told) in [
-        ("[]", "one object with one text"),
-        ("{\"sql\": 1}", "one object with one text"),
-        ("{\"query\": \"SELECT 1\"}", "one object with one text"),
+        ("[]", "its only field"),
+        ("{\"sql\": 1}", "its only field"),
+        ("{\"query\": \"SELECT 1\"}", "its only field"),
         ("{\"sql\": \"SELECT 1\"", "line 1, column"),
         ("SELECT 1", "line 1, column"),
     ] {

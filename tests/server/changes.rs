@@ -150,7 +150,7 @@ fn a_signal_ends_it_and_the_statement_that_runs() {
     assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("server is ending"), "{answer}");
+    assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("server is stopping"), "{answer}");
     // Nothing is left beside the database.
     assert_eq!(std::fs::read_dir(server.directory.path()).unwrap().count(), 1);
 }

@@ -111,11 +111,12 @@ pub(crate) struct Optimized {
 pub(crate) struct Repaired {
     /// Path of the database.
     pub(crate) database: String,
-    /// Number of rows removed because their game, source or name is missing.
+    /// Number of rows removed or corrected because their game, source or name is missing.
     pub(crate) removed_rows: u64,
     /// Number of names removed because no game has them.
     pub(crate) removed_names: u64,
-    /// Number of rows of `source` removed because all games of the file are missing.
+    /// Number of rows of `source` removed because none of the file's games remain, so that the file can be
+    /// indexed again.
     pub(crate) forgotten_sources: u64,
     /// Number of files that have games but had no row in `source`; each was given a row again.
     pub(crate) unknown_sources: u64,

@@ -32,7 +32,7 @@ impl Problem {
         Self { status, title, detail: detail.into(), parameter: None, retry_after: None }
     }
 
-    /// A parameter that cannot be parsed. A long name is shortened.
+    /// An invalid parameter. A long name is shortened.
     pub(in crate::server) fn parameter(name: &str, detail: impl std::fmt::Display) -> Self {
         let name: String = name.chars().take(100).collect();
         let detail = format!("{name}: {detail}");
@@ -72,7 +72,7 @@ impl Problem {
 
     /// The server is stopping.
     pub(in crate::server) fn ending() -> Self {
-        Self::unavailable("server is ending", "The server is shutting down; try again later.")
+        Self::unavailable("server is stopping", "The server is stopping; try again later.")
     }
 
     /// Too many wrong tokens came from an address.
@@ -83,13 +83,13 @@ impl Problem {
 
     /// The timeout of a query has passed.
     pub(in crate::server) fn too_slow() -> Self {
-        Self::new(504, "took too long", "The answer took too long; add filters to ask for less.")
+        Self::new(504, "took too long", "The query took too long; use filters to reduce the number of games.")
     }
 
     /// The timeout of a user's statement has passed.
     pub(in crate::server) fn too_slow_sql(time: Duration) -> Self {
         let detail = format!(
-            "The statement took longer than {} s; let it read fewer rows, with WHERE or an inner LIMIT. The server's option \
+            "The statement took longer than {} s; make it read fewer rows, with WHERE or an inner LIMIT. The server's option \
              sql-timeout allows more time.",
             time.as_secs_f64()
         );
@@ -97,7 +97,7 @@ impl Problem {
     }
 
     pub(in crate::server) fn internal() -> Self {
-        Self::new(500, "internal error", "Something went wrong in the server; its log says more.")
+        Self::new(500, "internal error", "The server has an internal error; its log has the details.")
     }
 
     /// Stored data is invalid.

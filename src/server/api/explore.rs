@@ -14,24 +14,32 @@ const HISTORY_MOVES: usize = 4;
 const SIDE: Param = Param::new(
     "side",
     ParamType::OneOf(&["white", "black"]),
-    "Results from this side's view; with player, only games in which the player had this side",
+    "Also return this side's performance and its opponents' mean rating; with player, count only games with the player on this side",
 );
 
 const PARAMS: &[Param] = &[
-    Param::new("limit", ParamType::Number, "Maximum number of moves, the most frequent first; 0 for all"),
-    Param::new("top", ParamType::Number, "Number of the highest rated games, at most 15"),
-    Param::new("recent", ParamType::Number, "Number of the latest games, at most 15"),
-    Param::new("variations", ParamType::Flag, "Also count the moves of variations, separately"),
+    Param::new(
+        "limit",
+        ParamType::Number,
+        "Maximum number of moves, the most frequent first; default all, also with 0",
+    ),
+    Param::new(
+        "top",
+        ParamType::Number,
+        "Number of listed games with the highest mean rating, at most 15; default 15",
+    ),
+    Param::new("recent", ParamType::Number, "Number of listed latest games, at most 15; default 15"),
+    Param::new("variations", ParamType::Flag, "Also count moves in variations, separately from played moves"),
     SIDE,
-    Param::new("history", ParamType::Flag, "Also the games by year"),
+    Param::new("history", ParamType::Flag, "Also count the games by year"),
 ];
 
 const TREE: &[Param] = &[
-    Param::new("depth", ParamType::Number, "Depth in half-moves, at most 40; default 4"),
+    Param::new("depth", ParamType::Number, "Depth of the tree in half-moves, at most 40; default 4"),
     Param::new(
         "leastShare",
         ParamType::Number,
-        "Show moves played in at least this percentage of the games with the first position; default 5",
+        "Return moves played in at least this percentage of the games with the first position; default 5",
     ),
     SIDE,
 ];
@@ -39,7 +47,7 @@ const TREE: &[Param] = &[
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/explore",
-        "What was played from a position, as the JSON of `pgndex explore`",
+        "The moves played from a position and their results, as `pgndex explore --json` prints them",
         &[POSITION, PARAMS, FILTER],
         Lane::Quick,
         Shape::json::<ExploreAnswer>(),
@@ -47,7 +55,7 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     get(
         "/api/tree",
-        "What was played from a position, some moves deep, as the JSON of `pgndex explore`",
+        "The moves played from a position as a tree, as `pgndex explore --depth N --json` prints them",
         &[POSITION, TREE, FILTER],
         Lane::Search,
         Shape::json::<MoveTree>(),
@@ -64,10 +72,10 @@ fn explore(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let top = length("top", ListLengths::MAX.top)?;
     let lists = ListLengths { top, recent: length("recent", ListLengths::MAX.recent)? };
     let limit = call.number("limit", u32::MAX)?.filter(|&limit| limit > 0);
-    let tells_history = call.flag("history")?;
+    let with_history = call.flag("history")?;
     ask(call, database, |explore| {
         let explore = ExploreQuery { lines, lists, limit, ..*explore };
-        let history = tells_history.then(|| explore.history(HISTORY_MOVES)).transpose()?;
+        let history = with_history.then(|| explore.history(HISTORY_MOVES)).transpose()?;
         Answer::json(&ExploreAnswer { explored: explore.answer()?, history, versus: None })
     })
 }

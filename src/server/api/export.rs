@@ -13,14 +13,14 @@ use crate::store::{Database, GameAnnotations, HitOrder, Selection};
 
 const PARAMS: &[Param] = &[
     SORT,
-    Param::new("limit", ParamType::Number, "Maximum number of games; default all"),
-    Param::new("plain", ParamType::Flag, "Moves only, without annotations"),
+    Param::new("limit", ParamType::Number, "Maximum number of games; default all, also with 0"),
+    Param::new("plain", ParamType::Flag, "Export only moves, without annotations"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/export.pgn",
-        "Chosen games as PGN",
+        "Games that pass filters, reached a position or match a description, as PGN",
         &[POSITION, TARGET, PARAMS, FILTER],
         Lane::Export,
         Shape::text(PGN),
@@ -28,7 +28,7 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     get(
         "/api/export.csv",
-        "Chosen games as CSV",
+        "Games that pass filters, reached a position or match a description, as CSV",
         &[POSITION, TARGET, PARAMS, FILTER],
         Lane::Export,
         Shape::text(CSV),

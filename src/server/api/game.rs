@@ -8,13 +8,17 @@ use crate::server::request::{Call, Param, ParamType};
 use crate::server::route::{Lane, Route};
 use crate::store::{Database, GameAnnotations, GameRecord};
 
-const PLAIN: Param = Param::new("plain", ParamType::Flag, "Moves only, without annotations");
-const NOVELTY: Param = Param::new("novelty", ParamType::Flag, "Also the first move that no earlier game had");
+const PLAIN: Param = Param::new("plain", ParamType::Flag, "Return only moves, without annotations");
+const NOVELTY: Param = Param::new(
+    "novelty",
+    ParamType::Flag,
+    "Also find the first move that led to a position no earlier game had",
+);
 
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/game/{id}",
-        "A game with its positions and annotations, as the JSON of `pgndex game`",
+        "A game with its positions and annotations, as `pgndex game --json` prints it",
         &[&[PLAIN, NOVELTY]],
         Lane::Quick,
         Shape::json::<GameAnswer<'_>>(),
@@ -25,7 +29,9 @@ pub(super) const ROUTES: &[Route] = &[
 
 fn read(call: &Call, database: &Database) -> Result<(GameRecord, GameAnnotations), Problem> {
     let id = call.path("id").parse().map(GameId);
-    let game = id.map_err(|_| Problem::not_found("A game is named by its number."))?;
+    let game = id.map_err(|_| {
+        Problem::not_found("The path must contain the number of a game, such as /api/game/7.")
+    })?;
     let record = database.game(game)?;
     // Before anything is sent: a damaged game must not be shown as if it were valid.
     replay(&record, |_, _| {}).map_err(Error::from)?;

@@ -25,14 +25,18 @@ const ORDERS: &[&str] = &["game", "rating", "date"];
 pub(super) const SORT: Param = Param::new(
     "sort",
     ParamType::OneOf(ORDERS),
-    "The order: by number, by mean rating (best first), by date (latest first)",
+    "Order of the games: by number, by mean rating (highest first) or by date (latest first); default game",
 );
 
 const PARAMS: &[Param] = &[
     SORT,
-    Param::new("limit", ParamType::Number, "Number on a page, at most 500"),
-    Param::new("cursor", ParamType::Text, "Start of the page: nextCursor of the previous page"),
-    Param::new("variations", ParamType::Flag, "Also search the variations of games"),
+    Param::new("limit", ParamType::Number, "Number of games on a page, from 1 to 500; default 50"),
+    Param::new("cursor", ParamType::Text, "nextCursor of the previous page; without it, the first page"),
+    Param::new(
+        "variations",
+        ParamType::Flag,
+        "Also search the variations of games for the position or description",
+    ),
 ];
 
 pub(super) const ROUTES: &[Route] = &[get(
@@ -69,7 +73,7 @@ fn games(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let limit = call.within("limit", 1..=MOST)?.unwrap_or(LIMIT);
     let lines = if call.flag("variations")? { Lines::All } else { Lines::Main };
     if lines == Lines::All && matches!(&target, FindTarget::Sequence(sequence) if sequence.asks_for_moves()) {
-        return Err(Problem::parameter("move", "looks at what was played; leave variations out"));
+        return Err(Problem::parameter("move", "matches only played moves; leave out variations"));
     }
     let order = order(call.text("sort"));
     let cursor: Option<Cursor> = call.read("cursor")?;

@@ -15,15 +15,19 @@ const MOST: u32 = 100;
 const LIMIT: u32 = 10;
 
 const PARAMS: &[Param] = &[
-    Param::new("kind", ParamType::OneOf(KINDS), "Whose names"),
-    Param::new("prefix", ParamType::Text, "The beginning of the name"),
-    Param::new("limit", ParamType::Number, "Number of names, at most 100"),
+    Param::new("kind", ParamType::OneOf(KINDS), "The kind of names; default player"),
+    Param::new(
+        "prefix",
+        ParamType::Text,
+        "The beginning of the name or of one of its words; without it, all names match",
+    ),
+    Param::new("limit", ParamType::Number, "Maximum number of names, at most 100; default 10"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/names",
-        "Names that begin with a text",
+        "Names that begin with a text, or have a word that does",
         &[PARAMS],
         Lane::Quick,
         Shape::json::<FoundNames>(),
@@ -31,7 +35,7 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     get(
         "/api/filter",
-        "The players that names in filters match: several, or none",
+        "Names in filters that match several players, or nothing",
         &[FILTER],
         Lane::Quick,
         Shape::json::<MatchingNames>(),

@@ -14,17 +14,25 @@ const REPERTOIRE: usize = 4 << 20;
 const LISTED: u32 = 1000;
 
 const PLAYER: &[Param] = &[
-    Param::new("name", ParamType::Text, "The player's name; =NAME for this name only"),
+    Param::new(
+        "name",
+        ParamType::Text,
+        "The player's name, or the beginning of one of its words; =NAME for this name only. Required",
+    ),
     Param::new(
         "limit",
         ParamType::Number,
-        "Maximum number of openings, opponents and wins in each list; default 10",
+        "Maximum number of openings, opponents and wins in each list, at most 1,000; default 10",
     ),
-    Param::new("depth", ParamType::Number, "Length of the lines in half-moves, at most 40; default 6"),
+    Param::new(
+        "depth",
+        ParamType::Number,
+        "Length of the opening lines in half-moves, at most 40; default 6",
+    ),
     Param::new(
         "leastShare",
         ParamType::Number,
-        "Show moves played in at least this percentage of the games; default 5",
+        "Return moves played in at least this percentage of the player's games with the same side; default 5",
     ),
 ];
 
@@ -32,27 +40,39 @@ const REPERTOIRE_PARAMS: &[Param] = &[
     Param::new(
         "side",
         ParamType::OneOf(&["white", "black"]),
-        "The side of the repertoire; default from its tags or its moves",
+        "The side of the repertoire; by default, derived from its tags or its moves",
     ),
     Param::new(
         "leastGames",
         ParamType::Number,
-        "Show moves that are not in the repertoire if at least this many games played them; default 2",
+        "Return moves outside the repertoire if at least this many games played them; default 2",
     ),
     Param::new(
         "leastShare",
         ParamType::Number,
-        "… and at least this percentage of the games that reached the position; default 5",
+        "Return moves outside the repertoire if at least this percentage of the games with the position played them; default 5",
     ),
-    Param::new("limit", ParamType::Number, "Number of lines and moves in each list, at most 1,000"),
-    Param::new("games", ParamType::Number, "Maximum number of the latest games that followed it; default 5"),
-    Param::new("leastPlies", ParamType::Number, "… for at least this many half-moves; default 8"),
+    Param::new(
+        "limit",
+        ParamType::Number,
+        "Maximum number of moves in each list, at most 1,000; default 1,000",
+    ),
+    Param::new(
+        "games",
+        ParamType::Number,
+        "Maximum number of listed latest games that followed the repertoire, at most 1,000; default 5",
+    ),
+    Param::new(
+        "leastPlies",
+        ParamType::Number,
+        "List games that followed the repertoire for at least this many half-moves; default 8",
+    ),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/player",
-        "A player's record, as the JSON of `pgndex player`",
+        "A player's record, as `pgndex player --json` prints it",
         &[PLAYER, FILTER],
         Lane::Search,
         Shape::json::<PlayerRecord>(),
@@ -60,7 +80,7 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     post(
         "/api/repertoire",
-        "A repertoire, sent as PGN, compared with the games, as the JSON of `pgndex repertoire`",
+        "Compare a repertoire, sent as PGN, with the games; the answer is what `pgndex repertoire --json` prints",
         &[REPERTOIRE_PARAMS, FILTER],
         Lane::Search,
         (REPERTOIRE, Shape::text(PGN)),

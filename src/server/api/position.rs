@@ -9,7 +9,7 @@ use crate::store::Database;
 
 pub(super) const ROUTES: &[Route] = &[get(
     "/api/position",
-    "A position, its legal moves, its opening and the line that led to it",
+    "A position with its legal moves, its opening and the line that led to it",
     &[POSITION],
     Lane::Quick,
     Shape::json::<DescribedPosition>(),

@@ -67,7 +67,7 @@ const TABLES: [&str; 2] = ["sqlite_dbpage", "dbstat"];
 
 pub(super) const ROUTES: &[Route] = &[post(
     "/api/sql",
-    "The rows of one SQL statement that reads, sent as {\"sql\": \"…\"}",
+    "At most 1,000 rows of a read-only SQL statement, sent as {\"sql\": \"…\"}",
     &[],
     Lane::Sql,
     (STATEMENT, Shape::json::<Statement>()),
@@ -87,11 +87,11 @@ struct Statement {
 fn run(call: &Call, database: &Database) -> std::result::Result<Answer, Problem> {
     let statement: Statement = serde_json::from_slice(&call.body).map_err(|error| {
         let detail = if error.is_data() {
-            "Send one object with one text, the statement: {\"sql\": \"SELECT …\"}.".to_owned()
+            "Send an object with the statement as its only field: {\"sql\": \"SELECT …\"}.".to_owned()
         } else {
             let (line, column) = (error.line(), error.column());
             format!(
-                "What was sent is no JSON, from line {line}, column {column} on; send {{\"sql\": \"SELECT …\"}}."
+                "The request body is not valid JSON at line {line}, column {column}; send {{\"sql\": \"SELECT …\"}}."
             )
         };
         Problem::new(400, "wrong request", detail)

@@ -13,23 +13,24 @@ use crate::store::{Database, PROBLEM_KINDS, ProblemPage, SourceInfo};
 const MOST: u32 = 5000;
 const PROBLEMS: u32 = 100;
 
-const OPENINGS: &[Param] = &[Param::new(
-    "limit",
-    ParamType::Number,
-    "Maximum number of openings, at most 5,000; default all of these",
-)];
+const OPENINGS: &[Param] =
+    &[Param::new("limit", ParamType::Number, "Maximum number of openings, at most 5,000; default 5,000")];
 
 const PROBLEM: &[Param] = &[
-    Param::new("kind", ParamType::OneOf(PROBLEM_KINDS), "Only those of this kind"),
-    Param::new("severity", ParamType::OneOf(&["warning", "error"]), "Only these"),
-    Param::new("limit", ParamType::Number, "Number on a page, at most 5,000"),
-    Param::new("cursor", ParamType::Number, "Start of the page: nextCursor of the previous page"),
+    Param::new("kind", ParamType::OneOf(PROBLEM_KINDS), "Return only problems of this kind"),
+    Param::new(
+        "severity",
+        ParamType::OneOf(&["warning", "error"]),
+        "Return only problems of this severity: warning if nothing was lost, error if something was",
+    ),
+    Param::new("limit", ParamType::Number, "Number of problems on a page, from 1 to 5,000; default 100"),
+    Param::new("cursor", ParamType::Number, "nextCursor of the previous page; without it, the first page"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/info",
-        "What the database holds, as the JSON of `pgndex info`",
+        "The contents of the database, as `pgndex info --json` prints them",
         &[],
         Lane::Search,
         Shape::json::<DatabaseContents>(),
@@ -37,7 +38,7 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     get(
         "/api/sources",
-        "The files that it was made from",
+        "The files from which the database was made",
         &[],
         Lane::Search,
         Shape::json::<Sources>(),
@@ -45,7 +46,7 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     get(
         "/api/problems",
-        "Problems found in them, page by page",
+        "Problems found in the files of the database, page by page",
         &[PROBLEM],
         Lane::Search,
         Shape::json::<FoundProblems>(),
@@ -53,7 +54,7 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     get(
         "/api/statistics",
-        "Games by year, rating and length",
+        "Games by result, year, rating and length",
         &[FILTER],
         Lane::Search,
         Shape::json::<Statistics>(),

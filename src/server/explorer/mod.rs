@@ -17,33 +17,64 @@ use params::ExplorerParams;
 const MOVES: u32 = 12;
 
 const POSITION: &[Param] = &[
-    Param::new("fen", ParamType::Text, "The position as a FEN; the start position without it"),
-    Param::new("play", ParamType::Text, "Moves in UCI notation from there on, with commas between them"),
+    Param::new("fen", ParamType::Text, "The position as a FEN; default the start position"),
+    Param::new(
+        "play",
+        ParamType::Text,
+        "Moves played from that position, in UCI notation, separated by commas",
+    ),
     Param::new("moves", ParamType::Number, "Maximum number of moves; default 12"),
-    Param::new("topGames", ParamType::Number, "Number of the highest rated games, at most 15"),
-    Param::new("recentGames", ParamType::Number, "Number of the latest games, at most 15"),
-    Param::new("variant", ParamType::Text, "The variant; default standard"),
-    Param::new("speeds", ParamType::Text, "Classes of speed, with commas between them"),
-    Param::new("ratings", ParamType::Text, "Bands of the players' mean rating, with commas between them"),
-    Param::new("modes", ParamType::Text, "rated, casual, or both with a comma between them"),
-    Param::new("since", ParamType::Text, "The first year or month"),
-    Param::new("until", ParamType::Text, "The last year or month"),
-    Param::new("player", ParamType::Text, "The player, if the request needs one"),
-    Param::new("color", ParamType::Text, "The player's side, white or black"),
+    Param::new(
+        "topGames",
+        ParamType::Number,
+        "Number of listed games with the highest mean rating, at most 15",
+    ),
+    Param::new("recentGames", ParamType::Number, "Number of listed latest games, at most 15"),
+    Param::new(
+        "variant",
+        ParamType::Text,
+        "The variant: standard (the default), chess960, fromPosition and other names of Lichess",
+    ),
+    Param::new(
+        "speeds",
+        ParamType::Text,
+        "Speeds in the classes of Lichess, separated by commas; default all. /masters ignores it",
+    ),
+    Param::new(
+        "ratings",
+        ParamType::Text,
+        "Bands of the players' mean rating, by their lower ends, separated by commas; default all",
+    ),
+    Param::new("modes", ParamType::Text, "rated, casual, or both separated by a comma (the default)"),
+    Param::new("since", ParamType::Text, "The first year or month, such as 2021 or 2021-06"),
+    Param::new("until", ParamType::Text, "The last year or month, such as 2021 or 2021-06"),
+    Param::new(
+        "player",
+        ParamType::Text,
+        "Only for /player, and required there: the full account name, in any letter case",
+    ),
+    Param::new("history", ParamType::Flag, "Also count the games by month"),
+    Param::new("color", ParamType::Text, "Only for /player: the player's side, white (the default) or black"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
     route(
         "/lichess",
-        "What was played from a position, in the form of Lichess's explorer",
+        "The moves played from a position, in the form of Lichess's explorer of its own games",
         POSITION,
         ANSWER,
         lichess,
     ),
-    route("/masters", "The same in the form of its explorer of masters' games", POSITION, ANSWER, masters),
+    route(
+        "/masters",
+        "The moves played from a position, in the form of Lichess's explorer of masters' games",
+        POSITION,
+        ANSWER,
+        masters,
+    ),
     route(
         "/player",
-        "The same of one player's games with one side",
+        "The moves played from a position in one player's games with one side, in the form of Lichess's explorer",
         POSITION,
         Shape::json_lines::<ExplorerAnswer>(),
         player,

@@ -48,7 +48,7 @@ impl Param {
             let is_again = call.query[..at].iter().any(|(other, _)| other == name);
             // Parameters that describe a position may occur once in each step of a course.
             if is_again && !param.kind.repeats() && !call.query.iter().any(|(other, _)| other == "then") {
-                return Err(Problem::parameter(name, "is given twice; leave one out"));
+                return Err(Problem::parameter(name, "is given twice, and can be given once; remove one"));
             }
             if let ParamType::OneOf(words) | ParamType::AnyOf(words) = param.kind
                 && !value.is_empty()
@@ -66,8 +66,8 @@ fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> Problem {
     let names = Vec::from_iter(known);
     let hint = match nearest(name, names.iter().copied()) {
         Some(nearest) => format!("did you mean {nearest}?"),
-        None if names.is_empty() => "there are no parameters here".to_owned(),
-        None => format!("there are: {}", names.join(", ")),
+        None if names.is_empty() => "this address takes no parameters".to_owned(),
+        None => format!("known parameters: {}", names.join(", ")),
     };
     Problem::parameter(name, format!("no such parameter; {hint}"))
 }

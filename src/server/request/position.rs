@@ -6,9 +6,17 @@ use crate::server::request::{Call, Param, ParamType};
 
 /// The parameters.
 pub(in crate::server) const POSITION: &[Param] = &[
-    Param::new("fen", ParamType::Text, "The position as a FEN; the start position without it"),
-    Param::new("play", ParamType::Text, "Moves in UCI notation from there on: e2e4,c7c5"),
-    Param::new("moves", ParamType::Text, "The moves that lead to it, as people paste them: 1. e4 c5 2. Nf3"),
+    Param::new(
+        "fen",
+        ParamType::Text,
+        "The position as a FEN; default the start position, and in searches of games no position",
+    ),
+    Param::new("play", ParamType::Text, "Moves played from that position, in UCI notation: e2e4,c7c5"),
+    Param::new(
+        "moves",
+        ParamType::Text,
+        "The moves that lead to the position, in any usual notation: 1. e4 c5 2. Nf3. Not with fen or play",
+    ),
 ];
 
 /// Parses the position; `None` if none is given.

@@ -9,21 +9,33 @@ use crate::server::request::{Call, Param, ParamType, position};
 
 /// The parameters in addition to those of a position.
 pub(in crate::server) const TARGET: &[Param] = &[
-    Param::new("like", ParamType::Text, "The nearest positions to the one with this FEN, nearest first"),
+    Param::new("like", ParamType::Text, "Find the positions nearest to this FEN, the nearest first"),
     Param::new(
         "pattern",
         ParamType::Text,
-        "A FEN's placement with signs: ? anything, ! any piece, A and a a white or black one, [QR] one of these, * any number of squares",
+        "The pieces on the squares, as in a FEN. ? is anything, ! any piece, A any white and a any black piece, [QR] one of these, * any number of squares",
     ),
-    Param::new("material", ParamType::Text, "The remaining pieces, White's first: KRPvKR, KRP-KR or KRPKR"),
-    Param::new("structure", ParamType::Text, "The pawns are as in this FEN"),
-    Param::new("ending", ParamType::Text, "The kind of ending"),
-    Param::new("move", ParamType::Text, "The move that is played from the position, as in Qxh7#"),
-    Param::new("for", ParamType::Number, "At least this many positions in a row match"),
-    Param::new("ply", ParamType::Text, "Only positions at these plies: 20, 20-40, -40 or 60-"),
-    Param::new("then", ParamType::Flag, "Separates descriptions: first this one, later that one"),
-    Param::new("either", ParamType::Flag, "Also with the colours reversed"),
-    Param::new("mirror", ParamType::Flag, "Also with left and right exchanged"),
+    Param::new(
+        "material",
+        ParamType::Text,
+        "All pieces on the board, White's first: KRPvKR, KRP-KR or KRPKR",
+    ),
+    Param::new("structure", ParamType::Text, "A FEN with the same pawns; its other pieces are ignored"),
+    Param::new("ending", ParamType::Text, "The kind of ending, such as rook or opposite-bishops"),
+    Param::new("move", ParamType::Text, "The move played from the position, such as Qxh7#"),
+    Param::new("for", ParamType::Number, "The number of consecutive positions that must match; default 1"),
+    Param::new(
+        "ply",
+        ParamType::Text,
+        "Match only positions after this number of half-moves: 20, 20-40, -40 or 60-",
+    ),
+    Param::new(
+        "then",
+        ParamType::Flag,
+        "Separates two descriptions: later in the game, the second one must match",
+    ),
+    Param::new("either", ParamType::Flag, "Also match positions with the colours reversed"),
+    Param::new("mirror", ParamType::Flag, "Also match positions with left and right exchanged"),
 ];
 
 /// The parameters that describe a position.
@@ -70,7 +82,7 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
         if words[..at].iter().any(|(other, _)| other == name) {
             return Err(Problem::parameter(
                 name,
-                "is given twice; put `then` between them for one after the other",
+                "is given twice; put then between two descriptions that match one after the other",
             ));
         }
         let wrong = |error: &dyn std::fmt::Display| Problem::parameter(name, error);

@@ -146,7 +146,7 @@ impl App {
         let asked = client.last_request();
         let (method, target) = asked.split_once(' ').unwrap_or(("-", "-"));
         let problem = format!(
-            "the answer was cut off: its client took less than {} KiB in {} s",
+            "the answer was cut off: the client read less than {} KiB in {} s",
             stream::LEAST >> 10,
             self.reading_time.as_secs_f64()
         );

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 /// The minimum time that idle connections with the same origin as a new one are kept.
 const MIN_IDLE: Duration = Duration::from_secs(1);
-/// An origin with more than one in this many of the places, all idle, gets no such time.
+/// An origin gets no such time if it has more idle connections than the limit of connections divided by this.
 const MAX_IDLE_SHARE: usize = 8;
 /// The maximum number of bytes of unread answers, for all connections together.
 const MAX_UNREAD: u64 = 256 << 20;

@@ -45,8 +45,8 @@ impl Guard {
         name.parse::<Authority>().is_ok_and(|authority| authority.host() == name)
     }
 
-    /// Refuses requests whose host is not this machine. Otherwise a page of another host could read
-    /// everything by resolving its name to this address.
+    /// Refuses requests whose host name is not one of this server. Otherwise a page of another host could read
+    /// everything, by letting its own host name resolve to this server's address.
     pub(super) fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
         let mut named = headers.get_all(HOST).iter();
         let (first, second) = (named.next(), named.next());
@@ -60,7 +60,8 @@ impl Guard {
         if is_allowed {
             return Ok(());
         }
-        let detail = "This server does not answer to this host name. Its operator can allow it with the option allow-host.";
+        let detail =
+            "This server does not answer to this host name; the server's option allow-host can allow it.";
         Err(Problem::new(403, "unknown host", detail))
     }
 
@@ -85,8 +86,8 @@ impl Guard {
             }
             self.guesses.count(origin);
         }
-        let detail = "Send the token: Authorization: Bearer TOKEN, or as the password in HTTP basic authentication, with any user name.";
-        Err(Problem::new(401, "token needed", detail))
+        let detail = "Send the token as Authorization: Bearer TOKEN, or as the password in HTTP basic authentication, with any user name.";
+        Err(Problem::new(401, "token required", detail))
     }
 
     /// Refuses requests that a page of another host sends on behalf of its visitor.
@@ -102,14 +103,14 @@ impl Guard {
         if is_own_site && origin.is_none_or(is_own) {
             return Ok(());
         }
-        Err(Problem::new(403, "foreign origin", "Pages of other hosts are not allowed to request this."))
+        Err(Problem::new(403, "foreign origin", "Web pages of other hosts may not send this request."))
     }
 
     /// Refuses unsupported methods.
     pub(super) fn check_method(method: &Method) -> Result<(), Problem> {
         match *method {
             Method::GET | Method::HEAD | Method::POST | Method::OPTIONS => Ok(()),
-            _ => Err(Problem::wrong_method("Nothing can be changed here; use GET.")),
+            _ => Err(Problem::wrong_method("The server is read-only; use GET.")),
         }
     }
 }

@@ -72,7 +72,11 @@ pub(super) fn router(app: &Arc<App>) -> Router {
         .route("/", get(index))
         .route("/view/{*view}", get(index))
         .route("/page/{*name}", get(static_file))
-        .fallback(|| async { refuse(&Problem::not_found("There is nothing at this address.")) })
+        .fallback(|| async {
+            refuse(&Problem::not_found(
+                "There is nothing at this address; /api/openapi.json lists all addresses of the API.",
+            ))
+        })
         .method_not_allowed_fallback(|| async { refuse(&Problem::wrong_method("Use GET for this address.")) })
         .layer(from_fn_with_state(Arc::clone(app), serve_request))
         .with_state(Arc::clone(app))
@@ -97,7 +101,7 @@ fn usage(method: Method) -> String {
     match method {
         Method::Get => "Use GET for this address.".to_owned(),
         Method::Post { body, .. } => {
-            format!("Use POST for this address, and send the request's content as {}.", body.media_type())
+            format!("Use POST for this address, with a body of the type {}.", body.media_type())
         }
     }
 }
@@ -140,7 +144,7 @@ fn with_own_message(response: Response) -> Response {
     if response.status() != StatusCode::BAD_REQUEST || kind == Some(Problem::CONTENT_TYPE.as_bytes()) {
         return response;
     }
-    let detail = "The path of the address is not UTF-8 after its % signs are decoded.";
+    let detail = "The path is not valid UTF-8 after percent-decoding; encode it as UTF-8.";
     refuse(&Problem::new(400, "wrong address", detail))
 }
 
@@ -170,19 +174,19 @@ fn check(app: &App, client: &Connection, request: &Request, is_explorer: bool) -
     app.guard.check_token(client.from(), headers)
 }
 
-/// Refuses requests that are longer than necessary.
+/// Refuses requests with a longer address or header than any client needs.
 fn check_size(uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
     let address = uri.path_and_query().map_or(0, |target| target.as_str().len());
     if address > ADDRESS {
         let detail = format!(
-            "The address has {address} bytes, and can have {ADDRESS}. Leave out unnecessary parts, such as comments between moves."
+            "The address has {address} bytes; the limit is {ADDRESS}. Leave out unnecessary parts, such as comments between moves."
         );
         return Err(Problem::new(414, "address too long", detail));
     }
     let lines: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
     if lines > HEADERS {
         let detail = format!(
-            "The header lines have {lines} bytes, and can have {HEADERS}. Leave out unnecessary parts, such as cookies."
+            "The header lines have {lines} bytes; the limit is {HEADERS}. Leave out unnecessary parts, such as cookies."
         );
         return Err(Problem::new(431, "header too long", detail));
     }
@@ -241,8 +245,9 @@ async fn answer(
     let (pool, time) = app.lane(route.lane);
     let path: Vec<_> = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let name = path.iter().find(|(name, _)| name == "db").map(|(_, name)| name.as_str());
-    let database =
-        app.databases.named(name).ok_or_else(|| Problem::not_found("There is no database of this name."))?;
+    let database = app.databases.named(name).ok_or_else(|| {
+        Problem::not_found("There is no database with this name; /api/databases lists all names.")
+    })?;
     let (head, body) = request.into_parts();
     let question = head.uri.path_and_query().map_or_else(String::new, ToString::to_string);
     let query = Call::read_query(head.uri.query().unwrap_or_default());
@@ -271,7 +276,7 @@ async fn answer(
             response.map(|response| response.map(|body| with_guard(body, waiting)))
         }
         Ok(Ok(response)) => response,
-        // The thread took it after the deadline, or panicked.
+        // The thread took the request after the deadline, or panicked.
         Ok(Err(_)) if Instant::now() >= deadline => Err(app.too_slow(route.lane)),
         Ok(Err(_)) => Err(Problem::internal()),
         Err(_) => Err(app.too_slow(route.lane)),
@@ -283,18 +288,26 @@ async fn read_body(method: Method, body: Body) -> Result<Bytes, Problem> {
         Method::Get => 0,
         Method::Post { most, .. } => most,
     };
-    let too_large =
-        || Problem::new(413, "too much is sent", format!("A request here can have at most {most} bytes."));
+    let too_large = || {
+        Problem::new(
+            413,
+            "request too large",
+            format!("The body of this request can have at most {most} bytes."),
+        )
+    };
     if body.size_hint().lower() > most as u64 {
         return Err(too_large());
     }
     match tokio::time::timeout(BODY_TIME, to_bytes(body, most)).await {
         // The body is longer than announced, or the client has disconnected.
         Ok(read) => read.map_err(|_| {
-            let detail = format!("The request ended too early, or has more than {most} bytes.");
-            Problem::new(413, "too much is sent", detail)
+            let detail = format!("The request body ended too early, or has more than {most} bytes.");
+            Problem::new(413, "request too large", detail)
         }),
-        Err(_) => Err(Problem::new(408, "sent too slowly", "Send it faster.")),
+        Err(_) => {
+            let detail = format!("The request body did not arrive within {} s.", BODY_TIME.as_secs());
+            Err(Problem::new(408, "request too slow", detail))
+        }
     }
 }
 
@@ -334,7 +347,7 @@ impl PendingRequest {
                     };
                     return drop(reply.send(Err(problem)));
                 }
-                // Its start was logged like other answers.
+                // The start of the answer was logged like other answers.
                 let problem = format!("the answer was cut off: {reason}");
                 let (method, target, took) = ("GET", self.question.as_str(), began.elapsed());
                 let problem = Some(problem.as_str());
@@ -420,7 +433,9 @@ async fn database_page(State(app): State<Arc<App>>, path: RawPathParams, uri: Ur
     let part = |name| path.iter().find(|(other, _)| *other == name).map(|(_, value)| value);
     let name = part("db").unwrap_or_default();
     if app.databases.named(Some(name)).is_none() {
-        return refuse(&Problem::not_found("There is no database of this name."));
+        return refuse(&Problem::not_found(
+            "There is no database with this name; /api/databases lists all names.",
+        ));
     }
     let view = match part("view") {
         Some(_) => uri.path().splitn(4, '/').last().unwrap_or_default(),

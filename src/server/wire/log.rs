@@ -96,7 +96,10 @@ fn write_lines(lines: &Receiver<String>, format: LogFormat, counts: &Counts, mut
     for mut line in lines.iter() {
         let dropped = counts.dropped.load(Ordering::Relaxed);
         if dropped > known {
-            let problem = format!("{} lines of the log were dropped: nobody read them", dropped - known);
+            let problem = format!(
+                "{} log lines were dropped because the log was not read fast enough",
+                dropped - known
+            );
             let _ = match format {
                 LogFormat::Json => write!(line, "\n{}", json!({ "time": now(), "problem": problem })),
                 LogFormat::Text | LogFormat::None => write!(line, "\n{problem}"),
@@ -194,7 +197,7 @@ mod tests {
         log.finish();
         let first = seen.iter().next().expect("a line");
         assert!(first.len() < 5000, "{}", first.len());
-        assert!(seen.iter().take(2).any(|line| line.contains("lines of the log were dropped")));
+        assert!(seen.iter().take(2).any(|line| line.contains("log lines were dropped")));
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl Metrics {
             &mut text,
             "pgndex_answer_seconds",
             "histogram",
-            "Time from the request's header to the response's header.",
+            "Seconds from the request's header to the response's header.",
         );
         let mut sum = 0;
         for (end, count) in TIMES.iter().zip(&self.times) {
@@ -96,7 +96,7 @@ impl Metrics {
             ),
             (
                 "pgndex_connections_closed_total",
-                "Idle connections closed to make room for others.",
+                "Idle connections closed to admit new ones.",
                 &self.made_room,
             ),
             (
@@ -117,11 +117,16 @@ impl Metrics {
         );
         let _ = writeln!(text, "pgndex_log_dropped_total {log_dropped}");
         let pools = Vec::from_iter(pools);
-        head(&mut text, "pgndex_waiting", "gauge", "Requests waiting for a thread.");
+        head(&mut text, "pgndex_waiting", "gauge", "Requests waiting for a thread, by thread pool.");
         for pool in &pools {
             let _ = writeln!(text, "pgndex_waiting{{lane=\"{}\"}} {}", pool.name(), pool.waiting());
         }
-        head(&mut text, "pgndex_refused_total", "counter", "Requests refused because the queue was full.");
+        head(
+            &mut text,
+            "pgndex_refused_total",
+            "counter",
+            "Requests refused because the queue was full, by thread pool.",
+        );
         for pool in &pools {
             let _ = writeln!(text, "pgndex_refused_total{{lane=\"{}\"}} {}", pool.name(), pool.refused());
         }
