@@ -1,4 +1,4 @@
-//! `pgndex sql` through the program itself.
+//! `pgndex sql` as a program.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -38,7 +38,7 @@ const GAMES: &str = r#"[Event "Club"]
 1. Nf3 Nf6 2. Ng1 Ng8 1/2-1/2
 "#;
 
-/// One row of every kind of value, rare letters, and nothing.
+/// A query with values of every type, special characters and NULL.
 const QUERY: &str = "SELECT g.game_id, white, white_elo, t.value AS note, x'00ff' AS blob, 0.5 AS half
     FROM games AS g LEFT JOIN tag AS t USING (game_id) ORDER BY 1";
 
@@ -139,7 +139,7 @@ mod formats {
         assert_eq!((print("json").as_str(), print("line").as_str()), ("", ""));
     }
 
-    /// The cells of a framed or Markdown table, with the blanks around them taken off.
+    /// The cells of a framed or Markdown table, without the blanks around them.
     fn cells(table: &str) -> Vec<Vec<&str>> {
         let rows = table.lines().filter(|line| line.starts_with(['│', '|']) && !line.starts_with("|-"));
         let rows = rows.map(|line| line.split(['│', '|']).map(str::trim).collect());
@@ -168,14 +168,14 @@ mod formats {
         assert_eq!(cells(&ours("md", &plain)), cells(&theirs("-markdown", &plain)));
         let lines = |text: String| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
         assert_eq!(lines(ours("line", &plain)), lines(theirs("-line", &plain)));
-        // Theirs ends lines as RFC 4180 says.
+        // The `sqlite3` shell ends lines with CR LF, as RFC 4180 requires.
         assert_eq!(ours("csv", sql), theirs("-csv", sql).replace("\r\n", "\n"));
         let objects = ours("json", sql).lines().collect::<Vec<_>>().join(",\n");
         let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
         assert_eq!(value(&format!("[{objects}]")), value(&theirs("-json", sql)));
     }
 
-    /// A reader that goes away after the first line is no error, however much there would be to come.
+    /// It is not an error if the reader closes the pipe after the first line, even if the query never ends.
     #[test]
     fn a_closed_pipe_is_no_error() {
         let sample = sample();
@@ -224,7 +224,7 @@ SELECT 1 AS a, NULL AS b
         1,
         ");
         assert_eq!(sample.ok(&[SCRIPT]), printed);
-        // What gives no rows has no place among the results.
+        // A statement without a result set prints nothing.
         assert_eq!(sample.ok(&["BEGIN; SELECT 1 AS a; COMMIT", "--format", "line"]), "a = 1\n");
         for arguments in [&[][..], &["-"]] {
             let run = run_with_input(sample.question(arguments), SCRIPT);
@@ -320,7 +320,7 @@ mod session {
         assert_eq!(sample.names(), ["a.csv", "b.csv", "games.db"]);
         insta::assert_snapshot!(sample.failure(&[".output a.csv"]), @"pgndex: error: a.csv: exists already; remove it first, or name another file");
         insta::assert_snapshot!(sample.failure(&[".output games.db-wal"]), @"pgndex: error: games.db-wal: is the database itself or one of its auxiliary files; name another file");
-        // Where a statement fails nothing is left.
+        // If a statement fails, no file is left.
         sample.failure(&[".output c.csv\nSELECT 1;\nSELECT nonsense;"]);
         assert_eq!(sample.names(), ["a.csv", "b.csv", "games.db"]);
     }
@@ -427,7 +427,7 @@ mod errors {
 mod attaching {
     use super::*;
 
-    /// What is wrong with another file is not said of the database.
+    /// An error in an attached file is not blamed on the database.
     #[test]
     fn another_file_is_not_mixed_up_with_the_database() {
         let sample =
@@ -524,7 +524,7 @@ mod writing {
           rows of player are referenced by game.black_id, game.white_id
           to see the rows that would refer to a missing row: BEGIN; PRAGMA defer_foreign_keys = ON; this statement; PRAGMA foreign_key_check; ROLLBACK
         ");
-        // As it says.
+        // The query from the message.
         let asked = "BEGIN; PRAGMA defer_foreign_keys = ON; DELETE FROM player WHERE player_id = 1; PRAGMA foreign_key_check; ROLLBACK";
         insta::assert_snapshot!(sample.stdout_of(&["--write", "--format", "csv", asked]), @"
         table,rowid,parent,fkid
@@ -573,7 +573,7 @@ mod signals {
                 command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
             let mut first = [0; 4];
             child.stdout.as_mut().expect("a pipe").read_exact(&mut first).expect("the first result");
-            // By now, or soon, the second statement runs.
+            // The second statement has started by now, or starts soon.
             std::thread::sleep(Duration::from_millis(500));
             signal(&child, name);
             let run = Run::of(child.wait_with_output().expect("an end"));
@@ -584,7 +584,7 @@ mod signals {
         }
     }
 
-    /// SQLite cannot interrupt a call of a function.
+    /// SQLite cannot interrupt a function call.
     #[test]
     fn signals_end_a_call_that_takes_for_ever() {
         let sample = sample();
@@ -606,7 +606,7 @@ mod signals {
     #[test]
     fn rows_found_before_ctrl_c_are_printed_whole() {
         let sample = sample();
-        // Fewer rows than a table holds back, and then none for ever.
+        // The query finds fewer rows than a table buffers, and then none, but never ends.
         let query = format!("{ENDLESS} SELECT i FROM n WHERE i <= 10");
         let mut command = sample.question(&[&query]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
@@ -632,7 +632,7 @@ mod signals {
     }
 }
 
-/// The program on a terminal, which `script` makes.
+/// The program on a terminal, which `script` creates.
 #[cfg(target_os = "linux")]
 mod terminal {
     use super::*;
@@ -641,19 +641,19 @@ mod terminal {
         child: Child,
         keys: ChildStdin,
         screen: Arc<Mutex<Vec<u8>>>,
-        /// How much of the screen has been looked at.
+        /// The length of the output that has been checked.
         seen: usize,
     }
 
     impl Terminal {
-        /// Runs the program with these arguments, to be read by a shell; `None` without `script`.
+        /// Runs the program with arguments for a shell; `None` without `script`.
         fn open(sample: &Workspace, columns: u32, arguments: &str) -> Option<Self> {
             if !has_program("script") {
                 return None;
             }
             let program = env!("CARGO_BIN_EXE_pgndex");
-            // Waits in the end, until the status has been seen: script does not read on for what was printed last.
-            // The shell outlives the interrupts that are for the program, whichever shell it is.
+            // The shell waits at the end until the test has seen the status; otherwise `script` could end before it has
+            // read the last output. Any shell survives the interrupts that are meant for the program.
             let line = format!(
                 "trap : INT; stty rows 40 cols {columns}; '{program}' sql games.db {arguments}; echo status=$?; read -r end"
             );
@@ -677,7 +677,7 @@ mod terminal {
             Some(Self { child, keys, screen, seen: 0 })
         }
 
-        /// What has been printed since the last look, up to a text that is waited for.
+        /// Waits for a text, and returns the output since the last call up to this text.
         fn until(&mut self, text: &str) -> String {
             let began = Instant::now();
             loop {
@@ -702,9 +702,9 @@ mod terminal {
                 .expect("the terminal takes keys");
         }
 
-        /// Types at a prompt that is waited for.
+        /// Waits for the prompt, then types.
         fn enter(&mut self, keys: &str) {
-            // Switches on bracketed paste, which a line drawn again does not.
+            // Only a new prompt switches on bracketed paste; a redrawn line does not.
             self.until("\x1b[?2004h");
             self.until("pgndex> ");
             self.press(keys);
@@ -728,25 +728,26 @@ mod terminal {
         let Some(mut terminal) = Terminal::open(&sample, 80, "") else { return };
         let greeting = terminal.until(".help lists commands, .quit leaves.\n");
         assert!(greeting.contains("games.db, open for reading"), "{greeting}");
-        // Several lines, and names completed.
+        // A statement of several lines, with completed names.
         terminal.enter("SELECT count(*) AS ga\t_count\rFROM play\t;\r");
         assert!(terminal.until("1 row\n").ends_with("game_count\n──────────\n         4\n1 row\n"));
         terminal.enter(".mo\tcs\t\r");
         terminal.enter("SELECT 'x' AS y; SELECT 2 AS z;\r");
         terminal.until("y\nx\nz\n2\n");
-        // The lines of a statement that has not ended have a mark of their own.
+        // The second line of a statement has another prompt.
         terminal.enter("SELECT 5\r");
         terminal.until("   ...> ");
         terminal.press("AS five;\r");
         terminal.until("five\n5\n");
-        // An error ends the input, not the prompt.
+        // An error ends the statements of this input, but not the prompt.
         terminal.enter("SELECT nope; SELECT 3;\r");
         assert!(!terminal.until("|        ^\n").contains("\n3\n"));
         terminal.enter("DELETE FROM tag;\r");
         terminal.until("give --write to allow it\n");
         terminal.enter(".nope\r");
         terminal.until("no such command: .nope; .help lists them\n");
-        // The arrow fetches what was entered before, a statement of several lines as one, whose lines it passes.
+        // The arrow key recalls earlier input. A statement of several lines is one entry, and the key moves through its
+        // lines.
         terminal.enter(&format!("{}\r", "\x1b[A".repeat(6)));
         terminal.until("y\nx\nz\n2\n");
         terminal.enter("help\r");
@@ -767,7 +768,7 @@ mod terminal {
             terminal.press("\x03");
             terminal.until("stopped before the end\n");
         }
-        // A line that was begun is dropped, and so is a statement of two.
+        // Ctrl-C drops the current line, and a statement of two lines.
         terminal.enter("SELECT nonsense\rFROM\x03");
         terminal.enter("\x03");
         terminal.enter("DELETE FROM tag;\r");
@@ -820,7 +821,7 @@ mod terminal {
         terminal.until("status=1");
     }
 
-    /// What a statement prints on a terminal of so many columns.
+    /// The output of a statement on a terminal with this many columns.
     fn screen(sample: &Workspace, columns: u32, arguments: &str) -> Option<String> {
         let screen = Terminal::open(sample, columns, arguments)?.until("status=0\n");
         Some(screen.replace("status=0\n", ""))
@@ -877,7 +878,7 @@ mod terminal {
                 "{columns}: {printed}"
             );
         }
-        // What is not for people to read is never cut.
+        // Formats for programs are never cut.
         let csv = screen(&sample, 40, &format!("--format csv {query}")).expect("a terminal");
         assert_eq!(csv, sample.ok(&["--format", "csv", query.trim_matches('"')]));
     }

@@ -1,4 +1,4 @@
-//! Writers of databases whose statements somebody made slow.
+//! Writing to databases with views in place of tables, or with slow triggers.
 
 use crate::command::Run;
 use crate::workspace::Workspace;
@@ -6,7 +6,7 @@ use crate::workspace::Workspace;
 const GAME: &str = "[White \"Anderssen\"]\n[Black \"Kieseritzky\"]\n\n1. e4 e5 1-0\n";
 const OTHER_GAME: &str = "[White \"Morphy\"]\n[Black \"Paulsen\"]\n\n1. e4 c5 0-1\n";
 
-/// `games.db`, changed by this, and `more.pgn`.
+/// `games.db`, changed by the given SQL, and `more.pgn`.
 fn changed(change: &str) -> Workspace {
     let workspace = Workspace::new().indexed(GAME).with("more.pgn", OTHER_GAME);
     workspace.connection("games.db").execute_batch(change).expect("a change");
@@ -36,7 +36,7 @@ fn a_view_for_a_table_is_refused() {
     assert_eq!(workspace.names().iter().filter(|name| name.contains("games.db")).count(), 1);
 }
 
-/// SQLite cannot interrupt a call of a function.
+/// SQLite cannot interrupt a function call.
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_a_run_within_a_call_that_takes_for_ever() {

@@ -1,4 +1,4 @@
-//! Databases that unreleased versions made.
+//! Databases of unreleased versions.
 
 use std::fs;
 

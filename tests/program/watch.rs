@@ -1,4 +1,4 @@
-//! `pgndex watch`: files that appear are added, each once.
+//! `pgndex watch`: new files are added, each of them once.
 
 use std::fs;
 use std::os::linux::net::SocketAddrExt as _;
@@ -80,7 +80,7 @@ fn one_look_waits_for_a_file_that_has_just_changed() {
     let workspace = workspace();
     workspace.write("in/a.pgn", ONE);
     let file = fs::File::options().write(true).open(workspace.path("in/a.pgn")).unwrap();
-    // A clock that is wrong elsewhere.
+    // A modification time in the future, from a wrong clock.
     file.set_modified(std::time::SystemTime::now() + Duration::from_secs(3600)).unwrap();
     let run = workspace.run(&["watch", "games.db", "in", "--once", "--settle", "1"]);
     assert_eq!((run.status, run.stderr.as_str()), (0, "pgndex: note: added 1 game to games.db\n"));
@@ -133,7 +133,7 @@ fn it_runs_until_stopped_and_notifies_systemd() {
         socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let hear = || {
             let mut buffer = [0; 200];
-            // A socket with a timeout is also interrupted where the process was stopped and went on.
+            // A socket with a timeout is also interrupted when the process was stopped and continued.
             let length = loop {
                 match socket.recv(&mut buffer) {
                     Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
@@ -142,7 +142,7 @@ fn it_runs_until_stopped_and_notifies_systemd() {
             };
             String::from_utf8_lossy(&buffer[..length]).into_owned()
         };
-        // Read all the time: what finds a full queue is lost.
+        // Messages are read continuously, because the watcher drops them if the queue is full.
         let until = |text: &str| {
             let began = Instant::now();
             while hear() != text {
@@ -159,7 +159,7 @@ fn it_runs_until_stopped_and_notifies_systemd() {
             .unwrap();
         assert_eq!(hear(), "READY=1\nSTATUS=watching");
         until("WATCHDOG=1");
-        // Renamed into its place, so that it is never seen in part.
+        // The file is renamed into the directory, so that it is never seen incomplete.
         workspace.write("a.pgn", ONE);
         fs::rename(workspace.path("a.pgn"), workspace.path("in/a.pgn")).unwrap();
         until("STATUS=adding 1 file");
@@ -170,7 +170,7 @@ fn it_runs_until_stopped_and_notifies_systemd() {
         until("STATUS=adding 1 file");
         until("STATUS=watching");
         assert_eq!(games(&workspace), 2);
-        // Taken away, to be made anew.
+        // The watcher creates the removed database again.
         fs::remove_file(workspace.path("games.db")).unwrap();
         until("STATUS=adding 2 files");
         until("STATUS=watching");
@@ -205,14 +205,14 @@ fn additions_use_the_settings_of_the_database() {
         let sql = "SELECT count(*) || ' ' || (SELECT count(*) FROM comment) || ' ' || count(DISTINCT opening) || ' ' || min(opening) FROM games";
         workspace.connection(database).query_row(sql, [], |row| row.get::<_, String>(0)).unwrap()
     };
-    // The same game with another comment: a duplicate, if they are looked for.
+    // The same game with another comment: a duplicate, unless duplicates are kept.
     workspace.write("b.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {b} e5 *\n");
     workspace.stdout_of(&["index", "--quiet", "games.db", "b.pgn"]);
     assert_eq!(told("games.db"), "2 0 1 Ours");
     workspace.write("in/c.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {c} e5 *\n");
     once(&workspace);
     assert_eq!(told("games.db"), "3 0 1 Ours");
-    // What is given counts for one run.
+    // An option applies to one run only.
     workspace.write("d.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {d} e5 *\n");
     workspace.stdout_of(&["index", "--quiet", "games.db", "d.pgn", "--annotations", "all"]);
     assert_eq!(told("games.db"), "4 1 1 Ours");
@@ -223,7 +223,7 @@ fn additions_use_the_settings_of_the_database() {
     workspace.stdout_of(&["index", "--quiet", "games.db", "f.pgn"]);
     assert_eq!(told("games.db"), "5 1 1 Ours");
     assert_eq!(workspace.run(&["verify", "--all", "games.db"]).status, 0);
-    // A database that `watch` makes is as it is asked for, and remains so.
+    // A database that `watch` creates keeps the settings of the first run.
     workspace.write("in/g.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {g} e5 *\n");
     let watched = ["watch", "new.db", "in", "--once", "--settle", "0"];
     workspace.stdout_of(&[&watched[..], &made].concat());

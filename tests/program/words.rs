@@ -1,4 +1,4 @@
-//! Habits of speech that made readers read twice do not come back.
+//! Checks messages and pages for long sentences and odd words.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use regex_lite::Regex;
 
 use crate::pages::project;
 
-/// What is not written, and what is written instead.
+/// Expressions that are not used, and what to write instead.
 const HABITS: [(&str, &str); 9] = [
     (r"\b(is|are|was|were|it) told\b", "printed, shown, reported, counted"),
     (r"\bheld against\b", "compared with"),
@@ -30,7 +30,7 @@ fn files(directory: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The texts in double quotes of a Rust file, with continued lines joined.
+/// The string literals in a Rust file, with continued lines joined.
 fn texts(source: &str) -> Vec<String> {
     let token = r##"(?s)r#".*?"#|b?'(?:\\.[^']*|[^'\\])'|"((?:[^"\\]|\\.)*)"|//[^\n]*"##;
     let token = Regex::new(token).expect("a pattern");
@@ -39,11 +39,11 @@ fn texts(source: &str) -> Vec<String> {
     quoted.map(|text| continued.replace_all(text.as_str(), "").replace("\\n", "\n")).collect()
 }
 
-/// The sentences of a text that have more than 30 words.
+/// The sentences with more than 30 words.
 fn long_sentences(text: &str) -> Vec<String> {
     const MOST: usize = 30;
     let end = Regex::new(r"[.?!](?:\s|$)|\n").expect("a pattern");
-    // A word has a small letter, or stands for one that is filled in. What has none is code, such as SQL.
+    // A word has a lower-case letter or a placeholder. Words without them, as in SQL, do not count.
     let is_word = |word: &&str| word.contains(|letter: char| letter.is_lowercase() || letter == '{');
     let is_long = |sentence: &&str| sentence.split_whitespace().filter(is_word).count() > MOST;
     let is_sql = |sentence: &&str| ["SELECT ", "FROM ", "WHERE "].iter().any(|word| sentence.contains(word));
@@ -70,7 +70,7 @@ fn no_sentence_of_the_help_or_a_message_is_long() {
             found += &format!("{}: {sentence}\n", path.display());
         }
     }
-    // The page of all options has every text of the help: a row of a table for each option, and paragraphs.
+    // The page with all options contains all help texts, as table rows and paragraphs.
     let page = std::fs::read_to_string(project().join("docs/reference/options.md")).expect("a page");
     for cell in page.lines().flat_map(|line| line.split(" | ")) {
         for sentence in long_sentences(cell) {
@@ -80,7 +80,7 @@ fn no_sentence_of_the_help_or_a_message_is_long() {
     assert!(found.is_empty(), "{found}");
 }
 
-/// The text between double quotes of a line of Rust that is no comment, or nothing.
+/// The contents of the string literals on a line of Rust; empty for a comment.
 fn literals(line: &str) -> String {
     let code = !line.trim_start().starts_with("//");
     line.split('"').skip(1).step_by(2).filter(|_| code).collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! Property tests try the same cases in every run, unless others are asked for.
+//! Property tests try the same cases in every run, unless the environment selects others.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// What a block of property tests begins with, put together so that it is not found in this file.
+/// The beginning of a block of property tests, composed so that it is not found in this file.
 const BLOCK: &str = concat!("proptest", "! {");
 
 #[test]

@@ -1,4 +1,4 @@
-//! The rules of chess, the reading of PGN, and the names of openings; and how property tests choose their cases.
+//! The rules of chess, the PGN reader, and opening names; and how property tests choose their cases.
 
 mod board;
 mod cases;

@@ -1,4 +1,4 @@
-//! Positions as people paste them.
+//! Positions and moves as users paste them.
 
 use pgndex::board::Position;
 use pgndex::query::{PositionError, PositionQuery};
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::properties::cases;
 
-/// The error and all that caused it.
+/// An error with all its causes.
 fn chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
@@ -32,7 +32,7 @@ fn fens_are_understood_or_refused_with_what_to_change() {
     }
 }
 
-/// The texts of a table whose positions python-chess told.
+/// The texts of a table, whose expected positions come from python-chess.
 #[test]
 fn moves_are_understood_or_refused_with_what_to_change() {
     let table = include_str!("../data/pasted_moves.tsv");
@@ -63,7 +63,7 @@ fn moves_are_understood_or_refused_with_what_to_change() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// The piece letters of a style, king first; the knight's is last but one.
+/// The piece letters of a style, from the king to the pawn.
 const STYLES: [[&str; 6]; 12] = [
     ["K", "Q", "R", "B", "N", "P"],
     ["♔", "♕", "♖", "♗", "♘", "♙"],
@@ -76,20 +76,20 @@ const STYLES: [[&str; 6]; 12] = [
     ["K", "H", "W", "G", "S", "P"],
     ["K", "V", "B", "F", "H", "G"],
     ["Кр", "Ф", "Л", "С", "К", "п"],
-    // A small d is a pawn's in English.
+    // In English, a small d is a pawn on the d-file.
     ["k", "D", "t", "l", "s", "b"],
 ];
 
-/// A move in SAN with the letters of a style.
+/// A move in SAN with the piece letters of a style.
 fn styled(san: &str, style: [&str; 6]) -> String {
     let letter = |letter: char| "KQRBNP".find(letter).map(|index| style[index].to_owned());
     let text: String = san.chars().map(|sign| letter(sign).unwrap_or_else(|| sign.to_string())).collect();
-    // A small b that takes is a pawn.
+    // A small b with a capture is a pawn, so the capture sign is left out.
     let is_small = san.starts_with('B') && text.starts_with('b');
     if is_small { text.replace('x', "") } else { text }
 }
 
-/// The same, numbered in one of the usual ways.
+/// The same moves, numbered in one of the usual ways.
 fn numbered(words: &[String], way: usize) -> String {
     let mut text = String::new();
     for (ply, word) in words.iter().enumerate() {
@@ -109,8 +109,8 @@ fn numbered(words: &[String], way: usize) -> String {
 proptest! {
     #![proptest_config(cases(96))]
 
-    /// A game in any style leads to its last position; or, where letters mean two things, to an error. English comes first: a text that is
-    /// legal in English as a whole is no other language's.
+    /// A game in any style gives its last position, or an error if letters are ambiguous. A text that is legal as
+    /// English SAN is read as English.
     #[test]
     fn games_in_any_style_are_read(choices in prop::collection::vec(any::<u16>(), 1..40), style in 0..STYLES.len(), way in 0_usize..5) {
         let mut position = Position::start();
@@ -132,7 +132,7 @@ proptest! {
             Err(error) => {
                 let told = chain(&error);
                 let is_open = told.contains("it can mean") && matches!(style, 3 | 11);
-                // Letters that name pieces in English as well are of no other language by themselves.
+                // A text with only letters that also name pieces in English does not show its language.
                 let is_english = style > 3 && !text.contains(|c: char| c.is_uppercase() && !"KQRBNO".contains(c));
                 prop_assert!(is_open || is_english, "{text}: {told}");
             }

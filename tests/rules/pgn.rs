@@ -1,4 +1,4 @@
-//! Reading PGN: whatever the bytes, it ends, and cutting a text into chunks changes nothing.
+//! Reading PGN: reading any bytes ends, and the division into chunks does not change the result.
 
 use crate::properties::cases;
 use pgndex::pgn::{
@@ -7,17 +7,17 @@ use pgndex::pgn::{
 };
 use proptest::prelude::*;
 
-/// All that is read of a game; offsets are those of the whole text.
+/// All data of a game; offsets are relative to the whole text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Game {
     start: usize,
     end: usize,
     tags: Vec<(Vec<u8>, Vec<u8>, usize)>,
-    /// Tokens, and what is said before and after them.
+    /// Tokens, with the annotations before and after them.
     tokens: Vec<String>,
 }
 
-/// An annotation without its place.
+/// An annotation without its offset.
 fn shown(annotation: &Annotation<'_>, text: &[u8]) -> String {
     match annotation {
         Annotation::Variation(variation) => {
@@ -32,7 +32,7 @@ fn shown(annotation: &Annotation<'_>, text: &[u8]) -> String {
     }
 }
 
-/// Reads all games of `text`, which begins at `base`. Reading must go forward, and end.
+/// Reads all games of `text`, which begins at the offset `base`. Asserts that the reader advances and ends.
 fn read(text: &[u8], base: usize) -> (Vec<Game>, Vec<FrameProblem>) {
     let mut reader = Reader::new(text);
     let (mut tags, mut problems, mut games) = (Vec::<TagPair<'_>>::new(), Vec::new(), Vec::new());
@@ -83,7 +83,7 @@ fn read_in_chunks(text: &[u8], size: usize) -> (Vec<Game>, Vec<FrameProblem>) {
     (games, problems)
 }
 
-/// Texts that look like PGN often enough to reach every corner of the reader.
+/// Texts similar to PGN, so that all parts of the reader are tested.
 fn soup() -> impl Strategy<Value = Vec<u8>> {
     const PIECES: [&[u8]; 63] = [
         b"[Event \"a\"]\n",
@@ -154,7 +154,7 @@ fn soup() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
-/// Any bytes, those that mean something more often than others.
+/// Arbitrary bytes; those with a meaning in PGN are more frequent.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![
         any::<u8>(),
@@ -163,8 +163,9 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(byte, 0..200)
 }
 
-/// The boundaries of a text, as the rule says: a tag-pair line after a blank line that does not follow another tag pair, be it with
-/// comments between, nor comments alone from the start of the text on, and is not within a comment. Short texts only.
+/// The boundaries of a short text, found by applying the rule to each line. A boundary is a line with a tag pair that
+/// follows a blank line. It must not follow another tag pair, even with comments in between; it must not follow only
+/// comments from the start of the text; and it must not be within a comment.
 fn boundaries_by_line(text: &[u8]) -> Vec<usize> {
     assert!(text.len() < LOOK_AHEAD);
     let line_starts = (1..text.len()).filter(|&at| text[at - 1] == b'\n');
@@ -189,13 +190,14 @@ fn trimmed(text: &[u8]) -> &[u8] {
     &text[..text.iter().rposition(|&byte| byte > b' ').map_or(0, |last| last + 1)]
 }
 
-/// The last line, without a byte order mark that it begins with.
+/// The last line, without a byte order mark at its beginning.
 fn last_line(text: &[u8]) -> &[u8] {
     let line = text.rsplit(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or(text);
     line.strip_prefix(BOM).unwrap_or(line)
 }
 
-/// Whether a text that ends in no blanks ends in a tag pair, in one and comments, or is all comments.
+/// Whether a text without trailing blanks ends with a tag pair, or with a tag pair and comments, or consists of
+/// comments only.
 fn is_among_tags(text: &[u8]) -> bool {
     let line = last_line(text);
     let comment = if matches!(line.first(), Some(b';' | b'%')) {
@@ -216,10 +218,10 @@ fn is_among_tags(text: &[u8]) -> bool {
     rest.is_empty() || is_among_tags(rest)
 }
 
-/// Whether the last tag pair goes on to the end of the text; one that nothing closes counts if the last line begins with it.
+/// Whether the last tag pair extends to the end of the text. An unclosed one counts if the last line begins with it.
 fn ends_in_tag_pair(text: &[u8]) -> bool {
     let mut line = last_line(text);
-    // The bracket that is closed may be up to four lines before.
+    // The opening bracket may be up to four lines earlier.
     for _ in 1..5 {
         if !text.ends_with(b"]") || line.contains(&b'[') {
             break;
@@ -247,7 +249,7 @@ fn ends_in_tag_pair(text: &[u8]) -> bool {
 proptest! {
     #![proptest_config(cases(2000))]
 
-    /// The same games and problems, whole and cut at any size; games start one after the other.
+    /// The games and problems do not depend on the chunk size, and the offsets of the games ascend.
     #[test]
     fn chunks_of_any_size_give_the_same_games(text in prop_oneof![3 => soup(), 1 => bytes()], size in 0..300_usize) {
         let whole = read(&text, 0);
@@ -262,7 +264,7 @@ proptest! {
         }
     }
 
-    /// The search for boundaries finds what going through the lines finds.
+    /// The boundary search finds the same boundaries as applying the rule to each line.
     #[test]
     fn boundaries_are_those_of_the_rule(text in prop_oneof![3 => soup(), 1 => bytes()]) {
         let mut found = Vec::new();
@@ -274,7 +276,7 @@ proptest! {
         prop_assert_eq!(found, boundaries_by_line(&text), "{}", text.escape_ascii());
     }
 
-    /// Passing over a game's movetext leads to the same next game as reading it.
+    /// Skipping the movetext of a game leads to the same next game as reading it.
     #[test]
     fn games_can_be_skipped(text in soup()) {
         let (games, _) = read(&text, 0);
@@ -286,7 +288,7 @@ proptest! {
         prop_assert_eq!(starts, games.iter().map(|game| game.start).collect::<Vec<_>>());
     }
 
-    /// From any byte on, tokens come to an end, that of the text or of the game.
+    /// From any byte, the tokens end with the end of the text or of the game.
     #[test]
     fn the_lexer_ends(text in prop_oneof![soup(), bytes()], at in any::<prop::sample::Index>()) {
         let mut lexer = Lexer::new(&text, at.index(text.len() + 1));
@@ -298,7 +300,7 @@ proptest! {
     }
 }
 
-/// A byte order mark in front of a tag pair begins a game also where a variation before it was left open.
+/// A byte order mark before a tag pair begins a new game even if a variation before it is still open.
 #[test]
 fn an_unclosed_variation_does_not_swallow_a_game_with_a_byte_order_mark() {
     let text = "[Event \"a\"]\n\n1. e4 (1. d4\n\u{feff}[Event \"b\"]\n\n1. c4 *\n";

@@ -1,11 +1,11 @@
-//! Answers while games are added.
+//! Requests while games are added.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::needs::{corpus, python_with_chess};
 
-/// For a minute; `ADDITIONS_SECONDS=3600` for an hour.
+/// Runs for a minute, or, with `ADDITIONS_SECONDS=3600`, for an hour.
 #[test]
 #[ignore = "a minute of requests"]
 fn answers_are_those_of_one_state_while_games_are_added() {

@@ -1,4 +1,4 @@
-//! The answers of our own API.
+//! Responses of our own API.
 
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ fn a_position_needs_no_rules_of_chess() {
     );
     let stalemate = server.json("/api/position?fen=7k/5Q2/6K1/8/8/8/8/8%20b%20-%20-");
     assert_eq!((&stalemate["isStalemate"], &stalemate["isMate"]), (&json!(true), &json!(false)));
-    // A FEN and moves from there on, and moves as people paste them.
+    // A FEN with moves played from it, and pasted moves.
     let after = server.json("/api/position?fen=8/P7/8/8/8/8/k7/2K5%20w%20-%20-&play=a7a8q");
     assert_eq!(after["line"][0]["san"], "a8=Q+");
     let pasted = server.json("/api/position?moves=1.e4%20e5%202.Sf3");
@@ -87,7 +87,7 @@ fn a_position_needs_no_rules_of_chess() {
     assert_eq!(server.json("/api/position?play=e2e4,c7c5")["opening"]["eco"], "B20");
 }
 
-/// All games of a list, page by page.
+/// All games of a list, read page by page.
 fn pages(server: &Serving, query: &str, limit: usize) -> Vec<Value> {
     let (mut found, mut cursor) = (Vec::new(), String::new());
     for _ in 0..1000 {
@@ -175,7 +175,7 @@ fn a_repertoire_is_compared_with_the_games() {
         printed(&server, &["repertoire", "games.db", "mine.pgn", "--side", "white", "--format", "json"]);
     let answer = server.request("POST", "/api/repertoire?side=white", &[], "1. e4 e5 2. Nf3 (2. f4) *\n");
     assert_eq!(answer.json(), printed);
-    // What a list leaves out is told.
+    // The answer counts what a list leaves out.
     let asked = "/api/repertoire?side=white&leastGames=1&leastShare=0&leastPlies=1&limit=1&games=1";
     let answer = &server.request("POST", asked, &[], "1. e4 e5 2. Nf3 (2. f4) *\n").json()[0];
     assert_eq!(answer["unanswered"].as_array().map(Vec::len), Some(1));
@@ -290,7 +290,7 @@ fn a_name_that_matches_several_players_is_reported() {
         assert_eq!(server.json(target)["severalPlayers"], json!([]), "{target}");
     }
     assert_eq!(server.json("/api/filter?white=nobody")["unknownNames"][0]["field"], "white");
-    // What comes later has been said on the first page.
+    // Later pages do not repeat this note.
     let first = server.json("/api/games?player=a&limit=1");
     let next = first["nextCursor"].as_str().expect("a cursor");
     let second = server.json(&format!("/api/games?player=a&limit=1&cursor={next}"));

@@ -1,10 +1,10 @@
-//! What attacks a server, and what stops it.
+//! Attacks against the server, and what stops them.
 
 use std::time::{Duration, Instant};
 
 use crate::server::serving::{Answer, Serving, directory_of_famous_games, talkative};
 
-/// Begins a statement that never ends.
+/// The beginning of a statement that never ends.
 const FOR_EVER: &str = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT ";
 
 #[test]
@@ -27,7 +27,7 @@ fn only_names_of_this_machine_are_served() {
     ] {
         assert!(matches!(asked(host), 400 | 403), "{host}");
     }
-    // No name at all, two names, and one in the request line.
+    // No host name, two host names, or one in the request line.
     for request in [
         "GET /lichess HTTP/1.0\r\n\r\n",
         "GET /lichess HTTP/1.1\r\nHost: localhost\r\nHost: evil.com\r\nConnection: close\r\n\r\n",
@@ -56,7 +56,8 @@ fn pages_of_other_hosts_cannot_ask() {
         assert_eq!(asked(headers), 403, "{headers:?}");
         assert_eq!(server.request("POST", "/api/repertoire", headers, "1. e4 *").status, 403, "{headers:?}");
     }
-    // Nor read what they asked: nothing is opened to them unless it is asked for, and then the explorer's routes alone.
+    // Pages of other hosts cannot read responses either. With `--cors` they can, but only those of the explorer's
+    // routes.
     let foreign = ["Origin: http://evil.com"];
     assert_eq!(server.request("GET", "/lichess", &foreign, "").header("access-control-allow-origin"), None);
     let open = Serving::famous(&["--cors"]);
@@ -111,7 +112,7 @@ fn a_token_is_asked_for() {
     let server = Serving::start(directory, &["games.db"], &["--token-file", "token"]);
     let asked = |headers: &[&str]| server.request("GET", "/api/games", headers, "").status;
     assert_eq!(asked(&["Authorization: Bearer correct-horse-battery"]), 200);
-    // As the password of any user: what a browser asks for.
+    // The token as a password, with any user name, as a browser sends it.
     assert_eq!(asked(&["Authorization: Basic YW55OmNvcnJlY3QtaG9yc2UtYmF0dGVyeQ=="]), 200);
     for headers in [
         &[][..],
@@ -127,7 +128,7 @@ fn a_token_is_asked_for() {
         assert_eq!(server.get(target).status, 401, "{target}");
     }
     assert_eq!(server.get("/health").status, 200);
-    // Guessing ends soon, for those who guess: a proxy on this machine says who asks.
+    // Repeated wrong tokens block the client. A proxy on this machine names the client.
     let guess = |more: &str| asked(&["Authorization: Bearer guess-guess-guess", more]);
     let statuses = Vec::from_iter((0..60).map(|_| guess("X-Forwarded-For: 192.0.2.1, 192.0.2.2")));
     assert_eq!((statuses[0], statuses[59]), (401, 429), "{statuses:?}");
@@ -201,7 +202,7 @@ fn sql_only_reads() {
         assert_eq!(answer.status, 400, "{sql}: {}", answer.body);
     }
     assert_eq!(std::fs::read(server.path("games.db")).unwrap(), before);
-    // With the two that a write-ahead log has.
+    // The database, and the two files of a write-ahead log.
     let files: Vec<_> = std::fs::read_dir(server.directory.path()).unwrap().collect();
     assert_eq!(files.len(), 3, "{files:?}");
     for sql in [
@@ -215,15 +216,15 @@ fn sql_only_reads() {
     assert_eq!(server.sql("SELECT fen_key('8/8/8/4k3/8/4K3/4P3/8 w - -')").status, 200);
 }
 
-/// How long something took, and what came of it.
+/// The duration of a request, and its answer.
 fn timed(work: impl FnOnce() -> Answer) -> (Duration, Answer) {
     let began = Instant::now();
     let answer = work();
     (began.elapsed(), answer)
 }
 
-/// How much of a processor a server used for an answer and for what it went on with for a moment; on other systems than Linux, how long
-/// the answer took.
+/// The processor time of a server for a request, including work that continues for a moment. On systems other than
+/// Linux, the duration of the request.
 fn worked(server: &Serving, work: impl FnOnce() -> Answer) -> (Duration, Answer) {
     let before = server.processor_time();
     let (took, answer) = timed(work);
@@ -239,7 +240,7 @@ fn sql_ends_in_time_and_gives_no_more_than_can_be_shown() {
     for sql in [
         format!("{FOR_EVER} count(*) FROM n"),
         "SELECT count(*) FROM game_position a, game_position b, game_position c".to_owned(),
-        // Each step takes long.
+        // Each row takes long.
         format!(
             "{FOR_EVER} count(*) FROM n WHERE replace(printf('%.*c', 90000 + x % 2, 'a'), printf('%.*c', 45000, 'a') || 'b', 'c') = x"
         ),
@@ -267,12 +268,12 @@ fn sql_ends_in_time_and_gives_no_more_than_can_be_shown() {
     }
     let long = server.sql(&format!("{FOR_EVER} hex(zeroblob(40000)) FROM n"));
     assert!(long.status == 504 || long.body.len() < 10 << 20, "{}", long.body.len());
-    // It still answers.
+    // The server still responds.
     assert_eq!(server.sql("SELECT 1").status, 200);
     assert_eq!(server.get("/lichess").status, 200);
 }
 
-/// SQLite cannot interrupt a call of a function: sizes bound its time.
+/// SQLite cannot interrupt a function call, so the size of the arguments is limited.
 #[test]
 fn a_call_of_a_function_ends_soon() {
     let server = Serving::famous(&[]);
@@ -306,7 +307,7 @@ fn a_call_of_a_function_ends_soon() {
     ] {
         let (took, answer) = worked(&server, || server.sql(&sql));
         assert!(took < Duration::from_secs(3), "{sql}: {took:?}");
-        // On a busy machine a little work can take more than a second.
+        // On a busy machine, even a small query can exceed the limit of a second.
         assert!(answer.status == status || answer.status == 504, "{sql}: {}", answer.body);
         assert!(!answer.body.contains("not authorized"), "{}", answer.body);
     }
@@ -358,7 +359,7 @@ fn huge_and_odd_requests_are_refused() {
     }
     assert_eq!(server.request("POST", "/api/games", &[], "").status, 405);
     assert_eq!(server.get("/api/sql").status, 405);
-    // Comparing a name of this length with those of parameters takes a second each.
+    // The name is not compared with similar parameters, which would take a second for each.
     let answer = server.get(&format!("/api/games?{}=1", "x".repeat(59_000)));
     assert!(answer.status == 400 && answer.body.len() < 2000, "{}: {}", answer.status, answer.body.len());
     assert_eq!(server.get("/lichess").status, 200);
@@ -414,7 +415,8 @@ fn hostile_games_are_sent_as_data() {
     }
 }
 
-/// A file that became shorter while it was served: each request has an answer, or one that a client sees is not whole.
+/// If the file is truncated while it is served, each request gets a response, possibly one that the client recognises
+/// as incomplete.
 #[test]
 fn a_truncated_database_is_reported() {
     let server = Serving::start(talkative(), &["games.db"], &[]);
@@ -426,7 +428,7 @@ fn a_truncated_database_is_reported() {
         for target in ["/api/export.pgn", "/api/export.csv?limit=5", "/api/games?limit=1", "/api/info"] {
             let answer = server.get(target);
             assert!(matches!(answer.status, 200 | 500 | 503), "{target} of {left}: {:?}", answer.head);
-            // What is said to be whole is.
+            // A response that claims to be complete is complete.
             let is_whole = answer.raw_end == "0\r\n\r\n";
             let lines = answer.body.matches("[Event ").count();
             assert!(target != "/api/export.pgn" || !is_whole || lines == 6000, "{left}: {lines}");
@@ -439,7 +441,7 @@ fn a_truncated_database_is_reported() {
 fn a_hostile_database_is_survived() {
     let server = Serving::famous(&[]);
     let bytes = std::fs::read(server.path("games.db")).unwrap();
-    // Pages in the middle are overwritten, as a broken disk does it.
+    // Pages in the middle are overwritten, as by a broken disk.
     let mut broken = bytes.clone();
     let middle = broken.len() / 4..broken.len() / 4 * 3;
     broken[middle].iter_mut().enumerate().for_each(|(at, byte)| *byte = (at * 31 % 251) as u8);

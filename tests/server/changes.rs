@@ -1,4 +1,4 @@
-//! Databases that change, are replaced or go away while they are served; and the end of a server.
+//! Databases that are changed, replaced or removed while they are served; and the shutdown of a server.
 
 use std::io::{Read as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,7 @@ fn an_answer_that_is_known_is_not_sent_again_until_it_is_another_one() {
         assert_eq!((answer.status, answer.body.as_str()), (304, ""), "{known}");
     }
     assert_eq!(again("/api/explore?play=a2a4", &tag).status, 200);
-    // Games that are added are seen at once.
+    // Added games are visible at once.
     std::fs::write(server.path("new.pgn"), GAME).unwrap();
     assert!(
         command(server.directory.path(), &["index", "--quiet", "games.db", "new.pgn"])
@@ -68,7 +68,7 @@ fn answers_are_packed_for_those_who_can_unpack_them() {
             .read_to_end(&mut unpacked)
             .expect("it can be unpacked");
         assert_eq!(unpacked, plain.bytes, "{target}");
-        // Both are of one state of the database, and not the same bytes.
+        // Both describe the same state of the database, but have different bytes.
         let tags = [&plain, &packed].map(|answer| answer.header("etag").expect("a tag").to_owned());
         assert_ne!(tags[0], tags[1], "{target}");
         for tag in &tags {
@@ -78,7 +78,7 @@ fn answers_are_packed_for_those_who_can_unpack_them() {
             assert_eq!(answer.header("vary"), Some("accept-encoding"));
         }
     }
-    // Rows of an export are sent as they are read.
+    // Exports are sent while the rows are read.
     let export = server.request("GET", "/api/export.pgn", &["Accept-Encoding: gzip"], "");
     assert_eq!((export.status, export.header("content-encoding")), (200, None));
     let rows =
@@ -151,11 +151,11 @@ fn a_signal_ends_it_and_the_statement_that_runs() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("server is stopping"), "{answer}");
-    // Nothing is left beside the database.
+    // No files are left next to the database.
     assert_eq!(std::fs::read_dir(server.directory.path()).unwrap().count(), 1);
 }
 
-/// Steady readers do not keep writers out, in a database that was just made and in one to which games were added.
+/// Continuous readers do not block writers, neither in a new database nor in one to which games were added.
 #[test]
 fn games_are_added_and_removed_and_a_database_is_repaired_under_steady_readers() {
     let server = Serving::famous(&[]);

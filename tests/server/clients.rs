@@ -1,4 +1,4 @@
-//! A client that people use.
+//! A widely used client library.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! More connections than there are places, and clients that send or read too slowly.
+//! More connections than the server allows, and clients that send or read too slowly.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::server::serving::{Serving, ask_at, directory_of_famous_games, talkative};
 
-/// A server within this process, with other limits than those of the program.
+/// A server in this process, with other limits than those of the program.
 struct Limited {
     address: SocketAddr,
     stopper: Stopper,
@@ -84,7 +84,7 @@ fn silent_clients_do_not_keep_others_out() {
         stream.write_all(b"GET /lichess HTTP/1.1\r\nHost: loc").unwrap();
     }
     assert_eq!(server.get("/lichess").status, 200);
-    // In the end they are sent away.
+    // Finally, the server closes them.
     let began = Instant::now();
     let mut rest = Vec::new();
     let _ = idle[0].read_to_end(&mut rest);
@@ -96,7 +96,7 @@ fn a_thousand_connections_keep_nobody_out() {
     let server = Serving::famous(&[]);
     let connections: Vec<_> = (0..1000).map(|_| TcpStream::connect(&server.address)).collect();
     assert!(connections.iter().all(Result::is_ok));
-    // They come from the same address, and are waited for a little.
+    // They come from the same address, so the server waits a little before it closes them.
     std::thread::sleep(Duration::from_millis(1200));
     for _ in 0..50 {
         assert_eq!(server.get("/lichess").status, 200);
@@ -179,7 +179,7 @@ fn connections_without_a_body_are_closed_too() {
 #[test]
 fn slow_readers_do_not_block_exports() {
     let server = Limited::start(talkative(), |options| options.reading_time = Duration::from_secs(2));
-    // More than there are threads for exports: each reads a little, and never stops.
+    // There are more slow readers than threads for exports; each reads a little, again and again.
     let is_over = AtomicBool::new(false);
     let read = |mut stream: TcpStream| {
         stream.write_all(b"GET /api/export.pgn HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("sent");
@@ -196,7 +196,7 @@ fn slow_readers_do_not_block_exports() {
         let whole = ask_at(server.connect(), "/api/export.pgn");
         assert_eq!(whole.status, 200);
         assert!(whole.body.len() > 10 << 20, "{}", whole.body.len());
-        // The slow readers need more than a quarter of an hour for as much.
+        // The slow readers would need more than a quarter of an hour for the same amount.
         assert!(began.elapsed() < Duration::from_secs(300), "{:?}", began.elapsed());
         assert!(server.metric("pgndex_slow_readers_total") > 0);
         is_over.store(true, Ordering::Relaxed);
@@ -225,7 +225,7 @@ fn the_moves_of_the_longest_game_can_be_asked_for() {
     let moves = |count: usize| {
         ["g1f3", "g8f6", "f3g1", "f6g8"].iter().cycle().take(count).copied().collect::<Vec<_>>()
     };
-    // As many as the rules allow.
+    // The longest game that the rules allow.
     let answer = server.get(&format!("/lichess?play={}", moves(11_797).join(",")));
     assert_eq!(answer.status, 200, "{}", answer.body);
     let answer = server.get(&format!("/lichess?play={}", moves(12_500).join(",")));

@@ -1,10 +1,10 @@
-//! What clients of Lichess's explorer send and read.
+//! Requests of clients of Lichess's explorer, and the responses that they expect.
 
 use serde_json::Value;
 
 use crate::server::serving::Serving;
 
-/// Games as Lichess writes them, and one whose players nobody knows.
+/// Games as Lichess writes them, and one with unknown players.
 const GAMES: &str = r#"[Event "Rated Blitz game"]
 [Site "https://lichess.org/q7ZvsdUF"]
 [Date "2024.03.05"]
@@ -54,7 +54,7 @@ fn the_shape_is_that_of_lichess() {
     let server = Serving::with_filter(GAMES);
     let answer = server.json(&format!("/lichess?{BEFORE_CASTLING}"));
     insta::assert_snapshot!(answer, @r#"{"white":1,"draws":1,"black":0,"opening":{"eco":"C42","name":"Petrov's Defense: Italian Variation"},"moves":[{"uci":"d2d3","san":"d3","averageRating":2300,"white":0,"draws":1,"black":0,"game":{"id":"ABCDEFGH","winner":null,"speed":"rapid","mode":"casual","white":{"name":"berta","rating":2300},"black":{"name":"anna","rating":1500},"year":2024,"month":"2024-11"},"opening":null},{"uci":"e1h1","san":"O-O","averageRating":2010,"white":1,"draws":0,"black":0,"game":{"id":"q7ZvsdUF","winner":"white","speed":"blitz","mode":"rated","white":{"name":"anna","rating":2010},"black":{"name":"berta","rating":1990},"year":2024,"month":"2024-03"},"opening":null}],"topGames":[{"uci":"e1h1","id":"q7ZvsdUF","winner":"white","speed":"blitz","mode":"rated","white":{"name":"anna","rating":2010},"black":{"name":"berta","rating":1990},"year":2024,"month":"2024-03"},{"uci":"d2d3","id":"ABCDEFGH","winner":null,"speed":"rapid","mode":"casual","white":{"name":"berta","rating":2300},"black":{"name":"anna","rating":1500},"year":2024,"month":"2024-11"}],"recentGames":[{"uci":"d2d3","id":"ABCDEFGH","winner":null,"speed":"rapid","mode":"casual","white":{"name":"berta","rating":2300},"black":{"name":"anna","rating":1500},"year":2024,"month":"2024-11"},{"uci":"e1h1","id":"q7ZvsdUF","winner":"white","speed":"blitz","mode":"rated","white":{"name":"anna","rating":2010},"black":{"name":"berta","rating":1990},"year":2024,"month":"2024-03"}]}"#);
-    // Where nothing is known, nothing is null that clients need.
+    // Fields that clients need are not null if the value is unknown.
     let answer = server.json("/lichess?play=d2d4");
     let game = &answer["recentGames"][0];
     assert_eq!(game["id"], "00000003");
@@ -72,7 +72,7 @@ fn the_shape_is_that_of_lichess() {
 #[test]
 fn query_strings_of_clients_are_understood() {
     let server = Serving::with_filter(GAMES);
-    // Castling is read in both ways, and moves that are not there are passed over.
+    // Castling is accepted in both notations. Empty, unknown and unreadable parameters are ignored.
     for (query, expected) in [
         ("", 3),
         ("fen=&play=", 3),
@@ -91,7 +91,7 @@ fn query_strings_of_clients_are_understood() {
         ("speeds%5B%5D=blitz&speeds%5B%5D=rapid", 2),
         ("speeds=ultraBullet,bullet,blitz,rapid,classical,correspondence", 3),
         ("speeds=warp", 3),
-        // The mean of 2010 and 1990 is 2000, that of 2300 and 1500 is 1900.
+        // The mean of 2010 and 1990 is 2000; that of 2300 and 1500 is 1900.
         ("ratings=2000", 1),
         ("ratings=1800", 1),
         ("ratings=1800,2000", 2),
@@ -108,7 +108,7 @@ fn query_strings_of_clients_are_understood() {
         assert_eq!(games(&server.json(&format!("/lichess?{query}"))), expected, "{query}");
     }
     assert_eq!(games(&server.json("/masters?since=1990&until=2000")), 1);
-    // A position that cannot be is the only thing that is refused.
+    // Only impossible positions and moves are rejected.
     for query in ["fen=nonsense", "play=e2e5"] {
         assert_eq!(server.get(&format!("/lichess?{query}")).status, 400, "{query}");
     }
@@ -127,7 +127,7 @@ fn a_player_is_answered_in_one_line() {
     assert_eq!(server.get("/player").status, 400);
 }
 
-/// Accounts whose names begin alike, with ratings that are far apart.
+/// Accounts with similar names and very different ratings.
 const ACCOUNTS: &str = r#"[Event "Rated Blitz game"]
 [Site "https://lichess.org/abcdefg1"]
 [Date "2024.01.01"]
@@ -202,7 +202,7 @@ fn the_mean_rating_is_that_of_those_who_made_the_move() {
     };
     for path in ["/lichess?", "/masters?", "/lichess?since=2024-01&"] {
         assert_eq!(ratings(path), expected(&[("e4", 1750), ("d4", 2500)]), "{path}");
-        // Of one of these games Black's rating is not known.
+        // In one of these games, Black's rating is unknown.
         assert_eq!(ratings(&format!("{path}play=e2e4")), expected(&[("e5", 2500)]), "{path}");
         assert_eq!(ratings(&format!("{path}play=d2d4")), expected(&[("e5", 1500)]), "{path}");
     }

@@ -1,4 +1,4 @@
-//! A server whose log nobody reads, one that may open few files, and one that serves many databases.
+//! A server whose log is not read, one that may open only a few files, and one with many databases.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ fn a_log_that_nobody_reads_keeps_nobody_waiting() {
     let mut command = command(directory.path(), &["serve", "games.db", "--listen", "127.0.0.1:0"]);
     let mut server = Serving::spawn(directory, command.stderr(log));
     drop(command);
-    // More than a pipe has room for.
+    // More than the buffer of a pipe holds.
     let long = "x".repeat(2000);
     for _ in 0..100 {
         assert_eq!(server.get(&format!("/health?{long}")).status, 200);
@@ -26,7 +26,7 @@ fn a_log_that_nobody_reads_keeps_nobody_waiting() {
     drop(unread);
 }
 
-/// A server with so many databases, whose names have spaces, that may open so many files.
+/// A server with this many databases, whose names contain spaces, and a limit on open files.
 fn with_few_files(databases: usize, files: &str) -> Option<Serving> {
     if !has_program("prlimit") {
         return None;

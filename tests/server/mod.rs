@@ -1,4 +1,4 @@
-//! The server, as clients and attackers see it.
+//! The server from the view of clients and attackers.
 
 mod additions;
 mod answers;

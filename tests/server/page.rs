@@ -1,4 +1,4 @@
-//! The page, looked at in a browser.
+//! The page in a browser.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! The reverse proxy in the documentation.
+//! The configuration of the reverse proxy in the documentation.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -12,17 +12,17 @@ use crate::server::serving::{Serving, talkative};
 const DOCUMENT: &str = include_str!("../../docs/serve.md");
 const TOKEN: &str = "correct-horse-battery";
 
-/// A program that ends with the test.
+/// A program that is killed at the end of the test.
 struct Ending(Child);
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        let _ = self.0.kill(); // It may have ended.
+        let _ = self.0.kill(); // It may have ended already.
         let _ = self.0.wait();
     }
 }
 
-/// A certificate for a host, made for the test.
+/// Creates a certificate for a host.
 fn certify(directory: &Path, host: &str) {
     let made = Command::new("openssl")
         .args([
@@ -44,7 +44,7 @@ fn certify(directory: &Path, host: &str) {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
 }
 
-/// What stands around a server in the configuration of nginx.
+/// The parts of an nginx configuration around a server.
 fn configuration(directory: &Path, server: &str) -> String {
     let directory = directory.display();
     let kept = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];

@@ -1,4 +1,4 @@
-//! The unit for systemd in the documentation, and what the server tells it.
+//! The systemd unit in the documentation, and the notifications to the service manager.
 
 use std::fs;
 use std::process::Command;
@@ -61,7 +61,7 @@ fn the_manager_hears_when_it_is_ready_and_when_it_ends() {
         .spawn()
         .expect("the server starts");
     assert_eq!(hear(), "READY=1");
-    // Who is told that it is ready can ask at once.
+    // When the service is ready, requests are answered at once.
     let mut address = String::new();
     BufReader::new(server.stdout.take().expect("its output")).read_line(&mut address).expect("a line");
     let address = address.trim().strip_prefix("http://").expect("an address");

@@ -1,4 +1,4 @@
-//! A server on a free port, and a client that sends what it is told to send.
+//! A server on a free port, and a client that sends arbitrary requests.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -15,8 +15,8 @@ use crate::needs::python_with;
 
 const LOG: &str = "log.txt";
 
-/// The script that compares answers with the description of the API. One process serves all tests, because checking the description
-/// takes seconds; it ends with its input.
+/// A script that compares responses with the API description. One process serves all tests, because checking the
+/// description takes seconds. It ends when its input is closed.
 struct Checker {
     script: Child,
     output: BufReader<ChildStdout>,
@@ -33,44 +33,44 @@ static CHECKER: LazyLock<Option<Mutex<Checker>>> = LazyLock::new(|| {
     Some(Mutex::new(Checker { script, output }))
 });
 
-/// A server that ends with the test.
+/// A server that is killed at the end of the test.
 pub(crate) struct Serving {
     pub(crate) directory: TempDir,
     child: Child,
-    /// Such as `127.0.0.1:40123`.
+    /// For example `127.0.0.1:40123`.
     pub(crate) address: String,
-    /// What was asked and answered, to be compared with the description of the API.
+    /// Requests and responses to be compared with the API description.
     seen: Mutex<Vec<Value>>,
 }
 
-/// What was answered.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: String,
-    /// The body, which can be packed.
+    /// The body, which may be compressed.
     pub(crate) bytes: Vec<u8>,
-    /// The last five bytes, as they were sent: of an answer in chunks that is whole, those of the empty chunk.
+    /// The last five bytes as they were sent; in a complete chunked response, those of the empty chunk.
     pub(crate) raw_end: String,
 }
 
-/// Asks for something on a connection, which ends with the answer.
+/// Sends a request on a connection, and reads the response to its end.
 pub(crate) fn ask_at(mut stream: TcpStream, target: &str) -> Answer {
     let request = format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-    // A server that has refused does not read the rest.
+    // A server that rejects the request does not read the rest.
     let _ = stream.write_all(request.as_bytes());
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
     Answer::read(&bytes)
 }
 
-/// A collection of games of all times that stands in the repository.
+/// A collection of games from many years in this repository.
 pub(crate) fn famous_games() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/famous-games.pgn")
 }
 
-/// A directory with a database of these games, which is made once.
+/// A directory with a database of these games, which is built only once.
 pub(crate) fn directory_of_famous_games() -> TempDir {
     static MADE: LazyLock<Vec<u8>> = LazyLock::new(|| {
         let directory = tempfile::tempdir().expect("a directory");
@@ -82,14 +82,14 @@ pub(crate) fn directory_of_famous_games() -> TempDir {
     directory
 }
 
-/// Makes a database of a PGN file.
+/// Builds a database from a PGN file.
 pub(crate) fn index(directory: &Path, database: &str, pgn: &Path) {
     let pgn = pgn.to_str().expect("a path");
     let status = command(directory, &["index", "--quiet", database, pgn]).status().expect("it runs");
     assert!(matches!(status.code(), Some(0 | 3)), "{status}");
 }
 
-/// A database whose export has some megabytes.
+/// A directory with a database whose export has more than 10 MB.
 pub(crate) fn talkative() -> TempDir {
     let directory = tempfile::tempdir().expect("a directory");
     let said = "a word and another one ".repeat(1000);
@@ -118,7 +118,7 @@ impl Serving {
         Self::start(directory, &["games.db"], &[])
     }
 
-    /// Serves databases of a directory.
+    /// Serves databases in a directory.
     pub(crate) fn start(directory: TempDir, databases: &[&str], options: &[&str]) -> Self {
         let mut arguments = vec!["serve", "--listen", "127.0.0.1:0"];
         let is_logged = options.contains(&"--log-format");
@@ -134,7 +134,7 @@ impl Serving {
         Self::spawn(directory, &mut command)
     }
 
-    /// Runs a command that serves databases of a directory.
+    /// Runs a command that serves databases in a directory.
     pub(crate) fn spawn(directory: TempDir, command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut line = String::new();
@@ -147,24 +147,25 @@ impl Serving {
         self.directory.path().join(name)
     }
 
-    /// Asks it to end, and gives back its exit status.
+    /// Stops the server with SIGTERM, and returns its exit status.
     pub(crate) fn end(&mut self) -> Option<i32> {
         let id = self.child.id().to_string();
         Command::new("kill").args(["-TERM", &id]).status().expect("kill runs");
         self.child.wait().expect("it ends").code()
     }
 
-    /// How much of a processor it has used, where the system says so.
+    /// The processor time of the server, if the system reports it.
     pub(crate) fn processor_time(&self) -> Option<Duration> {
         let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
-        // Behind the name: the times in user and in kernel mode are the twelfth and the thirteenth value, in hundredths.
+        // After the name, the times in user and in kernel mode are the twelfth and the thirteenth values, in hundredths
+        // of a second.
         let (_, values) = text.rsplit_once(") ")?;
         let ticks =
             values.split(' ').skip(11).take(2).map(|value| value.parse::<u64>().ok()).sum::<Option<u64>>()?;
         Some(Duration::from_millis(10 * ticks))
     }
 
-    /// The first lines of its log, where that is JSON. A thread writes them after the answers are sent, so this waits.
+    /// Waits for this many lines of the JSON log, and returns all its lines. A thread writes them after the responses.
     pub(crate) fn log(&self, count: usize) -> Vec<Value> {
         let end = Instant::now() + Duration::from_secs(60);
         loop {
@@ -184,10 +185,10 @@ impl Serving {
         stream
     }
 
-    /// Sends a request, head and all, and reads the answer to its end.
+    /// Sends a complete request, and reads the response to its end.
     pub(crate) fn send(&self, request: &[u8]) -> Answer {
         let mut stream = self.connect();
-        // A server that has refused does not read the rest.
+        // A server that rejects the request does not read the rest.
         let _ = stream.write_all(request);
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes);
@@ -213,11 +214,11 @@ impl Serving {
         answer
     }
 
-    /// Compares all answers with the description of the API, and the description with that of OpenAPI.
+    /// Compares all responses with the API description, and validates the description as OpenAPI.
     fn check_answers(&self) {
         let seen = self.seen.lock().expect("a list").clone();
         if seen.is_empty() || TcpStream::connect(&self.address).is_err() {
-            return; // It has ended.
+            return; // The server has ended.
         }
         let headers = match std::fs::read_to_string(self.path("token.txt")) {
             Ok(token) => vec![format!("Authorization: Bearer {}", token.trim())],
@@ -226,7 +227,7 @@ impl Serving {
         let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
         let description = self.request("GET", "/api/openapi.json", &headers, "");
         if description.status != 200 {
-            return; // It refuses all.
+            return; // The server rejects all requests.
         }
         let Some(checker) = &*CHECKER else { return };
         let Checker { script, output } = &mut *checker.lock().expect("no test panicked meanwhile");
@@ -241,7 +242,7 @@ impl Serving {
         self.request("GET", target, &[], "")
     }
 
-    /// What is answered as JSON to a request that must succeed.
+    /// The JSON of a response; the request must succeed.
     #[track_caller]
     pub(crate) fn json(&self, target: &str) -> Value {
         let answer = self.get(target);
@@ -259,7 +260,7 @@ impl Drop for Serving {
         if !std::thread::panicking() {
             self.check_answers();
         }
-        let _ = self.child.kill(); // It may have ended.
+        let _ = self.child.kill(); // It may have ended already.
         let _ = self.child.wait();
     }
 }

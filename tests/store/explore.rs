@@ -1,5 +1,5 @@
-//! What was played from a position: the same from the tables for much visited positions, counted game by game, and by plain
-//! SQL over the base tables.
+//! The moves played from a position: the same from the tables for much visited positions, by counting games, and by
+//! plain SQL over the base tables.
 
 use std::collections::HashSet;
 
@@ -15,14 +15,14 @@ use crate::needs::{corpus, part_of_corpus};
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 const START_KEY: PositionKey = PositionKey(0x463b_9618_1691_fc9c);
 
-/// A database, open for writing.
+/// A database that is open for writing.
 struct Sample {
     database: Database,
     _directory: TempDir,
 }
 
 impl Sample {
-    /// The database of some games, with tables for positions that at least `threshold` of them reached.
+    /// The database of some games, with table rows for positions that at least `threshold` games reached.
     fn of(pgn: impl AsRef<[u8]>, threshold: u32) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let (input, target) = (directory.path().join("in.pgn"), directory.path().join("out.db"));
@@ -35,7 +35,7 @@ impl Sample {
         Self { database, _directory: directory }
     }
 
-    /// The same of games in several files, one of which was read, grew, and was read on.
+    /// The same games in several files, one of which has grown between two runs.
     fn of_files(pgn: &[u8], threshold: u32) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = |name: &str| directory.path().join(name);
@@ -75,8 +75,8 @@ impl Sample {
         self.run("DELETE FROM visit_set; DELETE FROM continuation; DELETE FROM visited_position;");
     }
 
-    /// Makes the temporary table `last_visit`: the visit to a position by which each game counts for which `condition` on the view
-    /// `games` holds.
+    /// Fills the temporary table `last_visit`: for each game that matches `condition`, a condition on the view `games`,
+    /// the visit to the position by which the game counts.
     fn last_visits(&self, key: i64, fen: &str, condition: &str) {
         self.run(
             "CREATE TEMP TABLE IF NOT EXISTS last_visit
@@ -112,8 +112,8 @@ impl Sample {
         self.database.explore(PositionKey::from_i64(key), fen, selection, ListLengths::MAX.into()).unwrap()
     }
 
-    /// Holds answers from the tables, or counted where there are none, to be what SQL says, and those counted to be the same.
-    /// Gives back how many came from the tables.
+    /// Asserts that answers from the tables agree with SQL and with counting the games. Returns how many answers came
+    /// from the tables.
     fn assert_right(&self, positions: &[(i64, String)], threshold: u32) -> usize {
         let visited = "SELECT count(*) FROM visited_position WHERE key = ?1 AND fen = ?2";
         let mut visited = self.sql().prepare(visited).unwrap();
@@ -137,7 +137,7 @@ impl Sample {
         from_tables
     }
 
-    /// Holds moves of one game to tell which; [`Sample::expected`] comes before.
+    /// Asserts that a move of a single game names this game. [`Sample::expected`] must be called before.
     fn assert_lone_games(&self, found: &PositionCounts) {
         for continuation in &found.continuations {
             let Some(only) = &continuation.only_game else {
@@ -168,7 +168,7 @@ impl Sample {
         queries.into_iter().flat_map(|query| lines(self.sql(), query)).collect()
     }
 
-    /// `count` positions: those of games and plies drawn at random, early plies more often than late ones.
+    /// `count` positions of random games and plies; early plies are more frequent than late ones.
     fn some_positions(&self, count: u32) -> Vec<(i64, String)> {
         let rows: u32 = self.sql().query_row("SELECT max(game_id) FROM game", [], |row| row.get(0)).unwrap();
         let walk =
@@ -199,7 +199,7 @@ impl Sample {
     }
 }
 
-/// The rows of a query, its columns joined by blanks; NULL is `-`.
+/// The rows of a query, with the columns joined by blanks; NULL is `-`.
 fn lines(connection: &Connection, query: &str) -> Vec<String> {
     let mut statement = connection.prepare(query).unwrap_or_else(|error| panic!("{query}: {error}"));
     let columns = statement.column_count();
@@ -248,7 +248,7 @@ fn told(exploration: &PositionCounts) -> Vec<String> {
     lines
 }
 
-/// Games with equal ratings, equal and half-known dates, returns to a position, and no result.
+/// Games with equal ratings, with equal and partly unknown dates, with repetitions, and without a result.
 fn varied_games() -> String {
     let famous = include_str!("../../examples/famous-games.pgn");
     let synthetic = include_str!("../../examples/synthetic.pgn");
@@ -336,20 +336,21 @@ fn of_some_games_it_is_what_plain_sql_says() {
     }
 }
 
-/// Numbers drawn at random, the same in each run.
+/// Pseudo-random numbers, the same in each run.
 struct Random(u32);
 
 impl Random {
-    /// A number below `most`.
+    /// A number less than `most`.
     fn below(&mut self, most: u32) -> u32 {
-        // A linear congruential generator of Numerical Recipes: any will do.
+        // The linear congruential generator of Numerical Recipes; any would do.
         self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         u32::try_from((u64::from(self.0) * u64::from(most)) >> 32).unwrap()
     }
 }
 
 impl Sample {
-    /// A filter of some conditions, which games of the database suggest, and the same conditions in plain SQL on the view `games`.
+    /// A random filter with values from the games of the database, and the same conditions in plain SQL on the view
+    /// `games`.
     fn random_filter(&self, random: &mut Random) -> (GameFilter, String) {
         let (mut filter, mut conditions) = (GameFilter::default(), vec![]);
         let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
@@ -439,7 +440,7 @@ impl Sample {
                 }
             }
         }
-        // A later condition of a kind takes the place of an earlier one.
+        // A later condition of the same kind replaces an earlier one.
         let mut kept: Vec<String> = vec![];
         for condition in conditions {
             let kind = |condition: &str| {
@@ -455,8 +456,8 @@ impl Sample {
         (filter, if kept.is_empty() { "true".to_owned() } else { kept.join(" AND ") })
     }
 
-    /// Holds so many answers about visited positions under random filters to be what plain SQL says, and, where there are no sets, the
-    /// same. Gives back in how many there were games.
+    /// Compares `count` answers about visited positions under random filters with plain SQL and, for some, with the
+    /// answers without sets or columns. Returns how many answers have games.
     fn assert_right_under_filters(&self, count: u32) -> u32 {
         let positions = self.some_visited(100);
         let (mut random, mut with_games) = (Random(7), 0);
@@ -559,7 +560,7 @@ const RETURNS: &str = r#"[Result "1-0"]
 1. Nf3 1/2-1/2
 "#;
 
-/// The answer from the tables, which is also the one counted game by game.
+/// The answer from the tables, which must equal the one by counting games.
 fn both_ways(sample: &Sample, key: PositionKey, fen: &str, lists: ListLengths) -> PositionCounts {
     let told = sample.database.explore(key, fen, &Selection::default(), lists.into()).unwrap();
     sample.run("BEGIN");
@@ -570,7 +571,7 @@ fn both_ways(sample: &Sample, key: PositionKey, fen: &str, lists: ListLengths) -
     told
 }
 
-/// Numbers of games, plies and moves.
+/// Game id, ply and move of each hit.
 fn visits(hits: &[Hit]) -> Vec<(u32, u32, String)> {
     let played = |code: MoveCode| Position::start().san(code);
     let visit = |hit: &Hit| (hit.game.game.0, hit.ply.0, hit.next.map_or_else(String::new, played));
@@ -627,12 +628,12 @@ fn positions_that_share_a_key_are_kept_apart() {
     const OTHER: &str = "8/8/8/4k3/8/4K3/4P3/8 w - -";
     let sample = Sample::of(RETURNS, 1);
     sample.run(&format!("UPDATE game_position SET fen = '{OTHER}' WHERE game_id IN (2, 4) AND ply = 0"));
-    // The tables have one position of this key.
+    // The row in the tables belongs to the other position with this key.
     let found = both_ways(&sample, START_KEY, OTHER, ListLengths::MAX);
     assert_eq!((found.results.games(), found.results.black_wins, found.results.draws), (2, 1, 1));
     assert_eq!(found.continuations.len(), 2);
 
-    // Their row counts the other one too: an older program wrote such rows.
+    // The row also counts games of the other position: an older program wrote such rows.
     let explore = |lists: ListLengths| {
         sample.database.explore(START_KEY, START, &Selection::default(), lists.into()).unwrap()
     };

@@ -1,4 +1,4 @@
-//! The database: schema, life of its file, bulk load, look-ups.
+//! The database: its schema, creating and opening the file, bulk load, and look-ups.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 const START_KEY: PositionKey = PositionKey(0x463b_9618_1691_fc9c);
 const AFTER_E4: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
 const AFTER_E4_KEY: PositionKey = PositionKey(0x823c_9b50_fd11_4196);
-/// Black to move at move 17; Black castles, White promotes with check.
+/// Black is to move at move 17. Black castles, and White promotes with check.
 const ENDGAME: [&str; 3] =
     ["r3k3/1P6/8/8/8/8/8/4K3 b q -", "2kr4/1P6/8/8/8/8/8/4K3 w - -", "1Qkr4/8/8/8/8/8/8/4K3 b - -"];
 
@@ -42,7 +42,7 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// The message of an error and of its causes, with the directory's name taken out.
+/// The message of an error with its causes, without the name of the directory.
 fn message(error: &Error, directory: &Path) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
@@ -65,8 +65,8 @@ fn position(
     PositionRecord { game, ply, key, halfmove_clock, move_code, fen: fen.to_owned() }
 }
 
-/// Game 1: 1. e4. Game 2: from an endgame. Game 3: none but the start position, and games 1 and 2 have another position
-/// each that shares the start position's key.
+/// Game 1: 1. e4. Game 2: from an endgame. Game 3: only the start position. Game 2 also has another position with the
+/// key of the start position.
 fn sample(text: &mut HeaderBatch) -> Vec<PositionRecord<String>> {
     add_headers(text);
     vec![
@@ -184,7 +184,7 @@ fn sample_database(directory: &Path) -> PathBuf {
     path
 }
 
-/// The rows of a query, values parted by `|`.
+/// The rows of a query, with the values separated by `|`.
 fn table(connection: &Connection, sql: &str) -> String {
     let mut statement = connection.prepare(sql).expect("SQL");
     let columns = statement.column_count();
@@ -229,7 +229,7 @@ fn the_schema_after_a_bulk_load_is_that_of_a_migration() {
     let mut migrated = Connection::open_in_memory().expect("a database");
     pgndex::store::migrate(&mut migrated, Path::new("memory")).expect("a schema");
     assert_eq!(table(loaded.connection(), SCHEMA), table(&migrated, SCHEMA));
-    // A second migration changes nothing.
+    // Another migration changes nothing.
     pgndex::store::migrate(&mut migrated, Path::new("memory")).expect("a schema");
     assert_eq!(table(loaded.connection(), SCHEMA), table(&migrated, SCHEMA));
     assert_eq!(table(loaded.connection(), "PRAGMA integrity_check"), "ok");
@@ -245,7 +245,7 @@ fn other_files_are_refused_untouched() {
         let error = Database::open_read_only(path).expect_err("an error");
         let again = Database::open(path).expect_err("an error");
         let text = message(&error, directory.path());
-        // An empty file could be made one of ours, but not by opening it for reading.
+        // An empty file could become a database, but not when it is opened for reading.
         assert_eq!(text, message(&again, directory.path()));
         assert_eq!(before, fs::read(path).ok());
         text
@@ -321,7 +321,7 @@ fn the_query_in_the_schema_works() {
     assert_eq!(table(database.connection(), &lines.join("\n")).lines().count(), 2);
 }
 
-/// What people ask, with `?` for a key.
+/// Typical queries of users, with `?` for a key.
 const NATURAL_QUERIES: [&str; 30] = [
     "SELECT * FROM moves WHERE game_id = 7",
     "SELECT * FROM moves WHERE game_id = 7 AND ply = 12",
@@ -361,9 +361,9 @@ const NATURAL_QUERIES: [&str; 30] = [
      WHERE o.key = ? GROUP BY 1 ORDER BY 2 DESC",
 ];
 
-/// What the plan of each natural query reads from its beginning to its end.
+/// The steps of a query plan that scan a whole table or index.
 fn scans(plans: impl Iterator<Item = String>) -> Vec<String> {
-    // A sub-query's own few rows are scanned; tables are not.
+    // A scan of the few rows of a sub-query does not count.
     let is_scan = |step: &String| step.starts_with("SCAN") && !step.starts_with("SCAN (subquery");
     plans.filter(is_scan).collect()
 }
@@ -372,7 +372,8 @@ fn scans(plans: impl Iterator<Item = String>) -> Vec<String> {
 fn natural_queries_read_no_table_from_end_to_end() {
     let directory = directory();
     let path = sample_database(directory.path());
-    // Of a few games, SQLite rather looks at all: here are the numbers of many games, in ten levels.
+    // With few games, SQLite prefers to scan tables, so the statistics are replaced by those of many games in ten
+    // levels.
     let changed = table(
         &Connection::open(&path).expect("a database"),
         "UPDATE sqlite_stat1 SET stat = CASE tbl WHEN 'game' THEN '400000 65536 ' || substr(stat, 5)
@@ -395,7 +396,7 @@ fn natural_queries_read_no_table_from_end_to_end() {
         assert_eq!(scans(steps.map(|step| step.expect("a step"))), [""; 0], "{sql}");
     }
 
-    // SQLite of other programs, which may be older.
+    // The `sqlite3` program may have an older version of SQLite.
     if !has_program("sqlite3") {
         return;
     }
@@ -409,7 +410,7 @@ fn natural_queries_read_no_table_from_end_to_end() {
     }
 }
 
-/// A FEN that no occurrence of the key has must not have each occurrence look at all earlier ones.
+/// A query for a FEN that no occurrence of the key has must not compare each occurrence with all earlier ones.
 #[test]
 fn a_position_asked_by_key_and_fen_takes_time_by_its_occurrences() {
     let steps = |games: usize| {
@@ -427,7 +428,7 @@ fn a_position_asked_by_key_and_fen_takes_time_by_its_occurrences() {
     assert!(many < 6 * few, "{few} steps, then {many}");
 }
 
-/// The first rows of a view of millions come at once.
+/// The first rows of a view are returned at once, even if the view has millions of rows.
 #[test]
 fn views_sort_nothing() {
     let directory = directory();
@@ -623,7 +624,7 @@ fn remains_of_crashed_builds_are_cleared_those_of_the_living_are_not() {
     let path = directory.path().join("games.db");
     let other = directory.path().join("games.db2");
     let living = Build::create(&other, BuildOptions::default()).expect("a build");
-    // The last one is a temporary file of SQLite, whose writer was killed before it could unlink it.
+    // The last one is a temporary file of SQLite: its writer was killed before it could unlink the file.
     let remains = [
         ".games.db.pgndex-tmp",
         ".games.db.pgndex-tmp-journal",
@@ -640,7 +641,7 @@ fn remains_of_crashed_builds_are_cleared_those_of_the_living_are_not() {
     for name in remains.iter().chain(&foreign[..4]) {
         fs::write(directory.path().join(name), "left").expect("a file");
     }
-    // A lock file that nobody holds does not count.
+    // A lock file without a lock is ignored.
     fs::write(directory.path().join(".games.db.pgndex-tmp.lock"), "1\n").expect("a file");
     let build = Build::create(&path, BuildOptions::default()).expect("a build");
     let spill = build.spill_path("part7");
@@ -689,10 +690,10 @@ fn a_link_is_followed() {
     assert_eq!(names(&directory.path().join("data")), ["games.db"]);
 }
 
-/// Leaves the database as a writer does that dies in the middle of a transaction.
+/// Leaves the database in the state in which a writer leaves it that dies during a transaction.
 fn crash_while_writing(path: &Path) {
     let writer = Connection::open(path).expect("a database");
-    // So small a cache that changed pages are written before the commit.
+    // The cache is so small that changed pages are written before the commit.
     let work = "PRAGMA cache_size = 1; BEGIN; DELETE FROM game_position; DELETE FROM tag; UPDATE game SET round = 'x'";
     writer.execute_batch(work).expect("a transaction");
     let journal = path.with_file_name("games.db-journal");

@@ -1,4 +1,4 @@
-//! The database: its file, the pages that are built beside SQLite, and what is looked up in it.
+//! The database: its file, the pages that are written without SQLite, and look-ups.
 
 mod explore;
 mod file;

@@ -1,4 +1,4 @@
-//! The nearest positions: those that looking at all rows finds.
+//! The nearest positions, compared with a scan of all rows.
 
 use pgndex::board::{GameResult, Position, PositionDistance};
 use pgndex::index::{Duplicates, IndexOptions, Progress, index};
@@ -7,18 +7,18 @@ use tempfile::TempDir;
 
 use crate::needs::part_of_corpus;
 
-/// Numbers drawn at random, the same in each run.
+/// Pseudo-random numbers, the same in each run.
 struct Random(u32);
 
 impl Random {
-    /// A number below `most`.
+    /// A number less than `most`.
     fn below(&mut self, most: u32) -> u32 {
         self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         u32::try_from((u64::from(self.0) * u64::from(most)) >> 32).unwrap()
     }
 }
 
-/// The squares of a FEN, a blank where nothing stands, how many there are of each piece, and who is to move.
+/// The squares of a FEN, with a blank for an empty square, the number of pieces of each kind, and the side to move.
 #[derive(Clone, Debug)]
 struct Board {
     squares: [u8; 64],
@@ -45,7 +45,7 @@ impl Board {
         format!("{} {} - -", lines.join("/"), char::from(self.side))
     }
 
-    /// The distance as the manual says it.
+    /// The distance as the manual defines it.
     fn distance(&self, other: &Self) -> u32 {
         let mut distance = u32::from(self.side != other.side);
         let mut same_pawns = true;
@@ -96,7 +96,7 @@ impl Sample {
         Self { path, database, rows, _directory: directory }
     }
 
-    /// A position of a game, of which a piece may be missing, or another one have moved.
+    /// A position from a game; sometimes with two squares exchanged, or one cleared.
     fn position(&self, random: &mut Random) -> Position {
         loop {
             let (_, _, board, fen) = &self.rows[random.below(self.rows.len() as u32) as usize];
@@ -113,7 +113,7 @@ impl Sample {
         }
     }
 
-    /// Distance, game and ply of each game's nearest position, nearest first, by looking at all.
+    /// Distance, game and ply of the nearest position of each game, nearest first, by a scan of all rows.
     fn expected(&self, position: &Position, is_selected: impl Fn(u32) -> bool) -> Vec<(u32, u32, u32)> {
         let board = Board::of(&position.canonical_fen());
         let games = self.rows.chunk_by(|one, two| one.0 == two.0).filter(|rows| is_selected(rows[0].0));
@@ -133,7 +133,7 @@ impl Sample {
         (found, unseen)
     }
 
-    /// Holds so many answers, under filters too, to what looking at all rows finds.
+    /// Compares this many answers, also with filters, with a scan of all rows.
     fn assert_right(&self, count: u32, seed: u32) {
         let mut random = Random(seed);
         let filters = [
@@ -159,7 +159,7 @@ impl Sample {
             let about = format!("{round}: {} {condition}", position.canonical_fen());
             let page = expected.iter().copied().skip(offset as usize).take(limit as usize);
             assert_eq!(self.found(&nearest), (page.collect(), None), "{about}");
-            // Of few games, what is surely the nearest is.
+            // If only a few games are read, the hits that are known to be the nearest are correct.
             let (found, unseen) = self.found(&Nearest { most_games: Some(20), offset: 0, ..nearest });
             let is_sure = |near: &&(u32, u32, u32)| unseen.is_none_or(|unseen| near.0 < unseen);
             let sure: Vec<_> = found.iter().take_while(is_sure).collect();

@@ -1,4 +1,5 @@
-//! Trees built beside SQLite become part of a database in a transaction, whatever SQLite had made of its pages before.
+//! Trees built without SQLite become part of a database in a transaction, whatever the state of the pages that SQLite
+//! has written.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -20,7 +21,7 @@ use tempfile::TempDir;
 
 const LONGEST: usize = OccurrenceRow::LONGEST_CELL;
 
-/// Numbers that look random and are the same each time.
+/// Pseudo-random numbers, the same in each run.
 struct Random(u64);
 
 impl Random {
@@ -33,7 +34,7 @@ impl Random {
         (self.next() >> 16) % end
     }
 
-    /// An occurrence in a game from `first` on; few keys have many of them.
+    /// An occurrence in a game with an id of at least `first`; a few keys have many occurrences.
     fn occurrence(&mut self, first: u32) -> Occurrence {
         let key = match self.below(4) {
             0 => PositionKey(self.below(3) << 62 | 5),
@@ -45,7 +46,7 @@ impl Random {
 }
 
 impl Random {
-    /// Some of the games that are there: none, few, many of them, those in a row, or all.
+    /// Some of the existing games: none, few, many, consecutive ones, or all.
     fn removed(&mut self, model: &Model) -> GameSet {
         let games: BTreeSet<u32> = model.positions.iter().map(|&(game, ..)| game).collect();
         let among = model.occurrences.iter().map(|row| row.game().0);
@@ -68,7 +69,7 @@ fn open(path: &Path) -> Connection {
     Connection::open(path).unwrap()
 }
 
-/// A database whose tables have rows that SQLite wrote and deleted in any order.
+/// A database whose tables have rows that SQLite inserted and deleted in random order.
 fn database(directory: &TempDir, page_size: u32, rows: u64, random: &mut Random) -> (PathBuf, Model) {
     let path = directory.path().join("games.db");
     let mut connection = open(&path);
@@ -80,7 +81,7 @@ fn database(directory: &TempDir, page_size: u32, rows: u64, random: &mut Random)
         let row = random.occurrence(1);
         let values = params![row.key().as_i64(), row.game().0, row.ply().0];
         if random.below(4) == 0 {
-            // One that is there, often.
+            // An existing row, in most cases.
             let Some(&gone) = model.occurrences.range(row..).next() else { continue };
             model.occurrences.remove(&gone);
             let delete = "DELETE FROM occurrence WHERE level = 1 AND key = ?1 AND game_id = ?2 AND ply = ?3";
@@ -99,7 +100,7 @@ fn database(directory: &TempDir, page_size: u32, rows: u64, random: &mut Random)
     (path, model)
 }
 
-/// What the tables must hold.
+/// The expected contents of the tables.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Model {
     occurrences: BTreeSet<Occurrence>,
@@ -133,7 +134,7 @@ impl Model {
     }
 }
 
-/// Merges new rows in, in `ranges` pieces, and leaves those of removed games out.
+/// Merges new rows into the table in `ranges` pieces, and leaves out the rows of removed games.
 fn merge(
     transaction: &PageTransaction<'_>,
     new: &BTreeSet<Occurrence>,
@@ -195,7 +196,7 @@ fn merge(
     RebuiltTree { root: assemble_replacement(file, segments).unwrap(), freed: old.pages().collect() }
 }
 
-/// Adds games to the end of `game_position`, a segment each, and leaves removed ones out.
+/// Appends games to `game_position`, each as a segment, and leaves out removed games.
 fn play(
     transaction: &PageTransaction<'_>,
     games: impl Iterator<Item = (u32, u32)>,
@@ -274,7 +275,7 @@ fn trees_of_any_shape_grow_again_and_again() {
             let ranges = 1 + random.below(9) as usize;
             let removed = random.removed(&model);
             let positions = play(&transaction, plies.into_iter(), &removed, &mut model);
-            // SQLite goes on in the same transaction: on pages that are free by then, and behind the end.
+            // SQLite continues in the same transaction: on pages that are free by then, and after the end of the file.
             if round % 2 == 0 {
                 let old = Tree::read(transaction.file(), roots[0]).unwrap();
                 let bytes = old.bytes(0, transaction.file().page_size())
@@ -295,7 +296,7 @@ fn trees_of_any_shape_grow_again_and_again() {
             model.occurrences.extend(&new);
             set(15..20);
             if round == 2 {
-                // And among the rows of a tree that is new.
+                // SQLite also inserts into the rows of a new tree.
                 let first = *model.occurrences.first().unwrap();
                 let game = 1_000_000;
                 let row = Occurrence::new(first.key(), GameId(game), Ply(1));
@@ -328,7 +329,7 @@ fn an_aborted_transaction_leaves_nothing() {
         let tree = merge(&transaction, &BTreeSet::new(), &GameSet::default(), &model, 3);
         assert!(length(&path) > before, "pages were written behind the end");
         if commits {
-            // A crash, or an error, after SQLite was told and before the commit.
+            // As if a crash or an error occurred after SQLite knew the new trees, but before the commit.
             transaction.finish(vec![(root, tree)]).unwrap();
             drop(BulkLoader::resume(&database, ImportId(1)).unwrap());
         } else {
@@ -375,7 +376,7 @@ fn readers_see_the_previous_state_until_the_commit() {
     let (path, mut model) = database(&directory, 1024, 4000, &mut random);
     for round in 1..=3_u32 {
         let database = Database::open(&path).unwrap();
-        // Nothing is to be waited for.
+        // No statement waits for a lock.
         database.connection().busy_timeout(Duration::ZERO).unwrap();
         database.begin_adding(1 << 20).unwrap();
         let transaction = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
@@ -394,7 +395,7 @@ fn readers_see_the_previous_state_until_the_commit() {
         transaction.finish(vec![(root, tree)]).unwrap();
         BulkLoader::resume(&database, ImportId(1)).unwrap().finish().unwrap();
         assert_eq!(sum(), seen);
-        // As long as somebody reads an older state, its pages must not be written to.
+        // While a reader uses an older state, its pages must not be overwritten.
         let added = database.end_adding();
         assert!(added.is_ok());
         database.begin_adding(1 << 20).unwrap();
@@ -409,14 +410,14 @@ fn readers_see_the_previous_state_until_the_commit() {
     }
 }
 
-/// A failed statement can end the transaction while pages are still being written: then somebody else may commit, on pages that
-/// are free, and those that are written late must not come in the way.
+/// A failed statement can end the transaction while pages are still being written. Then another connection may commit
+/// changes on free pages, and pages written later must not overwrite them.
 #[test]
 fn what_others_commit_is_not_written_over() {
     let mut random = Random(11);
     let directory = TempDir::new().unwrap();
     let (path, model) = database(&directory, 1024, 5000, &mut random);
-    // Free pages side by side.
+    // Consecutive free pages.
     let maker = open(&path);
     maker
         .execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(2000000)); DROP TABLE t")
@@ -478,7 +479,7 @@ fn indexes_that_are_withheld_come_back() {
     let database = Database::open(&path).unwrap();
     database.begin_adding(1 << 20).unwrap();
     let connection = database.connection();
-    // Given up, forgotten, and put back.
+    // In the three rounds, the loader is dropped, finished too early, and finished correctly.
     for round in 1..=3 {
         connection.execute_batch("BEGIN IMMEDIATE").unwrap();
         let mut loader = BulkLoader::resume(&database, ImportId(1)).unwrap();

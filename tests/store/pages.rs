@@ -1,4 +1,4 @@
-//! The direct builder, held to what SQL gives for the same rows.
+//! Pages that are built directly, compared with the same rows inserted by SQL.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -26,7 +26,7 @@ const SCHEMA: &str = "
         level INTEGER NOT NULL, key INTEGER NOT NULL, game_id INTEGER NOT NULL, ply INTEGER NOT NULL,
         PRIMARY KEY(level, key, game_id, ply)) WITHOUT ROWID;";
 
-/// A directory with an empty database, made by SQLite.
+/// A directory with an empty database, created by SQLite.
 struct Database {
     directory: TempDir,
 }
@@ -57,7 +57,7 @@ impl Database {
     }
 }
 
-/// A table's rows, and how they get into a database in either way.
+/// The rows of a table, and both ways to write them to a database.
 trait Table {
     const NAME: &'static str;
     type Row: Clone + PartialEq + std::fmt::Debug + Sync;
@@ -66,9 +66,9 @@ trait Table {
     fn record(row: &Self::Row) -> Self::Record<'_>;
     fn insert(connection: &Connection, row: &Self::Row);
     fn all(connection: &Connection) -> Vec<Self::Row>;
-    /// Finds each row by its whole key.
+    /// Finds a row by its whole key.
     fn look_up(connection: &Connection, row: &Self::Row) -> Vec<Self::Row>;
-    /// All rows of the first key column.
+    /// All rows with the same first key column.
     fn range(connection: &Connection, row: &Self::Row) -> Vec<Self::Row>;
 }
 
@@ -211,7 +211,7 @@ fn build<T: Table>(path: &Path, root: PageNumber, segments: &[&[T::Row]], buffer
     file.finish().unwrap();
 }
 
-/// Cuts `rows` into segments of the given lengths; the rest is the last one.
+/// Divides `rows` into segments of the given lengths; the rest is the last segment.
 fn cut<'r, R>(mut rows: &'r [R], lengths: &[usize]) -> Vec<&'r [R]> {
     let mut segments = Vec::new();
     for &length in lengths {
@@ -223,7 +223,7 @@ fn cut<'r, R>(mut rows: &'r [R], lengths: &[usize]) -> Vec<&'r [R]> {
     segments
 }
 
-/// How a database is to be built.
+/// The parameters for building a database.
 #[derive(Clone, Copy, Debug)]
 struct Case<'c> {
     page_size: u32,
@@ -233,7 +233,7 @@ struct Case<'c> {
 }
 
 impl Case<'_> {
-    /// Builds a database of `rows`, and checks that it is sound and has just these rows.
+    /// Builds a database of `rows`, and checks that it is sound and has exactly these rows.
     fn build<T: Table>(self, rows: &[T::Row]) -> Database {
         let database = Database::new(self.page_size);
         let segments = cut(rows, self.segments);
@@ -248,7 +248,7 @@ impl Case<'_> {
         database
     }
 
-    /// Builds a database of `rows`, and holds it to one filled by SQL.
+    /// Builds a database of `rows`, and compares it with one that is filled by SQL.
     fn check<T: Table>(self, rows: &[T::Row]) {
         let databases = [self.build::<T>(rows), Database::new(4096)];
         let [built, oracle] = &databases.each_ref().map(Database::connect);
@@ -267,7 +267,7 @@ impl Case<'_> {
     }
 }
 
-/// Deletes and inserts through SQL, so that SQLite splits, joins and frees the pages that were built.
+/// Deletes and inserts rows through SQL, so that SQLite splits, merges and frees the built pages.
 fn check_changes<T: Table>(connection: &Connection, rows: &[T::Row]) {
     connection.execute_batch("BEGIN").unwrap();
     let column = if T::NAME == "occurrence" { "game_id" } else { "key" };
@@ -287,14 +287,14 @@ fn check_changes<T: Table>(connection: &Connection, rows: &[T::Row]) {
     check_integrity(connection);
 }
 
-/// How many levels a table's B-tree has.
+/// The number of levels of a table's B-tree.
 fn height<T: Table>(database: &Database) -> u32 {
-    // A path is `/` for the root, then three digits and `/` for each level.
+    // A path is `/` for the root, followed by three digits and `/` for each level.
     let query = "SELECT max(length(path) / 4 + 1) FROM dbstat WHERE name = ?1";
     database.connect().query_row(query, [T::NAME], |row| row.get(0)).unwrap()
 }
 
-/// A fixed sequence of numbers without a pattern (splitmix64).
+/// A fixed pseudo-random sequence (splitmix64).
 fn numbers() -> impl Iterator<Item = u64> {
     let mut state = 0_u64;
     std::iter::repeat_with(move || {
@@ -305,7 +305,7 @@ fn numbers() -> impl Iterator<Item = u64> {
     })
 }
 
-/// `count` occurrences in order; keys repeat, as openings do.
+/// `count` sorted occurrences; some keys are repeated, as those of openings are.
 fn occurrences(count: usize) -> Vec<Occurrence> {
     let mut numbers = numbers();
     let mut number = || numbers.next().unwrap();
@@ -320,7 +320,7 @@ fn occurrences(count: usize) -> Vec<Occurrence> {
     rows
 }
 
-/// `count` positions in order; `fen` is the longest FEN.
+/// `count` positions in order; `fen` is the maximum length of a FEN.
 fn positions(count: usize, fen: usize) -> Vec<Position> {
     let mut numbers = numbers();
     let mut number = || numbers.next().unwrap();
@@ -347,7 +347,7 @@ fn positions(count: usize, fen: usize) -> Vec<Position> {
 
 #[test]
 fn every_small_count() {
-    // 512-byte pages: a leaf has about 22 rows, the tree has 1, 2, then 3 levels; one segment, then several.
+    // With 512-byte pages, a leaf has about 22 rows, and the tree has 1 to 3 levels. There is one segment, or several.
     let rows = occurrences(1_000);
     let mut heights = BTreeSet::new();
     for count in 0..rows.len() {
@@ -363,7 +363,7 @@ fn every_small_count() {
 
 #[test]
 fn every_end_of_a_page() {
-    // Around the page's end of each segment, where a row goes up, comes back or makes a page of its own.
+    // Segments that end close to the end of a page, where a row moves up, moves back or gets its own page.
     let rows = occurrences(300);
     for first in 0..70 {
         for second in [0, 1, 2, 3, 24, 25, 26] {
@@ -385,7 +385,7 @@ fn tiny_segments() {
         Case { page_size: 512, segments: &segments, buffer: 2, threads: 1 }
             .build::<Occurrences>(&rows[..(length * 700).min(rows.len())]);
     }
-    // Alternately long and tiny.
+    // Long and tiny segments in turn.
     for tiny in 0..4 {
         let segments: Vec<usize> = [100, tiny].repeat(15);
         Case { page_size: 512, segments: &segments, buffer: 2, threads: 2 }.check::<Occurrences>(&rows);
@@ -415,7 +415,7 @@ fn many_rows_on_pages_of_all_sizes() {
 
 #[test]
 fn high_trees() {
-    // Rows of about 95 bytes on 512-byte pages: a fan-out of about 5.
+    // Rows of about 95 bytes on 512-byte pages give a fan-out of about 5.
     let rows = positions(9_000, 70);
     let mut heights = BTreeSet::new();
     let powers = (8..13).flat_map(|bit| (1 << bit) - 3..(1 << bit) + 4);
@@ -526,7 +526,7 @@ fn long_rows_are_refused() {
 
 #[test]
 fn longest_rows() {
-    // The fewest rows a page can have: 4, or 3 on the largest pages.
+    // The minimum number of rows on a page: 4, or 3 on the largest pages.
     for (page_size, fen) in [(512, 76), (1024, 200), (4096, 975), (65536, 16_390)] {
         let mut rows = positions(300, fen);
         rows.iter_mut().for_each(|row| row.fen = "x".repeat(fen));
@@ -593,7 +593,7 @@ fn unwritten_pages_are_noticed() {
     assert!(matches!(file.finish(), Err(BtreeError::Unsuitable { .. })));
 }
 
-/// Numbers around the lengths at which integers are stored.
+/// Numbers near the limits at which the stored length of integers changes.
 fn number() -> impl Strategy<Value = u32> {
     const EDGES: [u32; 10] = [0, 127, 128, 255, 256, 32_767, 32_768, 1 << 23, 1 << 31, u32::MAX];
     prop_oneof![
@@ -662,7 +662,7 @@ proptest! {
     }
 }
 
-/// Rows of any kind in an index, in a database whose pages SQLite filled in any order.
+/// An index with rows of any kind, in a database whose pages SQLite filled in any order.
 fn index_of(path: &Path, page_size: u32, rows: &[(Value, Value)], first_id: i64) -> PageNumber {
     let connection = Connection::open(path).unwrap();
     connection.pragma_update(None, "page_size", page_size).unwrap();
@@ -677,7 +677,7 @@ fn index_of(path: &Path, page_size: u32, rows: &[(Value, Value)], first_id: i64)
     connection.query_row(root, [], |row| row.get(0).map(PageNumber)).unwrap()
 }
 
-/// Leaves before the first new row stay as they are.
+/// Leaves before the first new row are kept.
 #[test]
 fn rows_at_the_end_keep_the_first_leaves_of_an_index() {
     let row = |block: i64, value: i64| (Value::Integer(block), Value::Integer(value));
@@ -696,8 +696,8 @@ fn rows_at_the_end_keep_the_first_leaves_of_an_index() {
     }
 }
 
-/// Combines two indexes, with ids from 1 and from 100,000 on. Gives back how many leaves stayed as they were, of how many, if it was
-/// possible.
+/// Combines two indexes, with ids from 1 and from 100,000. Returns how many leaves were kept, and how many leaves there
+/// were before. `None` if the indexes cannot be combined.
 fn check_combined(page_size: u32, old: &[(Value, Value)], new: &[(Value, Value)]) -> Option<(usize, usize)> {
     let directory = TempDir::new().unwrap();
     let [old_path, new_path, all_path] =
@@ -717,7 +717,7 @@ fn check_combined(page_size: u32, old: &[(Value, Value)], new: &[(Value, Value)]
     let combined = combine(&file, (&old_tree, stay), (&new_file, &new_tree)).unwrap();
     let Combined::Tree(RebuiltTree { root: page, freed }) = combined else { return None };
     let taken = file.page_count() - before;
-    // Leaves that SQLite left half empty, or that are larger, are packed.
+    // Half-empty or larger leaves written by SQLite are packed.
     assert!(taken <= room && room <= 2 * taken + 32, "{taken} pages, {room} expected");
     assert_eq!(freed, old_tree.pages().filter(|page| freed.contains(page)).collect::<Vec<_>>());
     file.write_pages(root, &page).unwrap();
@@ -733,7 +733,8 @@ fn check_combined(page_size: u32, old: &[(Value, Value)], new: &[(Value, Value)]
         all.execute("INSERT INTO t VALUES (?1, ?2, ?3)", params![id, a, b]).unwrap();
     }
     all.execute_batch("COMMIT").unwrap();
-    // What the index holds, all of it: the table of the combined database has but the old rows.
+    // All rows of the index. They are read by the index alone, because the table of the combined database has only the
+    // old rows.
     let rows = |connection: &Connection| -> Vec<(Value, Value, i64)> {
         let mut query = connection
             .prepare(
@@ -786,7 +787,7 @@ fn two_trees_of_an_index() {
             let row = [(unknown.clone(), Value::Null)];
             let in_old = check_combined(page_size, &[old.as_slice(), &row].concat(), &new).is_some();
             let in_new = check_combined(page_size, &old, &[new.as_slice(), &row].concat()).is_some();
-            // A number with a fraction is taken where it is compared with nothing.
+            // A fractional number is accepted if it is not compared with any value.
             assert!(matches!(unknown, Value::Real(_)) || !in_old && !in_new, "{unknown:?}");
             assert!(!in_new || old.is_empty(), "{unknown:?}");
         }

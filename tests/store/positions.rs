@@ -1,4 +1,4 @@
-//! Rows of `game_position` that are read from pages are those that SQLite shows.
+//! Rows of `game_position` read from pages equal those that SQLite reads.
 
 use pgndex::board::{MoveCode, PositionKey};
 use pgndex::store::pages::{PageFile, PageNumber, PositionReader, PositionTrees, Tree};
@@ -6,7 +6,7 @@ use pgndex::store::row::{GameId, Level, Ply};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
-/// Has its end on another page.
+/// Continues on an overflow page.
 const LONG: &str = "7, printf('%.9000c', 'x')";
 
 #[test]
@@ -36,7 +36,7 @@ fn rows_read_from_pages_are_those_of_sqlite() {
             }
         }
         drop(insert);
-        // What does not belong there.
+        // Rows with unexpected values.
         let odd = [(1, "7, NULL"), (2, "7, 'x'"), (4, "0.5, 'x'"), (5, "-1, 'x'"), (7, LONG)];
         for (game, values) in odd {
             connection
@@ -56,7 +56,7 @@ fn rows_read_from_pages_are_those_of_sqlite() {
                 .played_at(GameId(game), Ply(ply), |fen, code| (fen.to_owned(), code.map(MoveCode::bits)));
             row.map_err(|error| error.to_string())
         };
-        // In order, against it, and far from each other.
+        // In ascending order, in descending order, and in mixed order.
         let forwards = 1..=3 * games + 3;
         let orders: [Vec<u32>; 3] = [
             forwards.clone().collect(),
@@ -70,7 +70,7 @@ fn rows_read_from_pages_are_those_of_sqlite() {
                 match odd.iter().find(|(other, _)| (*other, 0) == (game, ply)) {
                     Some((2, _)) => assert_eq!(read(game, ply), Ok(Some(("x".to_owned(), Some(7))))),
                     Some((_, values)) => assert!(read(game, ply).is_err(), "{values}"),
-                    // On the way to a row, one that is not all there cannot be compared.
+                    // The search for a neighbouring row may meet an incomplete row, which cannot be compared.
                     None if (4..12).contains(&game) && read(game, ply).is_err() => {}
                     None => assert_eq!(read(game, ply), Ok(expected), "{page_size} {game} {ply}"),
                 }
@@ -99,7 +99,7 @@ fn last_visits_read_from_pages_are_those_of_sqlite() {
     for game in 1..300_i64 {
         let level = levels.into_iter().rfind(|&level| level <= game).expect("a level");
         for ply in 0..30 {
-            // Some keys are in all games, some come back, some are in few.
+            // Some keys occur in all games, some repeatedly, some in few games.
             let number = if ply < 3 { ply } else { (game * 31 + ply * ply * 7) % (40 + game % 9) };
             insert.execute([level, key(number), game, ply]).expect("a row");
         }

@@ -1,4 +1,4 @@
-//! Rows in are rows out, whatever is in them.
+//! The stored rows equal the inserted rows, whatever they contain.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use rusqlite::types::Value;
 
 type Table = Vec<Vec<Value>>;
 
-/// Numbers around the sizes at which SQLite stores them differently.
+/// Numbers near the limits at which SQLite stores them differently.
 fn number() -> impl Strategy<Value = u32> {
     prop_oneof![Just(0), Just(1), Just(u32::MAX), 0..300_u32, any::<u32>()]
 }
@@ -49,7 +49,7 @@ fn game() -> impl Strategy<Value = Game> {
         option::of(any::<u16>()),
         any::<u64>(),
         [option::of(text()), option::of(text()), option::of(text())],
-        // The names of a game's tags differ in more than the case of their letters.
+        // In a game, no two tag names differ only in case.
         btree_map(text().prop_map(|name| name.to_ascii_lowercase()), text(), 0..4),
         option::of(text()),
     )
@@ -75,7 +75,7 @@ fn words(value: Option<&String>) -> Value {
     value.map_or(Value::Null, |text| Value::Text(text.clone()))
 }
 
-/// What the tables should hold, in the order of their keys.
+/// The expected rows of the tables, in the order of their keys.
 #[derive(Default)]
 struct Expected {
     games: Table,
@@ -83,7 +83,7 @@ struct Expected {
     problems: Table,
 }
 
-/// Feeds the games to the loader in batches of a few, as the pipeline would.
+/// Passes the games to the loader in small batches, as an import does.
 fn load(games: &BTreeMap<u32, Game>, build: &Build, batch: usize) -> Expected {
     let mut expected = Expected::default();
     let mut loader = BulkLoader::begin(build.connection(), build.path()).expect("a loader");
@@ -107,7 +107,7 @@ fn load(games: &BTreeMap<u32, Game>, build: &Build, batch: usize) -> Expected {
     expected
 }
 
-/// Some opening of the list.
+/// An opening from the list.
 fn opening(game: &Game) -> Option<OpeningId> {
     game.elo.map(|elo| OpeningId(1 + u32::from(elo) % defaults().openings.len() as u32))
 }

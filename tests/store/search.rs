@@ -1,4 +1,4 @@
-//! Games by position and filter, held against a plain reading of all rows.
+//! Searches by position and filter, compared with a scan of all rows.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use pgndex::store::{
 };
 use tempfile::TempDir;
 
-/// Names that would do harm if they were pasted into SQL or taken for patterns.
+/// Names that would do harm if they were inserted into SQL or used as patterns.
 const HOSTILE: [&str; 7] =
     ["O'Neil, 100%", "O'Neil, 100_", "x'); DROP TABLE game; --", "Ågren \"Å\", [a]*?", "a\\b", "%", "_"];
 
@@ -53,7 +53,7 @@ struct Game {
     result: String,
     date: Option<String>,
     codes: [Option<String>; 2],
-    /// Site, opening, speed, time control, termination.
+    /// Site, opening, speed, time control and termination.
     texts: [Option<String>; 5],
     plies: u32,
 }
@@ -77,14 +77,14 @@ fn games(database: &Database) -> Vec<Game> {
     rows.expect("rows").map(|game| game.expect("a game")).collect()
 }
 
-/// The year, month and day of a date; 0 for what is unknown. `None` if the year is.
+/// The year, month and day of a date; 0 if unknown. `None` if the year is unknown.
 fn day(date: Option<&str>) -> Option<[u32; 3]> {
     let mut fields = date?.split('.').map(|field| field.parse().unwrap_or(0));
     let day = [fields.next()?, fields.next()?, fields.next()?];
     (day[0] > 0).then_some(day)
 }
 
-/// A filter as options of the command line, and what it means for a game.
+/// A filter as command-line options, and the same condition as a function.
 type Case = (&'static [(&'static str, &'static str)], fn(&Game) -> bool);
 
 fn word(name: &Option<String>, letters: &str) -> bool {
@@ -125,7 +125,7 @@ const CASES: [Case; 34] = [
         game.codes[1].as_ref().is_some_and(|code| ("B91"..="C29").contains(&code.as_str()))
     }),
     (&[("white", "=O'Neil, 100%")], |game| game.names[0].as_deref() == Some("O'Neil, 100%")),
-    // Signs that are no letters part the words of a player's name.
+    // Punctuation separates the words of a player's name.
     (&[("white", "o'neil, 100%")], |game| {
         game.names[0].as_deref().is_some_and(|name| name.starts_with("O'Neil, 100"))
     }),
@@ -193,7 +193,7 @@ fn filter(options: &[(&str, &str)]) -> GameFilter {
     filter
 }
 
-/// Sorts games as an order says.
+/// Sorts games in the given order.
 fn sort(found: &mut [(&Game, u32)], order: HitOrder) {
     found.sort_by_key(|(game, ply)| {
         let elo = game.elo[0].zip(game.elo[1]).map_or(1, |(white, black)| -i64::from(white + black));
@@ -304,7 +304,7 @@ fn every_hostile_name_finds_its_own_games_only() {
     assert_eq!(database.select(&nobody).expect("a selection").unknown_names()[0].field, "white");
 }
 
-/// The first position of each game that fits, by a plain reading in the order of games.
+/// The first matching position of each game, by a scan in the order of games.
 fn first_fits(database: &Database, fits: impl Fn(&str) -> bool) -> Vec<(u32, u32)> {
     let mut statement = database
         .connection()
@@ -352,7 +352,7 @@ fn a_scan_gives_the_first_position_of_each_game_that_fits() {
                 database.select(&filter(options)).expect("a selection")
             };
             let orders = [HitOrder::Game, HitOrder::Rating, HitOrder::Date];
-            // All orders without a filter, one with each filter.
+            // All orders without a filter, and one order with each filter.
             for order in if index == 0 { &orders[..] } else { &orders[index % 3..][..1] } {
                 let order = *order;
                 for (limit, offset) in [(None, 0), (Some(4), 0), (Some(2), 3)] {

@@ -1,4 +1,4 @@
-//! Tables with rowids that are built as pages, held to what SQLite reads of them.
+//! Rowid tables that are built as pages, compared with what SQLite reads.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-/// An empty table with one column and an index, and another table.
+/// An empty table `t` with a rowid and a text, and an empty table without a rowid.
 fn empty(page_size: u32) -> (TempDir, Connection) {
     let directory = directory_for(0);
     let connection = Connection::open(directory.path().join("test.db")).unwrap();
@@ -26,7 +26,7 @@ fn root(connection: &Connection, name: &str) -> PageNumber {
     PageNumber(connection.query_row(query, [name], |row| row.get(0)).unwrap())
 }
 
-/// The record of NULL, which is the rowid, and a text.
+/// A record of NULL, which stands for the rowid, and a text.
 fn record(text: &str) -> Vec<u8> {
     let mut serial_type = 13 + 2 * text.len();
     let mut types = vec![(serial_type & 0x7f) as u8];
@@ -45,7 +45,7 @@ fn build(path: &Path, root: PageNumber, rows: &[(u32, String)]) -> Result<(), Bt
     file.finish()
 }
 
-/// Builds a table of these rows and compares it with them.
+/// Builds a table of these rows, and compares its contents with them.
 fn check(page_size: u32, rows: &[(u32, String)]) {
     let (directory, connection) = empty(page_size);
     let root = root(&connection, "t");
@@ -64,7 +64,7 @@ fn check(page_size: u32, rows: &[(u32, String)]) {
         assert_eq!(query.query_row([rowid], |row| row.get::<_, String>(0)).as_ref(), Ok(text));
     }
     drop(query);
-    // SQLite can go on with it.
+    // SQLite can change the table.
     connection.execute_batch("INSERT INTO t (text) VALUES ('more'); DELETE FROM t WHERE id % 3 = 0").unwrap();
     let sound: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(sound, "ok");
@@ -78,13 +78,13 @@ fn text(length: usize) -> String {
 fn any_number_of_rows() {
     for page_size in [512, 8192] {
         let per_leaf = page_size as usize / 64;
-        // Around the counts that fill one, two and three leaves.
+        // Numbers of rows that fill about one, two or three leaves.
         let edges = (1..4).flat_map(|leaves| leaves * per_leaf - 6..leaves * per_leaf + 3);
         for count in (0..4).chain(edges) {
             let rows: Vec<_> = (1..=count as u32).map(|rowid| (rowid, text(56))).collect();
             check(page_size, &rows);
         }
-        // As many leaves as fill a page above them, one more, and three levels.
+        // As many leaves as an interior page has room for, one more, and enough for three levels.
         let children = (page_size as usize - 12) / 11 + 1;
         for leaves in [children, children + 1, 4 * children] {
             let long = PageSize::new(page_size).unwrap().max_table_payload() - 20;

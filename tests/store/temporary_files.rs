@@ -1,4 +1,5 @@
-//! Where SQLite's temporary files are, which is the same for all of a process: the test runs in one of its own.
+//! The directory of SQLite's temporary files. It is a setting of the whole process, so the test runs in a separate
+//! process.
 
 #![cfg(target_os = "linux")]
 

@@ -1,4 +1,4 @@
-//! Positions in variations: hits, counts, scans and moves are those that python-chess finds in the same games.
+//! Positions in variations: hits, counts, scans and moves equal those that python-chess finds in the same games.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ struct Reached {
     uci: String,
 }
 
-/// Games as the database has them, and as python-chess reads them.
+/// Games in a database, and the same games as python-chess reads them.
 struct Sample {
     database: Database,
     positions: BTreeMap<Place, Reached>,
@@ -63,7 +63,7 @@ impl Sample {
         Some(Self { database, positions, games, _directory: directory })
     }
 
-    /// Where a position stands, in order.
+    /// The places of a position, in order.
     fn places(&self, fen: &str) -> Vec<Place> {
         self.positions.iter().filter(|(_, reached)| reached.fen == fen).map(|(&place, _)| place).collect()
     }
@@ -148,7 +148,7 @@ impl Sample {
         assert_eq!(found, expected, "{fen}");
     }
 
-    /// Looks at all lines for what a part of a placement fits.
+    /// Compares a scan of all lines for a part of a placement field.
     fn assert_scan(&self, part: &str, selection: &Selection, chosen: &BTreeSet<u32>) {
         let fits = |fen: &str| fen.split(' ').next().is_some_and(|placement| placement.contains(part));
         let mut first = BTreeMap::<u32, Place>::new();
@@ -179,7 +179,7 @@ impl Sample {
         }
     }
 
-    /// The selections that are tried, each with its games.
+    /// The tested selections, each with its games.
     fn selections(&self) -> Vec<(Selection, BTreeSet<u32>)> {
         let white = self.games[&1].white.clone().unwrap_or_default();
         let by_name = GameFilter { white: Some(NameFilter::Exactly(white.clone())), ..GameFilter::default() };
@@ -198,7 +198,7 @@ impl Sample {
         ]
     }
 
-    /// Compares every `every`th position of the variations, and those that stand in most of them.
+    /// Checks every `every`th position of the variations, and the positions that occur most often in them.
     fn assert_all(&self, every: usize) {
         let mut counts = BTreeMap::<&str, usize>::new();
         for (&(_, line, _), reached) in &self.positions {
@@ -226,7 +226,7 @@ impl Sample {
     }
 }
 
-/// What the script prints.
+/// The output of the script.
 fn script(words: &[&str], input: &Path) -> Option<String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/store/variations.py");
     let output = Command::new(python_with_chess()?).arg(script).args(words).arg(input).output();
@@ -235,7 +235,7 @@ fn script(words: &[&str], input: &Path) -> Option<String> {
     Some(String::from_utf8(output.stdout).expect("text"))
 }
 
-/// The games of a text that python-chess reads without an error: what is made of damaged ones is tested elsewhere.
+/// The games that python-chess reads without an error; damaged games are tested elsewhere.
 fn clean(text: &[u8]) -> Option<String> {
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), text).expect("written");
@@ -250,7 +250,7 @@ fn place(hit: &Hit) -> Place {
     (hit.game.game.0, hit.line, hit.ply.0)
 }
 
-/// A number that grows with a date; what is not known of it counts as 0.
+/// A number that grows with the date; unknown parts count as 0.
 fn day(game: &GameSummary) -> u32 {
     let date = game.date.as_deref().unwrap_or_default();
     let parts = date.split('.').zip([10_000, 100, 1]);
@@ -267,7 +267,7 @@ fn all_positions_of_nested_variations() {
     sample.assert_all(1);
 }
 
-/// Of the first `most` bytes of a collection.
+/// Checks the first `most` bytes of a collection.
 fn check_annotated_games(most: usize) {
     let Some(text) = part_of_corpus("annotated_mixed", most) else { return };
     let Some(text) = clean(&text) else { return };

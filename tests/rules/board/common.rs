@@ -1,9 +1,9 @@
-//! Tables of facts, and random legal play.
+//! Rows of data files, and random legal play.
 
 use pgndex::board::{MoveCode, Position};
 use proptest::prelude::*;
 
-/// The rows of a file in `tests/data`, each with its line number: the fields between tabs, as they stand.
+/// The rows of a file in `tests/data`, each with its line number and its tab-separated fields.
 pub(crate) fn rows(name: &str) -> Vec<(usize, Vec<String>)> {
     let path = format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -14,7 +14,7 @@ pub(crate) fn rows(name: &str) -> Vec<(usize, Vec<String>)> {
     rows
 }
 
-/// A position that needs nothing put right.
+/// The position of a FEN.
 pub(crate) fn position(fen: &str) -> Position {
     Position::from_fen(fen.as_bytes()).unwrap_or_else(|error| panic!("{fen}: {error}")).0
 }
@@ -71,7 +71,7 @@ pub(crate) fn starts() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Random legal play.
+/// A game of random legal moves.
 #[derive(Clone, Debug)]
 pub(crate) struct Play {
     pub(crate) start: String,
@@ -79,7 +79,7 @@ pub(crate) struct Play {
 }
 
 impl Play {
-    /// Goes through the game, and before each move calls `visit` with the position and the move that will be made in it.
+    /// Replays the game, and before each move calls `visit` with the position and the move.
     pub(crate) fn walk(
         &self,
         mut visit: impl FnMut(&Position, MoveCode) -> Result<(), TestCaseError>,
@@ -93,7 +93,8 @@ impl Play {
         Ok(position)
     }
 
-    /// A legal move; pawn moves, captures and castling are chosen more often than others, so that games change quickly.
+    /// A legal move. Pawn moves, captures and castling are chosen more often than others, so that the position changes
+    /// quickly.
     fn choose(position: &Position, choice: u16) -> Option<MoveCode> {
         let moves = legal(position);
         let rare: Vec<MoveCode> =
@@ -103,7 +104,7 @@ impl Play {
     }
 }
 
-/// Random legal play of at most `plies` half-moves.
+/// Random games of at most `plies` half-moves.
 pub(crate) fn plays(plies: usize) -> impl Strategy<Value = Play> {
     (starts(), prop::collection::vec(any::<u16>(), 0..plies))
         .prop_map(|(start, choices)| Play { start, choices })

@@ -1,4 +1,4 @@
-//! FENs as people give them, and keys.
+//! FENs as users write them, and position keys.
 
 use pgndex::board::{FenChange, Position, Setup, SetupError};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::common::{chess960_fen, plays, position, rows};
 use crate::properties::cases;
 
-/// The reason of `tests/data/fen.tsv` that an error stands for.
+/// The word for an error in `tests/data/fen.tsv`.
 fn reason(error: &SetupError) -> &'static str {
     match error {
         SetupError::Empty => "empty",
@@ -59,7 +59,7 @@ fn what_is_put_right_is_said() {
     assert_eq!(changes("4k3/8/8/8/8/8/8/4K3 w KQkq - 0 1"), [FenChange::Castling]);
     assert_eq!(changes(&format!("{board} w KQkq e3 0 1")), [FenChange::EnPassantDropped]);
     assert_eq!(changes("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2"), []);
-    // A pawn that comes from d7 over d6 has left both empty.
+    // A pawn that has moved from d7 to d5 leaves d7 and d6 empty.
     for fen in ["4k3/3n4/8/3pP3/8/8/8/4K3 w - d6 0 2", "3k4/8/3n4/3pP3/8/8/8/4K3 w - d6 0 2"] {
         assert_eq!(changes(fen), [FenChange::EnPassantDropped]);
     }
@@ -76,8 +76,8 @@ fn keys_are_those_of_polyglot() {
     }
 }
 
-/// The constants in the program are those another program prints: every one takes part in some key of one piece, right,
-/// file or side.
+/// The constants in the program equal those of another program. Each is checked with a key in which it occurs: of a
+/// piece, a castling right, an en-passant file, or the side to move.
 #[test]
 fn keys_of_single_pieces_are_polyglots_constants() {
     let path = format!("{}/tests/data/polyglot_random.txt", env!("CARGO_MANIFEST_DIR"));
@@ -96,7 +96,7 @@ fn keys_of_single_pieces_are_polyglots_constants() {
             if "pP".contains(letter) && !(8..56).contains(&square) {
                 continue;
             }
-            // Two ways to place the kings, so that one of them leaves the square free and Black, not to move, out of check.
+            // One of these placements of the kings leaves the square free, and Black, who is not to move, out of check.
             let found = [("a1", "h8"), ("h1", "a8"), ("a3", "h6"), ("e1", "b7"), ("d8", "g2"), ("h4", "c2")]
                 .into_iter()
                 .filter(|(white, black)| square != index(white) && square != index(black))
@@ -127,13 +127,13 @@ fn keys_of_single_pieces_are_polyglots_constants() {
     }
 }
 
-/// The ordinal of a square from its name.
+/// The number of a square, from its name.
 fn index(name: &str) -> usize {
     let bytes = name.as_bytes();
     usize::from(bytes[0] - b'a') + 8 * usize::from(bytes[1] - b'1')
 }
 
-/// The placement field of a board, written the simple way.
+/// The placement field of a FEN, written in a simple way.
 pub(crate) fn placement(board: &[Option<char>; 64]) -> String {
     let rank = |rank: usize| -> String {
         let squares: String =
@@ -163,7 +163,7 @@ proptest! {
         let _ = Position::from_fen(&text);
     }
 
-    /// Whatever is accepted is canonical once written, and then stays as it is.
+    /// An accepted FEN, once written, is canonical and does not change again.
     #[test]
     fn changed_fens_are_read_or_refused(
         play in plays(40),

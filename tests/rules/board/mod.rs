@@ -1,5 +1,5 @@
-//! The rules of chess, held against tables made with another program, against the model's worked examples and against
-//! naive twins of the fast paths.
+//! The rules of chess, compared with tables from another program, with the examples of the 0x88 model, and with simple
+//! implementations of the same rules.
 
 mod common;
 mod fen;

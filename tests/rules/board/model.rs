@@ -34,14 +34,14 @@ fn black_queen_to_h4() {
     assert_eq!(made.with_mate().model().bits(), 0x0373_37d0);
 }
 
-/// "For the SAN Ne2 the candidate c3 is refused (the king would stand in check) and g1 is the move", whichever of its
-/// squares the bishop pins from.
+/// "For the SAN Ne2 the candidate c3 is refused (the king would stand in check) and g1 is the move", from each of the
+/// squares from which the bishop can pin.
 #[test]
 fn knight_to_e2_is_not_the_pinned_one() {
     for fen in ["4k3/8/8/8/1b6/2N5/8/4K1N1 w - - 0 1", "4k3/8/8/b7/8/2N5/8/4K1N1 w - - 0 1"] {
         assert_eq!(resolve(fen, "Ne2").bits(), 0x0306_1440, "{fen}");
     }
-    // From d2 the bishop gives check and pins nothing: neither knight may go there.
+    // From d2, the bishop gives check and pins nothing; neither knight can move to e2.
     assert!(position("4k3/8/8/8/8/2N5/3b4/4K1N1 w - - 0 1").resolve(b"Ne2").is_err());
 }
 
@@ -115,7 +115,7 @@ fn every_form_of_san_is_read() {
     assert_eq!(resolve("4k3/8/6N1/8/5p2/8/6N1/4K3 w - - 0 1", "Ng6xf4").bits(), 0x0756_3543);
 }
 
-/// One move of each SPECIAL.
+/// One move for each value of SPECIAL.
 #[test]
 fn every_special_has_the_models_value() {
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -146,7 +146,8 @@ fn every_special_has_the_models_value() {
     assert_eq!((board.side(), board.halfmove_clock(), board.fullmove_number()), (Color::Black, 1, 1));
 }
 
-/// "A double pawn step sets the en-passant square; every other move clears it." It is kept only where a capture is legal.
+/// "A double pawn step sets the en-passant square; every other move clears it." The program keeps it only if a capture
+/// is legal.
 #[test]
 fn a_double_step_sets_the_en_passant_square() {
     let board = after(&Position::start(), "e4 a6 e5 d5");

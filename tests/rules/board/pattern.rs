@@ -1,4 +1,4 @@
-//! Patterns and material: held against a twin that goes back at every star, and against counting.
+//! Patterns and material signatures, compared with a simple matcher that backtracks at each star, and with counting.
 
 use pgndex::board::{Color, Material, MaterialSignature, Pattern, Piece, PieceKind, Position};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::common::{Play, plays};
 use crate::properties::cases;
 
-/// What stands on the squares of a rank: letters, and dots for empty squares.
+/// The squares of a rank: piece letters, and dots for empty squares.
 fn squares(rank: &str) -> Vec<u8> {
     let squares = rank.bytes().flat_map(|byte| match byte {
         b'1'..=b'8' => vec![b'.'; usize::from(byte - b'0')],
@@ -51,7 +51,7 @@ fn rank_fits(signs: &[u8], rank: &[u8]) -> bool {
     }
 }
 
-/// What a pattern means, the slow way.
+/// Matches a pattern in the simple, slow way.
 fn naive(pattern: &str, fen: &str) -> bool {
     let (mut pattern, mut fen) = (pattern.split(' '), fen.split(' '));
     let ranks = pattern.next().unwrap().split('/').zip(fen.next().unwrap().split('/'));
@@ -60,7 +60,7 @@ fn naive(pattern: &str, fen: &str) -> bool {
         && sides.all(|(asked, side)| asked == side)
 }
 
-/// A sign that fits what stands on a square, more or less.
+/// A sign that matches a square, or nearly.
 fn sign(square: u8, choice: u8) -> String {
     let letter = char::from(square);
     match choice % 16 {
@@ -104,7 +104,8 @@ proptest! {
         for (rank, text) in first.split(' ').next().unwrap().split('/').enumerate() {
             let signs = squares(text);
             let signs = signs.iter().zip(&choices[8 * rank..]);
-            // Stars in place of squares make ranks too long to be read; a whole one does not.
+            // With stars for single squares, a rank gets too long and is rejected; one star for the whole rank is
+            // allowed.
             let text: Vec<_> = signs.map(|(&square, &choice)| {
                 if mild && choice % 16 > 11 { "?".to_owned() } else { sign(square, choice) }
             }).collect();
@@ -152,7 +153,7 @@ proptest! {
         let signature = read("v").unwrap();
         prop_assert_eq!(read("-"), Ok(signature));
         prop_assert_eq!(read(""), Ok(signature));
-        // And it is told which side is White's.
+        // The order of the kings says which side is White's.
         let turned = MaterialSignature::parse(&format!("K{black}K{white}")).unwrap();
         prop_assert_eq!(turned, signature.reversed());
         prop_assert_eq!(turned.reversed(), signature);
@@ -172,7 +173,7 @@ proptest! {
     }
 }
 
-/// What the pattern `signs` says of one rank.
+/// Whether the pattern `signs` matches a rank.
 fn rank_matches(signs: &str, rank: &str) -> bool {
     let pattern = Pattern::parse(&format!("*/*/*/{signs}/*/*/*/*")).unwrap();
     pattern.matches(format!("8/p7/8/{rank}/8/8/8/K6k w - -").as_bytes())

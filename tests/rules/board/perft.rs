@@ -7,10 +7,10 @@ use pgndex::board::perft;
 
 use super::common::{position, rows};
 
-/// Rows with more leaf positions than this wait for the slow run.
+/// Rows with more leaf positions are left to the slow test.
 const QUICK: u64 = 5_000_000;
 
-/// Counts the given rows on all processors, the largest first.
+/// Counts the rows on all processors, the largest first.
 fn count(rows: Vec<(usize, Vec<String>)>) {
     let mut rows: Vec<(usize, String, u32, u64)> = rows
         .into_iter()

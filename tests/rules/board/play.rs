@@ -23,8 +23,8 @@ fn letters(position: &Position) -> [Option<char>; 64] {
     })
 }
 
-/// Whether a pawn of the side to move can legally capture en passant the one that has just gone to `victim`: the capture
-/// is set up on another board, and that board's rules tell whether the capturer's king could be taken.
+/// Whether a pawn of the side to move can legally capture the pawn that has just moved to `victim` en passant. The
+/// position after the capture is set up as a FEN, which is rejected if the capturing side's king could then be taken.
 fn can_capture_en_passant(position: &Position, victim: Square) -> bool {
     let side = position.side();
     let (rank, other) = if side == Color::White { (5, 'b') } else { (2, 'w') };
@@ -40,8 +40,8 @@ fn can_capture_en_passant(position: &Position, victim: Square) -> bool {
     })
 }
 
-/// The rights left by the second way: every right is struck whose king or rook is missing from its square. In Chess960 king
-/// or rook may castle without leaving its square, so that castling strikes the rights of its side besides.
+/// The castling rights by a second method: a right is lost if its king or rook is not on its original square. In
+/// Chess960, a king or rook may castle without leaving its square, so castling itself also ends the rights of its side.
 fn rights_by_looking(start: &Position, before: Castling, code: MoveCode, after: &Position) -> Castling {
     let mut rights = before.0;
     for color in [Color::White, Color::Black] {
@@ -62,7 +62,8 @@ fn rights_by_looking(start: &Position, before: Castling, code: MoveCode, after: 
 proptest! {
     #![proptest_config(cases(128))]
 
-    /// What is kept up to date move by move is what the whole board gives: key, check, FEN text, and all that a FEN says.
+    /// The values that are updated with each move equal those computed from the whole board: key, check, FEN text, and
+    /// all fields of the FEN.
     #[test]
     fn incremental_equals_full(play in plays(150)) {
         let mut text = FenText::new(&position(&play.start));
@@ -82,7 +83,8 @@ proptest! {
         })?;
     }
 
-    /// Going on from a FEN is the same as having come from the start, with all that no FEN comparison shows.
+    /// A position read from a FEN continues exactly like the position reached from the start, including state that no
+    /// FEN shows.
     #[test]
     fn continuing_from_a_fen_equals_replay_from_the_start(play in plays(100), cut in 0..100_usize) {
         let mut second: Option<Position> = None;
@@ -104,7 +106,7 @@ proptest! {
         }
     }
 
-    /// The two ways of keeping castling rights agree on every move.
+    /// Both methods for castling rights agree after every move.
     #[test]
     fn both_ways_of_striking_castling_rights_agree(play in plays(120)) {
         let start = position(&play.start);
@@ -119,7 +121,7 @@ proptest! {
         })?;
     }
 
-    /// The en-passant square stands after a double step exactly if a capture is legal, and never else.
+    /// The en-passant square is set only after a double step, and exactly when a capture is legal.
     #[test]
     fn en_passant_is_set_only_where_a_capture_is_legal(play in plays(150)) {
         play.walk(|board, code| {
@@ -133,7 +135,7 @@ proptest! {
         })?;
     }
 
-    /// `make` takes the legal moves and nothing else, and leaves the position as it is when it refuses.
+    /// `make` accepts exactly the legal moves, and leaves the position unchanged if it rejects a move.
     #[test]
     fn make_takes_legal_moves_and_no_others(
         play in plays(40),
@@ -153,7 +155,7 @@ proptest! {
                 4 => 0x0000_000f,
                 _ => 0x0f77_77ff,
             };
-            // Often a move whose pieces fit the board, with any squares.
+            // Often the bits of a move whose pieces fit the board, with some fields changed.
             let bits = pseudo.get(pick % pseudo.len().max(1)).map_or(0, |code| code.bits());
             let mut bits = bits & !mask | noise & mask;
             if noise & 1 << 31 != 0 {

@@ -1,4 +1,4 @@
-//! SAN, read and written.
+//! Reading and writing SAN.
 
 use pgndex::board::{MoveCode, PieceKind, Position, SanError, Special, Square};
 use proptest::prelude::*;
@@ -69,7 +69,7 @@ fn a_promotion_without_a_piece_is_distinguished() {
     }
 }
 
-/// En passant remarks stand before and after `+`; a rank alone tells which pawn captures, en passant too.
+/// The remark "e.p." may be before or after `+`. A rank alone can identify the capturing pawn, also en passant.
 #[test]
 fn en_passant_is_read_in_every_form() {
     let board = position("3k4/8/8/3pP3/8/8/8/4K3 w - d6 0 2");
@@ -79,7 +79,7 @@ fn en_passant_is_read_in_every_form() {
     }
 }
 
-/// What a SAN-like text says, read from its end as the model does.
+/// A text in SAN, parsed from its end, as in the model.
 struct Naive {
     letter: Option<u8>,
     file: Option<u8>,
@@ -133,13 +133,14 @@ impl Naive {
             return self.promotion.is_none()
                 && (is_goal || whole && board.castling_rook(board.side(), short) == Some(self.to));
         }
-        // A pawn of which nothing is said moves straight on.
+        // If only the target square of a pawn is given, it moves straight ahead.
         let straight =
             !pawn || self.file.is_some() || self.rank.is_some() || code.from().file() == self.to.file();
         straight && code.to() == self.to && code.promotion().map(|piece| piece.kind()) == self.promotion
     }
 
-    /// The move it means among those that can be made; castling written as the king's move only where no other move fits.
+    /// The move among those that can be made. A king's move to its castling square counts as castling only if no other
+    /// move fits.
     fn resolve(&self, board: &Position, moves: &[MoveCode]) -> Result<MoveCode, SanError> {
         if self.letter.is_none_or(|letter| letter == b'P')
             && self.file.or(self.rank).is_none()
@@ -160,7 +161,7 @@ impl Naive {
     }
 }
 
-/// All pseudo-legal moves that can be made, each tried on a board of its own.
+/// All pseudo-legal moves that can be made; each is tried on a copy of the board.
 fn makeable(board: &Position) -> Vec<MoveCode> {
     let mut moves = Vec::new();
     board.pseudo_legal_moves(&mut moves);
@@ -168,7 +169,7 @@ fn makeable(board: &Position) -> Vec<MoveCode> {
     moves
 }
 
-/// Holds what the resolver finds for a text against what trying every move finds.
+/// Compares the result of the resolver for a text with the result of trying every move.
 fn compare(board: &Position, moves: &[MoveCode], text: &[u8]) -> Result<(), TestCaseError> {
     let found = board.resolve(text);
     let agree = match Naive::parse(text).map(|naive| naive.resolve(board, moves)) {
@@ -180,7 +181,7 @@ fn compare(board: &Position, moves: &[MoveCode], text: &[u8]) -> Result<(), Test
     Ok(())
 }
 
-/// Forms in which a move can be written, right and nearly right.
+/// A move written in one of several forms, correct or nearly correct.
 fn form(board: &Position, code: MoveCode, which: usize) -> Vec<u8> {
     let (from, to) = (code.from().to_string(), code.to().to_string());
     let letter = match code.piece().unwrap().kind() {
@@ -206,7 +207,7 @@ fn form(board: &Position, code: MoveCode, which: usize) -> Vec<u8> {
 proptest! {
     #![proptest_config(cases(64))]
 
-    /// Every legal move has a SAN of its own, which means that move and no other.
+    /// Every legal move has a different SAN, which is read as that move.
     #[test]
     fn san_written_is_read_as_the_same_move(play in plays(80)) {
         play.walk(|board, _| {
@@ -222,7 +223,7 @@ proptest! {
         })?;
     }
 
-    /// The resolver finds what trying every move finds, for right texts and for slightly wrong ones.
+    /// The resolver agrees with trying every move, for correct and for slightly wrong texts.
     #[test]
     fn the_resolver_agrees_with_trying_every_move(
         play in plays(60),
@@ -249,7 +250,7 @@ proptest! {
         })?;
     }
 
-    /// The same for every piece, and every file a pawn could capture from, to every square: most of these moves are illegal.
+    /// The same for each piece to each square, and for pawn captures from each file; most of these moves are illegal.
     #[test]
     fn the_resolver_agrees_on_every_simple_text(play in plays(60)) {
         play.walk(|board, _| {
@@ -269,7 +270,7 @@ proptest! {
         })?;
     }
 
-    /// Whatever the bytes: a legal move or an error.
+    /// Any bytes are read as a legal move or rejected.
     #[test]
     fn any_bytes_are_a_legal_move_or_an_error(
         play in plays(30),

@@ -1,4 +1,4 @@
-//! The tables as the example prints them.
+//! The tables as the example program prints them.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Games by opening: the last of a game's positions that has a name, whatever the order of moves.
+//! The opening of a game is that of its last position with a name, whatever the order of moves.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ impl Indexed {
         Self { _directory: directory, database: Database::open_read_only(&target).expect("a database") }
     }
 
-    /// Code and name of each game, joined by `separator`; empty where there is none.
+    /// Code and name of the opening of each game, joined by `separator`; empty without an opening.
     fn openings(&self, separator: &str) -> Vec<String> {
         let sql = "SELECT ifnull(opening_eco || ?1 || opening, '') FROM games ORDER BY game_id";
         let mut query = self.database.connection().prepare(sql).expect("a query");
@@ -97,7 +97,7 @@ fn a_database_gives_the_names_of_positions() {
     let (polish, polish_fen) = (position.key(), position.canonical_fen());
     let opening = indexed.database.opening_of(polish, &polish_fen).expect("an answer");
     assert_eq!(opening.as_ref(), OpeningBook::built_in().get(&position));
-    // A key is not enough.
+    // The key alone is not enough.
     assert_eq!(indexed.database.opening_of(polish, &fen).expect("an answer"), None);
     let many = indexed.database.openings_of([(key, &*fen), (polish, &*polish_fen)]).expect("answers");
     assert_eq!(many, [None, opening]);
@@ -120,7 +120,7 @@ fn the_famous_games_have_the_openings_that_python_chess_finds() {
     assert!(found.iter().filter(|opening| !opening.is_empty()).count() > 50);
 }
 
-/// Whole games of a real collection, `size` bytes and a little more, and at least `count`.
+/// Checks the first `size` bytes of a real collection, up to the end of a game. There must be more than `count` games.
 fn check_real_games(size: usize, count: usize) {
     let (Some(list), Some(mut games)) = (shared("openings"), corpus("otb-40k")) else { return };
     games.truncate(pgndex::pgn::next_boundary(&games, size));
@@ -153,10 +153,10 @@ fn many_real_games_have_the_openings_that_python_chess_finds() {
     check_real_games(1_600_000, 2000);
 }
 
-/// Openings that come after so many plies are by chance; no line of the list is so long.
+/// After this many plies, a position with a name is a coincidence; no line of the list is as long.
 const MOST_PLIES: usize = 40;
 
-/// Of each game with a tag ECO: the code in the tag, and the opening that the built-in list finds.
+/// For each game with an ECO tag: the code in the tag, and the opening according to the built-in list.
 fn tagged_and_found(games: &[u8]) -> Vec<(String, Opening)> {
     let book = OpeningBook::built_in();
     let mut reader = Reader::new(games);
@@ -179,7 +179,7 @@ fn tagged_and_found(games: &[u8]) -> Vec<(String, Opening)> {
     found.into_iter().map(|(eco, id)| (eco, openings[id.0 as usize - 1].clone())).collect()
 }
 
-/// The tags come from several programs, which disagree: docs/indexing.md tells more.
+/// The tags come from several programs, which disagree; see docs/indexing.md.
 #[test]
 fn codes_agree_with_those_that_real_games_are_tagged_with() {
     let Some(games) = corpus("otb-40k") else { return };
@@ -207,6 +207,6 @@ fn codes_agree_with_those_that_real_games_are_tagged_with() {
             "Sicilian Defense: Nyezhmetdinov-Rossolimo Attack",
         ]
     );
-    // No name stands for a great part of the games, as those of a coarse list do.
+    // In a coarse list, one name would stand for a large part of the games.
     assert!(counts[0].1 < games.len() / 50, "{:?}", counts[0]);
 }

@@ -1,4 +1,4 @@
-//! Lists in every form, what is wrong with a list, and our own list.
+//! Lists of openings in every format, errors in lists, and the built-in list.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Names of openings: reading lists of them, and classifying games by them.
+//! Opening names: reading lists, and classifying games.
 
 mod classify;
 mod lists;
