@@ -370,7 +370,7 @@ mod help {
                   Show moves only: no comments, glyphs, variations, clocks or evaluations
 
               --novelty
-                  Show the first move whose position no game of an earlier day had
+                  Show the first move to a position that no game of an earlier day reached
 
               --json
                   The same as --format json
@@ -388,7 +388,7 @@ mod help {
               --ascii
                   Draw boards with letters instead of figures.
                   
-                  This is the default if the locale is not UTF-8, and where there are no colours.
+                  This is the default without colours, or if the locale is not UTF-8.
 
               --flip
                   Draw boards with Black at the bottom
@@ -404,7 +404,7 @@ mod help {
               --svg <FILE>
                   Write a picture of the board to this file, as SVG.
                   
-                  --flip turns it round.
+                  With --flip, Black is at the bottom.
 
               --overwrite
                   Replace the file if it exists
@@ -607,13 +607,13 @@ mod help {
                   Lower-case letters, chess symbols and the piece letters of other languages work too.
 
               --play <MOVES>
-                  The same in UCI notation: e2e4,c7c5
+                  The same moves in UCI notation: e2e4,c7c5
 
         Boards and pictures:
               --svg <FILE>
                   Write a picture of the board to this file, as SVG.
                   
-                  --flip turns it round.
+                  With --flip, Black is at the bottom.
 
               --overwrite
                   Replace the file if it exists

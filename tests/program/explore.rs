@@ -439,7 +439,7 @@ fn help_is_short() {
       <DB>  Database [env: PGNDEX_DB]
 
     Options:
-          --variations        Also count the moves of variations, in their own column
+          --variations        Also count moves in variations, in a separate column
       -n, --limit <N>         Number of moves, the most frequent first; 0 for all [default: 0]
           --side <SIDE>       Show results from this side's view [possible values: white, black]
           --versus <FILTERS>  Compare with the games that pass these other filters
@@ -452,7 +452,7 @@ fn help_is_short() {
     Position:
           --fen <FEN>      The position as a FEN
           --moves <MOVES>  Moves from the start position: "1. e4 c5 2. Nf3"
-          --play <MOVES>   The same in UCI notation: e2e4,c7c5
+          --play <MOVES>   The same moves in UCI notation: e2e4,c7c5
 
     Which games:
           --white <NAME>      White's name, or the beginning of one of its words
@@ -467,7 +467,7 @@ fn help_is_short() {
           --event <NAME>      The event's name, or the beginning of one of its words
           --opening <NAME>    Words of the opening's name, such as "sicilian najdorf"
           --eco <CODE>        The tag ECO: B90, B9 for B90 to B99, or a range B90-C19
-          --speed <SPEED>     Class of the time control, as at Lichess, such as blitz
+          --speed <SPEED>     Class of the time control, as defined by Lichess, such as blitz
           --source <PATH|ID>  Only games that were indexed from this file, given by path or number
 
     Boards and pictures:

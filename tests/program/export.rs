@@ -95,14 +95,14 @@ fn help() {
           --structure <FEN>      The pawn structure of this FEN; its other pieces do not matter
           --ending <KIND>        The kind of ending, such as rook or opposite-bishops
           --move <MOVE>          The move played from the position, such as "Qxh7#"
-          --for <PLIES>          At least this many positions in a row match
+          --for <PLIES>          At least this many consecutive positions must match
           --ply <PLIES>          Only positions at these plies: 20, 20-40, -40 or 60-
-          --then                 Put this between two descriptions: the second must match later
+          --then                 Put between two descriptions; the second must match later in the game
 
     Position:
           --fen <FEN>      The position as a FEN
           --moves <MOVES>  Moves from the start position: "1. e4 c5 2. Nf3"
-          --play <MOVES>   The same in UCI notation: e2e4,c7c5
+          --play <MOVES>   The same moves in UCI notation: e2e4,c7c5
 
     Which games:
           --white <NAME>      White's name, or the beginning of one of its words
@@ -117,7 +117,7 @@ fn help() {
           --event <NAME>      The event's name, or the beginning of one of its words
           --opening <NAME>    Words of the opening's name, such as "sicilian najdorf"
           --eco <CODE>        The tag ECO: B90, B9 for B90 to B99, or a range B90-C19
-          --speed <SPEED>     Class of the time control, as at Lichess, such as blitz
+          --speed <SPEED>     Class of the time control, as defined by Lichess, such as blitz
           --source <PATH|ID>  Only games that were indexed from this file, given by path or number
 
     … 18 more options: --help

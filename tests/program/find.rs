@@ -104,7 +104,7 @@ fn help() {
     Position:
           --fen <FEN>      The position as a FEN
           --moves <MOVES>  Moves from the start position: "1. e4 c5 2. Nf3"
-          --play <MOVES>   The same in UCI notation: e2e4,c7c5
+          --play <MOVES>   The same moves in UCI notation: e2e4,c7c5
           --like <FEN>     The positions most similar to this FEN, one per game
           --variations     Also search the variations of games
 
@@ -114,9 +114,9 @@ fn help() {
           --structure <FEN>      The pawn structure of this FEN; its other pieces do not matter
           --ending <KIND>        The kind of ending, such as rook or opposite-bishops
           --move <MOVE>          The move played from the position, such as "Qxh7#"
-          --for <PLIES>          At least this many positions in a row match
+          --for <PLIES>          At least this many consecutive positions must match
           --ply <PLIES>          Only positions at these plies: 20, 20-40, -40 or 60-
-          --then                 Put this between two descriptions: the second must match later
+          --then                 Put between two descriptions; the second must match later in the game
 
     Which games:
           --white <NAME>      White's name, or the beginning of one of its words
@@ -131,7 +131,7 @@ fn help() {
           --event <NAME>      The event's name, or the beginning of one of its words
           --opening <NAME>    Words of the opening's name, such as "sicilian najdorf"
           --eco <CODE>        The tag ECO: B90, B9 for B90 to B99, or a range B90-C19
-          --speed <SPEED>     Class of the time control, as at Lichess, such as blitz
+          --speed <SPEED>     Class of the time control, as defined by Lichess, such as blitz
           --source <PATH|ID>  Only games that were indexed from this file, given by path or number
 
     … 12 more options: --help
@@ -380,7 +380,7 @@ fn descriptions_one_after_the_other() {
     22,"Capablanca, José Raúl",,"Tartakower, Savielly",,1-0,1924.03.23,New York,New York USA,6,,68,35,w,Kg3,f3g3,5k2/p1p4R/1pr5/3p1pP1/P2P1P2/2P2K2/8/8 w - -
     "#);
     insta::assert_snapshot!(sample.stderr_of(2, &["--move", "e4", "--move", "e5"]), @"
-    error: --move is given twice; put --then between them for one after the other
+    error: --move is given twice; to match one after the other, put --then between them
 
     Usage: pgndex find [OPTIONS] <DB>
 

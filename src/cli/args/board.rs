@@ -12,7 +12,7 @@ pub(crate) const BOARDS: &str = "Boards and pictures";
 pub(crate) struct BoardArgs {
     /// Draw boards with letters instead of figures.
     ///
-    /// This is the default if the locale is not UTF-8, and where there are no colours.
+    /// This is the default without colours, or if the locale is not UTF-8.
     #[arg(help_heading = BOARDS, long, hide_short_help = true)]
     pub(crate) ascii: bool,
     /// Draw boards with Black at the bottom
@@ -30,7 +30,7 @@ pub(crate) struct BoardArgs {
 pub(crate) struct PictureArgs {
     /// Write a picture of the board to this file, as SVG.
     ///
-    /// --flip turns it round.
+    /// With --flip, Black is at the bottom.
     #[arg(help_heading = BOARDS, long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
     /// Replace the file if it exists

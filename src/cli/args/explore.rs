@@ -95,7 +95,7 @@ pub(crate) struct ExploreArgs {
     pub(crate) timing: bool,
 }
 
-/// Formats of what was played.
+/// Output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExploreFormat {
     Table,
@@ -113,23 +113,23 @@ struct VersusArgs {
 }
 
 impl ExploreArgs {
-    /// The side in whose view results are shown.
+    /// The side from whose view results are shown.
     pub(crate) fn side(&self) -> Option<Color> {
         self.side.map(Color::from)
     }
 
-    /// Which games count.
+    /// The games to count.
     ///
     /// # Errors
-    /// If no game can fit the filters.
+    /// If no game can match the filters.
     pub(crate) fn filter(&self) -> Result<GameFilter, WrongValue> {
         with_side(self.filter.filter()?, self.side())
     }
 
-    /// Which games count on the other side of a comparison, if there is one.
+    /// The games to compare with, if any.
     ///
     /// # Errors
-    /// If the text is not one of filters, or no game can fit them.
+    /// If the text cannot be parsed as filters, or no game can match them.
     pub(crate) fn versus(&self) -> Result<Option<GameFilter>, WrongValue> {
         let Some(text) = &self.versus else { return Ok(None) };
         let words = shell_words::split(text)
@@ -144,7 +144,7 @@ impl ExploreArgs {
         with_side(read.filter.filter()?, self.side()).map(Some)
     }
 
-    /// The option that a filter's field was given by.
+    /// The option for a field of the filter.
     pub(crate) fn option(&self, field: &str) -> String {
         let of_side = match self.side {
             Some(SideArg::White) => ["white", "black"],
@@ -162,7 +162,7 @@ impl ExploreArgs {
     }
 }
 
-/// The same games, those left out in which the filter's player did not have this side.
+/// The same games, without those in which the filter's player did not have this side.
 fn with_side(filter: GameFilter, side: Option<Color>) -> Result<GameFilter, WrongValue> {
     let Some(side) = side else { return Ok(filter) };
     filter.with_side(side).map_err(|error| match error {

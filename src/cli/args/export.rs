@@ -97,7 +97,7 @@ pub(crate) struct ExportArgs {
 }
 
 impl ExportArgs {
-    /// What is described, if anything is.
+    /// The described positions, if any.
     ///
     /// # Errors
     /// Those of [`SequenceArgs::sequence`].
@@ -105,10 +105,10 @@ impl ExportArgs {
         self.described.sequence.sequence()
     }
 
-    /// Which positions are written of each game, if positions are.
+    /// Which positions of each game to write, if positions are written.
     ///
     /// # Errors
-    /// If an option does not go with what is written.
+    /// If an option conflicts with the output format.
     pub(in crate::cli) fn wanted<'c>(
         &self,
         sequence: Option<&'c PositionSequence>,
@@ -123,7 +123,7 @@ impl ExportArgs {
         Ok(WantedPositions { which, evaluated: self.evaluated })
     }
 
-    /// Looks whether the options go with what is written.
+    /// Checks whether the options fit the output format.
     fn check_format(&self) -> Result<(), WrongValue> {
         if self.plain && self.format.format != Some(ExportFormat::Pgn) {
             return Err(WrongValue(anyhow!(
@@ -150,14 +150,14 @@ impl ExportArgs {
         }
     }
 
-    /// What is drawn, if not all is written.
+    /// The random sample, if one is requested.
     pub(in crate::cli) fn sample(&self) -> Option<Sample> {
         let Self { sample, per_game, seed, .. } = *self;
         sample.map(|positions| Sample { positions, per_game, seed })
     }
 }
 
-/// What is written.
+/// The kind of output.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 pub(crate) struct ExportFormatArgs {
@@ -182,18 +182,18 @@ pub(crate) enum ExportFormat {
 }
 
 impl ExportFormatArgs {
-    /// Whether whole games are written.
+    /// Whether it has whole games.
     fn is_of_games(&self) -> bool {
         // Parquet files if there is no format.
         matches!(self.format, None | Some(ExportFormat::Pgn | ExportFormat::Csv))
     }
 }
 
-/// What positions are like, or at which plies they stand.
+/// Descriptions of positions, or only their plies.
 #[derive(Debug)]
 struct ExportSequenceArgs {
     sequence: SequenceArgs,
-    /// Told without a description.
+    /// Plies that are given without a description.
     plies: Option<PlyRange>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) enum SortArg {
 }
 
 impl SortArg {
-    /// The order in which hits come.
+    /// The order of the hits.
     pub(crate) const fn order(self) -> HitOrder {
         match self {
             Self::Game => HitOrder::Game,
@@ -39,7 +39,7 @@ impl SortArg {
 /// Heading of the options that choose games.
 pub(crate) const WHICH: &str = "Which games";
 
-/// Which games count: those for which all of this holds.
+/// The games that pass all of these filters.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FilterArgs {
     /// White's name, or the beginning of one of its words.
@@ -139,7 +139,7 @@ fn speed() -> impl TypedValueParser<Value = Speed> {
     })
 }
 
-/// Reads ECO codes. A file with names of openings was once given in their place.
+/// Reads ECO codes. Earlier versions expected a file with names of openings instead.
 pub(crate) fn eco(text: &str) -> Result<EcoRange, String> {
     text.parse().map_err(|error: FilterError| match Path::new(text).exists() {
         true => format!("{error}; give a file with names of openings with --openings"),
@@ -155,10 +155,10 @@ pub(crate) fn result(text: &str) -> Result<GameResult, &'static str> {
 }
 
 impl FilterArgs {
-    /// The filter that the arguments make.
+    /// The filter of these arguments.
     ///
     /// # Errors
-    /// If no game can fit it.
+    /// If no game can match it.
     pub(in crate::cli) fn filter(&self) -> Result<GameFilter, WrongValue> {
         let args = self.clone();
         let (player, opponent) = args.players()?;
@@ -190,14 +190,14 @@ impl FilterArgs {
         Ok(filter)
     }
 
-    /// The same games, those left out in which this is none of the players.
+    /// The same games, without those in which this is not one of the players.
     pub(in crate::cli) fn with_player(&self, name: &NameFilter) -> Self {
         let mut args = self.clone();
         args.player.insert(0, name.clone());
         args
     }
 
-    /// A player, and the one on the other side.
+    /// A player and the opponent.
     fn players(&self) -> Result<(Option<NameFilter>, Option<NameFilter>), WrongValue> {
         if self.opponent.is_some() && self.player.is_empty() {
             return Err(WrongValue(anyhow::anyhow!(

@@ -58,7 +58,7 @@ pub(crate) struct FindArgs {
     pub(crate) timing: bool,
 }
 
-/// What is looked for: a position, given in one of three ways, or positions that are described; all games if nothing.
+/// What to find: a position, given in one of three ways, described positions, or all games.
 #[derive(Args, Debug)]
 #[group(id = "target", multiple = true, args = ["fen", "moves", "play", "like", "pattern", "material", "structure", "ending", "played"])]
 pub(crate) struct FindTargetArgs {

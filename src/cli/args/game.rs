@@ -38,7 +38,7 @@ pub(crate) struct GameArgs {
     /// Show moves only: no comments, glyphs, variations, clocks or evaluations
     #[arg(long)]
     pub(crate) plain: bool,
-    /// Show the first move whose position no game of an earlier day had
+    /// Show the first move to a position that no game of an earlier day reached
     #[arg(long)]
     pub(crate) novelty: bool,
     /// Draw the board after these plies; 0 is the start, `end` the last position
@@ -53,7 +53,7 @@ pub(crate) struct GameArgs {
     pub(crate) picture: PictureArgs,
 }
 
-/// Games with numbers from `first` to `last`.
+/// The games with the numbers from `first` to `last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GameRange {
     /// The first game.
@@ -81,12 +81,12 @@ impl FromStr for GameRange {
     }
 }
 
-/// Where in a game a board is drawn.
+/// The place in a game where a board is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BoardPly {
     /// After this many plies.
     After(u32),
-    /// After the last.
+    /// After the last ply.
     End,
 }
 

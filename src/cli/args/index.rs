@@ -86,7 +86,7 @@ pub(crate) struct IndexArgs {
     pub(crate) report: ReportArgs,
 }
 
-/// What a database is made with. Additions keep to it, except for what they are given.
+/// The settings of a database. Later runs keep them, except for options that are given.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DatabaseSettingsArgs {
     /// What to do with repeated games.
@@ -124,7 +124,7 @@ pub(crate) struct DatabaseSettingsArgs {
 struct EncodingArg(Option<TextEncoding>);
 
 impl DatabaseSettingsArgs {
-    /// These options with what is given here.
+    /// `options` with the values that are given here.
     ///
     /// # Errors
     /// When the list of openings cannot be read.
@@ -141,7 +141,7 @@ impl DatabaseSettingsArgs {
         })
     }
 
-    /// These options for a database that was made with something, which counts where nothing is given.
+    /// `options` with the values that are given here, or else those of the database (`before`).
     pub(crate) fn or(&self, options: IndexOptions, before: DatabaseSettings) -> IndexOptions {
         IndexOptions {
             duplicates: match self.duplicates {
@@ -162,13 +162,13 @@ impl DatabaseSettingsArgs {
     }
 }
 
-/// Heading of the options on what a database has.
+/// Heading of the options on what is stored.
 const STORED: &str = "What is stored";
 
-/// Heading of the options on what is wrong with the input.
+/// Heading of the options for errors in the input.
 pub(crate) const WRONG: &str = "Errors in the input";
 
-/// What becomes of a game with an error.
+/// What to do with a game that has an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnProblemArg {
     /// Keep the moves before the error
@@ -179,7 +179,7 @@ pub(crate) enum OnProblemArg {
     Stop,
 }
 
-/// What becomes of games that repeat an earlier one.
+/// What to do with games that repeat an earlier one.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum DuplicatesArg {
     /// Keep all games, and do not look for duplicates

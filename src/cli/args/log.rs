@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::args::Command;
 
-/// Heading of the options on what a command reports.
+/// Heading of the options for messages.
 const MESSAGES: &str = "Messages";
 
 /// What a command reports while it works.
@@ -33,7 +33,7 @@ pub(crate) struct ReportArgs {
     pub(crate) json: bool,
 }
 
-/// Forms of what goes to standard error.
+/// Formats of the log on standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
     Text,
@@ -41,7 +41,7 @@ pub(crate) enum LogFormat {
 }
 
 impl Command {
-    /// The form of the command's log.
+    /// The format of the command's log.
     pub(crate) fn log_format(&self) -> LogFormat {
         let log = match self {
             Self::Index(args) => args.report.log,

@@ -9,10 +9,10 @@ use crate::cli::args::Memory;
 use crate::cli::args::log::ReportArgs;
 use crate::cli::args::within;
 
-/// Heading of the options on what the work may use.
+/// Heading of the options for resources.
 const RESOURCES: &str = "Resources";
 
-/// How many threads work.
+/// The number of threads.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ThreadsArgs {
     /// Threads, at most 256 [default: one per processor]
@@ -20,7 +20,7 @@ pub(crate) struct ThreadsArgs {
     pub(crate) threads: Option<u16>,
 }
 
-/// What the work may use.
+/// The resources that a command may use.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct WorkArgs {
     #[command(flatten)]
@@ -38,7 +38,7 @@ pub(crate) struct WorkArgs {
 }
 
 impl WorkArgs {
-    /// Options that say this, and nothing else.
+    /// The options with these resources, and defaults for everything else.
     pub(crate) fn options(&self) -> IndexOptions {
         let default = IndexOptions::default();
         IndexOptions {

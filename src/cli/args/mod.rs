@@ -1,4 +1,4 @@
-//! The arguments, a file per command. Only here and where they are read is clap known.
+//! The arguments: one file per command. Only these modules and the code that parses arguments use clap.
 
 mod access;
 mod backup;
@@ -86,12 +86,12 @@ pub(crate) enum RowFormat {
     Csv,
 }
 
-/// A value of an argument that cannot be read. clap reports those that need no board.
+/// The error for an invalid value of an argument that clap cannot check.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) struct WrongValue(pub(crate) anyhow::Error);
 
-/// Reads a whole number of a range.
+/// Parses a whole number in a range.
 pub(crate) fn within<N: FromStr<Err = ParseIntError> + PartialOrd + Display>(
     range: RangeInclusive<N>,
 ) -> impl Fn(&str) -> Result<N, String> + Clone
@@ -113,7 +113,7 @@ where
     }
 }
 
-/// Whether a text is a number below zero, or a zero with a sign.
+/// Whether a text is a negative number, or a zero with a sign.
 fn is_negative(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or_default();
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())

@@ -12,7 +12,7 @@ use crate::cli::args::within;
 /// Heading of the options on Parquet files.
 pub(crate) const PARQUET: &str = "Parquet";
 
-/// Reads the directory of Parquet files, or refuses it where the program cannot write and read them.
+/// Reads the directory of Parquet files. Fails if the program was built without Parquet.
 pub(crate) fn directory() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|directory| match cfg!(feature = "parquet") {
         true => Ok(directory),
@@ -42,9 +42,9 @@ pub(crate) struct ParquetLayoutArgs {
 
 #[cfg(feature = "parquet")]
 impl ParquetLayoutArgs {
-    /// What to say of files that were written, if they are many and small because of the dates.
+    /// A note about the written files if they are many and small because of the partitions.
     pub(crate) fn note_on(&self, files: u64, bytes: u64) -> Option<&'static str> {
-        // So many tables and ranges of keys there are in any case.
+        // Even without partitions there can be this many files: one for each table and range of keys.
         const FEW: u64 = 800;
         const SMALL: u64 = 1 << 20;
         let is_parted = self.partition_by != PartitionByArg::None;

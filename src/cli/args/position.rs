@@ -1,4 +1,4 @@
-//! Which position.
+//! Options that give a position.
 
 use anyhow::anyhow;
 use clap::Args;
@@ -25,7 +25,7 @@ pub(crate) struct PositionArgs {
     /// Lower-case letters, chess symbols and the piece letters of other languages work too.
     #[arg(help_heading = POSITION, long, value_name = "MOVES")]
     pub(crate) moves: Option<String>,
-    /// The same in UCI notation: e2e4,c7c5
+    /// The same moves in UCI notation: e2e4,c7c5
     #[arg(help_heading = POSITION, long, value_name = "MOVES")]
     pub(crate) play: Option<String>,
 }
@@ -90,7 +90,7 @@ pub(crate) fn read_fen(fen: &str) -> Result<PositionQuery, WrongValue> {
     })
 }
 
-/// What is wrong with the moves that an option gives.
+/// The error for the moves of an option.
 #[derive(Debug, thiserror::Error)]
 #[error("{option}: {error}")]
 struct OfOption {

@@ -1,4 +1,4 @@
-//! Descriptions of positions, one after the other.
+//! Sequences of position descriptions.
 
 use anyhow::Context as _;
 use clap::error::ErrorKind;
@@ -8,19 +8,19 @@ use pgndex::query::{PositionSequence, Step};
 
 use crate::cli::args::{WrongValue, within};
 
-/// What positions are like, as it stands on the command line: one or more descriptions, parted by `--then`.
+/// The position descriptions on the command line, separated by `--then`.
 #[derive(Debug, Default)]
 pub(crate) struct SequenceArgs {
     /// The descriptions; none if nothing is described.
     steps: Vec<StepArgs>,
-    /// Whether colours are reversed too.
+    /// Whether positions with the colours reversed match too.
     either: bool,
-    /// Whether left and right are changed round too.
+    /// Whether positions with left and right exchanged match too.
     mirror: bool,
 }
 
 impl SequenceArgs {
-    /// What is described, if anything is.
+    /// The described positions, if any.
     ///
     /// # Errors
     /// When a description cannot be read.
@@ -46,7 +46,7 @@ struct StepArgs {
 }
 
 impl StepArgs {
-    /// Whether it says nothing of positions.
+    /// Whether no describing option is given.
     const fn is_empty(&self) -> bool {
         self.pattern.is_none()
             && self.material.is_none()
@@ -71,7 +71,7 @@ impl StepArgs {
     }
 }
 
-/// Reads what an option gives.
+/// Parses the value of an option.
 fn read<T, E: std::error::Error + Send + Sync + 'static>(
     option: &str,
     text: Option<&str>,
@@ -122,7 +122,7 @@ impl ValueEnum for EndingArg {
 #[derive(Clone, Copy, Debug)]
 struct EndingArg(Ending);
 
-/// The options as clap knows them: each may stand once before each `--then` and after the last.
+/// The options for clap. Each may occur once before each `--then` and once after the last one.
 #[derive(Args, Debug)]
 struct Options {
     /// Pieces on squares: a FEN's placement with wildcards.
@@ -156,7 +156,7 @@ struct Options {
     /// In `export` this works without a description too.
     #[arg(long = "ply", value_name = "PLIES", value_parser = read_plies, allow_hyphen_values = true, help_heading = DESCRIPTION)]
     plies: Vec<PlyRange>,
-    /// Put this between two descriptions.
+    /// Put between two descriptions; the second must match later in the game.
     ///
     /// A position must match the first description, and a later position of the game the second.
     #[arg(long, num_args = 0, default_missing_value = "true", help_heading = DESCRIPTION)]
@@ -173,14 +173,14 @@ const DESCRIPTION: &str = "Positions by description";
 
 /// The options that describe positions.
 const DESCRIBING: [&str; 5] = ["pattern", "material", "structure", "ending", "played"];
-/// Those that only say more of a description.
+/// The options that refine a description.
 const ASIDE: [&str; 5] = ["lasting", "plies", "then", "either", "mirror"];
-/// What these are called on the command line.
+/// Their names on the command line.
 const ASIDE_OPTIONS: [&str; 5] = ["--for", "--ply", "--then", "--either", "--mirror"];
 const DESCRIBING_OPTIONS: &str = "--pattern, --material, --structure, --ending or --move";
 
 impl SequenceArgs {
-    /// Adds the options; `excludes` tells with which others each of them cannot be used.
+    /// Adds the options; `excludes` returns the options that conflict with a given one.
     pub(super) fn options(command: Command, excludes: impl Fn(&str) -> &'static [&'static str]) -> Command {
         Options::augment_args(command).mut_args(|option| {
             let is_own = |name: &&&str| option.get_id() == **name;
@@ -191,7 +191,7 @@ impl SequenceArgs {
         })
     }
 
-    /// Reads them, and gives back the plies that are told without a description, if they can be.
+    /// Reads the options. With `plies_alone`, also returns the plies that are given without a description.
     pub(super) fn read(
         matches: &ArgMatches,
         plies_alone: bool,
@@ -253,7 +253,7 @@ impl FromArgMatches for SequenceArgs {
     }
 }
 
-/// Where the values of an option stand on the command line; none where it is not given.
+/// The indices of an option's values on the command line; empty if it is not given.
 fn places(matches: &ArgMatches, name: &str) -> Vec<usize> {
     if matches.value_source(name) != Some(clap::parser::ValueSource::CommandLine) {
         return Vec::new();
@@ -261,7 +261,7 @@ fn places(matches: &ArgMatches, name: &str) -> Vec<usize> {
     matches.indices_of(name).into_iter().flatten().collect()
 }
 
-/// Puts values where they belong.
+/// Assigns each value to its description: before or after each `--then`.
 struct Fill<'f> {
     matches: &'f ArgMatches,
     parts: &'f [usize],
@@ -280,7 +280,7 @@ impl Fill<'_> {
             let step = self.parts.iter().filter(|&&part| part < at).count();
             if place(&mut self.steps[step]).replace(value).is_some() {
                 let message =
-                    format!("{option} is given twice; put --then between them for one after the other");
+                    format!("{option} is given twice; to match one after the other, put --then between them");
                 return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
             }
         }

@@ -13,7 +13,7 @@ pub(crate) struct Memory(pub(crate) ByteSize);
 impl FromStr for Memory {
     type Err = SizeError;
 
-    /// Reads a [`ByteSize`] that is enough for a run; less than that is a number without its unit.
+    /// Parses a [`ByteSize`] that is large enough for a run. A smaller number probably lacks its unit.
     fn from_str(text: &str) -> Result<Self, SizeError> {
         const LEAST: ByteSize = ByteSize(1 << 20);
         match text.parse::<ByteSize>()? {
@@ -23,19 +23,19 @@ impl FromStr for Memory {
     }
 }
 
-/// Why a text is no size.
+/// Why a text is not a valid size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SizeError {
     /// It is not a number with a unit.
     #[error("not a size; write it as 512M, 4G or a number of bytes")]
     Unreadable,
-    /// There is no room for anything.
+    /// It is zero.
     #[error("must be more than 0")]
     Zero,
     /// It is less than any run needs.
     #[error("too small; the minimum is 1M (a number without a unit is in bytes; units are K, M, G and T)")]
     TooSmall(u64),
-    /// It does not fit 64 bits.
+    /// It does not fit in 64 bits.
     #[error("too large")]
     TooLarge,
 }

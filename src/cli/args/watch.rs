@@ -38,7 +38,7 @@ pub(crate) struct WatchArgs {
     pub(crate) interval: u64,
     /// Add the files that are ready, and exit.
     ///
-    /// It waits once for files that have just changed, up to a minute. The exit status is that of `index`.
+    /// The command waits once for files that have just changed, for up to a minute. The exit status is that of `index`.
     #[arg(long)]
     pub(crate) once: bool,
     #[command(flatten)]

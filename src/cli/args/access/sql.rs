@@ -57,14 +57,14 @@ fn parameter(text: &str) -> Result<(String, Value), &'static str> {
     Ok((name.to_owned(), parameter_value(value)))
 }
 
-/// The name of a parameter without its sign, if it can be one.
+/// The name of a parameter without its sign, if it is valid.
 pub(crate) fn parameter_name(text: &str) -> Option<&str> {
     let name = text.strip_prefix([':', '@', '$', '?']).unwrap_or(text);
     let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
     is_name.then_some(name)
 }
 
-/// A parameter's value: a number if it looks like one, else a text, from which quotes around it are taken.
+/// A parameter's value: a number if it looks like one, otherwise a text without its surrounding quotes.
 pub(crate) fn parameter_value(text: &str) -> Value {
     let quoted = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
     if let Some(text) = quoted('\'').or_else(|| quoted('"')) {
@@ -75,7 +75,7 @@ pub(crate) fn parameter_value(text: &str) -> Value {
     number.unwrap_or_else(|| Value::Text(text.to_owned()))
 }
 
-/// A query may begin with a comment, which looks like an option; a mistyped option must not be taken for a comment.
+/// A query may begin with a comment, which looks like an option; a mistyped option must not be treated as a comment.
 pub(crate) fn query_text(text: &str) -> Result<String, &'static str> {
     let is_option = text.len() > 1 && text.starts_with('-') && !text.contains(char::is_whitespace);
     if is_option { Err("there is no such option") } else { Ok(text.to_owned()) }
@@ -94,7 +94,7 @@ pub(crate) enum SqlFormat {
 }
 
 impl SqlFormat {
-    /// Whether it is read by people rather than programs.
+    /// Whether people rather than programs read it.
     pub(crate) const fn is_for_people(self) -> bool {
         matches!(self, Self::Table | Self::Box | Self::Md | Self::Line)
     }
