@@ -402,7 +402,7 @@ def tell_nothing(browser, base):
         "/view/search?material=KQQQvKQQQ": "No game has such a position",
         "/view/player?name=Nobody+at+all": "No player is called “Nobody at all”",
         "/view/openings?player=Nobody+at+all": "No player is called",
-        "/view/statistics?since=2999": "No game fits the filters",
+        "/view/statistics?since=2999": "No game passes the filters",
         "/view/sql?sql=SELECT+1+WHERE+0": "Press Run to see the rows",
         "/view/search?pattern=xyz": "attern",
     }
@@ -422,7 +422,7 @@ def tell_names(browser, base):
             visit = Visit(page, f"names at {path}")
             visit.open(f"{base}{path}?player=a")
             notes = page.locator(".name-notes")
-            check(re.search(r"“a” fits [\d,]+ players", notes.inner_text()) is not None, f"{visit.name}: several are told: {notes.inner_text()!r}")
+            check(re.search(r"“a” matches [\d,]+ players", notes.inner_text()) is not None, f"{visit.name}: several are told: {notes.inner_text()!r}")
             name = notes.locator("a").first.inner_text()
             notes.locator("a").first.click()
             visit.settle()
@@ -436,7 +436,7 @@ def tell_names(browser, base):
         visit = Visit(page, "names at the player")
         visit.open(f"{base}/view/player?name=a&opponent=b")
         text = page.locator(".name-notes").inner_text()
-        check("“b” fits" in text and "“a”" not in text, f"{visit.name}: the opponents are told: {text!r}")
+        check("“b” matches" in text and "“a”" not in text, f"{visit.name}: the opponents are told: {text!r}")
         visit.check_console()
 
 
@@ -506,7 +506,7 @@ def tell_wrong(browser, base):
         visit.settle()
         check("play=e2e4,e7e5" in page.url, f"what is long is read: {page.url}")
         visit.open(f"{base}/?play=e2e5")
-        check(heading.inner_text() == "This cannot be played", f"no move: {heading.inner_text()}")
+        check(heading.inner_text() == "This line cannot be played", f"no move: {heading.inner_text()}")
         page.route(re.compile("/api/"), lambda route: route.abort())
         visit.open(f"{base}/?play=e2e4")
         text = page.locator("main").inner_text()

@@ -1,4 +1,4 @@
-// The address of the page: every state has one.
+// The address of the page: every state of the page has its own address.
 
 /** The filters, named as in the API. */
 export const FILTERS = [

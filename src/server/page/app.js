@@ -87,7 +87,7 @@ function schemeSwitch() {
     say(names[scheme]);
     try {
       localStorage.setItem("scheme", scheme);
-    } catch { /* it holds until the page is left */ }
+    } catch { /* The choice lasts until the page is closed. */ }
   });
   return button;
 }

@@ -1,4 +1,4 @@
-// Elements from data. Text goes in as text: nothing here reads markup.
+// Makes elements from data. Text is always inserted as text, never as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -51,7 +51,7 @@ const ICONS = {
   turn: "M5 13V3M2 6l3-3 3 3M11 3v10M8 10l3 3 3-3",
 };
 
-/** A small sign for a button that also has a text. */
+/** A small icon for a button that also has a text. */
 export function icon(name) {
   const path = svg("path", { d: ICONS[name], fill: name === "turn" ? "none" : "currentColor", stroke: "currentColor", "stroke-width": 1.5, "stroke-linejoin": "round", "stroke-linecap": "round" });
   return svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", class: "icon-image" }, path);
@@ -130,8 +130,8 @@ export async function copy(text, button) {
     button.textContent = "Copied";
     say("Copied");
   } catch {
-    button.textContent = "Not allowed here";
-    say("The browser does not allow copying here");
+    button.textContent = "Copying is not allowed";
+    say("The browser does not allow copying on this page");
   }
   setTimeout(() => { button.textContent = label; }, 1500);
 }

@@ -1,5 +1,5 @@
 // <chess-board>: shows a position, and reports a move that the user makes by dragging, by two clicks or by keys.
-// It knows no rules: it gets the legal moves.
+// It does not know the rules: it is given the legal moves.
 
 import { h, put, say } from "../dom.js";
 import { arrowShape } from "./arrows.js";
@@ -134,7 +134,7 @@ class ChessBoard extends HTMLElement {
       cell.tabIndex = square === this.#cursor ? 0 : -1;
       const words = [square, signName(sign, this.#editing)];
       if (is.check) words.push("in check");
-      if (is.target) words.push("can go here");
+      if (is.target) words.push("possible target");
       cell.setAttribute("aria-label", words.filter(Boolean).join(", "));
       cell.setAttribute("aria-selected", is.picked);
     }
@@ -206,7 +206,7 @@ class ChessBoard extends HTMLElement {
       const names = this.#movesFrom(square).map(target);
       say(`${signName(this.#squares.get(square))} on ${square} picked. It can go to ${[...new Set(names)].join(", ")}`);
     } else if (this.#moves.length > 0) {
-      say(isOwn ? "Put down" : `Nothing on ${square} can move now`);
+      say(isOwn ? "Piece deselected" : `There is no piece on ${square} that can move now`);
     }
   }
 

@@ -110,7 +110,7 @@ class Explorer {
     this.#ask(fen, play);
   }
 
-  /** Whether moves are the beginning of a line of the tree: then the user goes back in it, and the rest stays. */
+  /** Whether moves are the beginning of a line of the tree: then the user stepped back in this line, and its rest is kept. */
   #isPrefix(play) {
     let node = this.#tree.root;
     for (const uci of play ? play.split(",") : []) {
@@ -135,9 +135,9 @@ class Explorer {
         put(parts.heading, "Explorer");
         return false;
       }
-      put(parts.heading, "This cannot be played");
+      put(parts.heading, "This line cannot be played");
       put(parts.tools);
-      put(parts.line, h("p", {}, h("a", { href: changed({ play: null, tree: null, fen: null }) }, "Begin at the start")));
+      put(parts.line, h("p", {}, h("a", { href: changed({ play: null, tree: null, fen: null }) }, "Go to the start position")));
       return false;
     });
     put(parts.sides, sideChoice());
@@ -275,14 +275,14 @@ class Explorer {
     const side = answer.color === "black" ? "Black" : "White";
     const isLate = answer.moves.some((move) => move.lastYear !== undefined && move.lastYear !== null);
     const columns = [
-      { head: "Move", cell: (move) => (move.san ? h("a", { href: after(move), class: "table-move" }, move.san) : h("abbr", { title: "All of them" }, "Σ")), kind: "name" },
+      { head: "Move", cell: (move) => (move.san ? h("a", { href: after(move), class: "table-move" }, move.san) : h("abbr", { title: "All moves" }, "Σ")), kind: "name" },
       { head: "Games", cell: (move) => number(total(move)), kind: "num" },
       { head: "Share", cell: (move) => (move.san ? shareCell(total(move), all) : ""), kind: "num share-column" },
       { head: "White, draws, Black", cell: resultBar, kind: "bar-column" },
       answer.color && { head: "Score", title: `Points of ${side} in percent`, cell: (move) => score(recordOf(move, answer.color)), kind: "num minor" },
       answer.color && { head: "Perf.", title: `Performance rating of ${side}, of ${FEW} games or more`, cell: (move) => (total(move) >= FEW ? move.performance ?? "–" : "–"), kind: "num minor" },
       { head: "Rating", title: "Mean rating of the players who made the move", cell: (move) => (move.san ? move.averageRating ?? "–" : ""), kind: answer.color ? "num minor3" : "num minor" },
-      isLate && { head: "Last", title: "The last year in which it was played", cell: (move) => move.lastYear ?? "–", kind: "num minor" },
+      isLate && { head: "Last", title: "The last year in which the move was played", cell: (move) => move.lastYear ?? "–", kind: "num minor" },
       { head: "Opening", cell: (move) => openingCell(move.opening, answer.opening), kind: "text minor2" },
     ].filter(Boolean);
     const rowOf = (move) => ({ on: {
@@ -353,8 +353,8 @@ class Explorer {
       input.value = "";
       this.#play(fits[0].uci);
     } else {
-      say(fits.length > 1 ? `${text} can be several moves: ${fits.map((move) => move.san).join(", ")}` : `${text} is no move here`);
-      input.setCustomValidity(fits.length > 1 ? "Several moves can be written like this" : "No such move here");
+      say(fits.length > 1 ? `${text} can be several moves: ${fits.map((move) => move.san).join(", ")}` : `${text} is not a legal move here`);
+      input.setCustomValidity(fits.length > 1 ? "Several moves match" : "Not a legal move here");
       input.reportValidity();
       input.addEventListener("input", () => input.setCustomValidity(""), { once: true });
     }
@@ -383,7 +383,7 @@ class Explorer {
   async #paste(text, replace = false) {
     const isFen = /^[1-8pnbrqkPNBRQK]+(\/[1-8pnbrqkPNBRQK~]+){7}/.test(text.trim());
     const query = new URLSearchParams({ [isFen ? "fen" : "moves"]: text.trim() });
-    if (query.toString().length > LONGEST) return "This is too long. Leave out comments and variations.";
+    if (query.toString().length > LONGEST) return "This text is too long. Leave out comments and variations.";
     try {
       const answer = await position(query);
       const play = answer.line.map((move) => move.uci).join(",");

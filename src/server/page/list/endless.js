@@ -73,7 +73,7 @@ export class Endless {
     const { end } = this.#parts;
     this.#observer.disconnect();
     if (this.#list.isDone) {
-      put(end, h("p", { class: "hint" }, `${this.#list.games.length === 1 ? "The only one is" : `All ${count(this.#list.games.length, "row")} are`} shown.`));
+      put(end, h("p", { class: "hint" }, `${this.#list.games.length === 1 ? "The only row is" : `All ${count(this.#list.games.length, "row")} are`} shown.`));
       return;
     }
     put(end, h("button", { type: "button", on: { click: () => this.#more() } }, "Show more"));

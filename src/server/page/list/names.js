@@ -1,11 +1,11 @@
-// The players that the filters' names match, if they are several or none.
+// The players that the names in filters match, if a name matches several players or none.
 
 import { count, h, number, put } from "../dom.js";
 import { changed, params } from "../address.js";
 import { Problem, apiAddress, get } from "../api.js";
 
 const FIELDS = { white: "White", black: "Black", player: "player", opponent: "opponent", event: "event", site: "site", opening: "opening" };
-const OF_ALL = "The games of all of them count.";
+const OF_ALL = "The games of all of them are counted.";
 
 /** The parameter with a name: the view of a player has its own. */
 const parameterOf = (field) => (field === "player" && params().get("name") ? "name" : field);
@@ -19,10 +19,10 @@ function askedName(field) {
 /** A link to the same view with a name that matches only one player. */
 const exactly = (field, name) => h("a", { href: changed({ [parameterOf(field)]: `=${name}`, cursor: null }) }, name);
 
-/** Names without a player, with links to similar names. */
+/** Names that do not occur in the database, with links to similar names. */
 export function unknownNames(names = []) {
   return names.map(({ field, near }) => {
-    const first = `No ${FIELDS[field] ?? field} is called ${askedName(field) ?? "so"}. `;
+    const first = `No ${FIELDS[field] ?? field} is called ${askedName(field) ?? "that"}. `;
     const links = near.map((name, at) => [at > 0 ? ", " : "", exactly(field, name)]);
     return h("p", {}, first, near.length > 0 ? ["Did you mean ", links, "?"] : null);
   });
@@ -33,11 +33,11 @@ function severalPlayers(several = []) {
     const links = most.map(({ name, games }, at) => [at > 0 ? ", " : "", exactly(field, name), ` (${number(games)})`]);
     const rest = players - most.length;
     const more = links.length > 0 ? [" Most games: ", links, rest > 0 ? ` and ${number(rest)} more.` : "."] : null;
-    return h("p", {}, `${askedName(field) ?? `This ${FIELDS[field]}`} fits ${count(players, "player")}. ${OF_ALL}`, more);
+    return h("p", {}, `${askedName(field) ?? `This ${FIELDS[field]}`} matches ${count(players, "player")}. ${OF_ALL}`, more);
   });
 }
 
-/** A section that shows them; `left` are fields that the view shows itself. */
+/** A section with notes about names that match several players or none; `left` are fields that the view shows itself. */
 export class NameNotes {
   #left;
   #key = null;
@@ -48,7 +48,7 @@ export class NameNotes {
     this.element = h("div", { class: "name-notes hint", role: "status" });
   }
 
-  /** Requests the players that the filters' names match. */
+  /** Requests the players that the names in filters match. */
   async update(filters) {
     const query = new URLSearchParams(filters);
     const key = apiAddress("/api/filter", query);
@@ -62,7 +62,7 @@ export class NameNotes {
     }
     this.#controller = new AbortController();
     this.element.setAttribute("aria-busy", "true");
-    // The view shows errors of filters, because it requests their games.
+    // The view reports invalid filters, because it requests games with them.
     const answer = await get("/api/filter", query, this.#controller.signal).catch((error) => {
       if (error instanceof Problem || error.name === "AbortError") return null;
       throw error;

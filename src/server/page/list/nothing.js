@@ -8,7 +8,7 @@ import { unknownNames } from "./names.js";
 
 const clear = () => (filtersOf(params()).size > 0 ? h("p", {}, h("a", { href: withoutFilters() }, "Remove the filters")) : null);
 
-/** The server's reasons for an empty list. The filters show names without a player, except those given here. */
+/** The server's reasons for an empty list. The notes below the filters already list unknown names, except those in `unknown`. */
 export function whyNothing(nothing, unknown = []) {
   const [kind, told] = Object.entries(nothing ?? {})[0] ?? ["none", {}];
   const names = unknownNames(unknown);
@@ -16,7 +16,7 @@ export function whyNothing(nothing, unknown = []) {
   switch (kind) {
     case "not_reached": {
       const line = told.line?.to;
-      const followed = line ? h("p", {}, `Games follow the line for ${count(line.moves, "move")}.`) : null;
+      const followed = line ? h("p", {}, `Games reached the position after ${count(line.moves, "half-move")} of this line, but none went further.`) : null;
       return empty("No game reached this position.", followed, names);
     }
     case "filtered_out":
@@ -27,13 +27,13 @@ export function whyNothing(nothing, unknown = []) {
     case "all_skipped":
       return empty("There are no more games.");
     default:
-      return empty(filtersOf(params()).size > 0 ? "No game fits the filters." : "There are no games here.", names, clear());
+      return empty(filtersOf(params()).size > 0 ? "No game passes the filters." : "There are no games here.", names, clear());
   }
 }
 
 /**
- * Requests the reason why no game matches, and shows it in an element. `own` are filters that the view
- * has instead of the bar.
+ * Requests the reason why no game matches, and shows it in an element. `own` are filters for which the view has
+ * its own fields.
  */
 export async function tellWhyNothing(box, asked = filtersOf(params()), own = []) {
   const first = whyNothing(null);

@@ -1,4 +1,4 @@
-// A tree of moves: a line with its variations. It knows no rules; each move comes with the position after it.
+// A tree of moves: a line with its variations. It does not know the rules: each move is given with the position after it.
 
 import { START } from "../board/board.js";
 

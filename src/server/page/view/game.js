@@ -118,7 +118,7 @@ class Game {
   #problems() {
     const { problems, status, ply_count: plies } = this.#game;
     const texts = problems.map((problem) => h("li", {}, `Line ${problem.line}: ${problem.message}`));
-    const state = status === "truncated" ? `This game breaks off after ${plies} half-moves: what follows could not be read.`
+    const state = status === "truncated" ? `Only the first ${plies} half-moves of this game could be read.`
       : status === "skipped" ? "The moves of this game were not read." : null;
     if (!state && texts.length === 0) return null;
     return h("div", { class: "message problem" }, state ? h("p", {}, state) : null, texts.length > 0 ? h("ul", {}, texts) : null);
@@ -165,7 +165,7 @@ class Game {
     let found = null;
     try {
       found = list.games.length > 0 || !isAll ? await list.around(id) : null;
-    } catch { /* a game without its list is still a game */ }
+    } catch { /* The game is shown without its neighbours. */ }
     if (!found && isAll) found = { previous: id > 1 ? { game_id: id - 1 } : null, next: { game_id: id + 1 }, at: null };
     this.#around = found;
     if (!found || this.#parts.root.isConnected === false) return;

@@ -97,7 +97,7 @@ class Openings {
       this.#root = group(answer.openings);
       this.#root.all = answer;
       const { trail, picture, table: box } = this.#parts;
-      put(this.#parts.answer, h("div", {}, trail, picture, h("p", { class: "hint" }, "Size is the number of games; the darker, the better Black scores. Click an opening to see its variations.")), box);
+      put(this.#parts.answer, h("div", {}, trail, picture, h("p", { class: "hint" }, "The size shows the number of games. The darker an opening is, the better Black scores. Click an opening to see its variations.")), box);
       this.#show();
     });
   }

@@ -181,7 +181,7 @@ class Player {
     return [
       part("Endings", "Ending", answer.endings, (row) => ENDINGS[row.kind.replaceAll("-", "_")] ?? row.kind),
       part("Strength of opponents", "Rated", answer.opponent_ratings, (row) => (row.from === null ? "unrated" : `${row.from}–${row.from + 99}`)),
-      answer.speeds.length > 1 || answer.speeds[0]?.speed ? part("Speeds", "Speed", answer.speeds, (row) => row.speed ?? "not told") : null,
+      answer.speeds.length > 1 || answer.speeds[0]?.speed ? part("Speeds", "Speed", answer.speeds, (row) => row.speed ?? "unknown") : null,
     ];
   }
 }

@@ -11,7 +11,7 @@ const MOST = 4 << 20;
 const NAMES = ["text", "side", "leastGames", "leastShare", "asked"];
 const KEY = "repertoire";
 
-/** The last text, kept as long as the browser's tab. */
+/** The last text, kept until the browser's tab is closed. */
 let kept = { text: "", side: "", leastGames: "2", leastShare: "5", asked: "", ...read() };
 
 function read() {
@@ -28,7 +28,7 @@ function keep(form, asked = kept.asked) {
   kept = { ...kept, ...typed, asked };
   try {
     sessionStorage.setItem(KEY, JSON.stringify(kept));
-  } catch { /* it is too long, and kept as long as the page is not loaded anew */ }
+  } catch { /* The text is too long for the storage; it is lost when the page is reloaded. */ }
 }
 
 class RepertoireView {
@@ -82,9 +82,9 @@ class RepertoireView {
       h("div", { class: "field" }, h("label", { for: fileId }, "A PGN file, with variations"), file),
       h("div", { class: "field" }, h("label", { for: id }, "or its text"), text), trouble,
       h("div", { class: "fields" },
-        choice("It is for", "side", [["", "told from the file"], ["white", "White"], ["black", "Black"]], kept.side),
-        field("Moves of at least this many games", "leastGames", { type: "number", min: 0, value: kept.leastGames }),
-        field("… and at least this percentage", "leastShare", { type: "number", min: 0, max: 100, value: kept.leastShare })),
+        choice("Side", "side", [["", "as in the file"], ["white", "White"], ["black", "Black"]], kept.side),
+        field("Show moves in at least this many games", "leastGames", { type: "number", min: 0, value: kept.leastGames }),
+        field("… and in at least this percentage of the position's games", "leastShare", { type: "number", min: 0, max: 100, value: kept.leastShare })),
       h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Check")));
     form.addEventListener("input", () => keep(form));
     form.addEventListener("submit", (event) => {
@@ -107,11 +107,11 @@ class RepertoireView {
 
   #repertoire(one) {
     const side = one.side === "w" ? "White" : "Black";
-    const told = one.is_side_told ? "" : " The file does not say for whom it is; this is told from its moves.";
+    const told = one.is_side_told ? "" : " The file does not say for which side it is; the side was derived from its moves.";
     return h("section", { class: "report" },
       h("div", {}, h("h2", { class: "big" }, `For ${side}`), h("p", { class: "soft" }, `${count(one.positions, "position")} in ${count(one.lines.length, "line")}.${told}`)),
-      this.#departures("No answer", "Moves that were played and that the repertoire has no answer to.", one.unanswered, one.unanswered_count, one.side),
-      this.#departures("Other moves of one's own", "Moves of other players where the repertoire has a different move.", one.departures, one.departure_count, one.side),
+      this.#departures("No answer", "Opponent moves that the repertoire has no answer to.", one.unanswered, one.unanswered_count, one.side),
+      this.#departures("Other own moves", "Moves that were played instead of the repertoire's own moves.", one.departures, one.departure_count, one.side),
       this.#lines(one), this.#games(one));
   }
 
@@ -125,7 +125,7 @@ class RepertoireView {
       { head: "Move", cell: (row) => h("a", { href: to(row), class: "with-board" }, smallBoard(row.fen, { next: row.uci, flipped: side === "b" }), h("span", {}, h("span", { class: "soft" }, row.after ? `${row.after} ` : ""), h("strong", {}, move(row)))) },
       { head: "In the repertoire", cell: (row) => expected(row) || "–", kind: "minor" },
       { head: "Games", cell: (row) => number(row.games), kind: "num" },
-      { head: "Of those here", cell: (row) => shareCell(row.games, row.reached), kind: "num minor" },
+      { head: "Share", cell: (row) => shareCell(row.games, row.reached), kind: "num minor" },
       { head: "Won, drawn, lost", cell: scoreBar, kind: "bar-column minor" },
       { head: "Score", cell: score, kind: "num" },
     ];
@@ -134,16 +134,16 @@ class RepertoireView {
 
   #lines(one) {
     const text = (line) => line.moves.map((move, at) => (move.side === "w" ? `${move.move_number}. ${move.san}` : at === 0 ? `${move.move_number}… ${move.san}` : move.san)).join(" ");
-    const left = (line) => (line.left_by ? `${line.left_by.move_number}${line.left_by.side === "w" ? "." : "…"} ${line.left_by.san} (${number(line.left_by.games)})` : line.is_open ? "goes on" : "–");
+    const left = (line) => (line.left_by ? `${line.left_by.move_number}${line.left_by.side === "w" ? "." : "…"} ${line.left_by.san} (${number(line.left_by.games)})` : line.is_open ? "open end" : "–");
     const columns = [
       { head: "Line", cell: (line) => [h("a", { href: viewAddress("/", { play: line.moves.map((move) => move.uci).join(","), flip: one.side === "b" }), class: "line-link" }, text(line)), line.name ? h("span", { class: "soft" }, line.name) : null] },
       { head: "Games", cell: (line) => number(line.games), kind: "num" },
       { head: "Won, drawn, lost", cell: scoreBar, kind: "bar-column minor" },
       { head: "Score", cell: score, kind: "num" },
-      { head: "Followed", title: "How many half-moves games must follow it", cell: (line) => `${line.followed} of ${line.moves.length}`, kind: "num minor" },
+      { head: "Followed", title: "Half-moves of the line that any game followed", cell: (line) => `${line.followed} of ${line.moves.length}`, kind: "num minor" },
       { head: "Left by", cell: left, kind: "minor" },
     ];
-    return h("section", {}, h("div", { class: "rule-head" }, h("h3", {}, "Lines"), h("span", { class: "soft" }, "Results of the games that followed these lines.")), table("Lines", columns, one.lines));
+    return h("section", {}, h("div", { class: "rule-head" }, h("h3", {}, "Lines"), h("span", { class: "soft" }, "Results of the games that reached the end of each line.")), table("Lines", columns, one.lines));
   }
 
   #games(one) {

@@ -17,7 +17,7 @@ const ENDINGS = [
   ["rook-minor", "rook against minor piece"], ["queen", "queens"], ["queen-rook", "queen against rook"],
 ];
 const MEANINGS = [
-  ["pattern", "these squares, anything elsewhere"], ["structure", "exactly these pawns"], ["like", "the nearest positions to this one"],
+  ["pattern", "positions with these pieces, anything elsewhere"], ["structure", "positions with exactly these pawns"], ["like", "the positions nearest to this one"],
 ];
 const SIGNS = [..."KQRBNPkqrbnp", "!", "A", "a", "."];
 const EXAMPLES = [
@@ -52,7 +52,7 @@ class Search {
     parts.form = h("div", {});
     parts.results = h("div", {});
     put(root, h("div", { class: "search" },
-      h("section", { class: "search-form", "aria-label": "What to look for" }, h("h1", {}, "Search positions"), parts.form),
+      h("section", { class: "search-form", "aria-label": "Search form" }, h("h1", {}, "Search positions"), parts.form),
       h("section", { class: "search-results", "aria-label": "Found" }, parts.filters.element, parts.results)));
     this.update();
   }
@@ -76,7 +76,7 @@ class Search {
     } else {
       this.#list.clear();
       const example = ([name, what]) => h("li", {}, h("a", { href: changed(what) }, name));
-      put(parts.results, h("div", { class: "message" }, h("p", { class: "message-title" }, "Describe a position to find the games that had it."),
+      put(parts.results, h("div", { class: "message" }, h("p", { class: "message-title" }, "Describe positions to find the games that reached one."),
         h("p", {}, "For example:"), h("ul", { class: "examples" }, EXAMPLES.map(example))));
     }
   }
@@ -94,21 +94,21 @@ class Search {
     const parts = this.#parts;
     const value = (name) => query.get(name) ?? "";
     const meaning = value("like") ? "like" : value("structure") ? "structure" : "pattern";
-    parts.pattern = field("Pattern", "pattern", { value: value("pattern"), hint: "? anything, ! any piece, A a: any of White's or Black's, [QR] one of these, 3 empty squares, * any number" });
+    parts.pattern = field("Pattern", "pattern", { value: value("pattern"), hint: "? anything, ! any piece, A any white piece, a any black piece, [QR] one of these, 3 three empty squares, * any number of squares" });
     parts.pattern.querySelector("input").addEventListener("input", (event) => this.#typed(event.target.value));
     const check = (name, text) => h("label", { class: "check" }, h("input", { type: "checkbox", name, prop: { checked: query.has(name) } }), text);
     const turn = value("like").split(" ")[1] ?? "w";
     const form = h("form", { class: "form" },
       h("div", { class: "set-up" }, parts.board, this.#palette()),
-      choice("The board means", "meaning", MEANINGS, meaning),
+      choice("Find", "meaning", MEANINGS, meaning),
       parts.pattern,
       h("div", { class: "fields" },
         field("Material", "material", { value: value("material"), placeholder: "KRPvKR" }),
         choice("Ending", "ending", ENDINGS, value("ending")),
         field("Move played", "move", { value: value("move"), placeholder: "Qxh7# or Nd5" }),
-        field("At half-moves", "ply", { value: value("ply"), placeholder: "20-40" }),
-        field("For half-moves", "for", { type: "number", min: 1, value: value("for"), placeholder: "1" }),
-        choice("To move (nearest)", "turn", [["w", "White"], ["b", "Black"]], turn)),
+        field("After half-moves", "ply", { value: value("ply"), placeholder: "20-40" }),
+        field("Consecutive positions", "for", { type: "number", min: 1, value: value("for"), placeholder: "1" }),
+        choice("Side to move (nearest)", "turn", [["w", "White"], ["b", "Black"]], turn)),
       h("div", { class: "buttons" }, check("either", "also with colours reversed"), check("mirror", "also mirrored")),
       h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Search"),
         h("button", { type: "button", on: { click: () => this.#clear() } }, "Clear")));
@@ -132,7 +132,7 @@ class Search {
       const letters = own.value.replace(/[^PNBRQKpnbrqk]/g, "");
       if (letters) this.#sign = `[${letters}]`;
     });
-    return h("fieldset", { class: "palette" }, h("legend", { class: "unseen" }, "What to put on the board"), SIGNS.map(entry), h("span", { class: "one-of-box" }, "one of ", own));
+    return h("fieldset", { class: "palette" }, h("legend", { class: "unseen" }, "Piece to put on the board"), SIGNS.map(entry), h("span", { class: "one-of-box" }, "one of ", own));
   }
 
   #set({ square, sign }) {

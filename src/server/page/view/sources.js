@@ -48,7 +48,7 @@ class Sources {
     const whole = (name, value, more) => figure(name, number(value), more);
     put(this.#parts.info, h("dl", { class: "figures" },
       whole("Games", info.games), whole("Positions", info.positions, `${number(info.distinct_positions)} different`), whole("Players", info.players),
-      whole("Events", info.events), whole("Broken off", info.truncated), whole("Not read", info.skipped), figure("Size", bytes(info.bytes))),
+      whole("Events", info.events), whole("Cut off at an error", info.truncated), whole("Without moves", info.skipped), figure("Size", bytes(info.bytes))),
     h("p", { class: "hint" }, info.path));
     this.#parts.known = info.problems;
     this.#showKinds(info.problems);
@@ -61,7 +61,7 @@ class Sources {
     }
     const named = kinds.map((one) => [one.kind, `${one.kind} (${number(one.problems ?? one.count ?? 0)})`]);
     const kind = choice("Kind", "kind", [["", "all"], ...named], params().get("kind") ?? "");
-    const severity = choice("Severity", "severity", [["", "all"], ["warning", "put right"], ["error", "something was lost"]], params().get("severity") ?? "");
+    const severity = choice("Severity", "severity", [["", "all"], ["warning", "corrected"], ["error", "with loss"]], params().get("severity") ?? "");
     for (const box of [kind, severity]) {
       const select = box.querySelector("select");
       select.addEventListener("change", () => go(changed({ [select.name]: select.value })));
@@ -76,7 +76,7 @@ class Sources {
       { head: "Problems", cell: (source) => number(source.problems), kind: "num minor" },
       { head: "Duplicates", cell: (source) => number(source.duplicates), kind: "num minor" },
       { head: "Size", cell: (source) => bytes(source.bytes), kind: "num minor" },
-      { head: "Indexed", cell: (source) => (source.indexed_at ? source.indexed_at.slice(0, 16).replace("T", " ") : "not to its end"), kind: "nowrap minor" },
+      { head: "Indexed", cell: (source) => (source.indexed_at ? source.indexed_at.slice(0, 16).replace("T", " ") : "not completely"), kind: "nowrap minor" },
     ];
     put(this.#parts.sources, sources.length > 0 ? table("Sources", columns, sources) : empty("Nothing has been indexed yet."));
   }
@@ -84,13 +84,13 @@ class Sources {
   #showProblems(page, query) {
     const { problems } = this.#parts;
     if (page.problems.length === 0) {
-      put(problems, empty(params().get("kind") || params().get("severity") ? "No problems of this kind." : "No problem was found."));
+      put(problems, empty(params().get("kind") || params().get("severity") ? "No problems of this kind." : "No problems were found."));
       return;
     }
     const columns = [
       { head: "What", cell: (one) => [h("span", {}, one.message), one.token ? h("code", { class: "token" }, one.token) : null, h("span", { class: "place" }, `${one.kind}, line ${number(one.line)} of ${one.source}`)] },
       { head: "Kind", cell: (one) => h("span", { class: one.severity === "error" ? "severity error" : "severity" }, one.kind), kind: "nowrap minor" },
-      { head: "Game", cell: (one) => (one.game_id ? h("a", { href: plainAddress(`/view/game/${one.game_id}`, { at: one.ply }) }, number(one.game_id)) : "not kept"), kind: "num" },
+      { head: "Game", cell: (one) => (one.game_id ? h("a", { href: plainAddress(`/view/game/${one.game_id}`, { at: one.ply }) }, number(one.game_id)) : "not stored"), kind: "num" },
       { head: "Line", cell: (one) => number(one.line), kind: "num minor" },
       { head: "File", cell: (one) => one.source, kind: "minor file" },
     ];

@@ -36,7 +36,7 @@ class Sql {
     parts.rows = h("div", { class: "report" });
     parts.schema = h("div", { class: "schema" });
     const form = h("form", { class: "form" },
-      h("div", { class: "field" }, h("label", { for: id }, "A statement that reads; Ctrl and Enter run it"), parts.text),
+      h("div", { class: "field" }, h("label", { for: id }, "A read-only statement; Ctrl+Enter runs it"), parts.text),
       h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Run"), h("span", { class: "hint" }, "1 second and 1,000 rows at most; nothing can be changed.")));
     form.addEventListener("submit", (event) => {
       event.preventDefault();

@@ -59,7 +59,7 @@ class Statistics {
       h("div", { class: "columns" },
         years.length > 0 ? h("div", {}, bars("Games by year", years, { heads: ["Year", ...HEADS] }), without("without a year", answer.undated)) : null,
         this.#scores(answer),
-        ratings.length > 0 ? h("div", {}, bars("Games by mean rating", ratings, { heads: ["Rating from", ...HEADS] }), without("with a player who is not rated", answer.unrated)) : null,
+        ratings.length > 0 ? h("div", {}, bars("Games by mean rating", ratings, { heads: ["Rating from", ...HEADS] }), without("with an unrated player", answer.unrated)) : null,
         lengths.length > 0 ? bars("Games by length in moves", lengths, { heads: ["Moves from", ...HEADS] }) : null));
   }
 
