@@ -129,7 +129,7 @@ pub(super) fn note_without_one(
     if alone("player") && alone("opponent") {
         let path = shell_word(&database.path().to_string_lossy());
         note(&format!(
-            "two names find games between two players; if both are names of one player: pgndex players {path} --merge NAME NAME"
+            "two names find games between two players; if both belong to one player: pgndex players {path} --merge NAME NAME"
         ));
     }
     Ok(())

@@ -24,9 +24,9 @@ thread_local! {
 }
 
 const NO_MEMORY: &str = "out of memory: the system gives this process no more. Use less (--memory, fewer threads with -j), or raise the \
-                         limit (ulimit -v, MemoryMax); what was not finished is undone";
+                         limit (ulimit -v, MemoryMax); unfinished work is undone";
 const NO_THREAD: &str = "the system gives this process no further thread, or no memory for one. Use fewer (-j), or raise the limit \
-                         (ulimit -u, ulimit -v, TasksMax); what was not finished is undone";
+                         (ulimit -u, ulimit -v, TasksMax); unfinished work is undone";
 
 /// Reserves memory for the last steps.
 pub(crate) fn allocate_reserve() {

@@ -213,7 +213,9 @@ fn note(text: &str) {
 
 /// Prints that running work will end soon.
 fn note_stopping() {
-    note("stopping; a second signal ends immediately and leaves temporary files, which the next run removes");
+    note(
+        "stopping; a second signal ends the program immediately and leaves temporary files, which the next run removes",
+    );
 }
 
 /// An error with all its causes, one per line.

@@ -346,7 +346,7 @@ impl Decoded {
             Form::Text => encoding,
             Form::Utf16(encoding) => Some(encoding),
             _ => {
-                let (form, error_advice) = ("something else than text in an archive", "unpack it first");
+                let (form, error_advice) = ("something other than text in an archive", "unpack it first");
                 return Err(Error::Form { path: path.to_owned(), form, error_advice });
             }
         };

@@ -48,7 +48,7 @@ pub fn parts(path: &Path, size: u64) -> Result<Parts> {
                 return Ok(whole(Some("a zstd archive of a single frame: pzstd makes archives of many")));
             }
             if !has_text(path)? {
-                return Ok(whole(Some("an archive of something else than UTF-8")));
+                return Ok(whole(Some("an archive without UTF-8 text")));
             }
             starts
         }
@@ -56,7 +56,7 @@ pub fn parts(path: &Path, size: u64) -> Result<Parts> {
         Form::Bzip2 => return Ok(whole(Some("a bzip2 archive"))),
         Form::Zip => return Ok(whole(Some("a zip archive"))),
         Form::Utf16(_) => return Ok(whole(Some("a file in UTF-16"))),
-        Form::Other(..) => return Ok(whole(Some("no PGN"))),
+        Form::Other(..) => return Ok(whole(Some("not PGN"))),
     };
     let mut ranges: Vec<Range<u64>> = Vec::new();
     let mut start = 0;

@@ -470,7 +470,7 @@ fn the_reason_for_nothing_is_the_true_one() {
     assert_eq!(said(&empty, &["explore", "games.db"]).1, "pgndex: note: the database has no games\n");
     let shuffled = Workspace::new()
         .indexed("[SetUp \"1\"]\n[FEN \"8/8/8/8/4k3/8/4P3/4K2R b K - 3 40\"]\n\n40... Kd4 1-0\n");
-    assert!(said(&shuffled, &["explore", "games.db"]).1.contains("all games begin from set-ups"));
+    assert!(said(&shuffled, &["explore", "games.db"]).1.contains("all games start from set-up positions"));
 }
 
 #[test]
@@ -525,10 +525,10 @@ fn an_archive_is_not_written() {
     for (name, way) in [
         ("games.csv.gz", "write '| gzip > games.csv.gz' at the end"),
         ("games.csv.ZST", "write '| zstd > games.csv.ZST' at the end"),
-        ("games.zip", "leave .zip out"),
+        ("games.zip", "leave out .zip"),
     ] {
         let told = workspace.failure(&["export", "games.db", "--format", "csv", "--output", name]);
-        assert!(told.contains("no archives are written") && told.contains(way), "{told}");
+        assert!(told.contains("archives cannot be written") && told.contains(way), "{told}");
     }
     assert_eq!(workspace.names(), ["games.db", "games.pgn"]);
 }

@@ -110,10 +110,10 @@ pub enum MovePatternError {
     #[error("'{0}' is not a square, file or rank; write the move as Qxh7#, e4, ?xe5 or Rad1")]
     Squares(String),
     /// Letters after `=` that are not promotion pieces.
-    #[error("'={0}': a pawn becomes Q, R, B or N")]
+    #[error("'={0}': a pawn can become Q, R, B or N")]
     Promotion(String),
     /// A promotion of a piece other than a pawn.
-    #[error("only a pawn becomes another piece, not '{0}'")]
+    #[error("only a pawn can be promoted, not '{0}'")]
     NoPawn(char),
 }
 

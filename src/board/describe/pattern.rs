@@ -63,7 +63,7 @@ pub enum PatternError {
     },
     /// A letter without a meaning in a pattern.
     #[error(
-        "'{0}' means nothing in a pattern; use FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'"
+        "'{0}' has no meaning in a pattern; use FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'"
     )]
     Sign(char),
     /// A `[` without `]`.

@@ -45,13 +45,14 @@ fn report_unrepaired(summary: &RepairSummary) {
             more => format!("game {} and {} have", first.0, counted(more as u64 - 1, "more game")),
         };
         note(&format!(
-            "{games} missing positions, which cannot be restored; remove these games with `pgndex remove`, or index everything again with `pgndex index --overwrite`"
+            "{games} missing positions, which cannot be restored; remove these games with `pgndex remove`, or index everything \
+             again with `pgndex index --overwrite`"
         ));
     }
     if summary.mended.unknown_sources > 0 {
         note(&format!(
-            "{} missing though the database has games of it: `pgndex info` shows it as 'unknown source' with its number. Remove its \
-             games with `pgndex remove --source`, then index the file again",
+            "the table source lacked {} with games. `pgndex info` shows such a source as 'unknown source' with its number. Remove \
+             its games with `pgndex remove --source`, then index the file again",
             counted(summary.mended.unknown_sources, "source"),
         ));
     }

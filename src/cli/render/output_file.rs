@@ -132,10 +132,10 @@ fn refuse_archive(path: &Path) -> anyhow::Result<()> {
         "bz2" => "bzip2",
         "xz" => "xz",
         "gz" => "gzip",
-        _ => bail!("{shown}: no archives are written; leave .zip out"),
+        _ => bail!("{shown}: archives cannot be written; leave out .zip"),
     };
     bail!(
-        "{shown}: no archives are written; leave .{extension} out, or leave --output out and write '| {program} > {shown}' at the end"
+        "{shown}: archives cannot be written; leave out .{extension}, or leave out --output and write '| {program} > {shown}' at the end"
     )
 }
 

@@ -245,8 +245,8 @@ fn invalid_patterns() {
     insta::assert_snapshot!(error("*/7/*/*/*/*/*/*"), @"rank 7 of the pattern has 7 squares, not 8; '*' means any number of squares");
     insta::assert_snapshot!(error("*/8?/*/*/*/*/*/*"), @"rank 7 of the pattern has 9 squares, not 8; '*' means any number of squares");
     insta::assert_snapshot!(error("*/8?*/*/*/*/*/*/*"), @"rank 7 of the pattern has 9 squares, not 8; '*' means any number of squares");
-    insta::assert_snapshot!(error("*/7x/*/*/*/*/*/*"), @"'x' means nothing in a pattern; use FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'");
-    insta::assert_snapshot!(error("*/7é/*/*/*/*/*/*"), @"'é' means nothing in a pattern; use FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'");
+    insta::assert_snapshot!(error("*/7x/*/*/*/*/*/*"), @"'x' has no meaning in a pattern; use FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'");
+    insta::assert_snapshot!(error("*/7é/*/*/*/*/*/*"), @"'é' has no meaning in a pattern; use FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'");
     insta::assert_snapshot!(error("*/7[Q/*/*/*/*/*/*"), @"a '[' in rank 7 of the pattern is not closed");
     insta::assert_snapshot!(error("*/7[]/*/*/*/*/*/*"), @"'[]' in rank 7 of the pattern is empty");
     insta::assert_snapshot!(error("*/*/*/*/*/*/*/* x"), @"the side to move of the pattern is 'x', not 'w' or 'b'");

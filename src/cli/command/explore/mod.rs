@@ -131,7 +131,7 @@ fn note_no_games(args: &ExploreArgs, explore: &ExploreQuery<'_>, filter: &GameFi
         note_line_match(to, &explore.query.line);
     }
     if is_all && explore.query.position == Position::start() {
-        note("all games begin from set-ups, as in Chess960; give such a position with --fen");
+        note("all games start from set-up positions, as in Chess960; give such a position with --fen");
     }
     if note_alternatives(explore.database, filter, |field| args.option(field))? {
         return Ok(());

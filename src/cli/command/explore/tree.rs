@@ -47,7 +47,7 @@ fn without_moves(args: &ExploreArgs, tree: &MoveTree) -> String {
     let games = tree.results.games();
     match games {
         0 => format!(
-            "{} without a result reached this position, and such games are not counted",
+            "{} without a result reached this position; games without a result are not counted",
             counted(tree.unfinished, "game")
         ),
         _ if tree.ended == games => {

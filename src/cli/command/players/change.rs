@@ -67,8 +67,8 @@ pub(super) fn read_aliases(path: &Path, file: &Path) -> anyhow::Result<()> {
             (counted(list.rows.len() as u64, "other spelling"), aliases.len().saturating_sub(before));
         let unused = match unused {
             0 => String::new(),
-            1 => "; one of these is the name of no game so far".to_owned(),
-            unused => format!("; {unused} of these are names of no game so far"),
+            1 => "; one of these names is not in any game yet".to_owned(),
+            unused => format!("; {unused} of these names are not in any game yet"),
         };
         note(&format!("{read} read, {} of them new{unused}", grouped(new as u64)));
         Ok(Vec::new())
@@ -90,7 +90,7 @@ pub(super) fn split(path: &Path, name: &str) -> anyhow::Result<()> {
         let names =
             gone.iter().map(|row| format!("\"{}\"", printable(&row.alias))).collect::<Vec<_>>().join(", ");
         let of = gone.first().map(|row| printable(&row.name)).unwrap_or_default();
-        note(&format!("no longer one of \"{of}\": {names}"));
+        note(&format!("separated from \"{of}\": {names}"));
         Ok(Vec::new())
     })
 }

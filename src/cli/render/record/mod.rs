@@ -157,8 +157,7 @@ impl<'r> Sections<'r> {
             let mut rows = Vec::new();
             side.lines.iter().for_each(|node| add_lines(&[], node, &mut rows));
             let (what, share_of) = ("line", Some(side.record.games));
-            let caption =
-                "What was played from the start position, with its share of the games with this side";
+            let caption = "Moves from the start position, with their share of the games with this side";
             let scores = Scores { what, share_of, kind: ScoreKind::Lines(color), rows };
             self.scores(&format!("Lines with {name}"), caption, scores);
         }

@@ -22,7 +22,7 @@ const BOARDS: usize = 6;
 /// The maximum number of names listed.
 const NAMES: usize = 12;
 /// The note after the caption of a table with few unfinished games.
-const FEW_UNFINISHED: &str = ". Some games have no result: they are among the games only";
+const FEW_UNFINISHED: &str = ". Games without a result count only in the number of games";
 /// The title of the first section.
 const FIRST: &str = "Score";
 
@@ -212,7 +212,7 @@ impl Page {
         let mut words = "<p>Points are the player's, whatever the side. Games without a result do not count in the score.".to_owned();
         if self.is_rated {
             words += " Opponents: the mean of their ratings. Performance: by the table of the FIDE Handbook (B.02, 8.1.1), from games with \
-                      a result against opponents whose ratings are known; in brackets how many, if these are not all.";
+                      a result against opponents whose ratings are known; if these are not all games, their number is in brackets.";
         }
         format!("{words}</p>\n<p>Made by pgndex {}</p>\n", env!("CARGO_PKG_VERSION"))
     }
