@@ -17,7 +17,7 @@ class Pgndex < Formula
   end
 
   test do
-    assert_match "compiled with all", shell_output("#{bin}/pgndex --version --verbose")
+    assert_match "built with all", shell_output("#{bin}/pgndex --version --verbose")
     system bin/"pgndex", "index", "--quiet", "games.db", pkgshare/"famous-games.pgn"
     found = shell_output("#{bin}/pgndex find games.db --moves '1. e4 e5 2. Nf3 Nc6 3. Bb5'")
     assert_match "3 games", found

@@ -1,9 +1,9 @@
 """Tables of chess games directly from PGN, and queries of the databases that `pgndex index` makes.
 
-Rows come as Arrow streams: `polars.DataFrame(pgndex.positions("games.pgn"))`, `pandas.DataFrame.from_arrow(…)`, `pyarrow.table(…)`,
-`duckdb.sql("FROM rows")`. All processors build them while they are read, in bounded memory, in the order of the games.
+Rows are Arrow streams: `polars.DataFrame(pgndex.positions("games.pgn"))`, `pandas.DataFrame.from_arrow(…)`, `pyarrow.table(…)`,
+`duckdb.sql("FROM rows")`. They are built on all processors while they are read, in bounded memory, in the order of the games.
 
-Keywords filter games; they have the names of the command line's options: `white`, `black`, `player`, `opponent`, `elo_min`,
+Keywords filter games, and are named like the options of the command line: `white`, `black`, `player`, `opponent`, `elo_min`,
 `elo_max`, `since`, `until`, `result`, `event`, `site`, `opening`, `eco`, `opening_eco`, `speed`, `time_control`, `termination`,
 `plies_min`, `plies_max`, `with_evals`, `variant`.
 """

@@ -20,7 +20,8 @@ class Database:
     """A database that `pgndex index` made, open for reading.
 
     A position is given by `fen=…`, by `moves="1. e4 c5"` or by `play="e2e4,c7c5"`; the default is the start position. Other keywords
-    filter games, as in `pgndex.games`; names match all spellings of a player. It can be used in a `with` block, and by several threads.
+    filter games, as in `pgndex.games`; names match all spellings of a player. The object
+    can be used in a `with` block, and by several threads.
     """
 
     def __init__(self, path: Path) -> None:
@@ -52,9 +53,10 @@ class Database:
         variations: bool = False,
         **which: Unpack[Which],
     ) -> Rows:
-        """The games that reached a position, or without a position all games that match: a row each, with the move played there.
+        """The games that reached a position: a row for each time, with the move played there. Without a position, a row for each game that
+        passes the filters.
 
-        `sort` is `game`, `rating` or `date`. The columns are the fields that `pgndex find --format json` prints.
+        `sort` is `game`, `rating` or `date`. The columns are the fields that `pgndex find --json` prints.
         """
         return self._open.find((fen, moves, play), dict(which), sort=sort, limit=limit, offset=offset, variations=variations)
 
@@ -74,9 +76,10 @@ class Database:
         least_share: int = 5,
         **which: Unpack[Which],
     ) -> dict[str, Any]:
-        """What was played from a position, and how those games ended: the object that `pgndex explore --format json` prints.
+        """The moves played from a position and their results: the object that `pgndex explore --json` prints.
 
-        With `depth`, a tree with this many half-moves, with the moves played in at least `least_share` percent of the games.
+        With `depth`, returns a tree of moves, this many half-moves deep: the moves played in at least `least_share` percent of the games
+        with the first position.
         """
         answer: dict[str, Any] = json.loads(
             self._open.explore(
@@ -95,7 +98,7 @@ class Database:
         return answer
 
     def games(self, *, sort: str = "game", limit: int | None = None, **which: Unpack[Which]) -> Rows:
-        """Rows of the view `games`, of the games that match, sorted by `game`, `rating` or `date`."""
+        """Rows of the view `games` for the games that pass the filters, sorted by `game`, `rating` or `date`."""
         return self._open.games(dict(which), sort=sort, limit=limit)
 
     def positions(
@@ -110,7 +113,7 @@ class Database:
         per_game: int | None = None,
         **which: Unpack[Which],
     ) -> Rows:
-        """Positions of the games that match, in the order of the games; all, or selected as in `pgndex.positions`."""
+        """Positions of the games that pass the filters, in the order of the games: all, or those selected as in `pgndex.positions`."""
         return self._open.positions(
             dict(which),
             _columns(columns),
@@ -124,14 +127,14 @@ class Database:
     def player(
         self, name: str, *, limit: int | None = None, depth: int = 8, least_share: int = 5, **which: Unpack[Which]
     ) -> dict[str, Any]:
-        """A player's record: the object that `pgndex player --format json` prints."""
+        """A player's record: the object that `pgndex player --json` prints."""
         record: dict[str, Any] = json.loads(self._open.player(name, dict(which), limit=limit, depth=depth, least_share=least_share))
         return record
 
     def sql(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None = None) -> Rows:
         """The rows of a read-only SQL query. Parameters are `?` in order, or `:name` by name.
 
-        The first 4,096 rows determine the type of a column.
+        The values in the first 4,096 rows determine the type of a column.
         """
         if isinstance(parameters, Mapping):
             parameters = dict(parameters)

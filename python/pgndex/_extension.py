@@ -1,4 +1,4 @@
-"""The SQL functions of pgndex in any program with SQLite."""
+"""The SQL functions of pgndex, for any program that uses SQLite."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def loadable_path() -> str:
 def load(connection: Any) -> None:
     """Registers the SQL functions of pgndex on a connection of `sqlite3`, `apsw` or `pysqlite3`.
 
-    Some Pythons are built without support for extensions (`enable_load_extension` is missing); `apsw` and `pysqlite3` have it.
+    Some builds of Python do not support extensions (`enable_load_extension` is missing); `apsw` and `pysqlite3` do.
     """
     if not hasattr(connection, "enable_load_extension") and not hasattr(connection, "enableloadextension"):
         version = ".".join(map(str, sys.version_info[:3]))

@@ -20,11 +20,11 @@ class Progress(NamedTuple):
     bytes: int
     """Bytes read so far."""
     total_bytes: int
-    """Bytes of all files; 0 if not known yet, or if a stream is among them."""
+    """Bytes of all files; 0 if not known yet, or if one of them is a stream."""
     games: int
     """Games read so far."""
     plies: int
-    """Moves replayed so far."""
+    """Half-moves replayed so far."""
 
 
 def index(
@@ -47,8 +47,8 @@ def index(
 
     If the database exists, new games are added to it, unless `overwrite=True`. The options are those of `pgndex index`; the defaults of
     `duplicates` and `annotations` are those of the database, or `skip` and `all`. `progress` is called with a `Progress` ten times a
-    second. If it raises an exception, or on Ctrl-C, the work stops, and the database is as it was. Returns the summary that `pgndex index
-    --json` prints.
+    second. If it raises an exception, or on Ctrl-C, the work stops, and the database is unchanged. Returns the summary that
+    `pgndex index --json` prints.
     """
     options = SimpleNamespace(
         threads=threads,

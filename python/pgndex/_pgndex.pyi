@@ -6,7 +6,10 @@ from typing import Any
 __version__: str
 
 class Error(Exception):
-    """Base class of all errors. The message says what to do next."""
+    """Base class of all errors. The message says what to do next.
+
+    If the place of the error is known, the attributes contain it. `line`, `column` and `game` begin at 1, `byte` and `ply` at 0.
+    """
 
     path: str | None
     line: int | None
@@ -16,13 +19,13 @@ class Error(Exception):
     ply: int | None
 
 class PgnError(Error):
-    """Games have an error, or cannot be read."""
+    """PGN files that cannot be read, or games with an error."""
 
 class DatabaseError(Error):
-    """A database has an error, or cannot be used."""
+    """A database that cannot be used, or has an error."""
 
 class QuestionError(Error):
-    """A query that is invalid."""
+    """An invalid query."""
 
 class Rows:
     """Rows of a table as an Arrow stream, built while they are read."""

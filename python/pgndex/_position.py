@@ -16,7 +16,7 @@ class Position:
     fen: str
     """The FEN, with all six fields."""
     key: int
-    """The Polyglot key, as in the column `key`."""
+    """The Polyglot key as a signed 64-bit integer, as in the column `key`."""
 
     def __init__(self, fen: str | None = None, *, moves: str | None = None, play: str | None = None, flip: bool = False) -> None:
         self.fen, self.key, self._svg = _pgndex.board(fen, moves, play, flip)

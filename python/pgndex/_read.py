@@ -1,4 +1,4 @@
-"""Tables straight from PGN."""
+"""Tables directly from PGN."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Reading(Which, total=False):
 
 
 class Choosing(Reading, total=False):
-    """The same, and filters of positions."""
+    """How files are read, filters of games, and filters of positions."""
 
     plies: tuple[int, int] | None
     evaluated: bool
@@ -90,15 +90,15 @@ def _read(name: str, paths: Paths, byte_range: tuple[int, int] | None, options: 
 
 
 def table(name: str, paths: Paths, **options: Unpack[Choosing]) -> Rows:
-    """Rows of a table of the games in PGN files.
+    """Rows of a table, built from the games in PGN files.
 
     `name` is one of `game`, `game_position`, `moves`, `move_eval`, `tag`, `comment`, `nag`, `command`, `variation`, `variation_move`,
     `problem`. Paths are files, compressed or not (`.zst`, `.gz`, `.bz2`, `.zip`), directories, patterns, `@` and the path of a list, or `-`
     for standard input.
 
     `columns` selects columns. `threads` and `memory` (in bytes) limit the resources. With `strict=True` the first error in a game raises a
-    `PgnError` with its place. With `skip_errors=True` games with errors are skipped. Otherwise their readable part is returned, and the
-    table `problem` lists the errors. Other keywords filter games.
+    `PgnError` with its place. With `skip_errors=True` games with errors are skipped. By default, rows cover the readable part of such
+    games, and the table `problem` lists the errors. Other keywords filter games.
 
     Games are numbered from 1 in the order of the input. Duplicates are included.
     """
@@ -118,8 +118,8 @@ def positions(paths: Paths, **options: Unpack[Choosing]) -> Rows:
     `depth`, and all columns of `games`.
 
     `plies=(first, last)` selects positions at these plies, `evaluated=True` those with an evaluation. `sample=N` draws N positions at
-    random, at most 100 from each game; `one_per_game=True` or `per_game=K` lowers that. The same `seed` draws the same positions, with any
-    number of threads. Drawing reads all games twice.
+    random, at most 100 from each game; `one_per_game=True` or `per_game=K` lowers this limit. The same `seed` draws the same positions,
+    with any number of threads. Drawing reads all games twice.
     """
     return table("game_position", paths, **options)
 
@@ -135,11 +135,11 @@ def moves(paths: Paths, **options: Unpack[Choosing]) -> Rows:
 
 
 def read_range(path: Path, start: int, end: int, table: str, **options: Unpack[Choosing]) -> Rows:
-    """Rows of a table, of the games whose first byte is in the bytes from `start` up to before `end` of a file.
+    """Rows of a table, built from the games of a file that begin at byte `start` or later, and before byte `end`.
 
-    Consecutive ranges give each game once. A plain file can be cut anywhere, a zstd archive of many frames (such as those of pzstd and
-    Lichess) between two frames: a game belongs to the frame in which it begins. Of any other file, the range with the first byte gives all
-    games, and other ranges none. `splits` returns suitable ranges.
+    Consecutive ranges give each game once. A plain file can be cut anywhere. A zstd archive of many frames (such as those of pzstd and
+    Lichess) can be cut between two frames: a game belongs to the frame in which it begins. For any other file, the range with the first
+    byte gives all games, and other ranges give none. `splits` returns suitable ranges.
 
     `shard` is the upper half of each `game_id`, so that the numbers of several ranges do not collide.
     """
@@ -147,7 +147,7 @@ def read_range(path: Path, start: int, end: int, table: str, **options: Unpack[C
 
 
 def splits(path: Path, size: int = 64 << 20) -> list[tuple[int, int]]:
-    """Ranges of about `size` bytes into which a file can be cut for `read_range`: one if it cannot be read from the middle."""
+    """Byte ranges of about `size` bytes for `read_range`; a single range if the file can only be read from its start."""
     if size < 1:
         raise ValueError("size: at least 1")
     ranges, _ = _pgndex.parts(os.fspath(path), size)

@@ -1,7 +1,7 @@
-"""A plugin of Datasette: the SQL functions of pgndex, and boards instead of FENs.
+"""A plugin for Datasette: adds the SQL functions of pgndex, and shows FENs as boards.
 
-It is active when both packages are installed. A cell is drawn if its column is named `fen`, or ends in `_fen`, and its text is a legal
-position. The FEN is below the board.
+It is active when both packages are installed. A cell is shown as a board if the name of its column is `fen` or ends in `_fen`, and its
+text is a legal position. The FEN is below the board.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ def prepare_connection(conn: Any) -> None:
     if hasattr(conn, "enable_load_extension"):
         pgndex.load(conn)
     else:
-        warnings.warn("pgndex: no SQL functions, as this Python's SQLite loads no extensions; install pysqlite3-binary", stacklevel=1)
+        warnings.warn("pgndex: no SQL functions, as this Python's SQLite cannot load extensions; install pysqlite3-binary", stacklevel=1)
 
 
 @hookimpl
 def render_cell(value: Any, column: str) -> markupsafe.Markup | None:
-    """Draws a position."""
+    """Shows a cell with a position as a board."""
     if not isinstance(value, str) or not (column == "fen" or column.endswith("_fen")):
         return None
     try:
         svg = pgndex.Position(value).svg()
     except pgndex.QuestionError:
         return None
-    # Smaller than the picture's own size.
+    # Shrink the picture.
     svg = svg.replace('width="450" height="450"', f'width="{_SIDE}" height="{_SIDE}"', 1)
     return markupsafe.Markup(f"{svg}<div><code>{markupsafe.escape(value)}</code></div>")

@@ -1,7 +1,7 @@
-"""The whole job on many machines: PGN files to the Parquet tables of ``pgndex index --parquet``, by Spark.
+"""A Spark job that turns PGN files into the Parquet tables of ``pgndex index --parquet``, on many machines.
 
 Each task indexes a part of a file in its own process and writes Parquet files into a directory of its own. The driver uses one complete
-attempt of each part and ignores others, so a task may fail, run twice or be killed. Then Spark builds the tables over all parts:
+attempt of each part and ignores others, so a task may fail, run twice or be killed. Then Spark builds the tables that need all parts:
 ``position_game``, ``continuation`` and ``duplicate``.
 """
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PART_BYTES = 128 << 20
-# Per task; the program uses up to 300 MB more.
+# For each task, which uses up to 300 MB more.
 MEMORY = 1 << 30
-# The tables sorted by key, which are built over all parts.
+# The tables sorted by key, which are built from all parts.
 BY_KEY = ("position_game", "continuation")
 ATTEMPTS = "_attempts"
 PLAN = "_plan.json"
@@ -36,7 +36,7 @@ MOST_PARTS = 100_000
 
 
 class JobError(pgndex.Error):
-    """The job cannot be done."""
+    """The job cannot be run."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Summary:
     duplicates: int
     files: int
     bytes: int
-    # Parts that an earlier run had written, and attempts whose files were discarded.
+    # The number of parts that an earlier run had written, and of attempts whose files were discarded.
     taken_over: int
     thrown_away: int
 
@@ -98,7 +98,7 @@ def index(
     Raises :class:`JobError` if ``out`` has a complete job, or a job with other files or settings, and ``overwrite`` is not set.
     """
     if duplicates not in ("skip", "keep"):
-        raise ValueError(f"duplicates={duplicates!r}: not a rule; write skip or keep")
+        raise ValueError(f"duplicates={duplicates!r}: unknown value; write skip or keep")
     settings = Settings(part_bytes, partition_by, continuation_threshold, duplicates)
     parts = plan(paths, part_bytes)
     directory = Path(out).absolute()
@@ -137,12 +137,12 @@ def plan(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], part_
         ranges, _ = pgn_part.parts(path, part_bytes)
         parts += [Part(len(parts) + number, path, start, end) for number, (start, end) in enumerate(ranges)]
     if len(parts) > MOST_PARTS:
-        raise JobError(f"{len(parts)} parts are more than {MOST_PARTS}; give larger part_bytes than {part_bytes}")
+        raise JobError(f"{len(parts)} parts are more than {MOST_PARTS}; set part_bytes to more than {part_bytes}")
     return parts
 
 
 def write_attempt(part: Part, attempts: str, settings: Settings, threads: int = 1, memory: int = MEMORY) -> dict[str, Any]:
-    """Indexes one part into a directory of its own. Returns the data for the manifest."""
+    """Indexes one part into a new directory. Returns the data for the manifest."""
     attempt = Path(attempts) / f"part-{part.shard:05}" / uuid.uuid4().hex
     attempt.parent.mkdir(parents=True, exist_ok=True)
     written = pgn_part.write_part(
@@ -163,14 +163,14 @@ def write_attempt(part: Part, attempts: str, settings: Settings, threads: int = 
 
 
 def _begin(directory: Path, parts: list[Part], settings: Settings, overwrite: bool) -> None:
-    """Records the settings of the job, or checks that they are those of a job begun earlier."""
+    """Records the settings of the job, or checks that a job begun earlier has the same settings."""
     sizes = {part.path: (os.path.getsize(part.path), os.stat(part.path).st_mtime_ns) for part in parts}
     wanted = {"settings": asdict(settings), "parts": [asdict(part) for part in parts], "files": {path: list(size) for path, size in sizes.items()}}
     if directory.exists():
         plan_file, others = directory / PLAN, any(directory.iterdir())
         begun = json.loads(plan_file.read_text()) if plan_file.exists() else None
         if others and begun is None:
-            raise JobError(f"{directory}: has other files in it; give another directory")
+            raise JobError(f"{directory}: contains other files; give another directory")
         if (directory / JOB).exists() and not overwrite:
             raise JobError(f"{directory}: has a complete job; set overwrite to replace it")
         if begun is not None and begun != wanted and not overwrite:
@@ -197,7 +197,7 @@ def _count_attempts(directory: Path) -> int:
 def _write_parts(
     spark: SparkSession, directory: Path, parts: list[Part], settings: Settings, threads: int, memory: int
 ) -> list[dict[str, Any]]:
-    """Writes each part in a task of its own. If a task ran twice, Spark returns one result."""
+    """Writes each part in a separate task. If a task ran twice, Spark returns one result."""
     if not parts:
         return []
     attempts = str(directory / ATTEMPTS)
@@ -216,7 +216,7 @@ def _write_parts(
 
 
 def _tables_of_all(spark: SparkSession, directory: Path, chosen: list[dict[str, Any]], settings: Settings) -> dict[str, int]:
-    """Writes the tables over all parts, beside the attempts. Returns their numbers of rows."""
+    """Writes the tables that need all parts, beside the attempts. Returns their numbers of rows."""
     target = directory / ATTEMPTS / "all"
     shutil.rmtree(target, ignore_errors=True)
     games = _read(spark, chosen, "game")
@@ -250,7 +250,7 @@ def find_duplicates(games: DataFrame, positions: DataFrame) -> DataFrame:
     alike = ["moves_hash", "white", "black", "date", "result", "status_ok"]
     played = games.where("ply_count > 0 AND white IS NOT NULL AND black IS NOT NULL")
     played = played.withColumn("status_ok", f.col("status") == "ok").select("game_id", "start_fen", *alike)
-    # A hash only suggests: then the moves are compared.
+    # Equal hashes can be a coincidence, so the moves are compared.
     keys = played.groupBy(*alike).count().where("count > 1").drop("count")
     same = [f.expr(f"a.{name} <=> b.{name}") for name in alike]
     proposed = played.alias("a").join(keys.alias("b"), same, "left_semi")
@@ -331,7 +331,7 @@ def _write_by_key(rows: DataFrame, target: Path) -> None:
     writer = writer.option("parquet.enable.dictionary#key", "false").option("parquet.enable.dictionary#game_id", "false")
     writer.parquet(str(target))
     if not any(target.rglob("*.parquet")):
-        # Otherwise engines could not find out the columns.
+        # Without a file, engines cannot find out the columns.
         rows.drop("key_prefix").limit(0).coalesce(1).write.parquet(str(target / "key_prefix=0"))
 
 
@@ -362,7 +362,7 @@ def _moves(directory: Path, chosen: list[dict[str, Any]], settings: Settings, su
 
 
 def _commit(directory: Path) -> Summary:
-    """Renames all files, then lists them. After a kill it can be repeated."""
+    """Renames all files, then writes the lists of files. If it is killed, it can be repeated."""
     noted = json.loads((directory / ATTEMPTS / MOVES).read_text())
     for source, place in noted["moves"]:
         _move(Path(source), directory / place)

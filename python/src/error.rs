@@ -9,10 +9,10 @@ use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::{PyTypeInfo, create_exception};
 
-create_exception!(pgndex, Error, PyException, "What pgndex could not do, and what to do next.");
-create_exception!(pgndex, PgnError, Error, "Something is wrong with the games, or they cannot be read.");
-create_exception!(pgndex, DatabaseError, Error, "Something is wrong with a database, or it cannot be used.");
-create_exception!(pgndex, QuestionError, Error, "A query that is invalid.");
+create_exception!(pgndex, Error, PyException, "Base class of all errors. The message says what to do next.");
+create_exception!(pgndex, PgnError, Error, "PGN files that cannot be read, or games with an error.");
+create_exception!(pgndex, DatabaseError, Error, "A database that cannot be used, or has an error.");
+create_exception!(pgndex, QuestionError, Error, "An invalid query.");
 
 /// An error with all its causes, as one text.
 pub(crate) fn message(error: &(dyn std::error::Error + 'static)) -> String {

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::error::QuestionError;
 
-/// A position, given by a FEN, by moves as in PGN or by moves in UCI notation; by default the start position.
+/// A position, given by a FEN, by moves as in PGN or by moves in UCI notation. The default is the start position.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) fen: Option<String>,
@@ -22,7 +22,7 @@ impl Told {
             Self { fen: None, moves: Some(moves), play: None } => PositionQuery::from_moves(moves),
             Self { fen: None, moves: None, play: Some(play) } => PositionQuery::from_uci(play),
             Self { fen: None, moves: None, play: None } => Ok(PositionQuery::start()),
-            _ => return Err(QuestionError::new_err("tell the position in one way: fen, moves or play")),
+            _ => return Err(QuestionError::new_err("give the position in only one way: fen, moves or play")),
         };
         query.map_err(|error| QuestionError::new_err(crate::error::message(&error)))
     }

@@ -281,10 +281,10 @@ impl Rows {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // Types other than these are not offered; asking for them is a wish.
+        // Only these types are offered; a requested schema is optional to follow.
         let _ = requested_schema;
         let taken =
-            || QuestionError::new_err("these rows have been taken already, or closed; ask for them again");
+            || QuestionError::new_err("these rows have already been read or closed; run the query again");
         capsule::stream(py, self.take().ok_or_else(taken)?)
     }
 

@@ -227,7 +227,7 @@ def test_wrong_arguments_say_what_is_right(options: dict, error: type, text: str
 def test_rows_are_taken_once(examples: Path) -> None:
     rows = pgndex.games(examples / "famous-games.pgn")
     assert frame(rows).height == 53
-    with pytest.raises(pgndex.QuestionError, match="taken already"):
+    with pytest.raises(pgndex.QuestionError, match="already been read or closed"):
         rows.__arrow_c_stream__()
 
 

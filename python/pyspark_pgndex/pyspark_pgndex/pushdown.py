@@ -1,4 +1,4 @@
-"""Turns conditions of a query into filters of games. Spark applies the conditions too, so a filter may let more games pass, never fewer."""
+"""Turns conditions of a query into filters of games. Spark applies the conditions again, so a filter may pass more games, never fewer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MOST_ELO = 65535
 
 
 def games_of(filters: list[Any]) -> dict[str, Any]:
-    """Filters that all games matching the conditions pass."""
+    """The filters of a condition list: every game that matches the conditions passes them."""
     bounds = [_bound(condition) for condition in filters]
     bounds = [bound for bound in bounds if bound is not None]
     games: dict[str, Any] = {}
@@ -31,7 +31,7 @@ RESULTS = {"1-0", "0-1", "1/2-1/2", "*"}
 
 
 def _bound(condition: Any) -> tuple[str, str, Any] | None:
-    """The column, ``least``, ``most`` or ``in``, and the value; None if it is another condition."""
+    """The column, the kind (``least``, ``most`` or ``in``) and the value; None for other conditions."""
     kind = type(condition).__name__
     path = getattr(condition, "attribute", ())
     if len(path) != 1:
@@ -61,7 +61,7 @@ def _range(bounds: list[tuple[str, str, Any]], column: str) -> tuple[Any, Any]:
 
 
 def _set_elos(games: dict[str, Any], bounds: list[tuple[str, str, Any]]) -> None:
-    """The filters of ratings hold for both players, so only conditions on both can be used."""
+    """A rating filter applies to both players, so it can only replace conditions on both ratings."""
     sides = [_range(bounds, column) for column in ("white_elo", "black_elo")]
     least, most = zip(*sides)
     if None not in least:

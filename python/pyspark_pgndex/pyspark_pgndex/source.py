@@ -1,4 +1,4 @@
-"""The data source itself."""
+"""The data source ``pgn`` for Spark."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 PARTITION_BYTES = 32 << 20
-# Options other than filters.
+# The options that are not filters.
 OWN_OPTIONS = {"path", "paths", "table", "columns", "partition_bytes"}
 INTEGERS = {"elo_min", "elo_max", "plies_min", "plies_max"}
 
@@ -87,7 +87,7 @@ class PgnReader(DataSourceReader):
         for path in self.paths:
             ranges, undivided = parts_of(path, self.partition_bytes)
             if undivided and os.path.getsize(path) > self.partition_bytes:
-                warnings.warn(f"{path}: one task reads all of it, as it is {undivided}", stacklevel=2)
+                warnings.warn(f"{path}: one task reads the whole file, because it is {undivided}", stacklevel=2)
             first = len(parts)
             parts += [Part(path, start, end, first + number) for number, (start, end) in enumerate(ranges)]
         return parts
@@ -97,7 +97,7 @@ class PgnReader(DataSourceReader):
         import pyarrow
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        # Without partitions, Spark adds one of its own.
+        # If there are no partitions, Spark adds one.
         if not isinstance(partition, Part):
             return
         schema = to_arrow_schema(self.struct)
@@ -132,7 +132,7 @@ def _files(options: dict[str, str]) -> list[str]:
 
     paths = json.loads(options["paths"]) if "paths" in options else [options["path"]] if "path" in options else []
     if not paths:
-        raise ValueError('no file is named; write spark.read.format("pgn").load("dump.pgn.zst")')
+        raise ValueError('no file is given; write spark.read.format("pgn").load("dump.pgn.zst")')
     from pgndex.part import files
 
     found: list[str] = []
