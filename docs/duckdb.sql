@@ -3,7 +3,7 @@
 --     SET VARIABLE pgndex = 'tables';          -- the directory
 --     .read docs/duckdb.sql
 --
--- In a database file the views stay; the variable is set anew in each session. docs/parquet.md explains the tables and columns.
+-- In a database file the views stay; set the variable again in each session. docs/parquet.md explains the tables and columns.
 
 -- As in SQLite, 7 / 2 is 3.
 SET integer_division = true;

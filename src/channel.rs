@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_learns_that_the_other_side_is_gone() {
+    fn a_waiting_side_learns_that_the_other_side_is_gone() {
         let (sender, receiver) = bounded(1);
         assert_eq!(receiver.recv_timeout(Duration::from_millis(1)), Err(Error::Timeout));
         sender.send(1).unwrap();

@@ -264,7 +264,7 @@ fn an_invalid_list_is_reported_with_its_line_and_changes_nothing() {
     pgndex: error: bad.csv: the file is empty; it begins with the line name,alias,fide_id
     pgndex: error: bad.csv:1: there is no column "ding liren"; write the line name,alias,fide_id first (fide_id may be left out)
     pgndex: error: bad.csv:1: there is no column "elo"; write the line name,alias,fide_id first (fide_id may be left out)
-    pgndex: error: bad.csv:1: the column name is here twice; write the line name,alias,fide_id first (fide_id may be left out)
+    pgndex: error: bad.csv:1: there are two columns name; write the line name,alias,fide_id first (fide_id may be left out)
     pgndex: error: bad.csv:2: 3 fields, but 2 columns; put names with commas in double quotes
     pgndex: error: bad.csv:2: 1 field, but 2 columns; is a double quote not closed?
     pgndex: error: bad.csv:2: 1 field, but 2 columns; separate fields by commas

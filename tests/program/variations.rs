@@ -209,7 +209,7 @@ fn a_database_without_variations_says_so() {
         assert_eq!(run.status, 0, "{run:?}");
         assert_eq!(
             run.stderr,
-            "pgndex: note: no game of this database has a variation; `index --annotations all` keeps those of the PGN\n"
+            "pgndex: note: no game of this database has a variation; `index --annotations all` stores the variations of the PGN\n"
         );
         assert_eq!(run.stdout.lines().count(), sample.stdout_of(&arguments).lines().count());
     }

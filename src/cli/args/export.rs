@@ -23,7 +23,8 @@ move played. csv-positions has the move played, the result, the ratings, and the
 With a description, the games with such a position are written. Formats for positions then write one position per game: the one that \
 `find` shows. Without a description they write all positions, or those chosen by --ply or --last.
 
---sample chooses games evenly, and positions evenly within a game. The same seed chooses the same positions from the same database.
+With --sample, each game has the same chance, and so does each position within a game. The same seed chooses the same positions from the \
+same database.
 
 The file appears when it is complete. If no game matches, no file is written, an existing file stays unchanged, and the exit status is \
 0 with a note.

@@ -351,9 +351,9 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
         ..before
     };
     let options = args.made_with.given(options)?;
-    let is_made_anew = args.overwrite || args.parquet.is_some();
+    let ignores_settings = args.overwrite || args.parquet.is_some();
     let made_with =
-        if is_made_anew { DatabaseSettings::default() } else { DatabaseSettings::read(&args.database)? };
+        if ignores_settings { DatabaseSettings::default() } else { DatabaseSettings::read(&args.database)? };
     // Annotations that an earlier run omitted are read now, unless this one omits them too.
     let annotations = if args.reread { Annotations::All } else { made_with.annotations };
     Ok(args.made_with.or(options, DatabaseSettings { annotations, ..made_with }))

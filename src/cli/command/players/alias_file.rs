@@ -120,7 +120,7 @@ impl Columns {
         let place = |column: &str| names.iter().position(|name| name == column);
         let twice = COLUMNS.iter().find(|&column| names.iter().filter(|name| name == column).count() > 1);
         if let Some(column) = twice {
-            bail!("the column {column} is here twice; {LINE}");
+            bail!("there are two columns {column}; {LINE}");
         }
         let needed =
             |column: &str| place(column).with_context(|| format!("the column {column} is missing; {LINE}"));

@@ -194,7 +194,7 @@ impl Watch<'_> {
             }
             Err(Error::Store(error @ store::Error::Busy { .. })) if !self.args.once => {
                 if !self.was_busy {
-                    note(&format!("{error}; waiting until it is done"));
+                    note(&format!("{error}; watch tries again"));
                 }
                 self.was_busy = true;
                 return Ok(());
