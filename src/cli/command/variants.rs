@@ -29,7 +29,9 @@ pub(crate) fn read_lines(database: &Database, variations: bool) -> anyhow::Resul
         return Ok(Lines::Main);
     }
     if !database.has_variations()? {
-        note("no game of this database has a variation; `index --annotations all` stores the variations of the PGN");
+        note(
+            "no game of this database has a variation; `index --annotations all` stores the variations of the PGN",
+        );
     }
     Ok(Lines::All)
 }
