@@ -185,7 +185,7 @@ fn work(receiver: &Receiver<Job>, databases: &Arc<Databases>, nature: PoolOption
     lower_priority(nature.nice);
     let mut reader = Reader::new(databases, nature);
     for Job { cancel, work } in receiver.iter() {
-        // The client has received another answer by now.
+        // The client has disconnected, or was sent a timeout error.
         if cancel.is_over() {
             continue;
         }
@@ -226,8 +226,8 @@ impl Reader {
         }
     }
 
-    /// Returns a database in its current state; one that has been replaced is opened again. Its queries stop
-    /// when its token is cancelled.
+    /// Returns a database. If its file was replaced, the new file is opened. Queries stop when the cancel token
+    /// of the current request is over.
     pub(super) fn database(&mut self, index: DatabaseIndex, file: FileId) -> Result<&Database, Problem> {
         let is_it = |open: &Open| open.index == index;
         let known = self.open.iter().position(is_it).map(|at| self.open.remove(at));

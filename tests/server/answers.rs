@@ -261,7 +261,7 @@ fn requests_with_another_method_get_the_right_one() {
         (
             "GET",
             "/api/repertoire",
-            "Use POST for this address, and send the request's content as application/x-chess-pgn",
+            "Use POST for this address, with a body of the type application/x-chess-pgn",
             "POST",
         ),
         ("POST", "/api/databases", "Use GET", "GET,HEAD"),

@@ -13,11 +13,11 @@ use crate::store;
 pub(in crate::server) struct Problem {
     /// The HTTP status.
     pub(in crate::server) status: u16,
-    /// The kind of the problem, always in the same words.
+    /// The kind of problem: the same text for all problems of a kind.
     pub(in crate::server) title: &'static str,
     /// What is wrong in this case, and what to do.
     pub(in crate::server) detail: String,
-    /// The parameter that caused it.
+    /// The parameter that caused the problem, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::server) parameter: Option<String>,
     /// The number of seconds after which to retry.

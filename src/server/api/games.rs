@@ -123,7 +123,8 @@ pub(super) fn order(word: Option<&str>) -> HitOrder {
 struct Cursor {
     /// The game that the page begins with; `None` for the nearest positions, which have no order by game.
     place: Option<GameSortKey>,
-    /// Hits to skip from there on: those of the game that were on the previous page.
+    /// The number of hits to skip: those of this game that were on previous pages; for the nearest positions, all
+    /// hits of previous pages.
     skip: u32,
 }
 

@@ -46,7 +46,7 @@ impl Param {
                 return Err(unknown(name, known().map(|param| param.name)));
             };
             let is_again = call.query[..at].iter().any(|(other, _)| other == name);
-            // Parameters that describe a position may occur once in each step of a course.
+            // Parameters that describe positions may occur once in each step, between two `then`.
             if is_again && !param.kind.repeats() && !call.query.iter().any(|(other, _)| other == "then") {
                 return Err(Problem::parameter(name, "is given twice, and can be given once; remove one"));
             }

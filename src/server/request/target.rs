@@ -117,8 +117,7 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
     if is_described {
         return Ok(step);
     }
-    // A condition on the place of positions is given without a description, or there is nothing before or
-    // after `then`.
+    // Only `for` or `ply` is given, without a description, or nothing is given before or after `then`.
     let name = words.first().map_or("then", |(name, _)| name.as_str());
     Err(Problem::parameter(
         name,

@@ -38,7 +38,7 @@ pub(super) struct Connection {
 
 #[derive(Default)]
 struct State {
-    /// Since when the server waits for the client: for a request, for its body, or for reading the answer.
+    /// The time since which the server waits for the client: to send a request or its body, or to read an answer.
     waits: Option<Instant>,
     /// Whether the whole answer has been passed to the connection.
     is_handed_over: bool,
@@ -250,9 +250,9 @@ mod tests {
     fn an_address_with_all_slots_yields_one_to_another_address() {
         let clients = Arc::new(Connections::new(16));
         let places: Vec<_> = (0..16).map(|_| admit(&clients, ONE).expect("a place")).collect();
-        assert!(admit(&clients, ONE).is_none(), "its own are waited for");
+        assert!(admit(&clients, ONE).is_none(), "recent connections of the same origin are kept");
         let other = admit(&clients, OTHER).expect("a place");
-        assert!(!is_there(&clients, &places[0]), "the one that came first is closed");
+        assert!(!is_there(&clients, &places[0]), "the longest idle connection is closed");
         assert!(places[1..].iter().chain([&other]).all(|place| is_there(&clients, place)));
         assert_eq!(clients.count(), 16);
         drop((places, other));

@@ -3,7 +3,7 @@
 use crate::server::error::Error;
 use crate::server::options::Options;
 
-/// The number of threads that search and of threads that run SQL; the number of threads that export.
+/// The number of threads for searches, which is also that for SQL statements; the number of threads for exports.
 pub(super) const SEARCH: usize = 2;
 pub(super) const EXPORT: usize = 8;
 

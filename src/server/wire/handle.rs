@@ -39,7 +39,8 @@ const BODY_TIME: Duration = Duration::from_secs(20);
 const ADDRESS: usize = 60_000;
 /// The maximum size of the request headers in bytes.
 const HEADERS: usize = 16 << 10;
-/// Headers of all answers: no page may frame them, run them or guess their type.
+/// The content security policy of all answers: pages load only files of this server, and no page may frame an
+/// answer.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

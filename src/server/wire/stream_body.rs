@@ -17,7 +17,8 @@ use crate::store::Database;
 /// The size of a piece, and the maximum number of pieces waiting for the client.
 const PIECE: usize = 64 << 10;
 const PIECES: usize = 4;
-/// How long the first piece is collected. Errors until then are reported; later ones cut the answer off.
+/// The maximum time for which the first piece is collected. Errors before it is sent are reported; later errors
+/// cut the answer off.
 const FIRST: Duration = Duration::from_secs(1);
 
 /// A piece, or the end of the answer.
