@@ -92,7 +92,7 @@ pub enum PositionError {
     },
     /// The moves are legal with the piece letters of two languages, but differ.
     #[error(
-        "the moves can be read in two ways: {} is {} in {} and {} in {}; write what you mean with the letters of English: {} or {}",
+        "the moves can be read in two ways: {} is {} in {} and {} in {}; write the move with English letters: {} or {}",
         brief(word), one.1, one.0, other.1, other.0, one.1, other.1
     )]
     Languages {
@@ -104,7 +104,7 @@ pub enum PositionError {
         other: (&'static str, String),
     },
     /// A closing bracket has no opening one.
-    #[error("a ')' or '}}' closes nothing")]
+    #[error("a ')' or '}}' closes nothing; remove it")]
     StrayClosing,
     /// The number of a move in the text differs from its number in the game.
     #[error("the text calls {counted} move {typed}; write all moves of one line, or leave the numbers out")]

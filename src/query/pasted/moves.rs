@@ -67,7 +67,7 @@ impl fmt::Display for MovesNote {
                 }
             }
             Self::Start { fen } => {
-                write!(f, "the moves begin from the FEN of their tag pair: {}", brief(fen))
+                write!(f, "the moves start from the FEN in the tag pair: {}", brief(fen))
             }
             Self::NullMove { word } => write!(f, "{word:?} is read as a null move"),
             Self::Skipped { text } => {
@@ -117,9 +117,9 @@ fn in_language(language: &Option<&str>) -> String {
 fn other_number(number: &Option<(u32, u32)>) -> String {
     match number {
         Some((typed, counted)) if typed > counted => {
-            format!("; the text calls it move {typed}, and it is move {counted}: moves before it are missing")
+            format!("; the text calls it move {typed}, but it is move {counted}: moves before it are missing")
         }
-        Some((typed, counted)) => format!("; the text calls it move {typed}, and it is move {counted}"),
+        Some((typed, counted)) => format!("; the text calls it move {typed}, but it is move {counted}"),
         None => String::new(),
     }
 }

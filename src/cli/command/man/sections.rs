@@ -24,7 +24,7 @@ pub(super) fn exit_status(command: &Command) -> Vec<Entry> {
         "index" => {
             "Failed. The database is unchanged, unless everything is done and only the output of --json cannot be written."
         }
-        "verify" => "They are not sound, or could not be checked.",
+        "verify" => "The database or the Parquet files are not sound, or could not be checked.",
         "repair" => "Failed, or games have lost positions, which cannot be restored.",
         "game" => "Failed, or there is no game with this number.",
         "sql" => "A statement failed; those after it did not run.",
@@ -66,13 +66,17 @@ pub(super) fn environment(command: &Command) -> Vec<Entry> {
     let writes = |format: &str| is_program || formats.iter().any(|known| known.starts_with(format));
     let is_any_of = |names: &[&str]| is_program || names.contains(&command.get_name());
     let entries = [
-        (reads(DATABASE), DATABASE, "The database of commands that only read, if none is given."),
+        (
+            reads(DATABASE),
+            DATABASE,
+            "The database for commands that only read, if none is given on the command line.",
+        ),
         (reads(THREADS), THREADS, "The number of threads, if --threads is not given."),
         (has("quiet"), NO_PROGRESS, "If it is set and not 0, no progress is shown."),
         (
             writes("csv"),
             SPREADSHEET,
-            "If it is set and not 0, texts in CSV that a spreadsheet would take for formulas begin with an apostrophe.",
+            "If it is set and not 0, CSV texts that a spreadsheet would treat as formulas get an apostrophe in front.",
         ),
         (has("color"), "NO_COLOR", "If it is set, boards have no colours, except with --color always."),
         (writes("table"), "COLUMNS", "The width of tables, if standard output is not a terminal."),
@@ -110,7 +114,7 @@ pub(super) fn files(command: &Command) -> Vec<Entry> {
     if is_any_of(&["index", "watch", "remove", "optimize", "backup", "repair", "players", "sql"]) {
         entries.push((
             ".DB.pgndex-tmp*",
-            "The lock and the temporary files of a command that writes. The next such command removes those of a killed one.",
+            "The lock and the temporary files of a command that writes. The next such command removes those of a killed command.",
         ));
     }
     if is_any_of(&["index", "export", "verify"]) {
