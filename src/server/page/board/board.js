@@ -204,7 +204,7 @@ class ChessBoard extends HTMLElement {
     this.#draw();
     if (this.#picked) {
       const names = this.#movesFrom(square).map(target);
-      say(`${signName(this.#squares.get(square))} on ${square} picked. It can go to ${[...new Set(names)].join(", ")}`);
+      say(`${signName(this.#squares.get(square))} on ${square} selected. Possible targets: ${[...new Set(names)].join(", ")}`);
     } else if (this.#moves.length > 0) {
       say(isOwn ? "Piece deselected" : `There is no piece on ${square} that can move now`);
     }

@@ -252,7 +252,7 @@ class Explorer {
     }
     const said = [h("strong", {}, number(all + answer.unfinished)), all + answer.unfinished === 1 ? " game" : " games"];
     if (answer.unfinished > 0) said.push(`, ${number(answer.unfinished)} without a result`);
-    if (answer.transposed) said.push(`; ${number(answer.transposed)} came by another order of moves`);
+    if (answer.transposed) said.push(`; ${number(answer.transposed)} reached it in another move order`);
     const games = this.#gamesAddress();
     put(box, h("p", { class: "totals" }, said, " ", games ? h("a", { href: games }, "Show them") : null), this.#moveTable(answer, all));
     const weights = answer.moves.slice(0, ARROWS).map((move) => ({ uci: move.uci, weight: (move.white + move.draws + move.black) / (all || 1) }));

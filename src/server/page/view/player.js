@@ -64,7 +64,7 @@ class Player {
     if (!name) {
       this.#loader.stop();
       this.#key = null;
-      put(parts.report, h("p", { class: "hint" }, "Whose games? Type the beginning of a name."));
+      put(parts.report, h("p", { class: "hint" }, "Type the beginning of a player's name."));
       return;
     }
     const filters = new URLSearchParams([...filtersOf(params())].filter(([one]) => !OWN.includes(one)));

@@ -76,7 +76,7 @@ class Search {
     } else {
       this.#list.clear();
       const example = ([name, what]) => h("li", {}, h("a", { href: changed(what) }, name));
-      put(parts.results, h("div", { class: "message" }, h("p", { class: "message-title" }, "Describe positions to find the games that reached one."),
+      put(parts.results, h("div", { class: "message" }, h("p", { class: "message-title" }, "Describe a position to find the games that reached it."),
         h("p", {}, "For example:"), h("ul", { class: "examples" }, EXAMPLES.map(example))));
     }
   }

@@ -37,7 +37,7 @@ class Sql {
     parts.schema = h("div", { class: "schema" });
     const form = h("form", { class: "form" },
       h("div", { class: "field" }, h("label", { for: id }, "A read-only statement; Ctrl+Enter runs it"), parts.text),
-      h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Run"), h("span", { class: "hint" }, "1 second and 1,000 rows at most; nothing can be changed.")));
+      h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Run"), h("span", { class: "hint" }, "At most 1,000 rows and, by default, 1 second. A statement cannot change the database.")));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#submit();
@@ -107,9 +107,9 @@ class Sql {
     const figures = columns.map((name, at) => [String(at), name]).filter(([at]) => kinds[at] === "num" && columns[at] !== "game_id");
     if (figures.length === 0 || rows.length < 2) return null;
     const first = kinds.findIndex((kind) => kind === null);
-    const across = choice("Across", "across", columns.map((name, at) => [String(at), name]), String(first >= 0 ? first : 0));
-    const up = choice("Up", "up", figures, figures.find(([at]) => at !== String(first >= 0 ? first : 0))?.[0] ?? figures[0][0]);
-    const kind = choice("As", "as", [["bars", "bars"], ["line", "a line"]], "bars");
+    const across = choice("Horizontal axis", "across", columns.map((name, at) => [String(at), name]), String(first >= 0 ? first : 0));
+    const up = choice("Vertical axis", "up", figures, figures.find(([at]) => at !== String(first >= 0 ? first : 0))?.[0] ?? figures[0][0]);
+    const kind = choice("Chart as", "as", [["bars", "bars"], ["line", "a line"]], "bars");
     const place = h("div", {});
     const value = (box) => box.querySelector("select").value;
     const draw = () => {
