@@ -22,7 +22,8 @@ use crate::store::{self, Build, BuildOptions, keep_temporary_files_in};
 /// Indexes PGN files, and directories of PGN files, into a new or existing database: creates a [`Plan`] and
 /// runs it.
 ///
-/// # Errors The errors of [`Plan::new`] and [`Plan::run`].
+/// # Errors
+/// The errors of [`Plan::new`] and [`Plan::run`].
 pub fn index<P: AsRef<Path>>(
     target: &Path,
     paths: &[P],

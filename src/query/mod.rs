@@ -26,8 +26,8 @@
 //! | run a user's SQL query | [`SqlRows`] |
 //! | find positions with the same placement | [`variants`] |
 //!
-//! Answers serialise as described in `docs/json.md`. This module is the same for all callers, which write
-//! the texts for people.
+//! Answers serialise as described in `docs/json.md`. All callers use the same answers, and
+//! write the texts for people themselves.
 
 mod aliases;
 mod described;

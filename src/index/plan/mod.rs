@@ -26,7 +26,8 @@ pub struct Plan<'o> {
 impl<'o> Plan<'o> {
     /// Lists the sources (files, and the files in directories), and reads samples of some of them.
     ///
-    /// # Errors If none of the sources can be read, or the run is [stopped](Progress::stop).
+    /// # Errors
+    /// If none of the sources can be read, or the run is [stopped](Progress::stop).
     pub fn new<P: AsRef<Path>>(paths: &[P], options: &'o IndexOptions, progress: &Progress) -> Result<Self> {
         progress.enter(Phase::Looking);
         let decode = DecodeOptions { threads: options.threads, memory: options.memory };
