@@ -43,8 +43,8 @@ fn document() -> Value {
         "info": {
             "title": "pgndex",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Routes to a database use the first served database; with the prefix /db/NAME, they use the database with that name. \
-                            Answers to GET from a database have an ETag that changes when the database changes.",
+            "description": "Routes to a database use the first served database; with the prefix /db/NAME, they use the database \
+                            with that name. Answers to GET from a database have an ETag that changes when the database changes.",
         },
         "paths": paths,
         "components": {

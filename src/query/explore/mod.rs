@@ -94,7 +94,8 @@ pub struct ExploreAnswer {
     /// The moves played from the position.
     #[serde(flatten)]
     pub explored: PositionStatistics,
-    /// Games by year, in ascending order, unknown years last. Missing unless requested.
+    /// Games by year, in ascending order, unknown years last. Years without games that reached the position
+    /// are listed if they lie in between and have other games. Missing unless requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<HistoryYear>>,
     /// The same for the games to compare with. Missing unless requested.

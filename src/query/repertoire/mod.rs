@@ -59,12 +59,12 @@ pub struct Repertoire {
     #[cfg_attr(test, schemars(with = "String", extend("enum" = ["w", "b"])))]
     pub side: Color,
     /// Whether the side was given, in the request or in the PGN's tags. `false`: it was derived, as the side
-    /// with fewer alternative moves.
+    /// with fewer alternative moves or, if these are equal, the side that makes the last move of more lines.
     pub is_side_told: bool,
     /// Number of different positions in the repertoire.
     pub positions: u64,
     /// The lines of the repertoire, in the order of its text: each from a start position to the last move of
-    /// a variation.
+    /// a variation. No line is the beginning of another.
     pub lines: Vec<RepertoireLine>,
     /// Opponent moves that the repertoire has no answer to, the most frequent first. Moves that are rarer
     /// than the request demands are omitted.

@@ -13,7 +13,7 @@ pub(in crate::server) const TARGET: &[Param] = &[
     Param::new(
         "pattern",
         ParamType::Text,
-        "The pieces on the squares, as in a FEN. ? is anything, ! any piece, A any white and a any black piece, [QR] one of these, * any number of squares",
+        "Pieces as in a FEN, or ? anything, ! any piece, A any white one, a any black one, [QR] one of these, * any number of squares",
     ),
     Param::new(
         "material",
