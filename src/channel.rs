@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_value_comes_once_and_those_of_a_sender_in_order() {
+    fn each_value_is_received_once_and_in_the_order_of_its_sender() {
         for space in [1, 3, usize::MAX] {
             let (sender, receiver) = bounded(space);
             let (results, sums) = unbounded();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiting_side_learns_that_the_other_side_is_gone() {
+    fn waiting_ends_when_the_other_side_is_dropped() {
         let (sender, receiver) = bounded(1);
         assert_eq!(receiver.recv_timeout(Duration::from_millis(1)), Err(Error::Timeout));
         sender.send(1).unwrap();

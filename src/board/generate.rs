@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn all_moves_is_what_the_generator_gives_on_an_empty_board() {
+    fn all_moves_agrees_with_the_generator_on_an_empty_board() {
         for kind in [PieceKind::Knight, PieceKind::King, PieceKind::Bishop, PieceKind::Rook, PieceKind::Queen]
         {
             for square in SquareSet(u64::MAX) {

@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_read_in_the_forms_that_people_write() {
+    fn common_forms_of_results_are_read() {
         let results = [GameResult::White, GameResult::Black, GameResult::Draw];
         for (texts, result) in [
             (
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_have_results_in_words() {
+    fn results_in_words_are_read_from_tags() {
         for (text, result) in [
             ("1-0 (time)", GameResult::White),
             (" 0-1 ff", GameResult::Black),

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_moves_of_a_position_differ_and_are_found_again() {
+    fn short_moves_are_unique_in_a_position_and_decoded_again() {
         for fen in [
             "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
             "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn illegal_moves_are_not_made() {
+    fn illegal_moves_are_rejected() {
         let mut position = Position::start();
         for bits in [0, 0x7000 | 1, ShortMove::MASK, 12 << 6 | 36] {
             assert_eq!(position.make_short(ShortMove::from_bits(bits)), None);

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_library_names_no_option_and_the_command_line_the_one_that_helps() {
+    fn only_messages_of_the_command_line_name_options() {
         for error in errors() {
             assert!(!error.to_string().contains("--"), "{error}");
             assert!(message(error.as_ref()).contains("--"), "{error}");

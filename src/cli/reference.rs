@@ -181,11 +181,11 @@ fn escaped(text: &str) -> String {
 }
 
 #[test]
-fn the_page_of_options_is_that_of_this_program() {
+fn the_page_of_options_is_up_to_date() {
     compare_with_file(&page(), PAGE);
 }
 
 #[test]
-fn nothing_in_a_text_is_markdown_but_code() {
+fn texts_contain_no_markdown_but_code() {
     assert_eq!(escaped("<A|B> *x_y `a_b|*` z"), "\\<A\\|B> \\*x\\_y `a_b\\|*` z");
 }

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_columns_are_those_of_the_rows() {
+    fn columns_agree_with_the_rows() {
         for table in SIDE_TABLES {
             let side = HeaderBatch::SIDE_TABLES.iter().find(|side| side.name == table.name).unwrap();
             let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();

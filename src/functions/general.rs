@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn mathematics_is_that_of_sqlite() {
+    fn mathematical_functions_agree_with_sqlite() {
         for (sql, expected) in [
             ("sqrt(2)", Some(2f64.sqrt())),
             ("sqrt(-1)", None),
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_fit_regular_expressions() {
+    fn texts_match_regular_expressions() {
         assert!(value::<bool>("'Carlsen,M' REGEXP '^C.*,M$'").unwrap());
         assert!(!value::<bool>("'Carlsen,M' REGEXP '^M'").unwrap());
         assert_eq!(value::<Option<bool>>("NULL REGEXP 'a'").unwrap(), None);
@@ -254,7 +254,7 @@ mod tests {
 
     /// Compares these functions with the built-in ones, also where SQLite converts arguments to text.
     #[test]
-    fn characters_are_trimmed_as_by_sqlite() {
+    fn trimming_agrees_with_sqlite() {
         let own = Connection::open_in_memory().unwrap();
         for sql in [
             "trim('xyaxbyx', 'xy')",
@@ -281,7 +281,7 @@ mod tests {
 
     /// The expected values are those of Python's `numpy.percentile`, which also interpolates linearly.
     #[test]
-    fn percentiles_lie_between_numbers() {
+    fn percentiles_are_interpolated() {
         let of = |call: &str| {
             value::<Option<f64>>(&format!("{call} FROM (SELECT value AS x FROM generate_series(1, 10))"))
         };

@@ -116,12 +116,12 @@ mod tests {
     use crate::store::PROBLEM_KINDS;
 
     #[test]
-    fn the_words_are_those_that_readers_know() {
+    fn the_words_of_problem_kinds_agree_with_the_readers_list() {
         assert_eq!(ProblemKind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>(), PROBLEM_KINDS);
     }
 
     #[test]
-    fn the_word_of_each_kind_is_read_as_that_kind() {
+    fn the_word_of_each_kind_is_parsed_as_that_kind() {
         for &kind in ProblemKind::ALL {
             assert_eq!(ProblemKind::parse(kind.as_str()), Some(kind));
         }

@@ -222,7 +222,7 @@ mod tests {
     use crate::store;
 
     #[test]
-    fn a_run_that_asks_whether_to_stop_moves() {
+    fn checking_for_a_stop_counts_as_progress() {
         let progress = Progress::default();
         assert!(!progress.has_moved());
         assert!(progress.check().is_ok());

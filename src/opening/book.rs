@@ -213,7 +213,7 @@ mod tests {
     const KINGS: &str = "4k3/8/8/8/8/8/4P3/4K3 w - -";
 
     #[test]
-    fn the_last_name_of_a_position_counts_and_counters_do_not() {
+    fn the_last_name_of_a_position_counts_whatever_its_move_counters() {
         let book = OpeningBook::new(vec![
             named("first", KINGS),
             named("other", "4k3/8/8/8/8/8/4P3/4K3 b - -"),

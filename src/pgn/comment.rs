@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_of_engines_are_read_as_programs_write_them() {
+    fn evaluations_are_read_in_the_forms_of_programs() {
         for (comment, said) in [
             ("+0.25/12 2.3", "eval 0.25,12 emt 0:00:02.3"),
             ("-0.10/11", "eval -0.10,11"),
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn mates_of_a_game_with_values_of_chessbase_are_the_movers() {
+    fn mates_in_the_form_of_chessbase_are_for_the_side_that_moved() {
         let mut reader = CommentReader::default();
         let mut value = |comment: &[u8]| {
             let mut numbers = MoveNumbers::default();
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_stays_a_command_or_text() {
+    fn invalid_numbers_stay_commands_or_text() {
         for (comment, expected) in [
             ("[%clk 0:15.16] a", "|clk=0:15.16|a"),
             ("[%clk 9]", "|clk=9|"),
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_left_is_read_as_text_again() {
+    fn remaining_text_is_read_as_text_again() {
         for comment in
             ["[%a[%b] c] d", "[%a[%b] [%a[%b] c", "[%a[%b] [%c[%d] e] f", "[%a[%b]] c", "[%[%a] b]"]
         {
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn many_brackets_take_time_by_their_number() {
+    fn many_brackets_take_linear_time() {
         for piece in ["[%", "[%a ", "[%a[%b] ", "[% ]", "[%-"] {
             let mut comment = piece.repeat(200_000);
             for end in ["]", "", " end"] {

@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_as_they_are_written() {
+    fn written_numbers_are_read_again() {
         for centiseconds in [0, 1, 10, 99, 100, 6_000, 359_999, 360_000, u32::MAX] {
             let text = time(centiseconds);
             assert_eq!(clock(text.as_bytes()), Some(centiseconds), "{text}");

@@ -534,7 +534,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_drawn_between_games_make_no_game() {
+    fn drawn_lines_between_games_are_not_games() {
         let text = "[Event \"a\"]\n\n1. e4 *\n\n----- forwarded message -----\n\n[Event \"b\"]\n\n1. d4 *\n";
         assert_eq!(shape(text), [(1, 1), (1, 1)]);
         assert_eq!(shape("-- 0000 O-O 00 *\n\n1. e4 *\n"), [(0, 1)]);
@@ -551,7 +551,7 @@ mod tests {
     }
 
     #[test]
-    fn very_many_tags_are_no_more_than_some() {
+    fn the_number_of_tags_is_limited() {
         let text = format!("{}\n1. e4 *\n\n[Event \"b\"]\n\n*\n", "[A \"x\"]\n".repeat(MOST_TAGS + 5));
         let (found, problems) = games(text.as_bytes());
         assert_eq!((found[0].0.len(), found[0].1.len(), found.len(), problems), (MOST_TAGS, 1, 2, 1));
@@ -568,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn text_between_games_is_reported_and_makes_no_game() {
+    fn text_between_games_is_reported_and_is_not_a_game() {
         let text = b"From: somebody\n\n[Event \"a\"]\n\n1. e4 *\n\nbye now\n\n[Event \"b\"]\n\n1. d4 *\n";
         let (found, problems) = games(text);
         assert_eq!((found.len(), problems), (2, 2));

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_tag_pairs_on_their_line_ends_them() {
+    fn text_after_tag_pairs_on_their_line_ends_the_tags() {
         for game in [
             "[Event \"a\"] 1. e4 *\n\n",
             "[Event \"a\"]\r\r1. e4 *\r{\n\n",

@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read_as_people_write_them() {
+    fn values_are_read_with_all_forms_of_quotes() {
         let ok = |text: &str| (text.to_owned(), false);
         assert_eq!(value(b"[White \"Tal, Mikhail\"]\n"), ok("Tal, Mikhail"));
         assert_eq!(value(br#"[White "A \"The Cat\" B"]"#), ok(r#"A "The Cat" B"#));
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_not_closed_end_with_the_line() {
+    fn unclosed_values_end_with_the_line() {
         assert_eq!(value(b"[Annotator  \"Krush, I]\n[X \"y\"]"), ("Krush, I".to_owned(), true));
         assert_eq!(value(b"[Site \"Paris\r\n"), ("Paris".to_owned(), true));
         assert_eq!(value(b"[Site \"Par"), ("Par".to_owned(), true));

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_that_are_not_utf_8_are_read_by_themselves() {
+    fn bytes_that_are_not_utf_8_are_decoded_one_by_one() {
         for (bytes, text) in [
             (&b"M\xc3\xbcller, Jos\xe9"[..], "M\u{fc}ller, Jos\u{e9}"),
             (b"Jos\xe9, \xc3\xa9t\xc3\xa9 \x93x\x94", "Jos\u{e9}, \u{e9}t\u{e9} \u{201c}x\u{201d}"),

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_board_is_turned_round_as_a_whole() {
+    fn the_whole_board_is_flipped() {
         let [a1, h8] = [Square::at(0, 0), Square::at(7, 7)];
         for (square, orientation, corner) in [
             (a1, Color::White, (50, 750)),

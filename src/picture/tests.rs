@@ -138,7 +138,7 @@ fn any_label_can_be_drawn() {
 }
 
 #[test]
-fn a_picture_needs_nothing_else() {
+fn pictures_refer_to_no_other_files() {
     let arrows = [arrow("d4", "e5", 0.75, "dxe5")];
     let svg = after(&["e4", "e5", "d4", "Nc6"], Color::White, &arrows);
     assert_eq!(svg, after(&["e4", "e5", "d4", "Nc6"], Color::White, &arrows));

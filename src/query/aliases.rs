@@ -385,7 +385,7 @@ mod tests {
 
     /// 200,000 spellings: half of them belong to one name, the others to many names.
     #[test]
-    fn long_lists_are_taken_in_quickly() {
+    fn long_lists_are_added_quickly() {
         let started = std::time::Instant::now();
         let of_one = (0..100_000).map(|number| row("A", &format!("a{number}"), Some(1)));
         let of_many =
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_must_not_contradict_itself_or_what_is_there() {
+    fn contradictory_lists_are_rejected() {
         assert_eq!(added(&[], &[["A", "B"], ["A", "B"], ["A", "C"]]).as_deref(), Ok("A<B A<C"));
         assert_eq!(added(&[["B", "C"]], &[["A", "B"]]).as_deref(), Ok("A<B A<C"));
         assert_eq!(added(&[["A", "B"]], &[["B", "A"]]).as_deref(), Ok("B<A"));
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn one_player_has_one_number() {
+    fn a_player_has_only_one_fide_id() {
         let mut aliases = Aliases::default();
         aliases.add(&[row("A", "B", Some(7)), row("A", "C", None), row("D", "E", Some(8))]).expect("a list");
         assert!(aliases.rows().iter().take(2).all(|row| row.fide_id == Some(7)));

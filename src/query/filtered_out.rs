@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_field_can_be_taken_away() {
+    fn every_field_can_be_removed() {
         // Without `..`, so that a new field must be added to the list too.
         let all = GameFilter {
             white: "a".parse().ok(),

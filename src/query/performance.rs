@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn performances_are_those_of_the_table() {
+    fn performances_agree_with_the_table() {
         let performance =
             |games, half_points, rating_sum| performance(&RatedScore { games, rating_sum, half_points });
         assert_eq!(performance(0, 0, 0), None);

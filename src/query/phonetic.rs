@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn one_name_in_other_letters_is_like_itself() {
+    fn transliterations_of_a_name_match() {
         for spellings in [
             &["Korchnoi, Viktor", "Kortschnoj, Viktor", "Kortchnoi, Victor", "Korcnoj, Viktor"][..],
             &["Nepomniachtchi,I", "Nepomnjascij, Ian", "Nepomniashchy, Ian", "Nepomniatchi,I"],
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_asked_for_may_have_its_surname_last() {
+    fn the_surname_may_be_last() {
         assert!(
             is_like("Wiktor Kortschnoi", "Korchnoi, Viktor")
                 && is_like("Jan Nepomniachtschi", "Nepomniachtchi,I")
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_not() {
+    fn other_names_do_not_match() {
         for [one, other] in [
             ["Karlsen, Ole", "Carlsen, Magnus"],
             ["Petrov,A", "Petrova,A"],

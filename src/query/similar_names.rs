@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_like_others_in_most_of_their_letters() {
+    fn names_with_few_different_letters_are_similar() {
         let distance = |wanted, name: &str| Some(Wanted::new(wanted, Named::Player).distance(name)?.0);
         for (wanted, name, expected) in [
             ("Carlson", "Carlsen, Magnus", Some(1)),

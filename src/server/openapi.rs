@@ -12,7 +12,7 @@ use crate::server::request::{Param, ParamType};
 use crate::server::route::{Method, Params, Route, routes};
 
 #[test]
-fn the_description_is_that_of_the_routes() {
+fn the_description_agrees_with_the_routes() {
     compare_with_file(&format!("{}\n", document()), "src/server/openapi.json");
 }
 

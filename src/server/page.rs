@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_draws_the_pieces_that_pictures_have() {
+    fn the_page_and_pictures_draw_the_same_pieces() {
         let one_line = |text: &str| text.split("\\\n").map(str::trim_start).collect::<String>();
         let drawn = one_line(include_str!("../picture/piece.rs"));
         let page = include_str!("page/board/pieces.js");
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_the_page_comes_from_elsewhere() {
+    fn the_page_loads_nothing_from_other_hosts() {
         for asset in ASSETS {
             let text = std::str::from_utf8(asset.bytes).unwrap();
             let text = text.replace("http://www.w3.org/2000/svg", "");

@@ -319,7 +319,7 @@ mod tests {
         #![proptest_config(cases(256))]
 
         #[test]
-        fn all_records_come_back_sorted_however_little_memory_there_is(
+        fn all_records_are_sorted_with_any_memory_limit(
             keys in proptest::collection::vec(prop_oneof![any::<u64>(), 0..3u64, Just(u64::MAX)], 0..3000),
             memory in prop_oneof![Just(0), Just(20_000), Just(u64::MAX)],
             most in 1..500usize,

@@ -123,7 +123,7 @@ mod tests {
         #![proptest_config(cases(256))]
 
         #[test]
-        fn text_comes_back(text in "\\PC{0,200}", few in 1..9usize) {
+        fn utf_16_is_decoded(text in "\\PC{0,200}", few in 1..9usize) {
             let units: Vec<u16> = "\u{feff}".encode_utf16().chain(text.encode_utf16()).collect();
             let little: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
             let big: Vec<u8> = units.iter().flat_map(|unit| unit.to_be_bytes()).collect();
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_comes_back_across_blocks() {
+    fn a_long_text_is_decoded_across_blocks() {
         let text = "a\u{1f600}é".repeat(50_000);
         let bytes: Vec<u8> =
             "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_character_is_replaced() {
+    fn invalid_characters_are_replaced() {
         for (bytes, text) in [
             (&b""[..], ""),
             (b"\xff\xfe", ""),

@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_may_be_marked_and_have_any_bytes() {
+    fn lists_may_have_a_byte_order_mark_and_any_bytes() {
         let directory = directory(&["a.pgn", "b é.pgn"]);
         let place = directory.path();
         let list = place.join("list.txt");
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_can_be_ended_anywhere() {
+    fn a_search_can_be_stopped_anywhere() {
         let directory = directory(&["a/a.pgn", "a/b.pgn", "a/b.pgn.zst", "b.pgn", "c/d/e/f.pgn"]);
         let place = directory.path();
         fs::write(place.join("list.txt"), format!("{0}/b.pgn\n{0}/a\n", place.display())).unwrap();
@@ -539,7 +539,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_search_can_be_ended_while_nobody_writes_a_list() {
+    fn a_search_can_be_stopped_while_it_waits_for_a_list() {
         let directory = directory(&[]);
         let pipe = directory.path().join("list");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());

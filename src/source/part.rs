@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_found_from_any_byte_and_marks_within_them_are_none() {
+    fn frames_are_found_from_any_byte_despite_magic_numbers_within_them() {
         const SKIPPABLE: &[u8; 12] = b"\x50\x2a\x4d\x18\x04\0\0\0size";
         let (mut archive, mut begins, mut state) = (Vec::new(), Vec::new(), 1_u32);
         for length in [0, 10, 70_000, 300, 5, 100_000] {

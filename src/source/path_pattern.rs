@@ -219,7 +219,7 @@ mod tests {
         ["a.pgn", "b/a.pgn", "b/c/a.pgn", "b/c/a.txt", "b/c/d/a.pgn", "b/d/c/x.pgn", "c/.a.pgn", "c[1].pgn"];
 
     #[test]
-    fn patterns_fit_paths() {
+    fn patterns_match_paths() {
         let tree = tree(&FILES);
         for (pattern, expected) in [
             ("*.pgn", vec!["a.pgn", "c[1].pgn"]),
@@ -241,7 +241,7 @@ mod tests {
 
     /// Compares the results with those of the crate `glob`, whose patterns these are.
     #[test]
-    fn what_fits_is_what_glob_finds() {
+    fn matches_agree_with_glob() {
         let tree = tree(&FILES);
         for pattern in ["*", "*/*", "**/*", "**/c/*", "b/**/*.pgn", "**/[ab]*", "**/*/**/*.pgn"] {
             let expected: Vec<_> = glob::glob(tree.path().join(pattern).to_str().unwrap())
@@ -289,7 +289,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn names_that_are_no_utf_8_fit_too() {
+    fn names_that_are_not_utf_8_match_too() {
         use std::os::unix::ffi::OsStrExt as _;
         let tree = tree(&[]);
         let name = std::ffi::OsStr::from_bytes(b"\xff.pgn");

@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_made_to_differ() {
+    fn equal_names_are_made_unique() {
         let entry = |name: &&str| Entry { name: name.as_bytes().to_vec(), ..Entry::default() };
         let mut entries: Vec<_> = ["a", "a", "b", "a", "a#3", "a", "a#3"].iter().map(entry).collect();
         number(&mut entries);

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn games_of_a_block_come_as_runs() {
+    fn games_of_a_block_are_returned_as_runs() {
         let mut games = BlockGames::default();
         assert!(games.is_empty() && games.runs().is_empty());
         for number in [0, 1, 63, 64, 65, 100, 65_535] {

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_come_back_and_the_shorter_form_is_taken() {
+    fn sets_are_encoded_in_the_shorter_form_and_decoded_again() {
         for (numbers, length) in [
             (vec![], 1),
             (vec![0], 2),
@@ -306,14 +306,14 @@ mod tests {
         #![proptest_config(cases(256))]
 
         #[test]
-        fn any_set_comes_back(numbers in proptest::collection::btree_set(any::<u16>(), 0..300)) {
+        fn any_set_is_decoded_again(numbers in proptest::collection::btree_set(any::<u16>(), 0..300)) {
             round_trip(&numbers.into_iter().collect::<Vec<_>>());
         }
 
         /// Most numbers are close to each other, so that bitmaps occur. The added numbers may be smaller than
         /// the others.
         #[test]
-        fn a_set_with_more_is_as_if_encoded_at_once(
+        fn adding_to_a_set_equals_encoding_it_at_once(
             numbers in proptest::collection::btree_set(0..900_u16, 0..400),
             far in proptest::option::of(any::<u16>()),
             (begin, end) in (0..1000_u16, 0..1000_u16),
@@ -332,7 +332,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+        fn any_bytes_are_decoded_or_rejected(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
             let is_set = decode(&bytes, |_| {}).is_some();
             let mut joined = Vec::new();
             if encode_with(&bytes, &[1, u16::MAX], &mut joined).is_some() && is_set {

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_listed_has_fewer_rows() {
+    fn unlisted_keys_have_fewer_rows() {
         let found =
             list(&[(i64::MIN, 9), (-5, 3), (-5, 4), (-1, 4), (-1, 4), (0, 8), (7, 1), (i64::MAX, 300)]);
         assert_eq!(found.keys, [(i64::MIN, 9), (-1, 8), (0, 8), (i64::MAX, 300)]);

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn games_come_back_in_order_and_once_each() {
+    fn games_are_returned_once_and_in_order() {
         let numbers = [130, 1, 63, 64, 65, 1, 0, 4096];
         let set: GameSet = numbers.map(GameId).into_iter().collect();
         assert_eq!(set.iter().map(|game| game.0).collect::<Vec<_>>(), [0, 1, 63, 64, 65, 130, 4096]);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_of_games_are_looked_for() {
+    fn games_are_found_in_ranges() {
         let numbers = [1, 63, 64, 130, 4096];
         let set: GameSet = numbers.map(GameId).into_iter().collect();
         for first in (0..200).chain(4000..4300).chain([u32::MAX]) {

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn near_points_take_few_looks() {
+    fn near_points_take_few_comparisons() {
         for point in 0..1000 {
             let mut looks = 0;
             let found = near_partition_point(0..1_000_000, |index| {

@@ -35,7 +35,7 @@ mod tests {
         #![proptest_config(cases(256))]
 
         #[test]
-        fn every_path_comes_back(bytes in prop_oneof![
+        fn every_path_is_decoded_again(bytes in prop_oneof![
             proptest::collection::vec(1..=255_u8, 0..40),
             "\\PC{0,20}".prop_map(String::into_bytes),
         ]) {

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_database_of_any_version_from_the_oldest_to_that_of_the_program_is_known() {
+    fn databases_of_all_released_versions_are_recognised() {
         let connection = Connection::open_in_memory().expect("a database");
         connection.pragma_update(None, "application_id", APPLICATION_ID).expect("a pragma");
         let inspect = |found: i32, supported: i32| {

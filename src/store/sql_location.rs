@@ -71,7 +71,7 @@ mod tests {
     use super::SqlLocation;
 
     #[test]
-    fn a_place_is_shown_below_its_line() {
+    fn a_location_is_marked_below_its_line() {
         let show =
             |sql: &str, what: &str| SqlLocation::at(sql, sql.find(what).expect("it is there")).to_string();
         insta::assert_snapshot!(show("SELECT nonsense", "nonsense"), @"

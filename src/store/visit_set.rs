@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn visits_come_back_block_by_block() {
+    fn visits_are_read_block_by_block() {
         let short = |bits| PlayedMove::new(Some(ShortMove::from_bits(bits)));
         let all = [
             (GameId(3), short(12)),

@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_are_counted_and_the_first_are_kept_in_order() {
+    fn all_findings_are_counted_and_the_first_are_kept_in_order() {
         let collector = Collector::new(3);
         for game in [9, 2, 7, 1, 8] {
             let row = RowId::position(game.into(), 3.into());

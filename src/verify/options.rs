@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sample_has_as_many_as_asked_for_evenly_spread() {
+    fn a_sample_has_the_requested_size_and_is_evenly_spread() {
         for (most, count) in [(3, 10), (1, 7), (10, 10), (20, 10), (999, 1000), (0, 5)] {
             let chosen: Vec<u64> = (0..count).filter(|&index| Sample::Some(most).has(index, count)).collect();
             assert_eq!(chosen.len() as u64, u64::from(most).min(count), "{most} of {count}");

@@ -513,7 +513,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_hold_every_number_once() {
+    fn ranges_contain_every_number_once() {
         let (options, progress) = (VerifyOptions::default(), Progress::default());
         let mut check = Check::new(Path::new("x.db"), &options, &progress);
         for last_game in [0, 1, 256, 257, 40_000, 1 << 40, i64::MAX] {

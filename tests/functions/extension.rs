@@ -48,7 +48,7 @@ fn run(command: &mut Command, input: &str) -> Output {
 }
 
 #[test]
-fn the_extension_in_the_shell_gives_what_the_table_says() {
+fn the_extension_in_the_shell_agrees_with_the_table() {
     let Some(extension) = extension() else { return };
     if !has_program("sqlite3") {
         return;
@@ -83,7 +83,7 @@ fn the_extension_in_the_shell_gives_what_the_table_says() {
 }
 
 #[test]
-fn the_extension_in_python_gives_what_the_table_says() {
+fn the_extension_in_python_agrees_with_the_table() {
     let Some(extension) = extension() else { return };
     let can_load = "import sqlite3; sqlite3.connect(':memory:').enable_load_extension(True)";
     let Some(python) = python_that_runs(can_load) else { return };

@@ -71,7 +71,7 @@ fn answer(connection: &Connection, expression: &str) -> String {
 }
 
 #[test]
-fn built_in_functions_give_what_the_table_says() {
+fn built_in_functions_agree_with_the_table() {
     let (_directory, path) = famous();
     let database = Database::open_read_only(&path).expect("a database");
     let cases = cases();
@@ -79,7 +79,7 @@ fn built_in_functions_give_what_the_table_says() {
 }
 
 #[test]
-fn each_stored_move_is_what_its_functions_say() {
+fn functions_agree_with_each_stored_move() {
     let (_directory, path) = famous();
     let database = Database::open_read_only(&path).expect("a database");
     let connection = database.connection();
@@ -213,7 +213,7 @@ fn only_pure_functions_are_deterministic_and_innocuous() {
 }
 
 #[test]
-fn a_games_pgn_is_that_of_the_command() {
+fn game_pgn_agrees_with_the_command() {
     let (_directory, path) = famous();
     let database = Database::open_read_only(&path).expect("a database");
     let games: i64 =

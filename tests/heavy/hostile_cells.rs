@@ -385,7 +385,7 @@ fn run_spoiled(bases: &Bases, sql: &str, arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn exhausted_numbers_are_reported_and_nothing_is_written() {
+fn exhausted_ids_are_reported_and_nothing_is_written() {
     let bases = Bases::new();
     for table in ["import", "source", "player", "event", "site", "game"] {
         let sql = format!(
@@ -402,7 +402,7 @@ fn exhausted_numbers_are_reported_and_nothing_is_written() {
 }
 
 #[test]
-fn names_may_run_out_of_numbers_on_the_way() {
+fn names_may_run_out_of_ids_during_a_run() {
     let bases = Bases::new();
     fs::write(bases.directory.path().join("new.pgn"), NEW_GAMES.replace("Tal, M", "New, B")).expect("a file");
     let sql =
@@ -416,7 +416,7 @@ fn names_may_run_out_of_numbers_on_the_way() {
 }
 
 #[test]
-fn a_gap_in_the_numbers_of_games_takes_no_time() {
+fn a_gap_in_the_game_ids_takes_no_time() {
     let bases = Bases::new();
     let sql = "UPDATE game SET game_id = 4294967295 WHERE game_id = 1;
                UPDATE game_position SET game_id = 4294967295 WHERE game_id = 1;
@@ -496,7 +496,7 @@ fn assert_harmless(outcome: Mutex<Outcome>, least: usize) {
 }
 
 #[test]
-fn no_value_of_a_cell_makes_a_command_panic_hang_or_steer_the_terminal() {
+fn some_values_of_cells_make_no_command_panic_hang_or_control_the_terminal() {
     let (bases, outcome) = (Bases::new(), Mutex::default());
     let kinds = values().len() + 1;
     // One value for each column, and a selection of the commands; over all columns, each value and each command is
@@ -517,7 +517,7 @@ fn no_value_of_a_cell_makes_a_command_panic_hang_or_steer_the_terminal() {
 /// column.
 #[test]
 #[ignore = "takes a minute"]
-fn no_value_of_any_cell_makes_any_command_panic_hang_or_steer_the_terminal() {
+fn all_values_of_cells_make_no_command_panic_hang_or_control_the_terminal() {
     let (bases, outcome) = (Bases::new(), Mutex::default());
     for_each_case(
         &bases,

@@ -225,7 +225,7 @@ fn index(input: &Path, target: &Path) -> (i32, u64, Duration) {
     }
 }
 
-fn hold(size: usize, most_time: Duration) {
+fn check_texts(size: usize, most_time: Duration) {
     let place = tempfile::tempdir().expect("a directory");
     let (input, target) = (place.path().join("in.pgn"), place.path().join("out.db"));
     let mut wrong = Vec::new();
@@ -261,11 +261,11 @@ fn hold(size: usize, most_time: Duration) {
 
 #[test]
 fn hostile_text() {
-    hold(0, Duration::from_secs(30));
+    check_texts(0, Duration::from_secs(30));
 }
 
 #[test]
 #[ignore = "writes files of 100 MB"]
 fn hostile_text_at_full_size() {
-    hold(1, Duration::from_secs(60));
+    check_texts(1, Duration::from_secs(60));
 }

@@ -159,7 +159,7 @@ fn real_annotated_games_in_ten_parts() {
 }
 
 #[test]
-fn made_up_games_in_ten_parts() {
+fn synthetic_games_in_ten_parts() {
     check_parts(synthetic(150), 4);
 }
 
@@ -245,7 +245,7 @@ fn changed(database: &Path, change: &str) -> Connection {
 }
 
 #[test]
-fn nothing_is_added_to_counts_that_do_not_fit() {
+fn nothing_is_added_if_the_counts_are_inconsistent() {
     let directory = directory();
     let files = parts(include_bytes!("../../examples/synthetic.pgn"), 2, directory.path());
     let options = IndexOptions { continuation_threshold: 4, ..options() };
@@ -351,7 +351,7 @@ fn check_growth(text: &[u8], cuts: &[usize]) -> Connection {
 }
 
 #[test]
-fn a_file_that_grows_has_only_its_new_games_read() {
+fn only_the_new_games_of_a_growing_file_are_read() {
     let text = GAMES.as_bytes();
     let boundaries = boundaries(text);
     let database = check_growth(text, &[boundaries[3], boundaries[4], boundaries[40]]);
@@ -387,7 +387,7 @@ fn a_rewritten_file_is_read_completely() {
 }
 
 #[test]
-fn an_empty_file_is_as_good_as_none() {
+fn an_empty_target_file_becomes_a_database() {
     let directory = directory();
     let (file, target) = (directory.path().join("a.pgn"), directory.path().join("a.db"));
     fs::write(&file, GAMES).expect("written");
@@ -397,7 +397,7 @@ fn an_empty_file_is_as_good_as_none() {
 }
 
 #[test]
-fn a_database_is_no_source_of_itself() {
+fn a_database_is_not_a_source_of_itself() {
     let directory = directory();
     let (database, link) = (directory.path().join("games.db"), directory.path().join("link.pgn"));
     let file = directory.path().join("a.pgn");
@@ -417,7 +417,7 @@ fn a_database_is_no_source_of_itself() {
 }
 
 #[test]
-fn what_cannot_be_added_changes_nothing() {
+fn a_failed_addition_changes_nothing() {
     let directory = directory();
     let (file, target) = (directory.path().join("a.pgn"), directory.path().join("a.db"));
     fs::write(&file, GAMES).expect("written");

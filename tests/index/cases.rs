@@ -591,7 +591,7 @@ fn engine_comments() {
 }
 
 #[test]
-fn what_is_exported_is_as_it_was_written() {
+fn comments_are_exported_as_written() {
     let comments = [
         "d=20, mt=3000, tl=60000, wv=0.31, pv=e4 e5,",
         "+0.25/12 2.3",

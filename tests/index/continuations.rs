@@ -95,20 +95,20 @@ fn the_shipped_games() {
 }
 
 #[test]
-fn made_up_games() {
+fn synthetic_games() {
     let (positions, continuations) = check(synthetic(700), 3);
     assert!(positions > 100 && continuations > 500, "{positions}, {continuations}");
 }
 
 #[test]
 #[ignore = "takes seconds"]
-fn many_made_up_games() {
+fn many_synthetic_games() {
     let (positions, continuations) = check(include_bytes!("../../examples/synthetic.pgn"), 3);
     assert!(positions > 100 && continuations > 500, "{positions}, {continuations}");
 }
 
 #[test]
-fn a_game_that_returns_counts_once_and_its_last_move_there_counts() {
+fn a_repeated_position_counts_once_with_the_last_move_from_it() {
     let text = "[Result \"1-0\"]\n[Date \"1999.01.01\"]\n\n1. Nf3 Nf6 2. Ng1 Ng8 3. e4 1-0\n\n\
                 [Result \"0-1\"]\n[Date \"199?.??.??\"]\n\n1. Nf3 Nf6 2. Ng1 Ng8 0-1\n\n\
                 [Result \"*\"]\n\n1. d4 *\n\n\
@@ -118,7 +118,7 @@ fn a_game_that_returns_counts_once_and_its_last_move_there_counts() {
 }
 
 #[test]
-fn a_game_that_ends_by_returning_counts_by_the_last_move_it_made() {
+fn a_game_that_ends_in_a_repeated_position_counts_by_its_last_move_from_it() {
     // Beyond ply 16,383, occurrences are sorted without the moves played from them.
     let shuffle = |times| "Nf3 Nf6 Ng1 Ng8 ".repeat(times);
     let setup = "[FEN \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"]\n";
@@ -165,7 +165,7 @@ fn every_kind_of_move() {
 }
 
 #[test]
-fn games_too_long_for_their_moves_to_be_sorted_along() {
+fn very_long_games() {
     let long = "Nf3 Nf6 Ng1 Ng8 ".repeat(17_000);
     let text =
         format!("[Result \"1-0\"]\n\n{long} e4 1-0\n\n[Result \"0-1\"]\n\n{long} d4 0-1\n\n1. c4 1-0\n\n");

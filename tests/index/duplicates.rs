@@ -61,7 +61,7 @@ const FOUND: &str =
     "SELECT source_id, line, game_number, kind, game_id, original_id FROM duplicate ORDER BY 1, byte_offset";
 
 #[test]
-fn what_is_the_same_game() {
+fn games_that_are_duplicates() {
     let tal = |moves: &str| game("Tal", "Botvinnik", "1960.03.15", moves, "1-0");
     let texts = [[
         tal(MOVES),
@@ -100,7 +100,7 @@ fn what_is_the_same_game() {
 }
 
 #[test]
-fn the_same_moves_are_enough_if_asked() {
+fn equal_moves_suffice_if_requested() {
     let texts = [
         game("Tal", "Botvinnik", "1960.03.15", MOVES, "1-0"),
         game("?", "?", "????.??.??", MOVES, "*"),
@@ -120,7 +120,7 @@ fn the_same_moves_are_enough_if_asked() {
 }
 
 #[test]
-fn names_of_skipped_games_only_are_not_stored() {
+fn names_that_occur_only_in_skipped_games_are_not_stored() {
     let texts = [
         game("A", "B", "2001.01.01", MOVES, "1-0"),
         game("A", "B", "2001.01.01", MOVES, "1-0").replace("\"e\"", "\"elsewhere\""),
@@ -132,7 +132,7 @@ fn names_of_skipped_games_only_are_not_stored() {
 }
 
 #[test]
-fn a_broken_off_game_is_found_before_and_after_the_whole_one() {
+fn a_prefix_is_found_before_and_after_the_whole_game() {
     let by = |moves: &str| game("Tal", "Botvinnik", "1960.03.15", moves, "*");
     // A game that reaches the same position at the same ply by another order of moves is not the same game.
     let transposed = by(&first(26).replace("12. Bc1 Nd5 13. Qb3", "12. Qb3 Nd5 13. Bc1"));
@@ -202,7 +202,7 @@ proptest! {
     #![proptest_config(cases(7))]
 
     #[test]
-    fn games_of_few_players_and_one_line_of_moves(
+    fn duplicates_agree_with_comparing_all_games(
         games in proptest::collection::vec((0..3usize, prop_oneof![Just(0), Just(5), 14..24usize], 0..2usize), 1..14),
         moves in any::<bool>(),
     ) {
@@ -237,7 +237,7 @@ fn the_shipped_games_twice_and_in_parts() {
 }
 
 #[test]
-fn a_file_that_grows_after_a_game_that_is_skipped_or_repeated() {
+fn a_growing_file_with_duplicates() {
     let by = |plies: usize| game("Tal", "Botvinnik", "1960.03.15", &first(plies), "*");
     let other = game("A", "B", "1999.01.01", MOVES, "1-0");
     let elsewhere = |text: &str| text.replace("\"e\"", "\"elsewhere\"");
@@ -345,7 +345,7 @@ fn seconds_of_equal_moves(games: usize) -> [f64; 2] {
 }
 
 #[test]
-fn games_with_the_same_moves_take_time_by_their_number() {
+fn games_with_the_same_moves_take_linear_time() {
     // If each game were compared with all earlier ones, eight times as many would take 64 times as long. There are
     // three attempts, because the machine may be busy.
     let ratios = || {

@@ -53,7 +53,7 @@ fn old() -> Vec<u8> {
 }
 
 #[test]
-fn nothing_in_a_file_is_no_error() {
+fn files_without_games_are_not_an_error() {
     for text in
         ["", "\n", " \r\n\t\n\n", "\u{feff}", "% a comment\n", "; nothing here\n", "* 1-0 *", "\0\0\0\0"]
     {
@@ -142,7 +142,7 @@ fn an_existing_target_is_replaced_only_if_asked() {
 }
 
 #[test]
-fn a_missing_directory_for_temporary_files_is_found_before_the_work() {
+fn a_missing_directory_for_temporary_files_is_reported_before_the_import() {
     let place = Workspace::new();
     let options = IndexOptions { temp_dir: Some(place.path("missing")), ..options() };
     let progress = Progress::default();
@@ -332,7 +332,7 @@ fn a_full_disk() {
 }
 
 #[test]
-fn stopped_before_it_begins() {
+fn stopped_before_the_start() {
     let place = Workspace::new();
     let options = options();
     let progress = Progress::default();
@@ -394,7 +394,7 @@ fn two_runs_at_once_do_not_disturb_each_other() {
 }
 
 #[test]
-fn a_source_that_grows_meanwhile() {
+fn a_source_that_grows_during_the_run() {
     let place = Workspace::new();
     fs::write(place.path("large.pgn"), GAMES.repeat(20)).unwrap();
     let path = place.path("large.pgn");

@@ -57,7 +57,7 @@ fn texts() -> Vec<String> {
 }
 
 #[test]
-fn sets_are_those_of_the_rows() {
+fn sets_agree_with_the_rows() {
     for (index, text) in texts().into_iter().enumerate() {
         let indexed = Indexed::new(text);
         assert_made_of_rows(&indexed.database(), &format!("text {index}"));
@@ -380,7 +380,7 @@ fn ask(database: &Path, count: usize, seed: u64) -> usize {
 }
 
 #[test]
-fn answers_are_those_of_a_full_scan() {
+fn answers_agree_with_a_full_scan() {
     for (seed, text) in (1..).zip(texts()) {
         let indexed = Indexed::new(text);
         let found = ask(&indexed.database(), 30, seed);
@@ -390,7 +390,7 @@ fn answers_are_those_of_a_full_scan() {
 
 #[test]
 #[ignore = "takes a minute"]
-fn answers_on_many_games_are_those_of_a_full_scan() {
+fn answers_on_many_games_agree_with_a_full_scan() {
     for (seed, corpus) in
         (1..).zip(["otb-40k", "fics", "lichess-24k", "tcec-3k", "chess960-20k", "annotated_mixed"])
     {

@@ -160,7 +160,7 @@ const GAMES_AT: &str = "SELECT byte_offset, ply_count FROM game ORDER BY 1";
 const PROBLEMS_AT: &str = "SELECT game_number, byte_offset, kind FROM problem ORDER BY 1, 2";
 
 #[test]
-fn a_game_that_was_left_out_is_read_again_by_other_rules() {
+fn a_skipped_game_is_read_again_with_other_options() {
     let growth = Growth::new();
     let bad = format!("{TAGS}1. e4 Ke4 1-0\n\n");
     let (text, at) = (bad.repeat(3), bad.len());
@@ -184,7 +184,7 @@ fn a_game_that_was_left_out_is_read_again_by_other_rules() {
 }
 
 #[test]
-fn text_in_which_no_game_was_found_may_become_one() {
+fn text_without_a_game_may_become_one() {
     for (number, (begin, more, games)) in [
         ("Dear Sir\n\n1. e", "4 e5 *\n", "[\"10|2\"]"),
         ("\u{feff}[Eve", "nt \"a\"]\n\n1. e4 *\n", "[\"3|1\"]"),
@@ -210,7 +210,7 @@ fn text_in_which_no_game_was_found_may_become_one() {
 }
 
 #[test]
-fn the_tail_of_another_text_stays() {
+fn rows_of_a_replaced_text_stay() {
     for options in all_options() {
         let growth = Growth::new();
         growth.add(format!("{TAGS}1. a4 *\n\n{TAGS}1. b4 *\n"), &options);
@@ -238,7 +238,7 @@ fn the_tail_of_another_text_stays() {
 }
 
 #[test]
-fn a_strict_run_leaves_the_tail_as_it_was() {
+fn a_failed_strict_run_keeps_the_last_game() {
     for options in all_options() {
         let growth = Growth::new();
         let text = format!("{TAGS}1. e4 e5 1-0\n\n{TAGS}1. d4 d5 2. Kd3 *\n\n{TAGS}1. c4 *\n");
@@ -257,7 +257,7 @@ fn a_strict_run_leaves_the_tail_as_it_was() {
 
 /// The original of a duplicate and of a prefix is skipped when its file grows, because it then has an error.
 #[test]
-fn duplicates_of_a_game_that_is_left_out() {
+fn duplicates_of_a_skipped_game() {
     let directory = directory();
     let path = |name: &str| directory.path().join(name);
     let with = |moves: &str| format!("{TAGS}{moves}");
@@ -278,7 +278,7 @@ fn duplicates_of_a_game_that_is_left_out() {
 }
 
 #[test]
-fn rows_are_numbered_alike_through_sql() {
+fn ids_are_the_same_through_sql() {
     let (text, from) = texts().remove(0);
     let tables = [
         "game",

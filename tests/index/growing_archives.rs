@@ -82,7 +82,7 @@ const FORMS: [(&str, Pack); 10] = [
 ];
 
 #[test]
-fn archives_that_grow_have_only_their_new_games_read() {
+fn only_the_new_games_of_growing_archives_are_read() {
     let any = text();
     for (number, (what, pack)) in FORMS.into_iter().enumerate() {
         let text = if what.starts_with("UTF-16") { GAMES.as_bytes() } else { &any };
@@ -118,7 +118,7 @@ fn archives_that_grow_have_only_their_new_games_read() {
 
 /// The text of a file is the same with any compression and without.
 #[test]
-fn a_file_may_grow_and_be_packed_in_another_way() {
+fn a_file_may_grow_and_change_its_compression() {
     let place = Workspace::new();
     let text = GAMES.as_bytes();
     let once = place.once(text, &options());
@@ -131,7 +131,7 @@ fn a_file_may_grow_and_be_packed_in_another_way() {
 }
 
 #[test]
-fn of_a_zip_archive_only_the_member_that_grew_is_read() {
+fn only_the_grown_member_of_a_zip_archive_is_read() {
     let place = Workspace::new();
     let games = GAMES.as_bytes();
     let other = b"[Event \"other\"]\n\n1. d4 Ke4 *\n";
@@ -163,7 +163,7 @@ fn first_byte(place: &Workspace) -> u64 {
 
 /// For example, when a nightly run reads a file that is still being written.
 #[test]
-fn an_archive_that_was_cut_off_is_read_on_when_it_is_whole() {
+fn the_rest_of_a_cut_archive_is_read_when_it_is_complete() {
     let text = GAMES.as_bytes();
     for (what, archive) in [
         ("zstd", zstd_frames(text, 3000)),
@@ -188,7 +188,7 @@ fn an_archive_that_was_cut_off_is_read_on_when_it_is_whole() {
 
 /// Games lost in the damaged part stay lost, and what follows is read as if all had been read at once.
 #[test]
-fn an_archive_grows_behind_a_damaged_place() {
+fn an_archive_grows_after_a_damaged_frame() {
     let games: String =
         (0..6000).map(|game| format!("[Event \"{game}\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 *\n\n")).collect();
     let mut frames: Vec<Vec<u8>> =

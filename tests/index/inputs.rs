@@ -190,7 +190,7 @@ fn zip_archives_expand_to_their_pgn_files() {
 
 /// Entries with the same name are separate files, each with its own path.
 #[test]
-fn files_of_one_name_in_a_zip_archive_are_all_read() {
+fn files_with_equal_names_in_a_zip_archive_are_all_read() {
     let place = directory();
     let (archive, target) = (place.path().join("a.zip"), place.path().join("a.db"));
     let files = [
@@ -234,7 +234,7 @@ fn with_sizes_behind(archive: &[u8], files: &[(&str, &[u8], Packing)], marked: b
 
 /// All complete files of a zip archive without its end are read.
 #[test]
-fn zip_archives_that_are_cut_off_give_their_games() {
+fn complete_files_of_cut_zip_archives_are_read() {
     let place = directory();
     let (path, target) = (place.path().join("a.zip"), place.path().join("a.db"));
     let text = "[White \"a\"]\n\n1. e4 e5 2. Nf3 *\n\n".repeat(30);
@@ -352,7 +352,7 @@ fn unreadable_members_of_zip_archives_are_reported() {
 
 /// An archive of many games is cut or damaged. The games before the damage are kept, and its place is reported.
 #[test]
-fn damaged_archives_give_their_good_games() {
+fn games_before_the_damage_of_an_archive_are_kept() {
     let place = directory();
     let (input, target) = (place.path().join("in.pgn"), place.path().join("out.db"));
     let games: String =
@@ -402,7 +402,7 @@ fn damaged_archives_give_their_good_games() {
 
 /// The games of the frames after a damaged one are read, from the first game that begins there.
 #[test]
-fn frames_behind_a_damaged_one() {
+fn frames_after_a_damaged_one_are_read() {
     let place = directory();
     let (input, target) = (place.path().join("in.pgn"), place.path().join("out.db"));
     let games: String =
@@ -500,13 +500,13 @@ fn check_archive_made_to_fill_disks(size: usize) {
 }
 
 #[test]
-fn archives_made_to_fill_disks() {
+fn decompression_bombs() {
     check_archive_made_to_fill_disks(400);
 }
 
 #[test]
 #[ignore = "takes seconds"]
-fn archives_made_to_fill_large_disks() {
+fn large_decompression_bombs() {
     check_archive_made_to_fill_disks(1500);
 }
 

@@ -55,7 +55,7 @@ const SHOWN: [&str; 3] = [
 ];
 
 #[test]
-fn thirty_additions_are_like_one() {
+fn thirty_additions_give_the_same_database_as_one() {
     let directory = directory();
     let files = parts(synthetic(200), 31, directory.path());
     let once = directory.path().join("once.db");
@@ -130,7 +130,7 @@ fn explored(path: &Path, keys: &[(i64, String)]) -> Vec<PositionCounts> {
 /// A position that reaches the threshold by additions has no row at first. It is answered like others, and `optimize`
 /// gives it a row.
 #[test]
-fn positions_that_wait_for_a_row_are_answered_like_others() {
+fn positions_without_a_pending_row_are_answered_like_others() {
     const THRESHOLD: u32 = 16;
     let directory = directory();
     let files = parts(synthetic(250), 31, directory.path());

@@ -26,7 +26,7 @@ fn problems(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn of_moves() {
+fn problems_of_moves() {
     assert_eq!(problems("[Event \"b\"]\n\n1. e4 e5\n2. Ke3 d6 *\n"), ["illegal-move|error|9|25|2|2|2|Ke3"]);
     assert_eq!(
         problems("[FEN \"4k3/8/8/8/8/2N5/8/4K1N1 w - - 3 20\"]\n\n20. Ne2 *\n"),
@@ -50,7 +50,7 @@ fn of_moves() {
 }
 
 #[test]
-fn of_brackets_and_comments() {
+fn problems_of_brackets_and_comments() {
     assert_eq!(problems("[Event \"b\"]\n\n1. e4\n{ no end e5 *\n"), ["unclosed-comment|error|9|19|2|2|1|-"]);
     assert_eq!(
         problems("[Event \"b\"]\n\n1. e4 { no end\n\n[Event \"c\"]\n\n1. d4 *\n"),
@@ -72,7 +72,7 @@ fn of_brackets_and_comments() {
 }
 
 #[test]
-fn of_results() {
+fn problems_of_results() {
     assert_eq!(problems("[Event \"b\"]\n\n1. e4\ne5\n\n\n"), ["missing-result|warning|9|21|2|2|-|-"]);
     for (token, length) in [("1/2-1/2", 7), ("½-½", 5), ("1/2", 3), ("0-1", 3), ("0:1", 3), ("*", 1)] {
         let found = problems(&format!("[Result \"1-0\"]\n\n1. e4\n{token} {{after}}\n\n"));
@@ -86,7 +86,7 @@ fn of_results() {
 }
 
 #[test]
-fn of_tags() {
+fn problems_of_tags() {
     assert_eq!(problems("[Event \"b\"]\n[Site \"Paris\n\n1. e4 *\n"), ["unclosed-tag|warning|7|12|2|2|-|-"]);
     assert_eq!(
         problems("[Event \"b\"]\n[WhiteElo \"strong\"]\n\n1. e4 *\n"),
@@ -110,7 +110,7 @@ fn of_tags() {
 }
 
 #[test]
-fn of_what_belongs_to_no_game() {
+fn problems_of_text_outside_games() {
     assert_eq!(
         problems("From: somebody\n\n[Event \"b\"]\n\n1. d4 *\n\nbye now\n"),
         ["outside-text|warning|6|0|-|-|-|-", "outside-text|warning|12|38|-|-|-|-"]
@@ -133,7 +133,7 @@ fn second_game(movetext: &str) -> (i64, String, Vec<String>) {
 
 /// A word that is meant as a move but cannot be read ends the game with an error, whatever comes before it.
 #[test]
-fn of_moves_that_are_lost() {
+fn lost_moves_are_errors() {
     for word in
         ["E4", "NF3", "nf3", "EXD5", "E2-E4", "E2E4", "\u{435}4", "\u{41a}f3", "Sf3", "P-K4", "N-KB3", "Qh9"]
     {
@@ -163,7 +163,7 @@ fn of_moves_that_are_lost() {
 
 /// A game may have no moves, and remarks in place of moves.
 #[test]
-fn of_games_without_moves_that_lost_none() {
+fn games_without_moves_are_not_errors() {
     for text in [
         "1-0",
         "{White did not appear} 1-0",
@@ -192,7 +192,7 @@ fn of_games_without_moves_that_lost_none() {
 }
 
 #[test]
-fn lines_and_games_are_counted_per_source_in_any_chunking() {
+fn lines_and_games_are_counted_per_source_with_any_chunk_size() {
     let directory = directory();
     let text = "[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\r\n\r\n1. Ke4 *\r\n\r\n[Event \"c\"]\n\n1. d4 d5 2. Ke4 *\n";
     for name in ["1.pgn", "2.pgn"] {
@@ -210,7 +210,7 @@ fn lines_and_games_are_counted_per_source_in_any_chunking() {
 }
 
 #[test]
-fn sources_that_cannot_be_read() {
+fn unreadable_sources() {
     let directory = directory();
     let path = |name: &str| directory.path().join(name);
     let contents: [(&str, &[u8]); 7] = [
@@ -280,7 +280,7 @@ fn garbage_does_not_fill_the_database() {
 /// The text is one chunk, because no boundary between games can be recognised. Each game has problems; finding their
 /// lines must not require counting from the start each time.
 #[test]
-fn many_problems_in_one_chunk_take_no_longer() {
+fn many_problems_in_one_chunk_take_linear_time() {
     let game = "[Event \"a\"]\n[Variant \"Atomic\"]\n[WhiteElo \"x\"]\n[FEN \"y\"]\n1. e4 {comment} e5 1-0\n";
     let games = 100_000;
     let started = std::time::Instant::now();

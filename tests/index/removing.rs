@@ -187,7 +187,7 @@ fn files(numbers: &mut Numbers) -> BTreeMap<String, Vec<String>> {
 }
 
 /// Adds and removes files and games in this many steps.
-fn come_and_go(seed: u64, steps: usize, check_every: usize, (through_sql, options): (bool, IndexOptions)) {
+fn add_and_remove(seed: u64, steps: usize, check_every: usize, (through_sql, options): (bool, IndexOptions)) {
     let mut numbers = Numbers(seed);
     let mut collection = Collection::new(files(&mut numbers), options);
     let names: Vec<String> = collection.files.keys().cloned().collect();
@@ -228,16 +228,16 @@ fn all_options() -> impl Iterator<Item = (bool, IndexOptions)> {
 }
 
 #[test]
-fn games_come_and_go() {
+fn files_and_games_are_added_and_removed() {
     for (seed, options) in (1..).zip(all_options()) {
-        come_and_go(seed, 6, 3, options);
+        add_and_remove(seed, 6, 3, options);
     }
 }
 
 /// A large collection in four files: two of them are removed, then a third of the games of another one.
 #[test]
 #[ignore = "takes a minute"]
-fn files_of_a_large_collection_go() {
+fn files_of_a_large_collection_are_removed() {
     let Some(text) = part_of_corpus("otb-40k", 14_000_000) else { return };
     let directory = directory();
     let mut files = Vec::new();
@@ -274,8 +274,8 @@ fn files_of_a_large_collection_go() {
 
 #[test]
 #[ignore = "takes minutes"]
-fn games_come_and_go_fifty_times() {
+fn files_and_games_are_added_and_removed_fifty_times() {
     for (seed, options) in (7..).zip(all_options()) {
-        come_and_go(seed, 50, 5, options);
+        add_and_remove(seed, 50, 5, options);
     }
 }

@@ -74,7 +74,7 @@ fn count(path: &Path, table: &str) -> u64 {
 
 /// A sound database stays as it is.
 #[test]
-fn a_sound_database_is_the_same_afterwards() {
+fn a_sound_database_is_not_changed() {
     let place = Workspace::new();
     fs::copy(place.database(), place.path("before.db")).expect("a copy");
     let summary = place.repair();
@@ -94,7 +94,7 @@ fn a_sound_database_is_the_same_afterwards() {
 
 /// The games of a file were deleted through SQL. Other commands refuse to run until the database is repaired.
 #[test]
-fn games_of_a_file_that_were_deleted_through_sql() {
+fn games_deleted_through_sql() {
     for change in [
         "DELETE FROM game WHERE source_id = 1",
         "DELETE FROM game_position WHERE game_id IN (SELECT game_id FROM game WHERE source_id = 1);
@@ -158,7 +158,7 @@ fn derived_rows_are_rebuilt() {
 
 /// Two spellings of a name were merged through SQL: after the repair the counts agree, but the texts still have both.
 #[test]
-fn names_that_were_changed_through_sql() {
+fn names_changed_through_sql() {
     let place = Workspace::new();
     place.change(
         "UPDATE game SET white_id = (SELECT player_id FROM player WHERE name LIKE 'Kasparov%')
@@ -190,7 +190,7 @@ fn games_without_positions_are_reported() {
 
 /// Rows that the page encoder never writes do not prevent the removal of other games.
 #[test]
-fn games_beside_odd_rows_can_be_removed() {
+fn games_can_be_removed_despite_odd_rows() {
     let place = Workspace::new();
     for (first, (change, undo)) in (10..).step_by(2).zip([
         (
@@ -232,7 +232,7 @@ fn games_kept_by_a_trigger_are_reported() {
 
 /// A repair replaces the file, so rows that others write meanwhile would be lost.
 #[test]
-fn others_cannot_write_to_a_database_that_is_repaired() {
+fn others_cannot_write_during_a_repair() {
     let place = Workspace::new();
     let write = "INSERT INTO setting VALUES ('mine', 1)";
     let database = Database::open_read_only(&place.database()).expect("a database");
@@ -254,7 +254,7 @@ fn others_cannot_write_to_a_database_that_is_repaired() {
 /// A file whose games were all deleted can be indexed again completely, although it had duplicates of games in other
 /// files.
 #[test]
-fn a_file_without_games_is_forgotten_with_its_duplicates() {
+fn a_source_without_games_is_removed_with_its_duplicates() {
     let mut place = Workspace::new();
     place.options.duplicates = pgndex::index::Duplicates::Skip;
     let own = GAMES.replace("Kasparov", "Kramnik").replace("[Date \"1", "[Date \"3");
@@ -272,7 +272,7 @@ fn a_file_without_games_is_forgotten_with_its_duplicates() {
 
 /// A sample has the requested number of games even if many ids are missing.
 #[test]
-fn a_sample_knows_which_numbers_are_missing() {
+fn samples_skip_missing_ids() {
     let place = Workspace::new();
     let last = count(&place.database(), "game");
     let even = (2..=u32::try_from(last).expect("few")).step_by(2).map(GameId).collect();
@@ -287,7 +287,7 @@ fn a_sample_knows_which_numbers_are_missing() {
 
 /// Games whose source was deleted stay until they are removed; then the file can be indexed again.
 #[test]
-fn games_of_an_unknown_source_stay_and_can_be_removed() {
+fn games_of_an_unknown_source_are_kept_and_can_be_removed() {
     let place = Workspace::new();
     let games = count(&place.database(), "game");
     place.change("DELETE FROM source WHERE source_id = 2");

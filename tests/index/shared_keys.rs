@@ -177,7 +177,7 @@ fn mix(path: &Path, key: i64) {
 
 /// In a copy of the database, removes and adds each file, then removes every second game: only one of two positions
 /// with the same key may be left.
-fn come_and_go(database: &Path, files: &[PathBuf], options: &IndexOptions) {
+fn remove_and_add(database: &Path, files: &[PathBuf], options: &IndexOptions) {
     let target = database.with_file_name("less.db");
     std::fs::copy(database, &target).expect("copied");
     let take_out = |removal: Removal| {
@@ -226,7 +226,7 @@ fn check(games: &[Game], threshold: u32, parts: usize) {
         );
         let shared = assert_apart(&target, threshold);
         if !at_once {
-            come_and_go(&target, &files, &options);
+            remove_and_add(&target, &files, &options);
         }
         if let Some(key) = shared {
             mix(&target, key);

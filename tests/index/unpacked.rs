@@ -38,7 +38,7 @@ fn packed(text: &[u8]) -> [(&'static str, Vec<u8>); 4] {
 }
 
 #[test]
-fn unpacking_that_was_interrupted_loses_nothing() {
+fn interrupted_decompression_loses_no_games() {
     let text = GAMES.as_bytes();
     let all = indexed(&[("a.pgn", text)]).1;
     assert_eq!(all, 53);
@@ -52,7 +52,7 @@ fn unpacking_that_was_interrupted_loses_nothing() {
 }
 
 #[test]
-fn what_is_unpacked_is_read_once() {
+fn decompressed_files_are_read_once() {
     let text = GAMES.as_bytes();
     let grown = [text, b"\n[White \"x\"]\n[Black \"y\"]\n\n1. e4 *\n"].concat();
     for (name, archive) in packed(text) {
@@ -69,7 +69,7 @@ fn what_is_unpacked_is_read_once() {
 }
 
 #[test]
-fn texts_that_differ_are_both_read() {
+fn both_files_are_read_if_their_texts_differ() {
     let text = GAMES.as_bytes();
     let note = |name: &str| {
         format!(
@@ -93,7 +93,7 @@ fn texts_that_differ_are_both_read() {
 }
 
 #[test]
-fn only_files_are_beside_each_other() {
+fn only_files_in_the_same_directory_are_compared() {
     let text = GAMES.as_bytes();
     let archive = gzip(text, usize::MAX);
     // A directory with the name of the file, and a file with that name in another directory.

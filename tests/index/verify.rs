@@ -91,7 +91,7 @@ pub(crate) fn sound(place: &Workspace, sample: Sample) -> Report {
 }
 
 #[test]
-fn a_sound_database_is_found_sound_and_is_left_as_it_is() {
+fn a_sound_database_has_no_findings_and_is_not_changed() {
     for (text, threshold) in [(GAMES, 3), (ODD, 1), ("", 64)] {
         let place = Workspace::new(text, threshold);
         let state = || {
@@ -133,7 +133,7 @@ fn databases_of_any_threshold_are_sound() {
 }
 
 #[test]
-fn databases_that_were_added_to_are_sound() {
+fn databases_with_added_games_are_sound() {
     let place = Workspace(tempfile::tempdir().unwrap());
     let options = IndexOptions { threads: 2, continuation_threshold: 2, ..defaults() };
     let add = |text: &str| {
@@ -869,7 +869,7 @@ fn every_column_of_a_problem_is_compared_with_the_text() {
 }
 
 #[test]
-fn swapped_rows_of_one_game_are_found_though_their_sum_is_the_same() {
+fn swapped_rows_of_one_game_are_found_despite_equal_sums() {
     let place = Workspace::new(GAMES, 64);
     place.damage(
         "CREATE TEMP TABLE swapped AS SELECT ply, key FROM game_position WHERE game_id = 6 AND ply IN (15, 16);
@@ -882,7 +882,7 @@ fn swapped_rows_of_one_game_are_found_though_their_sum_is_the_same() {
 }
 
 #[test]
-fn few_findings_are_kept_and_all_are_counted() {
+fn only_the_first_findings_are_kept_but_all_are_counted() {
     let place = Workspace::new(GAMES, 64);
     place.damage("UPDATE game_position SET halfmove_clock = halfmove_clock + 1000");
     let options = VerifyOptions { limit: 4, ..VerifyOptions::default() };
@@ -913,7 +913,7 @@ fn damaged_pages_are_found() {
 }
 
 #[test]
-fn a_truncated_file_is_not_sound_or_no_database() {
+fn a_truncated_file_is_reported() {
     let place = Workspace::new(GAMES, 3);
     let bytes = fs::read(place.database()).unwrap();
     for length in [bytes.len() - 1, bytes.len() / 2, 3 * 8192, 8192, 5000, 100, 50, 0] {
@@ -955,7 +955,7 @@ fn flipped_bytes_anywhere_never_crash_the_check() {
 }
 
 #[test]
-fn missing_or_changed_sources_are_noted_and_not_damage() {
+fn missing_or_changed_sources_are_notes_not_findings() {
     let place = Workspace::new(GAMES, 64);
     let report = |text: Option<String>| {
         match text {
@@ -1113,7 +1113,7 @@ fn another_text_at_the_offset_of_a_game_is_reported() {
 }
 
 #[test]
-fn it_stops_when_asked_to() {
+fn verify_can_be_stopped() {
     let place = Workspace::new(GAMES, 3);
     let progress = Progress::default();
     progress.stop();
@@ -1122,7 +1122,7 @@ fn it_stops_when_asked_to() {
 }
 
 #[test]
-fn a_database_that_is_written_to_meanwhile_cannot_be_judged() {
+fn a_database_that_changes_during_the_check_is_an_error() {
     let place = Workspace::new(GAMES, 3);
     let writer = Connection::open(place.database()).unwrap();
     let (path, progress) = (place.database(), Progress::default());

@@ -62,7 +62,7 @@ fn odd_games() -> String {
 }
 
 #[test]
-fn files_have_the_rows_of_a_database_whichever_way_they_are_written() {
+fn files_have_the_rows_of_a_database_however_they_are_written() {
     let workspace = Workspace::in_memory().with("odd.pgn", odd_games());
     let [famous, annotated, odd] =
         [example("famous-games.pgn"), example("annotated.pgn"), "odd.pgn".to_owned()];
@@ -101,7 +101,7 @@ fn neither_threads_nor_memory_change_the_files() {
 }
 
 #[test]
-fn what_was_changed_in_files_is_found() {
+fn changed_files_are_found() {
     let workspace = Workspace::in_memory();
     let input = example("famous-games.pgn");
     workspace.run(&["index", "--quiet", "--partition-by", "none", "--parquet", "whole", &input]);
@@ -229,7 +229,7 @@ fn wrong_targets_for_files_are_reported() {
 }
 
 #[test]
-fn a_sample_of_games_of_many_months_is_as_large_as_asked_for() {
+fn a_sample_over_many_partitions_has_the_requested_size() {
     let workspace = Workspace::in_memory().indexed(include_str!("../../examples/famous-games.pgn"));
     workspace.run(&["export", "games.db", "--parquet", "tables", "--partition-by", "month"]);
     let replayed = |sample: &str| -> u64 {
@@ -291,7 +291,7 @@ fn files_of_real_games_have_the_rows_of_a_database() {
 
 #[test]
 #[ignore = "takes half a minute"]
-fn killed_runs_leave_nothing_that_is_read() {
+fn files_of_killed_runs_are_not_read() {
     let Some(text) = corpus("tcec-3k") else { return };
     let workspace = Workspace::in_memory().with("games.pgn", text);
     let arguments = ["index", "--quiet", "--partition-by", "none", "--parquet", "tables", "games.pgn"];

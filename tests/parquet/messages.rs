@@ -12,7 +12,7 @@ use crate::workspace::Workspace;
 const FAMOUS: &str = include_str!("../../examples/famous-games.pgn");
 
 #[test]
-fn parquet_files_are_checked_in_its_place() {
+fn verify_checks_parquet_files_or_a_database_but_not_both() {
     let workspace = Workspace::in_memory().indexed(FAMOUS);
     assert_eq!(
         workspace.run(&["export", "games.db", "--partition-by", "none", "--parquet", "tables"]).status,
@@ -30,7 +30,7 @@ fn parquet_files_are_checked_in_its_place() {
 }
 
 #[test]
-fn lines_of_the_log_fit_the_schema() {
+fn log_lines_match_the_schema() {
     let workspace = Workspace::in_memory().with("games.pgn", FAMOUS);
     let schema = Schema::parse(include_str!("../../docs/log.schema.json"));
     for arguments in [
@@ -62,7 +62,7 @@ fn a_limit_of_file_size_is_an_error_that_names_the_directory() {
 }
 
 #[test]
-fn a_full_disk_is_an_error_with_what_is_free_on_it() {
+fn a_full_disk_is_reported_with_the_free_space() {
     let workspace = Workspace::in_memory().indexed(FAMOUS);
     let Some(disk) = Mount::new(workspace.path("disk"), "24m") else { return };
     let mut fill = fs::File::create(disk.0.join("fill")).expect("a file");
@@ -76,7 +76,7 @@ fn a_full_disk_is_an_error_with_what_is_free_on_it() {
 
 /// The manifest, which lists the files, is written last. Until then, the existing files stay.
 #[test]
-fn parquet_files_are_replaced_when_all_is_written() {
+fn parquet_files_are_replaced_only_when_all_are_written() {
     let workspace = Workspace::in_memory().indexed(FAMOUS);
     let Some(disk) = Mount::new(workspace.path("disk"), "24m") else { return };
     let free = || pgndex::store::free_bytes(&disk.0).expect("a file system");

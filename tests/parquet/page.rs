@@ -50,7 +50,7 @@ fn print_what_they_say(python: &str, is_wanted: impl Fn(&str) -> bool) -> usize 
 }
 
 #[test]
-fn pages_with_parquet_print_what_they_say() {
+fn commands_on_pages_with_parquet_print_the_shown_output() {
     // The page on Parquet files is tested together with its Python examples.
     let steps: usize = pages()
         .iter()
@@ -61,7 +61,7 @@ fn pages_with_parquet_print_what_they_say() {
 }
 
 #[test]
-fn engines_print_what_the_page_says() {
+fn engines_print_the_output_on_the_page() {
     let Some(python) = python_with("chdb, duckdb, polars, pyarrow") else {
         directory_with_files();
         return;
@@ -71,7 +71,7 @@ fn engines_print_what_the_page_says() {
 
 #[test]
 #[ignore = "needs Spark"]
-fn spark_prints_what_the_page_says() {
+fn spark_prints_the_output_on_the_page() {
     let Some(python) = python_with("pyspark") else { return };
     assert_eq!(print_what_they_say(python, |code| code.contains("pyspark")), 1);
 }

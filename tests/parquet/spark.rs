@@ -58,7 +58,7 @@ fn reads_real_games() {
 
 #[test]
 #[ignore = "needs Spark, and takes minutes"]
-fn reads_and_indexes_real_games_in_all_ways() {
+fn reads_and_indexes_real_games_by_all_methods() {
     let Some(printed) = run(&[], usize::MAX) else { return };
     assert!(printed.contains("\njobs: "), "{printed}");
 }

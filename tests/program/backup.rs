@@ -11,7 +11,7 @@ use crate::workspace::Workspace;
 const GAMES: &str = "1. e4 e5 *\n\n1. d4 d5 *\n";
 
 #[test]
-fn a_copy_is_sound_and_has_all() {
+fn a_copy_is_sound_and_complete() {
     let workspace = Workspace::new().indexed(GAMES);
     let run = workspace.run(&["backup", "games.db", "copy.db"]);
     assert_eq!(run.status, 0, "{run:?}");
@@ -23,7 +23,7 @@ fn a_copy_is_sound_and_has_all() {
 }
 
 #[test]
-fn nothing_is_replaced_by_accident() {
+fn existing_files_are_not_replaced_by_accident() {
     let workspace = Workspace::new().indexed(GAMES).with("other", "a text");
     assert_eq!(workspace.run(&["backup", "-q", "games.db", "copy.db"]).status, 0);
     let before = fs::read(workspace.path("copy.db")).unwrap();
@@ -50,7 +50,7 @@ fn nothing_is_replaced_by_accident() {
 
 /// Each copy is a consistent state: it has all games of an addition, or none.
 #[test]
-fn while_somebody_writes_each_copy_is_whole() {
+fn copies_during_writes_are_consistent() {
     let workspace = Workspace::new().indexed(include_str!("../../examples/synthetic.pgn"));
     let first = workspace.number("games.db", "SELECT count(*) FROM game");
     let is_done = AtomicBool::new(false);
@@ -123,7 +123,7 @@ fn a_copy_restarts_after_a_write_of_another_process() {
 }
 
 #[test]
-fn a_copy_during_which_others_write_all_the_time_has_them_wait() {
+fn a_copy_during_constant_writes_makes_writers_wait() {
     let workspace = counting();
     let database = Database::open_read_only(&workspace.path("games.db")).expect("a database");
     let (mut restarts, mut copied, mut written, mut refused) = (0, 0, 0, 0);
@@ -149,7 +149,7 @@ fn a_copy_during_which_others_write_all_the_time_has_them_wait() {
 }
 
 #[test]
-fn a_copy_that_is_ended_from_inside_leaves_nothing() {
+fn a_stopped_copy_leaves_no_file() {
     let workspace = counting();
     let before = workspace.names();
     let database = Database::open_read_only(&workspace.path("games.db")).expect("a database");

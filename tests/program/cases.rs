@@ -129,7 +129,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn answers_are_as_the_table_says() {
+fn answers_agree_with_the_table() {
     let Some(directory) = shared("cases") else { return };
     let read = |&(words, why, command, expected): &Case| {
         let workspace = Workspace::new();

@@ -24,7 +24,7 @@ mod help {
     }
 
     #[test]
-    fn of_the_program() {
+    fn help_of_the_program() {
         insta::assert_snapshot!(help(&["--help"]), @r#"
         Index PGN dumps into one SQLite file and look up any position or move of any game
 
@@ -87,7 +87,7 @@ mod help {
 
     /// One line per option, and short enough for one screen.
     #[test]
-    fn in_short() {
+    fn short_help() {
         let all = help(&["-h"]);
         let (_, commands) = all.split_once("Commands:\n").expect("a list of commands");
         let commands = commands.lines().take_while(|line| !line.is_empty());
@@ -111,7 +111,7 @@ mod help {
     }
 
     #[test]
-    fn versions_that_nobody_reads_are_no_failure() {
+    fn a_closed_pipe_is_not_an_error() {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
         let output =
@@ -121,7 +121,7 @@ mod help {
     }
 
     #[test]
-    fn of_index() {
+    fn help_of_index() {
         insta::assert_snapshot!(help(&["index", "--help"]), @"
         Index PGN files, compressed or not, into a database
 
@@ -298,7 +298,7 @@ mod help {
     }
 
     #[test]
-    fn of_info() {
+    fn help_of_info() {
         insta::assert_snapshot!(help(&["info", "--help"]), @"
         Show what a database holds
 
@@ -342,7 +342,7 @@ mod help {
     }
 
     #[test]
-    fn of_game() {
+    fn help_of_game() {
         insta::assert_snapshot!(help(&["game", "--help"]), @r#"
         Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
 
@@ -424,7 +424,7 @@ mod help {
     }
 
     #[test]
-    fn of_sql() {
+    fn help_of_sql() {
         insta::assert_snapshot!(help(&["sql", "--help"]), @r#"
         Run SQL, or show a prompt for it
 
@@ -484,7 +484,7 @@ mod help {
     }
 
     #[test]
-    fn of_backup() {
+    fn help_of_backup() {
         insta::assert_snapshot!(help(&["backup", "--help"]), @"
         Copy a database, while others continue to read and write it
 
@@ -533,7 +533,7 @@ mod help {
     }
 
     #[test]
-    fn of_watch() {
+    fn help_of_watch() {
         insta::assert_snapshot!(help(&["watch", "-h"]), @"
         Watch a directory and add the games of new files
 
@@ -568,7 +568,7 @@ mod help {
     }
 
     #[test]
-    fn of_key() {
+    fn help_of_key() {
         let text = help(&["key", "--help"]);
         insta::assert_snapshot!(text, @r#"
         Show the key and the canonical FEN of a position
@@ -662,7 +662,7 @@ mod ranges {
 
     /// Tests impossible ranges of ratings and dates with every command that has these filters.
     #[test]
-    fn that_are_empty_are_refused() {
+    fn empty_ranges_are_refused() {
         let sample = odd();
         let commands = [
             &["find", "games.db", "--moves", "e4"][..],
@@ -914,7 +914,7 @@ mod game {
     }
 
     #[test]
-    fn pgn_exported_is_read_and_exported_the_same() {
+    fn exported_pgn_is_exported_the_same_again() {
         let sample = Workspace::new().built(FAMOUS);
         let count = FAMOUS.matches("[Event ").count();
         let export = |sample: &Workspace| -> String {
@@ -926,14 +926,14 @@ mod game {
     }
 
     #[test]
-    fn a_game_that_is_not_there() {
+    fn a_missing_game_is_reported() {
         insta::assert_snapshot!(odd().failure(&["game", "games.db", "5"]), @"
         pgndex: error: games.db: no game 5; the games have the numbers 1 to 4
         ");
     }
 
     #[test]
-    fn a_damaged_game_is_not_shown_as_if_it_were_sound() {
+    fn a_damaged_game_is_reported() {
         let sample = odd();
         let connection = rusqlite::Connection::open(sample.path("games.db")).expect("a database");
         let damage = |sql| {
@@ -1128,7 +1128,7 @@ mod info {
     }
 
     #[test]
-    fn an_empty_database_is_shown_too() {
+    fn an_empty_database() {
         let sample = Workspace::new().built("");
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
         games.db: SIZE, schema version 1
@@ -1163,7 +1163,7 @@ mod key {
     const FEN: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1";
 
     #[test]
-    fn in_every_format() {
+    fn keys_in_every_format() {
         let sample = Workspace::new();
         insta::assert_snapshot!(sample.ok(&["key", FEN]), @"
         key      823c9b50fd114196
@@ -1181,14 +1181,14 @@ mod key {
     }
 
     #[test]
-    fn quotes_can_be_left_out_and_counters_too() {
+    fn quotes_and_move_counters_are_optional() {
         let sample = Workspace::new();
         let words = ["key", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR", "w", "KQkq", "-"];
         assert!(sample.ok(&words).starts_with("key      463b96181691fc9c\ninteger  5060803636482931868\n"));
     }
 
     #[test]
-    fn no_position() {
+    fn invalid_positions_are_reported() {
         let failure = |fen| {
             let run = Workspace::new().run(&["key", fen]);
             assert_eq!((run.status, run.stdout.as_str()), (2, ""));
@@ -1245,7 +1245,7 @@ mod databases_that_cannot_be_opened {
     }
 
     #[test]
-    fn missing() {
+    fn missing_databases() {
         let sample = Workspace::new();
         insta::assert_snapshot!(every_command(&sample, "games.db"), @"
         pgndex: error: games.db: no such database; make one with `pgndex index`
@@ -1254,7 +1254,7 @@ mod databases_that_cannot_be_opened {
     }
 
     #[test]
-    fn not_a_database() {
+    fn files_that_are_not_databases() {
         let sample = Workspace::new();
         fs::write(sample.path("games.pgn"), FAMOUS).expect("a file");
         insta::assert_snapshot!(every_command(&sample, "games.pgn"), @"
@@ -1266,7 +1266,7 @@ mod databases_that_cannot_be_opened {
     }
 
     #[test]
-    fn of_another_program_or_time() {
+    fn databases_of_other_programs_and_versions() {
         let sample = odd();
         let change = |path: &Path, sql: &str| {
             rusqlite::Connection::open(path).and_then(|db| db.execute_batch(sql)).expect("a change");

@@ -14,14 +14,14 @@ fn agree(corpus: &str, bytes: usize, seed: u32, count: u32) {
 }
 
 #[test]
-fn some_descriptions() {
+fn some_descriptions_agree_with_python_chess() {
     agree("otb-40k", 30_000, 1, 20);
     agree("fics", 20_000, 2, 10);
 }
 
 #[test]
 #[ignore = "takes a minute"]
-fn many_descriptions() {
+fn many_descriptions_agree_with_python_chess() {
     for (seed, corpus) in (1..).zip(["otb-40k", "fics", "lichess-24k", "tcec-3k", "chess960-20k"]) {
         agree(corpus, 200_000, seed, 100);
     }

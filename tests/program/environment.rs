@@ -10,7 +10,7 @@ fn run(workspace: &Workspace, variables: &[(&str, &str)], arguments: &[&str]) ->
 }
 
 #[test]
-fn it_names_the_database_of_commands_that_only_read() {
+fn pgndex_db_names_the_database_of_read_only_commands() {
     let workspace = Workspace::new().indexed(GAMES);
     let named = [("PGNDEX_DB", "games.db")];
     for arguments in [
@@ -36,7 +36,7 @@ fn it_names_the_database_of_commands_that_only_read() {
 }
 
 #[test]
-fn it_names_no_database_that_is_written_or_could_be_another_argument() {
+fn pgndex_db_is_not_used_by_writing_or_ambiguous_commands() {
     let workspace = Workspace::new().indexed(GAMES);
     for arguments in
         [&["game", "1"][..], &["optimize"], &["repair"], &["remove", "--shrink"], &["index", "games.pgn"]]
@@ -47,7 +47,7 @@ fn it_names_no_database_that_is_written_or_could_be_another_argument() {
 }
 
 #[test]
-fn it_says_how_many_threads() {
+fn pgndex_threads_sets_the_number_of_threads() {
     let workspace = Workspace::new().with("games.pgn", GAMES);
     let index = ["index", "--dry-run", "--json", "games.pgn"];
     assert_eq!(run(&workspace, &[("PGNDEX_THREADS", "1")], &index).status, 0);
@@ -62,7 +62,7 @@ fn it_says_how_many_threads() {
 }
 
 #[test]
-fn spreadsheets_run_no_name_as_a_formula() {
+fn names_are_not_formulas_in_spreadsheets() {
     let name = "[White \"=cmd|' /C calc'!A0\"]\n[Black \"-2+3\"]\n[Event \"@SUM(1)\"]\n[Site \"+1\"]\n\n1. e4 {[%eval -0.5]} *\n";
     let workspace = Workspace::new().indexed(name);
     for arguments in [

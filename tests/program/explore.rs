@@ -283,7 +283,7 @@ fn json_has_the_form_of_lichess_explorer() {
 }
 
 #[test]
-fn castling_is_written_as_uci_asks_for() {
+fn castling_moves_have_the_right_uci() {
     let sample = built(CASTLING);
     for (fen, uci, san) in [
         ("4k3/8/8/8/8/8/8/1RK4R w KQ - 0 1", "c1h1", "O-O"),
@@ -321,7 +321,7 @@ fn openings_are_named_by_the_database_or_by_a_file() {
 }
 
 #[test]
-fn some_games_are_counted_when_they_are_asked_for() {
+fn filtered_games_are_counted() {
     let sample = built(RATED);
     insta::assert_snapshot!(sample.ok(&["--moves", "1. d4 d5", "--white", "Ågren", "--until", "2024"]), @"
     D00 Queen's Pawn Game
@@ -365,7 +365,7 @@ fn some_games_are_counted_when_they_are_asked_for() {
 }
 
 #[test]
-fn the_filter_that_keeps_all_games_out_is_named() {
+fn the_filter_that_excludes_all_games_is_named() {
     let sample = built(RATED);
     let told = |options: &[&str]| sample.ask(&[&["--moves", "1. d4"], options].concat()).stderr;
     insta::assert_snapshot!(told(&["--elo-min", "1900", "--since", "2200"]), @"
@@ -386,7 +386,7 @@ fn the_filter_that_keeps_all_games_out_is_named() {
 }
 
 #[test]
-fn a_position_that_no_game_reached_is_no_failure() {
+fn a_position_without_games_is_not_an_error() {
     let sample = built(RATED);
     let Run { status, stdout, stderr } = sample.ask(&["--moves", "1. h4"]);
     assert_eq!((status, stdout.as_str()), (0, "A00 Kádas Opening\n\n"));
@@ -412,7 +412,7 @@ fn the_time_it_took_goes_to_standard_error() {
 }
 
 #[test]
-fn longer_lists_than_there_are_is_wrong_usage() {
+fn lists_longer_than_the_maximum_are_wrong_usage() {
     let sample = built(RATED);
     for option in ["--top", "--recent"] {
         assert_eq!(sample.ask(&["--moves", "1. d4", option, "16"]).status, 2);
@@ -420,7 +420,7 @@ fn longer_lists_than_there_are_is_wrong_usage() {
 }
 
 #[test]
-fn without_a_position_it_is_the_start() {
+fn the_default_position_is_the_start_position() {
     let sample = built(RATED);
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     for more in [&[][..], &["--format", "json"], &["--board", "--since", "2015"]] {
@@ -501,7 +501,7 @@ const BERLIN: [(&str, &str); 12] = {
 };
 
 #[test]
-fn a_game_that_ends_by_returning_counts_by_the_last_move_it_made() {
+fn a_game_that_ends_in_a_repeated_position_counts_by_its_last_move_from_it() {
     const BEFORE: &str = "1. e4 e5 2. Nf3 Nc6 3. Bb5 Nf6 4. O-O Nxe4 5. d4 Nd6 6. dxe5 Nxb5 7. a4 Nbd4 8. Nxd4 Nxd4 9. Qxd4 d5 10. exd6 Qxd6";
     let games = |range: std::ops::Range<usize>| -> String {
         let game = |(moves, result): &(&str, &str)| {

@@ -18,13 +18,13 @@ fn agree(corpus: &str, bytes: usize, players: u32, positions: u32) {
 }
 
 #[test]
-fn some_answers() {
+fn some_answers_agree_with_python_chess() {
     agree("otb-40k", 60_000, 5, 15);
 }
 
 #[test]
 #[ignore = "takes minutes"]
-fn many_answers() {
+fn many_answers_agree_with_python_chess() {
     agree("otb-40k", usize::MAX, 10, 400);
     for corpus in ["fics", "lichess-24k", "tcec-3k"] {
         agree(corpus, 1_500_000, 10, 400);
@@ -132,7 +132,7 @@ fn other_orders_of_moves_are_counted() {
 }
 
 #[test]
-fn years_in_between_are_listed() {
+fn years_without_games_in_between_are_listed() {
     let workspace = orders();
     insta::assert_snapshot!(workspace.ok(&["--history", "--top", "0", "--recent", "0"]), @"
     move  games    share  w/d/b %                          elo  last  opening

@@ -49,7 +49,7 @@ const MOVES: &str =
     "SELECT game_id, ply, key, halfmove_clock, move_code, fen FROM game_position ORDER BY game_id, ply";
 
 /// Exports a collection, indexes the exported file, and compares the databases.
-fn comes_back(pgn: &Path) {
+fn check_round_trip(pgn: &Path) {
     let workspace = workspace();
     workspace.index("games.db", pgn);
     let run = workspace.ask(&["--format", "pgn", "--output", "out.pgn"]);
@@ -125,32 +125,32 @@ fn help() {
 }
 
 #[test]
-fn exported_pgn_comes_back_the_same() {
+fn exported_pgn_gives_the_same_games() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    comes_back(&examples.join("famous-games.pgn"));
-    comes_back(&examples.join("synthetic.pgn"));
-    comes_back(&odd().path("games.pgn"));
+    check_round_trip(&examples.join("famous-games.pgn"));
+    check_round_trip(&examples.join("synthetic.pgn"));
+    check_round_trip(&odd().path("games.pgn"));
 }
 
 /// The same with the first `most` bytes of each real collection.
-fn collections_come_back(most: usize) {
+fn check_collections(most: usize) {
     for name in ["otb-40k", "chess960-20k", "lichess-24k"] {
         let Some(part) = part_of_corpus(name, most) else { continue };
         let workspace = workspace();
         std::fs::write(workspace.path("part.pgn"), part).expect("a file");
-        comes_back(&workspace.path("part.pgn"));
+        check_round_trip(&workspace.path("part.pgn"));
     }
 }
 
 #[test]
-fn some_exported_games_of_collections_come_back_the_same() {
-    collections_come_back(300_000);
+fn some_exported_games_of_collections_are_the_same() {
+    check_collections(300_000);
 }
 
 #[test]
 #[ignore = "takes ten seconds"]
-fn many_exported_games_of_collections_come_back_the_same() {
-    collections_come_back(2_000_000);
+fn many_exported_games_of_collections_are_the_same() {
+    check_collections(2_000_000);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn missing_parts_are_reported_in_the_pgn_and_on_stderr() {
 }
 
 #[test]
-fn positions_are_those_of_the_view() {
+fn positions_agree_with_the_view() {
     let workspace = odd();
     // The view has a row for each move; the export also has the last positions.
     let sql = "SELECT fen FROM (SELECT game_id, ply, fen FROM moves
@@ -290,7 +290,7 @@ fn games_are_chosen_by_position_filter_or_query() {
 }
 
 #[test]
-fn games_come_in_an_order_and_no_more_than_asked_for() {
+fn games_are_sorted_and_limited() {
     let workspace = odd();
     let games = |arguments: &[&str]| -> Vec<String> {
         let rows = workspace.stdout_of(&[&["--format", "csv"], arguments].concat());
@@ -353,7 +353,7 @@ fn are_those_of_find(workspace: &Workspace, options: &[&str]) -> usize {
 }
 
 #[test]
-fn described_positions_are_those_of_find() {
+fn described_positions_agree_with_find() {
     let Some(part) = part_of_corpus("otb-40k", 200_000) else { return };
     let workspace = Workspace::new();
     std::fs::write(workspace.path("games.pgn"), part).expect("a file");
@@ -378,7 +378,7 @@ fn described_positions_are_those_of_find() {
 }
 
 #[test]
-fn rows_of_positions_are_those_of_the_tables() {
+fn rows_of_positions_agree_with_the_tables() {
     let workspace = workspace();
     let Some(part) = part_of_corpus("lichess-24k", 300_000) else { return };
     std::fs::write(workspace.path("games.pgn"), part).expect("a file");
@@ -436,13 +436,13 @@ fn draws_agree(corpus: &str, bytes: usize, seeds: u32) {
 }
 
 #[test]
-fn some_draws() {
+fn some_samples_agree_with_python_chess() {
     draws_agree("lichess-24k", 60_000, 12);
 }
 
 #[test]
 #[ignore = "takes a minute"]
-fn many_draws() {
+fn many_samples_agree_with_python_chess() {
     for corpus in ["otb-40k", "lichess-24k", "fics", "tcec-3k", "chess960-20k"] {
         draws_agree(corpus, 200_000, 200);
     }
@@ -497,7 +497,7 @@ fn a_sample_prints_its_seed_and_the_shortfall() {
 }
 
 #[test]
-fn nothing_to_write_leaves_files_as_they_are() {
+fn an_empty_export_keeps_existing_files() {
     let workspace = odd();
     for conditions in [
         &["--format", "pgn", "--player", "nobody"][..],
@@ -529,7 +529,7 @@ fn nothing_to_write_leaves_files_as_they_are() {
 }
 
 #[test]
-fn a_file_is_written_whole_or_not_at_all() {
+fn a_file_is_written_completely_or_not_at_all() {
     let workspace = odd();
     let run = workspace.ask(&["--format", "pgn", "--result", "1-0", "-o", "out.pgn"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, ""));

@@ -42,7 +42,7 @@ fn ids(sample: &Workspace, sql: &str) -> BTreeSet<u64> {
 
 /// Asserts that each command finds the games that match a condition on the view `games`. Returns the number of games.
 #[track_caller]
-fn agree(sample: &Workspace, options: &[&str], condition: &str) -> usize {
+fn check_filter(sample: &Workspace, options: &[&str], condition: &str) -> usize {
     let expected = ids(sample, &format!("SELECT game_id FROM games WHERE {condition}"));
     let first = |text: &str| -> BTreeSet<u64> {
         text.lines().skip(1).map(|line| line.split(',').next().unwrap().parse().expect(line)).collect()
@@ -67,7 +67,7 @@ fn agree(sample: &Workspace, options: &[&str], condition: &str) -> usize {
 }
 
 #[test]
-fn each_filter_chooses_what_plain_sql_does() {
+fn each_filter_agrees_with_plain_sql() {
     let sample = sample();
     let cases: [(&[&str], &str, usize); 25] = [
         (&["--speed", "blitz"], "speed = 'blitz'", 1),
@@ -98,12 +98,12 @@ fn each_filter_chooses_what_plain_sql_does() {
         (&["--speed", "blitz", "--termination", "normal", "--time-control", "180+2"], "game_id = 1", 1),
     ];
     for (options, condition, count) in cases {
-        assert_eq!(agree(&sample, options, condition), count, "{options:?}");
+        assert_eq!(check_filter(&sample, options, condition), count, "{options:?}");
     }
 }
 
 #[test]
-fn of_two_players_one_is_on_each_side() {
+fn two_players_are_on_different_sides() {
     let sample = sample();
     let cases: [(&[&str; 2], &str); 7] = [
         (&["polgar", "anand"], "game_id IN (2, 3)"),
@@ -116,16 +116,16 @@ fn of_two_players_one_is_on_each_side() {
         (&["kasparov", "polgar"], "false"),
     ];
     for ([one, other], condition) in cases {
-        agree(&sample, &["--player", one, "--opponent", other], condition);
-        agree(&sample, &["--player", other, "--opponent", one], condition);
-        agree(&sample, &["--player", one, "--player", other], condition);
+        check_filter(&sample, &["--player", one, "--opponent", other], condition);
+        check_filter(&sample, &["--player", other, "--opponent", one], condition);
+        check_filter(&sample, &["--player", one, "--player", other], condition);
     }
-    agree(&sample, &["--player", "anand", "--opponent", "polgar", "--white", "anand"], "game_id = 3");
-    agree(&sample, &["--player", "anand", "--opponent", "polgar", "--result", "0-1"], "game_id = 2");
+    check_filter(&sample, &["--player", "anand", "--opponent", "polgar", "--white", "anand"], "game_id = 3");
+    check_filter(&sample, &["--player", "anand", "--opponent", "polgar", "--result", "0-1"], "game_id = 2");
 }
 
 #[test]
-fn only_two_players_can_be_asked_for() {
+fn at_most_two_players_can_be_given() {
     let sample = sample();
     let told = |options: &[&str]| {
         let run = sample.run(&[&["export", "games.db", "--format", "csv"], options].concat());
@@ -200,8 +200,8 @@ fn games_with_evaluations() {
     }
     let evaluations = "UPDATE game SET eval_count = CASE game_id % 3 WHEN 0 THEN 4 WHEN 1 THEN 0 END";
     connection.execute(evaluations, []).expect("numbers");
-    assert_eq!(agree(&sample, &["--with-evals"], "game_id IN (3, 6)"), 2);
-    assert_eq!(agree(&sample, &["--with-evals", "--speed", "bullet"], "game_id = 3"), 1);
+    assert_eq!(check_filter(&sample, &["--with-evals"], "game_id IN (3, 6)"), 2);
+    assert_eq!(check_filter(&sample, &["--with-evals", "--speed", "bullet"], "game_id = 3"), 1);
 }
 
 /// Two files with games of several variants; one of the files grew.
@@ -238,7 +238,7 @@ fn games_of_files_and_of_variants() {
         (&["--variant", "standard", "--source", "march.pgn", "--white", "1"], "game_id = 1", 1),
     ];
     for (options, condition, count) in cases {
-        assert_eq!(agree(&workspace, options, condition), count, "{options:?}");
+        assert_eq!(check_filter(&workspace, options, condition), count, "{options:?}");
     }
 }
 
@@ -271,7 +271,7 @@ fn an_unknown_file_is_reported_with_similar_ones() {
 }
 
 #[test]
-fn filters_choose_among_games_of_lichess() {
+fn filters_select_games_of_lichess() {
     let Some(part) = part_of_corpus("lichess-24k", 2_500_000) else { return };
     let sample = Workspace::new().with("games.pgn", part);
     sample.index("games.db", std::path::Path::new("games.pgn"));
@@ -291,7 +291,7 @@ fn filters_choose_among_games_of_lichess() {
     ];
     let mut chosen = 0;
     for (options, condition) in cases {
-        chosen += agree(&sample, options, condition);
+        chosen += check_filter(&sample, options, condition);
     }
     assert!(chosen > 500, "{chosen}");
     let pair = "FROM (SELECT min(white, black) AS a, max(white, black) AS b, count(DISTINCT white) AS sides, count(*) AS n
@@ -299,7 +299,10 @@ fn filters_choose_among_games_of_lichess() {
     let [one, other] = ["a", "b"].map(|column| text(&format!("SELECT {column} {pair}")));
     let condition =
         format!("(white = '{one}' AND black = '{other}') OR (white = '{other}' AND black = '{one}')");
-    let games =
-        agree(&sample, &["--player", &format!("={one}"), "--opponent", &format!("={other}")], &condition);
+    let games = check_filter(
+        &sample,
+        &["--player", &format!("={one}"), "--opponent", &format!("={other}")],
+        &condition,
+    );
     assert!(games > 1, "{one} {other}");
 }

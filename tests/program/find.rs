@@ -25,7 +25,7 @@ fn games(sample: &Workspace, arguments: &[&str]) -> Vec<u64> {
 }
 
 #[test]
-fn the_nearest_positions_come_with_their_distance() {
+fn the_nearest_positions_are_listed_with_their_distance() {
     let sample = indexed(FAMOUS);
     let fen = "8/8/5k2/R4p2/5P2/4K1P1/r7/8 w - -";
     let table = sample.ok(&["--like", fen, "--limit", "2"]);
@@ -154,7 +154,7 @@ fn a_table_of_games_with_the_total_below() {
 }
 
 #[test]
-fn unknown_names_last_positions_and_set_ups() {
+fn rows_with_unknown_names_last_positions_and_set_ups() {
     let sample = odd();
     insta::assert_snapshot!(sample.ok(&["--fen", "r3k3/7P/8/8/8/8/8/4K3 b q -"]), @"
     game  white  elo  black  elo  result  date  event    ply  next
@@ -175,7 +175,7 @@ fn unknown_names_last_positions_and_set_ups() {
 }
 
 #[test]
-fn each_time_a_position_arose() {
+fn each_occurrence_of_a_position() {
     let sample = odd();
     insta::assert_snapshot!(sample.ok(&["--moves", "Nf3 Nf6 Ng1 Ng8"]), @r#"
     game  white        elo  black       elo  result   date        event                ply  next
@@ -250,7 +250,7 @@ const OPENINGS: &str = "[ECO \"A05\"]\n[Round \"1\"]\n\n1. e4 e5 1-0\n\n[Round \
                         [ECO \"C20\"]\n[Round \"3\"]\n\n1. d4 d5 1-0\n\n[ECO \"D00\"]\n[Round \"4\"]\n\n1. d4 d5 *\n";
 
 #[test]
-fn codes_of_the_tag_and_of_the_positions_are_two_conditions() {
+fn eco_and_opening_eco_are_different_conditions() {
     let sample = indexed(OPENINGS);
     for (conditions, games) in [
         (&["--eco", "C20"][..], &[3][..]),
@@ -424,7 +424,7 @@ fn descriptions_one_after_the_other() {
 }
 
 #[test]
-fn nothing_found_is_explained_and_no_failure() {
+fn an_empty_result_is_explained_and_not_an_error() {
     let sample = odd();
     insta::assert_snapshot!(sample.stderr_of(0, &["--moves", "1. h4"]), @"
     pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/7P/8/PPPPPPP1/RNBQKBNR b KQkq -
@@ -573,7 +573,7 @@ fn games_are_listed_without_a_position() {
 }
 
 #[test]
-fn occurrences_of_a_much_visited_position_are_not_taken_for_games() {
+fn occurrences_and_games_of_a_much_visited_position_are_distinguished() {
     let games: String =
         (0..70).map(|number| format!("[Round \"{number}\"]\n\n1. Nf3 Nf6 2. Ng1 Ng8 *\n\n")).collect();
     let sample = indexed(&games);
@@ -591,7 +591,7 @@ fn occurrences_of_a_much_visited_position_are_not_taken_for_games() {
 
 /// Games whose ids have more digits than those in the first rows.
 #[test]
-fn columns_of_a_long_table_stay_in_line() {
+fn columns_of_a_long_table_stay_aligned() {
     let games: String = (0..10_050).map(|_| "1. e4 e5 *\n\n").collect();
     let sample = indexed(&games);
     let table = sample.ok(&["--moves", "1. e4", "--limit", "0"]);
@@ -601,7 +601,7 @@ fn columns_of_a_long_table_stay_in_line() {
 }
 
 #[test]
-fn a_fen_is_put_right_and_that_is_said() {
+fn corrections_of_a_fen_are_reported() {
     let sample = odd();
     let run = sample.ask(&["--fen", "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b kqKQ e3 0 1"]);
     assert_eq!(run.status, 0);
@@ -614,7 +614,7 @@ fn a_fen_is_put_right_and_that_is_said() {
 }
 
 #[test]
-fn moves_are_read_as_they_are_pasted_and_that_is_said() {
+fn assumptions_about_pasted_moves_are_reported() {
     let sample = odd();
     let run = sample.ask(&["--moves", "1.e4 e5 2.Sc3 sf6"]);
     assert_eq!(run.status, 0);
@@ -628,7 +628,7 @@ fn moves_are_read_as_they_are_pasted_and_that_is_said() {
 }
 
 #[test]
-fn a_move_that_cannot_be_played_is_named_and_why() {
+fn an_illegal_move_is_reported_with_the_reason() {
     let sample = odd();
     let failure = |option, line| sample.stderr_of(2, &[option, line]);
     insta::assert_snapshot!(failure("--moves", "1. e4 e5 2. Ke3 Nf6"), @"

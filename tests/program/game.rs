@@ -73,7 +73,7 @@ fn truth_as_pgn(truth: &[Truth<'_>]) -> String {
 }
 
 #[test]
-fn json_says_of_each_ply_what_python_chess_says() {
+fn json_of_each_ply_agrees_with_python_chess() {
     let truth = truth();
     let sample = indexed(&truth_as_pgn(&truth));
     let (stdout, _) = shown(&sample, &["1-4", "--format", "json"]);
@@ -98,7 +98,7 @@ fn json_says_of_each_ply_what_python_chess_says() {
 }
 
 #[test]
-fn castling_is_written_by_the_kind_of_game() {
+fn castling_in_uci_depends_on_the_variant() {
     let truth = truth();
     let sample = indexed(&truth_as_pgn(&truth));
     let castling = |game: &str| {
@@ -116,7 +116,7 @@ fn castling_is_written_by_the_kind_of_game() {
 }
 
 #[test]
-fn pgn_that_says_what_is_missing_is_indexed_and_exported_the_same() {
+fn pgn_with_notes_on_missing_moves_is_exported_the_same() {
     let sample = indexed(LOSSY);
     let (first, stderr) = shown(&sample, &["1-3", "--format", "pgn"]);
     insta::assert_snapshot!(first, @r#"
@@ -169,7 +169,7 @@ fn pgn_that_says_what_is_missing_is_indexed_and_exported_the_same() {
 }
 
 #[test]
-fn a_sheet_ends_with_what_was_wrong() {
+fn a_sheet_ends_with_its_problems() {
     let sample = indexed(LOSSY);
     change(&sample, "UPDATE game SET opening_id = NULL");
     let (stdout, stderr) = shown(&sample, &["1", "2"]);
@@ -299,7 +299,7 @@ fn boards_are_printed_between_the_moves() {
 }
 
 #[test]
-fn colours_are_for_those_who_ask() {
+fn colours_are_printed_only_on_request() {
     let sample = indexed(FAMOUS);
     let (plain, _) = shown(&sample, &["5", "--ply", "end"]);
     assert!(!plain.contains('\x1b'));
@@ -325,7 +325,7 @@ fn an_opening_has_its_name() {
 }
 
 #[test]
-fn several_games_come_in_the_order_asked_for() {
+fn several_games_are_printed_in_the_requested_order() {
     let sample = indexed(FAMOUS);
     let pgn = |games: &[&str]| shown(&sample, &[games, &["--format", "pgn"]].concat()).0;
     assert_eq!(pgn(&["7", "2-4", "3"]), ["7", "2", "3", "4", "3"].map(|game| pgn(&[game])).concat());

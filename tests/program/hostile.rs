@@ -89,7 +89,7 @@ fn on_terminal(workspace: &Workspace, arguments: &[&str]) -> Option<String> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn names_from_files_cannot_steer_a_terminal() {
+fn names_from_files_cannot_control_a_terminal() {
     if !has_program("script") {
         return;
     }
@@ -110,7 +110,7 @@ fn names_from_files_cannot_steer_a_terminal() {
 }
 
 #[test]
-fn csv_for_programs_is_as_in_the_database_and_json_is_escaped() {
+fn csv_has_the_values_of_the_database_and_json_is_escaped() {
     let workspace = sample();
     let stdout = |arguments: &[&str]| workspace.run(arguments).stdout;
     for arguments in [
@@ -143,7 +143,7 @@ fn csv_for_programs_is_as_in_the_database_and_json_is_escaped() {
 }
 
 #[test]
-fn messages_quote_values_in_part_and_without_harm() {
+fn messages_quote_values_shortened_and_escaped() {
     let workspace = sample();
     let (harmful, long) = (hostile("x"), "x".repeat(20_000));
     for value in [&harmful, &long] {
@@ -188,7 +188,7 @@ fn messages_quote_values_in_part_and_without_harm() {
 
 /// Lists show the beginning of a name, however long it is; a game and its export have all of it.
 #[test]
-fn lists_are_short_however_long_a_name_is() {
+fn long_names_are_cut_in_lists() {
     let name = "a".repeat(100_000);
     let workspace = Workspace::new();
     workspace.write("a.pgn", "[White \"a\"]\n[Event \"a\"]\n[WhiteElo \"2000\"]\n\n1. e4 1-0\n\n".repeat(3));

@@ -37,7 +37,7 @@ fn json_is_one_object_on_standard_output() {
 }
 
 #[test]
-fn the_summary_is_for_people_and_quiet_leaves_it_out() {
+fn the_summary_is_text_and_omitted_with_quiet() {
     let workspace = Workspace::new().with("a.pgn", TWO_GAMES);
     let Run { status, stdout: out, stderr: err } = workspace.run(&["index", "a.db", "a.pgn"]);
     assert_eq!((status, out.as_str()), (0, ""));
@@ -82,7 +82,7 @@ fn repeated_games_are_skipped_by_default() {
 }
 
 #[test]
-fn openings_come_from_our_list_or_the_one_given() {
+fn openings_come_from_the_built_in_or_the_given_list() {
     let workspace = Workspace::new()
         .with("a.pgn", TWO_GAMES)
         .with("my.tsv", "eco\tname\tpgn\nD00\tClosed Game\t1. d4 d5\n");
@@ -102,7 +102,7 @@ fn openings_come_from_our_list_or_the_one_given() {
 }
 
 #[test]
-fn a_wrong_list_of_openings_ends_the_run_before_it_begins() {
+fn an_invalid_list_of_openings_is_reported_before_the_import() {
     let workspace =
         Workspace::new().with("a.pgn", TWO_GAMES).with("my.tsv", "eco\tname\tpgn\nD00\tx\t1. d4 d5 2. d5\n");
     let Run { status, stdout: out, stderr: err } =
@@ -148,7 +148,7 @@ fn a_lost_move_is_status_3_and_strict_fails() {
 }
 
 #[test]
-fn an_existing_database_is_kept_unless_it_may_be_replaced() {
+fn an_existing_database_is_replaced_only_with_overwrite() {
     let workspace = Workspace::new().with("a.pgn", TWO_GAMES).with("b.pgn", ILLEGAL);
     assert_eq!(workspace.run(&["index", "--quiet", "a.db", "b.pgn"]).status, 3);
     let Run { status, stderr: err, .. } = workspace.run(&["index", "a.db", "a.pgn"]);
@@ -163,7 +163,7 @@ fn an_existing_database_is_kept_unless_it_may_be_replaced() {
 }
 
 #[test]
-fn a_file_that_is_not_what_it_was_is_named_in_a_note() {
+fn a_changed_file_is_named_in_a_note() {
     let workspace = Workspace::new().with("a.pgn", TWO_GAMES);
     assert_eq!(workspace.run(&["index", "a.db", "a.pgn"]).status, 0);
     let workspace = workspace.with("a.pgn", &TWO_GAMES[..110]);
@@ -335,7 +335,7 @@ const NO_GAMES: [(&str, &[u8], &str); 10] = [
 ];
 
 #[test]
-fn what_is_no_pgn_makes_no_game_and_says_what_it_is() {
+fn files_that_are_not_pgn_give_no_games_and_a_message() {
     let workspace = Workspace::new().with("a.pgn", TWO_GAMES).with("paper.pdf", "%PDF-1.4\n1 0 obj\n<<>>\n");
     let workspace = NO_GAMES.iter().fold(workspace, |workspace, (name, text, _)| workspace.with(name, text));
     let names: Vec<&str> = NO_GAMES.iter().map(|(name, ..)| *name).collect();
@@ -418,7 +418,7 @@ fn confused_arguments_are_reported() {
 }
 
 #[test]
-fn a_signal_stops_the_run_and_nothing_stays_behind() {
+fn a_signal_stops_the_run_and_leaves_no_files() {
     for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
         let games: String = TWO_GAMES.repeat(200_000);
         let workspace = Workspace::new().with("big.pgn", games);
@@ -441,7 +441,7 @@ fn a_signal_stops_the_run_and_nothing_stays_behind() {
 }
 
 #[test]
-fn a_killed_run_leaves_no_database_and_the_next_one_clears_up() {
+fn a_killed_run_leaves_no_database_and_the_next_run_cleans_up() {
     let games: String = TWO_GAMES.repeat(200_000);
     let workspace = Workspace::new().with("big.pgn", games).with("a.pgn", TWO_GAMES);
     let mut child = workspace.command(&["index", "--quiet", "-j", "1", "a.db", "big.pgn"]).spawn().unwrap();
@@ -464,7 +464,7 @@ fn wait_for(path: &Path) {
 /// A limit on the file size simulates a full disk. The signal that it causes must not end the program.
 #[cfg(unix)]
 #[test]
-fn a_full_disk_is_an_error_with_a_name_and_leaves_nothing() {
+fn a_full_disk_is_reported_and_leaves_no_files() {
     let workspace =
         Workspace::new().with("a.pgn", include_str!("../../examples/famous-games.pgn").repeat(20));
     for kib in [0, 100, 2000] {
@@ -486,7 +486,7 @@ fn a_full_disk_is_an_error_with_a_name_and_leaves_nothing() {
 }
 
 #[test]
-fn replacing_keeps_permissions_and_links_that_lead_nowhere() {
+fn replacing_keeps_permissions_and_dangling_links() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let workspace = Workspace::new().with("a.pgn", TWO_GAMES);
     assert_eq!(workspace.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
@@ -506,7 +506,7 @@ fn replacing_keeps_permissions_and_links_that_lead_nowhere() {
 }
 
 #[test]
-fn text_made_to_be_slow_is_not() {
+fn adversarial_text_is_read_quickly() {
     let dashes = format!("[Event \"x\"]\n\n1. e4 {} *\n", "1-".repeat(500_000));
     let quotes = format!("[Event \"{}\"]\n\n1. e4 *\n", "\\\"]".repeat(500_000));
     let workspace = Workspace::new().with("dashes.pgn", dashes).with("quotes.pgn", quotes);
@@ -658,7 +658,7 @@ fn games_with_errors_can_be_left_out() {
 }
 
 #[test]
-fn a_run_can_end_at_the_first_error_or_after_some() {
+fn a_run_can_stop_at_the_first_error_or_at_a_limit() {
     for (threads, chunk) in [("1", "1M"), ("4", "300")] {
         let workspace = Workspace::new().with("a.pgn", MIXED).with("good.pgn", TWO_GAMES);
         assert_eq!(workspace.run(&["index", "-q", "a.db", "good.pgn"]).status, 0);
@@ -693,7 +693,7 @@ fn a_run_can_end_at_the_first_error_or_after_some() {
 }
 
 #[test]
-fn a_dry_run_finds_the_same_and_writes_no_database() {
+fn a_dry_run_has_the_same_results_and_writes_no_database() {
     let workspace = Workspace::new().with("a.pgn", MIXED).with("good.pgn", TWO_GAMES);
     let Run { status, stdout: out, .. } =
         workspace.run(&["index", "--json", "--problems", "p", "--rejects", "r", "a.db", "a.pgn", "good.pgn"]);
@@ -746,7 +746,7 @@ fn a_dry_run_finds_the_same_and_writes_no_database() {
 }
 
 #[test]
-fn variants_whose_rules_are_not_known_are_named() {
+fn unsupported_variants_are_named() {
     let workspace = Workspace::new().with("a.pgn", MIXED);
     let Run { status, stderr: err, .. } = workspace.run(&["index", "a.db", "a.pgn"]);
     assert_eq!(status, 3);
@@ -769,7 +769,7 @@ fn variants_whose_rules_are_not_known_are_named() {
 
 /// Games of unknown variants are counted even if no more problems are recorded.
 #[test]
-fn games_of_variants_are_counted_however_much_else_is_wrong() {
+fn games_of_variants_are_counted_despite_many_problems() {
     let tags = "[Round )]\n".repeat(150);
     let game = format!("[Event \"a\"]\n{tags}[Variant \"Atomic\"]\n\n1. e4 *\n\n");
     let workspace = Workspace::new().with("a.pgn", game.repeat(3));
@@ -778,7 +778,7 @@ fn games_of_variants_are_counted_however_much_else_is_wrong() {
 }
 
 #[test]
-fn as_many_threads_work_as_there_is_text_for() {
+fn the_number_of_threads_depends_on_the_amount_of_text() {
     let workspace =
         Workspace::new().with("a.pgn", MIXED.repeat(20)).with("b.pgn", "").with("e.pgn", TWO_GAMES);
     let length = MIXED.len() * 20;
@@ -804,16 +804,16 @@ fn as_many_threads_work_as_there_is_text_for() {
 }
 
 /// Text for a database of more than 100 MiB.
-fn much() -> String {
+fn large_text() -> String {
     let moves = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 5. Nf3 Nf6 6. Ng1 Ng8 ".repeat(10);
     format!("[Event \"a\"]\n\n{moves}*\n\n").repeat(10_000)
 }
 
 /// Each run stops at its first error, before it writes anything.
 #[test]
-fn the_target_is_announced_only_if_something_is_written() {
+fn the_growth_of_the_database_is_announced_only_if_it_is_large() {
     let workspace =
-        Workspace::new().with("bad.pgn", [ILLEGAL, "\n", &much()].concat()).with("a.pgn", TWO_GAMES);
+        Workspace::new().with("bad.pgn", [ILLEGAL, "\n", &large_text()].concat()).with("a.pgn", TWO_GAMES);
     let note = |arguments: &[&str]| {
         let stderr = workspace.run(arguments).stderr;
         stderr.lines().find(|line| line.contains("the database will grow by")).map(str::to_owned)
@@ -837,7 +837,7 @@ fn the_target_is_announced_only_if_something_is_written() {
 }
 
 #[test]
-fn an_option_that_a_database_cannot_follow_is_an_error() {
+fn an_option_that_contradicts_the_database_is_an_error() {
     let workspace = Workspace::new().with("a.pgn", TWO_GAMES).with("b.pgn", MIXED);
     assert_eq!(workspace.run(&["index", "-q", "--continuation-threshold", "2", "a.db", "a.pgn"]).status, 0);
     let before =
@@ -872,7 +872,7 @@ const SIDE_FILES: [&str; 6] =
     ["a.db", "a.db-wal", "a.db-shm", "a.db-journal", ".a.db.pgndex-tmp.lock", ".a.db.pgndex-tmp-x"];
 
 #[test]
-fn files_that_belong_to_a_database_are_no_place_for_anything_else() {
+fn output_to_a_file_of_the_database_is_refused() {
     let workspace = Workspace::new().with("a.pgn", TWO_GAMES);
     let is_refused = |arguments: &[&str], name: &str| {
         let Run { status, stderr: err, .. } = workspace.run(arguments);
@@ -908,7 +908,7 @@ fn files_that_belong_to_a_database_are_no_place_for_anything_else() {
 }
 
 #[test]
-fn reports_never_replace_what_is_read_or_written() {
+fn reports_never_replace_inputs_outputs_or_other_files() {
     let workspace = Workspace::new().with("a.pgn", MIXED);
     for arguments in [
         ["--rejects", "a.pgn", "--problems", "p"],
@@ -983,7 +983,7 @@ fn an_unreadable_source_is_reported_by_every_run() {
 }
 
 #[test]
-fn another_writer_is_a_status_of_its_own() {
+fn another_writer_gives_exit_status_4() {
     let workspace = Workspace::new().with("a.pgn", TWO_GAMES).with(".a.db.pgndex-tmp.lock", "");
     let lock = std::fs::File::open(workspace.path(".a.db.pgndex-tmp.lock")).unwrap();
     lock.lock().unwrap();
@@ -1030,7 +1030,7 @@ fn the_log_can_be_json() {
 }
 
 #[test]
-fn a_range_skips_numbers_of_games_that_were_read_again() {
+fn a_range_skips_removed_ids() {
     let workspace = Workspace::new().with("a.pgn", "[Event \"x\"]\n\n1. e4 e5");
     assert_eq!(workspace.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
     let workspace =
@@ -1050,7 +1050,7 @@ fn a_range_skips_numbers_of_games_that_were_read_again() {
 }
 
 #[test]
-fn a_database_with_tables_of_somebody_is_not_read_again() {
+fn a_database_with_tables_of_users_is_not_reread() {
     let workspace = Workspace::new().with("a.pgn", "1. e4 {a comment} e5 *\n");
     workspace.stdout_of(&["index", "--quiet", "--annotations", "none", "games.db", "a.pgn"]);
     workspace.connection("games.db").execute_batch("CREATE TABLE notes (game_id)").expect("a table");
@@ -1063,7 +1063,7 @@ fn a_database_with_tables_of_somebody_is_not_read_again() {
 }
 
 #[test]
-fn all_files_are_read_again_or_none() {
+fn all_files_are_reread_or_none() {
     let workspace = Workspace::new().with("a.pgn", "1. e4 {a} *\n").with("b.pgn", "1. d4 {b} *\n");
     let arguments = ["index", "--quiet", "--duplicates", "keep", "--continuation-threshold", "2", "games.db"];
     workspace.stdout_of(&[&arguments[..], &["b.pgn", "a.pgn"]].concat());
@@ -1080,7 +1080,7 @@ fn all_files_are_read_again_or_none() {
 }
 
 #[test]
-fn games_of_a_file_that_became_shorter_are_not_dropped_by_reading_again() {
+fn rereading_does_not_drop_games_of_a_shorter_file() {
     let (one, two) = ("1. e4 {a} *\n", "1. e4 {a} *\n\n1. d4 {b} *\n");
     let games = |workspace: &Workspace| workspace.number("games.db", "SELECT count(*) FROM game");
     let shorter = [("", (0, 0)), (one, (1, 12)), ("1. e4 *\n\n1. d4 *\n", (2, 17))];
@@ -1116,7 +1116,7 @@ fn games_of_a_file_that_became_shorter_are_not_dropped_by_reading_again() {
 }
 
 #[test]
-fn reading_again_with_another_encoding_may_give_a_shorter_text() {
+fn rereading_with_another_encoding_may_give_a_shorter_text() {
     let workspace = Workspace::new();
     std::fs::write(workspace.path("a.pgn"), b"[White \"\xc6\xe5\xca\xd6\"]\n\n1. e4 *\n").expect("a file");
     workspace.stdout_of(&["index", "--quiet", "games.db", "a.pgn"]);

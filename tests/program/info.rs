@@ -28,7 +28,7 @@ fn counts(connection: &Connection, sql: &str) -> Value {
 }
 
 #[test]
-fn counts_are_those_of_sql() {
+fn counts_agree_with_sql() {
     let sample = sample();
     let (info, connection) = (sample.json(&[]), sample.connection("games.db"));
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("a number");
@@ -89,7 +89,7 @@ fn names_are_documented() {
 }
 
 #[test]
-fn openings_go_by_name_where_one_is_known() {
+fn openings_are_listed_by_name_if_known() {
     let sample = sample();
     let connection = sample.connection("games.db");
     connection.execute_batch("UPDATE game SET opening_id = NULL; DELETE FROM opening").expect("a change");
@@ -130,7 +130,7 @@ fn distinct_positions_are_shown_only_if_one_run_counted_them() {
 }
 
 #[test]
-fn long_lists_are_cut_and_say_so() {
+fn cut_lists_have_a_note() {
     let sample = sample();
     let sql = "WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < 1234)
                INSERT INTO source (source_id, path, import_id) SELECT i, 'file ' || i, 1 FROM n";
@@ -144,7 +144,7 @@ fn long_lists_are_cut_and_say_so() {
 }
 
 #[test]
-fn sizes_make_up_the_file() {
+fn sizes_add_up_to_the_file() {
     let sample = sample();
     assert!(sample.json(&[]).get("sizes").is_none());
     let info = sample.json(&["--sizes"]);
@@ -164,7 +164,7 @@ fn sizes_make_up_the_file() {
 }
 
 #[test]
-fn years_far_off_do_not_make_the_chart_long() {
+fn distant_years_do_not_lengthen_the_chart() {
     let sample = sample();
     sample
         .connection("games.db")
@@ -179,7 +179,7 @@ fn years_far_off_do_not_make_the_chart_long() {
 
 #[cfg(unix)]
 #[test]
-fn a_database_that_can_be_read_only_where_it_can_be_written_says_so() {
+fn a_wal_database_in_a_read_only_directory_is_reported() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let sample = sample();

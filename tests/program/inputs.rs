@@ -124,7 +124,7 @@ fn a_named_pipe_is_read_like_a_file() {
 
 #[cfg(unix)]
 #[test]
-fn a_run_that_waits_for_input_can_be_stopped() {
+fn a_run_waiting_for_input_can_be_stopped() {
     let workspace = Workspace::new();
     let mut command = workspace.command(&["index", "-q", "a.db", "-"]);
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -144,7 +144,7 @@ fn a_run_that_waits_for_input_can_be_stopped() {
 
 #[cfg(unix)]
 #[test]
-fn a_pattern_that_nothing_fits_ends() {
+fn a_pattern_without_matches_ends() {
     use std::os::unix::fs::symlink;
     let workspace = Workspace::new();
     fs::create_dir_all(workspace.path("a/b/c")).unwrap();
@@ -227,7 +227,7 @@ fn names_may_be_any_bytes() {
 
 #[cfg(unix)]
 #[test]
-fn what_never_ends_is_an_error() {
+fn endless_inputs_are_an_error() {
     let workspace = Workspace::new().with("b.pgn", "1. e4 *\n").with("long.txt", "x".repeat(5000));
     assert!(Command::new("mkfifo").arg(workspace.path("a.pgn")).status().unwrap().success());
     for (argument, told) in [
@@ -253,7 +253,7 @@ fn what_never_ends_is_an_error() {
 /// files.
 #[cfg(target_os = "linux")]
 #[test]
-fn without_memory_there_is_a_message() {
+fn too_little_memory_is_reported() {
     let workspace = Workspace::new();
     workspace.write("a.pgn", zstd::encode_all(GAMES.repeat(60).as_bytes(), 3).unwrap());
     let (mut failed, mut out_of_memory) = (0, 0);

@@ -72,7 +72,7 @@ fn one(words: &mut Words<'_>) -> bool {
 }
 
 #[test]
-fn expressions_are_read_as_spdx_says() {
+fn spdx_expressions_are_evaluated() {
     for allowed in [
         "MIT",
         "MIT OR GPL-3.0-only",
@@ -129,7 +129,7 @@ fn linked() -> Vec<Value> {
 }
 
 #[test]
-fn all_that_is_linked_has_a_licence_that_allows_it_and_comes_from_the_registry() {
+fn all_dependencies_have_an_allowed_licence_and_come_from_the_registry() {
     let packages = linked();
     assert!(packages.len() > 20, "{} packages", packages.len());
     for package in &packages {

@@ -55,7 +55,7 @@ impl Lines {
 }
 
 #[test]
-fn all_commands_write_lines_that_fit_the_schema() {
+fn log_lines_of_all_commands_match_the_schema() {
     let workspace = Workspace::new().with("one.pgn", ONE).with("two.pgn", TWO).with("none.pgn", "no game\n");
     fs::create_dir(workspace.path("in")).expect("made");
     fs::write(workspace.path("in/three.pgn"), THREE).expect("written");
@@ -99,7 +99,7 @@ fn all_commands_write_lines_that_fit_the_schema() {
 
 /// One run waits for the list of its sources, the other for its text. Progress is logged every ten seconds.
 #[test]
-fn how_far_a_run_is_fits_the_schema_too() {
+fn log_lines_about_progress_match_the_schema() {
     let workspace = Workspace::new().with("one.pgn", THREE);
     assert!(Command::new("mkfifo").arg(workspace.path("list")).status().expect("mkfifo runs").success());
     let start = |arguments: &[&str]| {

@@ -14,7 +14,7 @@ fn workspace() -> Workspace {
 }
 
 #[test]
-fn what_other_programs_have_is_answered_with_what_helps() {
+fn commands_and_options_of_other_programs_get_a_tip() {
     let workspace = workspace();
     for (arguments, told) in [
         (&["merge", "a.db", "b.db"][..], "index the files of both into one"),
@@ -57,7 +57,7 @@ fn a_file_is_not_written_to_standard_output() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_may_not_be_read_is_named_with_the_reason() {
+fn an_unreadable_file_is_named_with_the_reason() {
     use crate::command::bound_by_modes;
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -84,7 +84,7 @@ fn a_file_that_may_not_be_read_is_named_with_the_reason() {
 }
 
 #[test]
-fn an_empty_directory_is_no_failure() {
+fn an_empty_directory_is_not_an_error() {
     let workspace = workspace();
     std::fs::create_dir(workspace.path("in")).expect("a directory");
     workspace.write("list.txt", "# none\n");
@@ -105,7 +105,7 @@ fn an_empty_directory_is_no_failure() {
 }
 
 #[test]
-fn openings_are_found_however_people_write_them() {
+fn openings_are_found_in_common_spellings() {
     let workspace = workspace();
     let found = |name: &str| {
         let run = workspace.run(&["find", "a.db", "--opening", name, "--format", "json", "--limit", "99"]);
@@ -125,7 +125,7 @@ fn openings_are_found_however_people_write_them() {
 }
 
 #[test]
-fn a_place_that_is_no_event_is_looked_for_among_the_sites() {
+fn an_unknown_event_is_searched_among_the_sites() {
     let workspace =
         Workspace::new().with("a.pgn", "[Event \"Hoogovens\"]\n[Site \"Wijk aan Zee\"]\n\n1. e4 *\n");
     workspace.stdout_of(&["index", "--quiet", "a.db", "a.pgn"]);

@@ -8,8 +8,8 @@ use crate::needs::{is_ci, skip};
 
 /// Tests that need other programs.
 const TESTS: [&str; 2] = [
-    "program::hostile::names_from_files_cannot_steer_a_terminal",
-    "program::sql::formats::as_the_sqlite3_shell_prints_them",
+    "program::hostile::names_from_files_cannot_control_a_terminal",
+    "program::sql::formats::output_agrees_with_the_sqlite3_shell",
 ];
 
 /// Runs a test with an empty `PATH`, so that no other program is found.
@@ -23,7 +23,7 @@ fn run(test: &str, ci: Option<&str>) -> (bool, String) {
 }
 
 #[test]
-fn a_test_that_misses_a_program_fails_in_ci_alone() {
+fn tests_with_a_missing_program_fail_only_in_ci() {
     for test in TESTS {
         let (is_passed, told) = run(test, None);
         assert!(is_passed && told.contains("1 passed"), "{test}: {told}");
@@ -35,7 +35,7 @@ fn a_test_that_misses_a_program_fails_in_ci_alone() {
 }
 
 #[test]
-fn ci_is_what_says_so() {
+fn ci_is_detected_by_its_variable() {
     for (value, expected) in [(None, false), (Some(""), false), (Some("false"), false), (Some("0"), false)]
         .into_iter()
         .chain([(Some("true"), true), (Some("1"), true)])

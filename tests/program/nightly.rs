@@ -52,7 +52,7 @@ impl Workspace {
     }
 
     /// Runs the script with our program on its path. Returns the exit status and standard error.
-    fn night(&self) -> (i32, String) {
+    fn run_script(&self) -> (i32, String) {
         let Output { status, stdout, stderr } = Command::new("sh")
             // Run by `sh`, because a child of another test may still have the script open for writing.
             .arg(self.path("nightly"))
@@ -84,16 +84,16 @@ impl Workspace {
 fn nightly_runs_add_games_and_log_their_result() {
     let workspace = Workspace::new();
     workspace.deliver("monday.pgn", GOOD);
-    assert_eq!(workspace.night(), (0, String::new()));
+    assert_eq!(workspace.run_script(), (0, String::new()));
     assert_eq!(workspace.games(), 1);
     assert_eq!((workspace.logs("-problems.jsonl"), workspace.logs("-rejects.pgn")), (vec![], vec![]));
     assert!(workspace.logs(".log")[0].lines().last().unwrap().contains("\"message\":\"done\""));
 
-    assert_eq!(workspace.night(), (0, String::new()), "nothing is new");
+    assert_eq!(workspace.run_script(), (0, String::new()), "nothing is new");
     assert_eq!(workspace.games(), 1);
 
     workspace.deliver("tuesday.pgn", &[GOOD, "\n", BAD].concat());
-    let (status, said) = workspace.night();
+    let (status, said) = workspace.run_script();
     assert_eq!((status, workspace.games()), (3, 3));
     assert!(said.contains("something was lost: see ") && said.contains("-problems.jsonl"), "{said}");
     let problems = workspace.logs("-problems.jsonl");
@@ -103,22 +103,22 @@ fn nightly_runs_add_games_and_log_their_result() {
 
     let lock = File::create(workspace.path(".games.db.pgndex-tmp.lock")).unwrap();
     lock.lock().unwrap();
-    let (status, said) = workspace.night();
+    let (status, said) = workspace.run_script();
     assert_eq!(status, 4);
     assert!(said.contains("another program is writing"), "{said}");
     drop(lock);
 
     fs::write(workspace.path("games.db"), "no database").unwrap();
-    let (status, said) = workspace.night();
+    let (status, said) = workspace.run_script();
     assert_eq!(status, 1);
     assert!(said.contains("failed with status 1") && said.contains("not an SQLite database"), "{said}");
 }
 
 #[test]
-fn the_other_commands_work() {
+fn the_other_commands_of_the_page_work() {
     let workspace = Workspace::new();
     workspace.deliver("a.pgn", &[BAD, "\n", BAD].concat());
-    assert_eq!(workspace.night().0, 3);
+    assert_eq!(workspace.run_script().0, 3);
     let [_, kinds, optimize, copy] = blocks("sh")[..] else { panic!("other commands than before") };
     let problems = fs::read_dir(workspace.path("log")).unwrap().map(|entry| entry.unwrap().path());
     let problems = problems
@@ -153,7 +153,7 @@ fn the_other_commands_work() {
 }
 
 #[test]
-fn the_units_and_the_line_for_cron_fit_the_script() {
+fn the_units_and_the_cron_line_match_the_script() {
     let workspace = Workspace::new();
     let [service, timer, watch] = blocks("ini")[..] else { panic!("other units than before") };
     assert_eq!(watch, include_str!("../../packaging/systemd/pgndex-watch.service"));

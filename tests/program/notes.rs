@@ -37,7 +37,7 @@ fn wrong(workspace: &Workspace, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_tree_without_moves_says_why() {
+fn an_empty_tree_is_explained() {
     let workspace = Workspace::new().indexed(FAMOUS);
     for format in ["table", "json", "dot", "csv"] {
         let (_, told) = said(
@@ -58,7 +58,7 @@ fn a_tree_without_moves_says_why() {
 }
 
 #[test]
-fn a_tree_that_is_cut_has_the_most_frequent_moves() {
+fn a_cut_tree_has_the_most_frequent_moves() {
     let options = [
         "a3 a4 h3",
         "a6 a5 h6",
@@ -96,7 +96,7 @@ fn a_tree_of_one_side_names_its_columns() {
 }
 
 #[test]
-fn lines_of_a_player_are_bounded() {
+fn the_lines_of_a_player_are_limited() {
     let white = "a3 a4 b3 b4 c4 d3 d4 e3 e4 f4 g3 g4 h3 h4";
     let black = "a6 a5 b6 b5 c5 d6 d5 e6 e5 f5 g6 g5 h6 h5";
     let mut pgn = String::new();
@@ -118,7 +118,7 @@ fn lines_of_a_player_are_bounded() {
 }
 
 #[test]
-fn words_that_are_no_moves_end_a_line_of_a_repertoire() {
+fn unreadable_words_end_a_line_of_a_repertoire() {
     let workspace = Workspace::new().indexed("1. e4 e5 2. Nf3 Nc6 1-0\n");
     let held = |text: &str| {
         let run = run_with_input(
@@ -155,7 +155,7 @@ fn lines_from_a_set_up_are_printed_below_its_fen() {
 }
 
 #[test]
-fn no_export_replaces_what_the_games_are_from() {
+fn exports_do_not_replace_the_source_files() {
     let workspace = Workspace::new();
     workspace.write("own.pgn", "1. e4 e5 1-0\n");
     workspace.write("other.pgn", "1. d4 d5 1-0\n");
@@ -180,7 +180,7 @@ fn no_export_replaces_what_the_games_are_from() {
 }
 
 #[test]
-fn a_dash_is_standard_output() {
+fn a_dash_means_standard_output() {
     let workspace = Workspace::new().indexed(FAMOUS);
     for arguments in [&["export", "games.db", "--format", "csv"][..], &["player", "games.db", "lasker"]] {
         let (alone, _) = said(&workspace, arguments);
@@ -238,7 +238,7 @@ fn a_name_of_several_players_is_reported_everywhere() {
 }
 
 #[test]
-fn a_name_letter_by_letter_is_not_doubted() {
+fn an_exact_name_gets_no_note() {
     let workspace = Workspace::new().indexed(&club());
     assert!(said(&workspace, &["player", "games.db", "korchnoi"]).1.contains("--merge"));
     assert_eq!(said(&workspace, &["player", "games.db", "=Korchnoi,V"]).1, "");
@@ -400,7 +400,7 @@ fn an_unknown_option_is_reported_with_a_hint() {
 
 /// The commands with JSON among their formats accept `--json` too, and so do all others that can print JSON.
 #[test]
-fn json_is_asked_for_by_the_same_option_everywhere() {
+fn all_commands_have_the_same_option_for_json() {
     let workspace = Workspace::new().indexed(FAMOUS).with("mine.pgn", "1. e4 e5 2. Nf3 *\n");
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     for arguments in [
@@ -437,7 +437,7 @@ fn json_is_asked_for_by_the_same_option_everywhere() {
 }
 
 #[test]
-fn the_reason_for_nothing_is_the_true_one() {
+fn empty_results_have_the_right_explanation() {
     let workspace = Workspace::new().indexed(FAMOUS).with("mine.pgn", "1. e4 e5 *\n");
     let told = |arguments: &[&str]| said(&workspace, arguments).1;
     assert!(
@@ -520,7 +520,7 @@ fn a_limit_of_file_size_is_an_error_that_names_the_file() {
 }
 
 #[test]
-fn an_archive_is_not_written() {
+fn archives_are_not_written() {
     let workspace = Workspace::new().indexed(FAMOUS);
     for (name, way) in [
         ("games.csv.gz", "write '| gzip > games.csv.gz' at the end"),
@@ -535,7 +535,7 @@ fn an_archive_is_not_written() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_help_that_cannot_be_written_is_a_failure() {
+fn a_failed_write_of_the_help_is_an_error() {
     for words in ["--help", "--version", "find --help"] {
         let line = format!("{} {words} > /dev/full", env!("CARGO_BIN_EXE_pgndex"));
         let output = std::process::Command::new("sh").args(["-c", &line]).output().expect("sh runs");
@@ -548,7 +548,7 @@ fn a_help_that_cannot_be_written_is_a_failure() {
 }
 
 #[test]
-fn a_locale_without_other_letters_has_tables_in_ascii() {
+fn tables_are_ascii_in_an_ascii_locale() {
     let valued = "[White \"a\"]\n\n1. e4 {[%eval 0.2]} e5 {[%eval 0.3]} 2. Nf3 {[%eval 0.1]} 1-0\n\n";
     let workspace =
         Workspace::new().indexed(&(valued.to_owned() + FAMOUS)).with("mine.pgn", "1. e4 e5 (1... c5) *\n");

@@ -31,7 +31,7 @@ fn with_pictures() -> (Workspace, [&'static str; 5]) {
 }
 
 /// The lines that the script prints, one for each picture.
-fn looked_at(python: &str, how: &str, workspace: &Workspace, files: &[&str]) -> Vec<String> {
+fn inspected(python: &str, how: &str, workspace: &Workspace, files: &[&str]) -> Vec<String> {
     let output = Command::new(python)
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/picture.py"))
         .arg(how)
@@ -48,7 +48,7 @@ fn looked_at(python: &str, how: &str, workspace: &Workspace, files: &[&str]) -> 
 fn pictures_show_pieces_marks_and_arrows() {
     let Some(python) = python_that_runs("import xml.etree.ElementTree") else { return };
     let (workspace, files) = with_pictures();
-    insta::assert_snapshot!(looked_at(python, "structure", &workspace, &files).join("\n"), @"
+    insta::assert_snapshot!(inspected(python, "structure", &workspace, &files).join("\n"), @"
     32 pieces, marks [], arrows ['c2c4', 'd2d4', 'e2e4', 'f2f4', 'g1f3', 'g2g3']
     32 pieces, marks ['b8', 'c6'], arrows ['b1c3', 'f1b5', 'f1c4']
     29 pieces, marks ['c3', 'd5', 'e7'], arrows []
@@ -64,7 +64,7 @@ fn chromium_and_librsvg_draw_the_same() {
         return;
     }
     let (workspace, files) = with_pictures();
-    let apart = looked_at(python, "rendered", &workspace, &files);
+    let apart = inspected(python, "rendered", &workspace, &files);
     println!("{apart:?} thousandths apart");
     assert_eq!(apart.len(), files.len());
     for (file, apart) in files.iter().zip(apart) {
@@ -92,7 +92,7 @@ fn an_answer_is_the_same_with_a_picture() {
 }
 
 #[test]
-fn only_a_file_that_may_be_written_is_written() {
+fn only_allowed_files_are_overwritten() {
     let workspace = Workspace::asking(&["explore", "games.db"]).indexed(FAMOUS).with("there.svg", "mine");
     insta::assert_snapshot!(workspace.failure(&["--svg", "there.svg"]), @"pgndex: error: there.svg: exists already; use --overwrite to replace it, or name another file");
     insta::assert_snapshot!(workspace.failure(&["--svg", "."]), @"pgndex: error: .: is a directory; name a file for the picture");
@@ -115,7 +115,7 @@ fn only_a_file_that_may_be_written_is_written() {
 }
 
 #[test]
-fn nothing_is_written_when_there_is_no_answer() {
+fn without_an_answer_no_picture_is_written() {
     let workspace = Workspace::new().indexed(FAMOUS);
     let before = workspace.names();
     let said = |status, arguments: &[&str]| {

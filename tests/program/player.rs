@@ -193,7 +193,7 @@ const ENDINGS: [(&str, &str, &str); 9] = [
 ];
 
 #[test]
-fn endings_are_those_that_find_lists_with_sets_or_without() {
+fn endings_agree_with_find_with_and_without_sets() {
     let game = |(fen, moves, result)| {
         format!(
             "[White \"End, E\"]\n[Black \"Other, O\"]\n[SetUp \"1\"]\n[FEN \"{fen}\"]\n[Result \"{result}\"]\n\n{moves} {result}\n\n"
@@ -249,7 +249,7 @@ fn page(workspace: &Workspace, python: &str, how: &str, arguments: &[&str]) -> S
 }
 
 #[test]
-fn a_page_has_all_of_the_record_and_loads_nothing() {
+fn a_page_has_the_whole_record_and_loads_nothing() {
     let Some(python) = python_that_runs("import xml.etree.ElementTree") else { return };
     let workspace = polgar();
     let page = |arguments: &[&str]| page(&workspace, python, "structure", arguments);
@@ -362,7 +362,7 @@ const HOSTILE: [&str; 7] = [
 ];
 
 #[test]
-fn names_stay_names_on_a_page() {
+fn names_on_a_page_are_escaped() {
     let Some(python) = python_that_runs("import xml.etree.ElementTree") else { return };
     for name in HOSTILE {
         let tag = name.replace('\\', "\\\\").replace('"', "\\\"");
@@ -396,7 +396,7 @@ fn a_page_is_printed_on_a4() {
 }
 
 #[test]
-fn a_record_is_written_to_a_file_that_may_be_written() {
+fn a_record_is_written_only_to_an_allowed_file() {
     let workspace = polgar();
     for format in ["table", "md", "json", "html"] {
         let printed = workspace.ok(&["=Polgar, J", "--format", format]);
@@ -418,13 +418,13 @@ fn a_record_is_written_to_a_file_that_may_be_written() {
 }
 
 #[test]
-fn some_records() {
+fn some_records_agree_with_python_chess() {
     agree("otb-40k", 80_000, 6);
 }
 
 #[test]
 #[ignore = "takes a minute"]
-fn many_records() {
+fn many_records_agree_with_python_chess() {
     for corpus in ["otb-40k", "fics", "lichess-24k", "tcec-3k"] {
         agree(corpus, 3_000_000, 10);
     }

@@ -97,7 +97,7 @@ fn players_are_listed_with_games_and_years() {
 }
 
 #[test]
-fn spellings_of_one_person_are_found_by_one_another() {
+fn spellings_of_one_person_find_each_other() {
     let workspace = workspace();
     for (names, count) in [
         (&["Caruana, Fabiano", "Caruana,F", "Fabiano Caruana", "F. Caruana", "caruana f"][..], 3),
@@ -118,7 +118,7 @@ fn spellings_of_one_person_are_found_by_one_another() {
 }
 
 #[test]
-fn names_are_merged_for_every_question_and_split_again() {
+fn merged_names_count_in_every_query_until_split() {
     let workspace = workspace();
     assert_eq!(found(&workspace, "--player", "korchnoi"), 2);
     let before = fs::read(workspace.path("games.db")).expect("the database");
@@ -173,7 +173,7 @@ fn names_are_merged_for_every_question_and_split_again() {
 }
 
 #[test]
-fn a_name_that_is_not_clear_is_not_merged() {
+fn an_ambiguous_name_is_not_merged() {
     let workspace = workspace();
     for (names, expected) in [
         (
@@ -319,7 +319,7 @@ fn another_spelling_with_many_more_games_is_reported() {
 }
 
 #[test]
-fn names_are_suggested_only_where_they_can_be_those_of_one_person() {
+fn only_names_that_can_belong_to_one_person_are_suggested() {
     let workspace = workspace();
     let suggested = ask(&workspace, &["--suggest"]).stdout;
     insta::assert_snapshot!(suggested, @r#"
@@ -379,7 +379,7 @@ fn suggested_for(names: &[(&str, u32, u32, u32)]) -> (String, String) {
 }
 
 #[test]
-fn names_that_exclude_each_other_are_in_no_group() {
+fn names_that_exclude_each_other_are_not_grouped() {
     for (names, expected, left_out) in [
         (&["Smith, D.", "Smith, David", "Smith,Dan"][..], "", "\"Smith, D.\""),
         (&["Anand,V", "Anand, Viswanathan", "Anand,Vignesh"], "", "\"Anand,V\""),
@@ -423,7 +423,7 @@ fn names_that_exclude_each_other_are_in_no_group() {
 }
 
 #[test]
-fn fide_numbers_join_names_and_separate_them() {
+fn fide_ids_join_and_separate_names() {
     for (games, expected) in [
         (
             &[("Kasparov, Garry", 2001, 0, 18), ("Kasparov, Gary", 2002, 0, 18)][..],

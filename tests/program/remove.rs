@@ -30,7 +30,7 @@ fn assert_sound(workspace: &Workspace) {
 }
 
 #[test]
-fn what_would_go_is_what_goes() {
+fn dry_runs_agree_with_removals() {
     let workspace = workspace();
     let games = |workspace: &Workspace| workspace.number("games.db", "SELECT count(*) FROM game");
     let before = games(&workspace);
@@ -57,7 +57,7 @@ fn what_would_go_is_what_goes() {
 }
 
 #[test]
-fn of_a_file_all_goes_or_what_is_chosen() {
+fn a_whole_file_or_some_of_its_games_are_removed() {
     let workspace = workspace();
     let summary = remove(&workspace, &["--games", "--source", "all.pgn", "--player", "fischer"]);
     assert_eq!(summary["sources"], json!(0));
@@ -74,7 +74,7 @@ fn of_a_file_all_goes_or_what_is_chosen() {
 }
 
 #[test]
-fn duplicates_come_back_if_their_file_is_as_it_was() {
+fn duplicates_come_back_if_their_file_is_unchanged() {
     let skipped = "SELECT count(*) FROM duplicate WHERE game_id IS NULL";
     let workspace = self::workspace();
     assert_eq!(workspace.number("games.db", skipped), 3);
@@ -101,7 +101,7 @@ fn duplicates_come_back_if_their_file_is_as_it_was() {
 
 /// Games that come back are removed too if they match the filter.
 #[test]
-fn a_filter_is_asked_again() {
+fn a_filter_also_removes_returning_duplicates() {
     let workspace = workspace();
     let sql = "SELECT name FROM player JOIN game ON white_id = player_id WHERE game_id = 1";
     let player: String =
@@ -115,7 +115,7 @@ fn a_filter_is_asked_again() {
 
 /// Games removed by the first transaction stay removed if the second one fails, and the message says so.
 #[test]
-fn what_was_done_before_a_failure_is_reported() {
+fn games_removed_before_a_failure_are_reported() {
     let workspace = workspace();
     let last = workspace.number("games.db", "SELECT max(game_id) FROM game");
     let trigger = format!(
@@ -137,7 +137,7 @@ fn what_was_done_before_a_failure_is_reported() {
 }
 
 #[test]
-fn a_file_of_which_games_are_gone_grows_on() {
+fn a_file_with_removed_games_can_grow() {
     let workspace = workspace();
     let last = workspace.number("games.db", "SELECT max(game_id) FROM game");
     remove(&workspace, &["--sql", "SELECT max(game_id) FROM game"]);
@@ -159,7 +159,7 @@ fn a_file_of_which_games_are_gone_grows_on() {
 }
 
 #[test]
-fn a_smaller_file_is_as_sound() {
+fn a_shrunk_file_is_sound() {
     let workspace = workspace();
     let bytes = |workspace: &Workspace| std::fs::metadata(workspace.path("games.db")).expect("a file").len();
     remove(&workspace, &["--games", "--until", "1950"]);
@@ -173,7 +173,7 @@ fn a_smaller_file_is_as_sound() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_a_way_on() {
+fn wrong_usage_is_refused_with_a_tip() {
     let workspace = workspace();
     for (arguments, status, told) in [
         (&[][..], 2, "say what to remove: --source PATH, --games with filters, or --sql QUERY"),
@@ -211,7 +211,7 @@ fn what_makes_no_sense_is_refused_with_a_way_on() {
 
 /// Games removed by other means are reported, and `repair` makes the tables consistent.
 #[test]
-fn counts_that_do_not_fit_are_put_right() {
+fn inconsistent_counts_are_repaired() {
     let workspace = workspace();
     workspace
         .connection("games.db")

@@ -87,7 +87,7 @@ fn said(run: &Run) -> String {
 }
 
 #[test]
-fn whose_repertoire_it_is() {
+fn the_side_of_a_repertoire_is_recognised() {
     let workspace = Workspace::asking(&["repertoire", "games.db", "mine.pgn"])
         .indexed("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n1. e4 c5 0-1\n");
     let ask = |text: &str, arguments: &[&str]| {

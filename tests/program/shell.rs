@@ -47,7 +47,7 @@ fn bash_completes_commands_options_values_and_files() {
 }
 
 #[test]
-fn every_shell_gets_all_commands_and_can_read_it() {
+fn completions_for_every_shell_are_complete_and_valid() {
     let workspace = Workspace::new();
     let help = workspace.ok(&["--help"]);
     let (_, commands) = help.split_once("Commands:\n").expect("a list of commands");

@@ -52,7 +52,7 @@ mod formats {
     use super::*;
 
     #[test]
-    fn each_of_them() {
+    fn rows_in_each_format() {
         let sample = sample();
         let print = |format| sample.ok(&["--format", format, QUERY]);
         insta::assert_snapshot!(print("table"), @r#"
@@ -117,7 +117,7 @@ mod formats {
     }
 
     #[test]
-    fn without_rows() {
+    fn empty_results_in_each_format() {
         let sample = sample();
         let print = |format| sample.ok(&["--format", format, "SELECT 1 AS a, 2 AS b WHERE 0"]);
         insta::assert_snapshot!(print("table"), @"
@@ -148,7 +148,7 @@ mod formats {
     }
 
     #[test]
-    fn as_the_sqlite3_shell_prints_them() {
+    fn output_agrees_with_the_sqlite3_shell() {
         let shell = |sample: &Workspace, mode: &str, sql: &str| {
             let mut command = Command::new("sqlite3");
             let output =
@@ -177,7 +177,7 @@ mod formats {
 
     /// It is not an error if the reader closes the pipe after the first line, even if the query never ends.
     #[test]
-    fn a_closed_pipe_is_no_error() {
+    fn a_closed_pipe_is_not_an_error() {
         let sample = sample();
         let endless = format!("{ENDLESS} SELECT i FROM n");
         for format in ["table", "box", "csv", "json", "md", "line"] {
@@ -246,7 +246,7 @@ SELECT 1 AS a, NULL AS b
     }
 
     #[test]
-    fn commands() {
+    fn dot_commands_in_scripts() {
         let sample = sample();
         insta::assert_snapshot!(sample.ok(&[".schema player"]), @"
         CREATE TABLE player (
@@ -309,7 +309,7 @@ mod session {
     }
 
     #[test]
-    fn answers_go_to_files_and_without_headers() {
+    fn output_files_and_headers_can_be_set() {
         let sample = sample();
         let script = ".headers off\nSELECT 1 AS a, 2 AS b;\n.mode csv\nSELECT 3 AS c;\n.headers on\n\
             .output a.csv\nSELECT 4 AS d;\n.output\nSELECT 5 AS e;\n.output b.csv\n.mode table\nSELECT 6 AS f;\nSELECT 7 AS g;\n";
@@ -326,14 +326,14 @@ mod session {
     }
 
     #[test]
-    fn words_with_which_no_statement_begins_are_commands() {
+    fn words_that_begin_no_statement_are_commands() {
         let sample = sample();
         assert!(sample.ok(&["help\nexit\nnonsense"]).starts_with(".tables "));
         assert_eq!(sample.ok(&["SELECT 1 AS a;\nQUIT;\nnonsense", "-f", "csv"]), "a\n1\n");
     }
 
     #[test]
-    fn functions_that_other_programs_have() {
+    fn functions_of_other_programs_are_available() {
         let sample = sample();
         let query = "SELECT round(sqrt(2), 3) AS a, median(value) AS b, percentile(value, 25) AS c, \
             sum('ab' || value REGEXP '^ab[1-3]$') AS d FROM generate_series(1, 10)";
@@ -346,7 +346,7 @@ mod errors {
     use super::*;
 
     #[test]
-    fn show_the_place() {
+    fn errors_show_the_location() {
         let sample = sample();
         let failure = |query| sample.failure(&[query]);
         insta::assert_snapshot!(failure("SELECT whiet FROM games"), @"
@@ -393,7 +393,7 @@ mod errors {
     }
 
     #[test]
-    fn of_a_file_have_its_name_and_line() {
+    fn errors_in_a_file_show_its_name_and_line() {
         let sample = sample()
             .with(
                 "a.sql",
@@ -429,7 +429,7 @@ mod attaching {
 
     /// An error in an attached file is not blamed on the database.
     #[test]
-    fn another_file_is_not_mixed_up_with_the_database() {
+    fn errors_of_an_attached_file_do_not_name_the_database() {
         let sample =
             sample().with("text.txt", "no database at all, but long enough to be looked at\n".repeat(20));
         let other = rusqlite::Connection::open(sample.path("damaged.db")).expect("a database");
@@ -463,7 +463,7 @@ mod writing {
     use super::*;
 
     #[test]
-    fn is_refused_unless_allowed() {
+    fn writing_is_refused_unless_allowed() {
         let sample = sample();
         let before = fs::read(sample.path("games.db")).expect("the database");
         for query in [
@@ -484,7 +484,7 @@ mod writing {
     }
 
     #[test]
-    fn says_how_many_rows_changed() {
+    fn the_number_of_changed_rows_is_printed() {
         let sample = sample();
         let script = "UPDATE game SET eco = 'A00' WHERE game_id <= 2;
             DELETE FROM tag WHERE name = 'Annotator' RETURNING value;
@@ -498,7 +498,7 @@ mod writing {
     }
 
     #[test]
-    fn what_came_before_an_error_stays_unless_in_a_transaction() {
+    fn changes_before_an_error_are_kept_unless_in_a_transaction() {
         let sample = sample();
         let run = sample.ask(&["--write", "DELETE FROM tag WHERE game_id = 1; DELETE FROM nonsense"]);
         assert_eq!(run.status, 1);
@@ -545,7 +545,7 @@ mod writing {
     }
 
     #[test]
-    fn nothing_is_made_beside_a_database_that_is_not_there() {
+    fn no_files_are_created_for_a_missing_database() {
         let sample = sample();
         fs::remove_file(sample.path("games.db")).expect("a file");
         let failure = sample.failure(&["--write", "SELECT 1"]);
@@ -586,7 +586,7 @@ mod signals {
 
     /// SQLite cannot interrupt a function call.
     #[test]
-    fn signals_end_a_call_that_takes_for_ever() {
+    fn signals_end_an_endless_function_call() {
         let sample = sample();
         for (name, status) in [("INT", 130), ("TERM", 143)] {
             let mut command =
@@ -604,7 +604,7 @@ mod signals {
     }
 
     #[test]
-    fn rows_found_before_ctrl_c_are_printed_whole() {
+    fn rows_found_before_ctrl_c_are_printed() {
         let sample = sample();
         // The query finds fewer rows than a table buffers, and then none, but never ends.
         let query = format!("{ENDLESS} SELECT i FROM n WHERE i <= 10");
@@ -619,7 +619,7 @@ mod signals {
     }
 
     #[test]
-    fn a_stopped_change_changes_nothing() {
+    fn a_stopped_statement_changes_nothing() {
         let sample = sample();
         let change = format!("INSERT INTO tag {ENDLESS} SELECT 1, i, '' FROM n");
         let mut command = sample.question(&["--write", &change]);
@@ -711,10 +711,10 @@ mod terminal {
         }
 
         fn leave(self, status: i32) {
-            self.leave_by("\x04", status);
+            self.leave_with("\x04", status);
         }
 
-        fn leave_by(mut self, keys: &str, status: i32) {
+        fn leave_with(mut self, keys: &str, status: i32) {
             self.enter(keys);
             self.until(&format!("status={status}\n"));
             drop(self.keys);
@@ -752,7 +752,7 @@ mod terminal {
         terminal.until("y\nx\nz\n2\n");
         terminal.enter("help\r");
         terminal.until("leave the prompt; so does Ctrl-D\n");
-        terminal.leave_by("exit\r", 0);
+        terminal.leave_with("exit\r", 0);
         assert_eq!(sample.names(), ["games.db"]);
     }
 
@@ -781,7 +781,7 @@ mod terminal {
     }
 
     #[test]
-    fn history_is_kept_where_asked() {
+    fn history_is_kept_in_the_given_file() {
         let sample = sample();
         for (keys, expected) in
             [("SELECT 1 AS first;\r", "1 row"), ("\x1b[A\r", "first\n─────\n    1\n1 row")]
@@ -885,7 +885,7 @@ mod terminal {
 }
 
 #[test]
-fn statements_that_are_slow_or_wrong_without_an_error_get_a_note() {
+fn slow_or_probably_wrong_statements_get_a_note() {
     let sample = sample();
     for (sql, note) in [
         ("SELECT count(*) FROM game_position WHERE key = 5", "position_game"),

@@ -14,7 +14,7 @@ fn changed(change: &str) -> Workspace {
 }
 
 #[test]
-fn a_view_for_a_table_is_refused() {
+fn a_view_in_place_of_a_table_is_refused() {
     let workspace = changed(
         "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON;
          ALTER TABLE game RENAME TO game_table; CREATE VIEW Game AS SELECT * FROM game_table",
@@ -39,7 +39,7 @@ fn a_view_for_a_table_is_refused() {
 /// SQLite cannot interrupt a function call.
 #[cfg(unix)]
 #[test]
-fn a_signal_ends_a_run_within_a_call_that_takes_for_ever() {
+fn a_signal_ends_a_run_in_an_endless_function_call() {
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
 

@@ -81,15 +81,15 @@ fn pgn_has_each_game_once_with_its_variations() {
 }
 
 #[test]
-fn descriptions_fit_what_was_played_or_else_a_variation() {
+fn descriptions_match_the_main_line_before_variations() {
     let sample = find();
     let places = |options: &[&str]| -> Vec<_> {
         let lines = sample.stdout_of(&[options, &["--format", "json"]].concat());
-        let workspace = |line| {
+        let place = |line| {
             let hit = json(line);
             ["game_id", "line", "ply"].map(|name| hit[name].as_u64().expect("a number"))
         };
-        lines.lines().map(workspace).collect()
+        lines.lines().map(place).collect()
     };
     let pattern = ["--pattern", "*/*/*/*/2P?????/*/*/* b"];
     assert_eq!(places(&pattern), [[1, 1, 3], [2, 0, 9], [3, 0, 3], [4, 0, 3]]);
@@ -114,7 +114,7 @@ fn nothing_found_in_any_line_is_explained() {
 }
 
 #[test]
-fn moves_of_variations_count_apart_from_those_played() {
+fn moves_of_variations_are_counted_separately() {
     let sample = explore();
     let options = ["--top", "0", "--recent", "0"];
     let ask = |position: &[&str]| sample.ok(&[position, &options].concat());
@@ -163,7 +163,7 @@ fn moves_of_variations_count_apart_from_those_played() {
 }
 
 #[test]
-fn json_of_explore_has_the_names_that_its_page_explains() {
+fn json_fields_of_explore_are_documented() {
     let object = json(&explore().ok(&["--moves", "1. d4 Nf6", "--format", "json"]));
     let (_, page) = include_str!("../../docs/json.md").split_once("## `pgndex explore`").expect("a section");
     assert_eq!(object["inVariations"], 3);
@@ -184,7 +184,7 @@ fn json_of_explore_has_the_names_that_its_page_explains() {
 }
 
 #[test]
-fn answers_without_the_option_say_nothing_of_variations() {
+fn answers_without_the_option_do_not_mention_variations() {
     let sample = Workspace::new().indexed(NESTED);
     for (arguments, word) in [
         (&["find", "games.db", "--moves", "1. d4", "--format", "json"][..], "line"),
@@ -200,7 +200,7 @@ fn answers_without_the_option_say_nothing_of_variations() {
 }
 
 #[test]
-fn a_database_without_variations_says_so() {
+fn a_database_without_variations_gets_a_note() {
     let sample = Workspace::new().with("games.pgn", NESTED);
     sample.stdout_of(&["index", "--quiet", "--annotations", "numbers", "games.db", "games.pgn"]);
     for command in ["find", "explore"] {

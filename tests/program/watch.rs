@@ -34,7 +34,7 @@ fn end(child: Child, signal: &str) -> Run {
 }
 
 #[test]
-fn what_is_ready_is_added_once() {
+fn ready_files_are_added_once() {
     let workspace = workspace();
     assert_eq!(once(&workspace).stderr, "");
     assert!(!workspace.path("games.db").exists());
@@ -76,7 +76,7 @@ fn a_file_that_has_just_changed_is_not_read() {
 }
 
 #[test]
-fn one_look_waits_for_a_file_that_has_just_changed() {
+fn a_single_run_waits_for_a_file_that_has_just_changed() {
     let workspace = workspace();
     workspace.write("in/a.pgn", ONE);
     let file = fs::File::options().write(true).open(workspace.path("in/a.pgn")).unwrap();
@@ -119,7 +119,7 @@ fn a_missing_directory_is_reported() {
 }
 
 #[test]
-fn it_runs_until_stopped_and_notifies_systemd() {
+fn watch_runs_until_stopped_and_notifies_systemd() {
     for (signal, is_abstract) in [("-TERM", false), ("-INT", true)] {
         let workspace = workspace();
         let name = format!("pgndex-test-{}", std::process::id());

@@ -51,7 +51,7 @@ fn long_sentences(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn sentences_are_counted() {
+fn long_sentences_are_found() {
     let words = |count: usize| vec!["word"; count].join(" ");
     assert!(long_sentences(&format!("{}. {}? {}", words(30), words(30), words(30))).is_empty());
     assert_eq!(long_sentences(&format!("{}; {{}}", words(30))).len(), 1);

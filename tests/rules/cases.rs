@@ -38,7 +38,7 @@ fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
 const BLOCK: &str = concat!("proptest", "! {");
 
 #[test]
-fn all_property_tests_choose_their_cases_so() {
+fn all_property_tests_use_fixed_cases() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths = Vec::new();
     for directory in ["src", "tests", "benches", "extension", "fuzz"] {

@@ -13,7 +13,7 @@ fn chain(error: &dyn std::error::Error) -> String {
 }
 
 #[test]
-fn fens_are_understood_or_refused_with_what_to_change() {
+fn pasted_fens_are_read_or_rejected_with_a_hint() {
     let table = include_str!("../data/pasted_fens.tsv");
     let rows: Vec<(&str, &str)> = table
         .lines()
@@ -34,7 +34,7 @@ fn fens_are_understood_or_refused_with_what_to_change() {
 
 /// The texts of a table, whose expected positions come from python-chess.
 #[test]
-fn moves_are_understood_or_refused_with_what_to_change() {
+fn pasted_moves_are_read_or_rejected_with_a_hint() {
     let table = include_str!("../data/pasted_moves.tsv");
     let rows: Vec<Vec<&str>> = table
         .lines()
@@ -140,12 +140,12 @@ proptest! {
     }
 
     #[test]
-    fn no_text_is_too_odd(text in "\\PC{0,80}") {
+    fn any_text_is_read_without_a_panic(text in "\\PC{0,80}") {
         let _ = PositionQuery::from_moves(&text);
     }
 
     #[test]
-    fn no_signs_are_too_odd(text in "[\\[\\](){};$*<>.:/+=#0-9a-hxKQRBNPDSO♘–½\"% \n-]{0,60}") {
+    fn any_signs_are_read_without_a_panic(text in "[\\[\\](){};$*<>.:/+=#0-9a-hxKQRBNPDSO♘–½\"% \n-]{0,60}") {
         let _ = PositionQuery::from_moves(&text);
     }
 }

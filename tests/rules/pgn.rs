@@ -266,7 +266,7 @@ proptest! {
 
     /// The boundary search finds the same boundaries as applying the rule to each line.
     #[test]
-    fn boundaries_are_those_of_the_rule(text in prop_oneof![3 => soup(), 1 => bytes()]) {
+    fn boundaries_agree_with_the_rule(text in prop_oneof![3 => soup(), 1 => bytes()]) {
         let mut found = Vec::new();
         let mut at = next_boundary(&text, 0);
         while at < text.len() {

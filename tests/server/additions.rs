@@ -8,7 +8,7 @@ use crate::needs::{corpus, python_with_chess};
 /// Runs for a minute, or, with `ADDITIONS_SECONDS=3600`, for an hour.
 #[test]
 #[ignore = "a minute of requests"]
-fn answers_are_those_of_one_state_while_games_are_added() {
+fn answers_show_one_state_while_games_are_added() {
     let (Some(python), Some(games)) = (python_with_chess(), corpus("otb-40k")) else { return };
     let directory = tempfile::tempdir().expect("a directory");
     let pgn = directory.path().join("games.pgn");

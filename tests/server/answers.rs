@@ -12,7 +12,7 @@ fn printed(server: &Serving, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn the_description_has_what_is_sent() {
+fn the_description_requires_the_field_sql() {
     let server = Serving::famous(&[]);
     let description = server.json("/api/openapi.json");
     let body =
@@ -22,7 +22,7 @@ fn the_description_has_what_is_sent() {
 }
 
 #[test]
-fn answers_are_those_of_the_commands() {
+fn answers_agree_with_the_commands() {
     let server = Serving::famous(&[]);
     for (target, arguments) in [
         ("/api/info", &["info", "games.db", "--format", "json"][..]),
@@ -62,7 +62,7 @@ fn answers_are_those_of_the_commands() {
 }
 
 #[test]
-fn a_position_needs_no_rules_of_chess() {
+fn the_position_route_gives_moves_and_states() {
     let server = Serving::famous(&[]);
     let answer = server.json("/api/position?play=f2f3,e7e5,g2g4");
     assert_eq!(answer["turn"], "b");
@@ -104,7 +104,7 @@ fn pages(server: &Serving, query: &str, limit: usize) -> Vec<Value> {
 }
 
 #[test]
-fn pages_have_every_game_once_and_in_order() {
+fn pages_list_every_game_once_and_in_order() {
     let server = Serving::famous(&[]);
     let shuffle = "play=g1f3,g8f6";
     for query in [
@@ -130,7 +130,7 @@ fn pages_have_every_game_once_and_in_order() {
 }
 
 #[test]
-fn pages_part_a_game_that_returns_to_the_position() {
+fn pages_may_end_between_occurrences_of_one_game() {
     let game =
         |moves: &str| format!("[Event \"?\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"*\"]\n\n{moves} *\n\n");
     let returning = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 5. Nf3 Nf6 6. e4";
@@ -147,7 +147,7 @@ fn pages_part_a_game_that_returns_to_the_position() {
 }
 
 #[test]
-fn figures_names_openings_and_problems() {
+fn statistics_names_openings_and_problems() {
     let server = Serving::famous(&[]);
     let statistics = server.json("/api/statistics");
     assert_eq!(statistics["games"], 53);
@@ -236,7 +236,7 @@ fn unreadable_requests_are_reported_with_a_hint() {
 }
 
 #[test]
-fn invalid_statements_are_reported_in_our_words() {
+fn invalid_bodies_of_sql_requests_are_explained() {
     let server = Serving::famous(&[]);
     for (body, told) in [
         ("[]", "its only field"),
@@ -254,7 +254,7 @@ fn invalid_statements_are_reported_in_our_words() {
 }
 
 #[test]
-fn requests_with_another_method_get_the_right_one() {
+fn requests_with_a_wrong_method_get_the_allowed_one() {
     let server = Serving::famous(&[]);
     for (method, target, told, allowed) in [
         ("POST", "/api/games", "Use GET", "GET,HEAD"),

@@ -38,7 +38,7 @@ fn only_names_of_this_machine_are_served() {
 }
 
 #[test]
-fn pages_of_other_hosts_cannot_ask() {
+fn pages_of_other_hosts_cannot_send_requests() {
     let server = Serving::famous(&[]);
     let own = format!("Origin: http://{}", server.address);
     let asked =
@@ -81,7 +81,7 @@ fn pages_of_other_hosts_cannot_ask() {
 }
 
 #[test]
-fn answers_cannot_be_framed_guessed_or_run() {
+fn responses_have_security_headers() {
     let server = Serving::famous(&[]);
     for target in [
         "/",
@@ -106,7 +106,7 @@ fn answers_cannot_be_framed_guessed_or_run() {
 }
 
 #[test]
-fn a_token_is_asked_for() {
+fn a_token_is_required() {
     let directory = directory_of_famous_games();
     std::fs::write(directory.path().join("token"), "correct-horse-battery\n").unwrap();
     let server = Serving::start(directory, &["games.db"], &["--token-file", "token"]);
@@ -140,7 +140,7 @@ fn a_token_is_asked_for() {
 }
 
 #[test]
-fn others_are_let_in_only_if_that_is_said() {
+fn access_by_others_must_be_allowed_explicitly() {
     let directory = directory_of_famous_games();
     std::fs::write(directory.path().join("short"), "abc").unwrap();
     std::fs::write(directory.path().join("lines"), "a first line of it\na second line\n").unwrap();
@@ -225,7 +225,7 @@ fn timed(work: impl FnOnce() -> Answer) -> (Duration, Answer) {
 
 /// The processor time of a server for a request, including work that continues for a moment. On systems other than
 /// Linux, the duration of the request.
-fn worked(server: &Serving, work: impl FnOnce() -> Answer) -> (Duration, Answer) {
+fn processor_time_of(server: &Serving, work: impl FnOnce() -> Answer) -> (Duration, Answer) {
     let before = server.processor_time();
     let (took, answer) = timed(work);
     let Some(before) = before else { return (took, answer) };
@@ -235,7 +235,7 @@ fn worked(server: &Serving, work: impl FnOnce() -> Answer) -> (Duration, Answer)
 }
 
 #[test]
-fn sql_ends_in_time_and_gives_no_more_than_can_be_shown() {
+fn sql_is_limited_in_time_and_size() {
     let server = Serving::famous(&[]);
     for sql in [
         format!("{FOR_EVER} count(*) FROM n"),
@@ -248,7 +248,7 @@ fn sql_ends_in_time_and_gives_no_more_than_can_be_shown() {
             "{FOR_EVER} count(*) FROM n WHERE printf('%.*c', 90000 + x % 2, 'a') REGEXP '((a?){{10}}){{2}}b'"
         ),
     ] {
-        let (took, answer) = worked(&server, || server.sql(&sql));
+        let (took, answer) = processor_time_of(&server, || server.sql(&sql));
         assert_eq!(answer.status, 504, "{sql}: {}", answer.body);
         assert!(
             answer.body.contains("longer than 1 s") && answer.body.contains("sql-timeout"),
@@ -275,7 +275,7 @@ fn sql_ends_in_time_and_gives_no_more_than_can_be_shown() {
 
 /// SQLite cannot interrupt a function call, so the size of the arguments is limited.
 #[test]
-fn a_call_of_a_function_ends_soon() {
+fn function_calls_are_limited_in_time() {
     let server = Serving::famous(&[]);
     let slow_call = "instr(a, b)";
     let calls = |count: usize| {
@@ -305,7 +305,7 @@ fn a_call_of_a_function_ends_soon() {
         (calls(41), 400),
         (calls(20), 200),
     ] {
-        let (took, answer) = worked(&server, || server.sql(&sql));
+        let (took, answer) = processor_time_of(&server, || server.sql(&sql));
         assert!(took < Duration::from_secs(3), "{sql}: {took:?}");
         // On a busy machine, even a small query can exceed the limit of a second.
         assert!(answer.status == status || answer.status == 504, "{sql}: {}", answer.body);
@@ -314,7 +314,7 @@ fn a_call_of_a_function_ends_soon() {
 }
 
 #[test]
-fn the_explorer_answers_while_sql_is_all_taken() {
+fn the_explorer_responds_while_sql_is_overloaded() {
     let server = Serving::famous(&[]);
     let statuses = std::thread::scope(|scope| {
         let ask = || server.sql(&format!("{FOR_EVER} count(*) FROM n")).status;
@@ -366,7 +366,7 @@ fn huge_and_odd_requests_are_refused() {
 }
 
 #[test]
-fn paths_lead_nowhere_else() {
+fn paths_outside_the_page_are_rejected() {
     let server = Serving::famous(&[]);
     for target in [
         "/page/../../games.db",
@@ -438,7 +438,7 @@ fn a_truncated_database_is_reported() {
 }
 
 #[test]
-fn a_hostile_database_is_survived() {
+fn a_hostile_database_does_not_stop_the_server() {
     let server = Serving::famous(&[]);
     let bytes = std::fs::read(server.path("games.db")).unwrap();
     // Pages in the middle are overwritten, as by a broken disk.

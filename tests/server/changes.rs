@@ -11,7 +11,7 @@ const GAME: &str =
     "[Event \"New\"]\n[White \"Newcomer, N\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. a3 h6 1-0\n";
 
 #[test]
-fn an_answer_that_is_known_is_not_sent_again_until_it_is_another_one() {
+fn unchanged_responses_are_not_sent_again() {
     let server = Serving::famous(&[]);
     let first = server.get("/api/explore?play=a2a3");
     let tag = first.header("etag").expect("a tag").to_owned();
@@ -42,7 +42,7 @@ fn an_answer_that_is_known_is_not_sent_again_until_it_is_another_one() {
 }
 
 #[test]
-fn answers_are_packed_for_those_who_can_unpack_them() {
+fn responses_are_compressed_for_clients_that_accept_it() {
     let server = Serving::famous(&[]);
     for target in [
         "/lichess",
@@ -109,7 +109,7 @@ fn a_replaced_database_is_reopened_and_a_missing_one_is_reported() {
 }
 
 #[test]
-fn several_databases_have_their_paths() {
+fn several_databases_have_their_own_paths() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("new.pgn"), GAME).unwrap();
     std::fs::create_dir(directory.path().join("sub")).unwrap();
@@ -133,7 +133,7 @@ fn several_databases_have_their_paths() {
 }
 
 #[test]
-fn a_signal_ends_it_and_the_statement_that_runs() {
+fn a_signal_ends_the_server_and_a_running_statement() {
     let mut server = Serving::famous(&["--sql-timeout", "600"]);
     let mut stream = server.connect();
     let long = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
@@ -157,7 +157,7 @@ fn a_signal_ends_it_and_the_statement_that_runs() {
 
 /// Continuous readers do not block writers, neither in a new database nor in one to which games were added.
 #[test]
-fn games_are_added_and_removed_and_a_database_is_repaired_under_steady_readers() {
+fn continuous_readers_do_not_block_writers() {
     let server = Serving::famous(&[]);
     std::fs::write(server.path("new.pgn"), GAME).unwrap();
     let is_over = AtomicBool::new(false);

@@ -77,7 +77,7 @@ fn is_closed(stream: &mut TcpStream) -> bool {
 }
 
 #[test]
-fn silent_clients_do_not_keep_others_out() {
+fn silent_clients_do_not_block_others() {
     let server = Serving::famous(&[]);
     let mut idle: Vec<_> = (0..200).map(|_| server.connect()).collect();
     for stream in &mut idle {
@@ -92,7 +92,7 @@ fn silent_clients_do_not_keep_others_out() {
 }
 
 #[test]
-fn a_thousand_connections_keep_nobody_out() {
+fn a_thousand_connections_block_nobody() {
     let server = Serving::famous(&[]);
     let connections: Vec<_> = (0..1000).map(|_| TcpStream::connect(&server.address)).collect();
     assert!(connections.iter().all(Result::is_ok));
@@ -220,7 +220,7 @@ fn requests_that_cannot_be_read_are_logged_and_counted() {
 }
 
 #[test]
-fn the_moves_of_the_longest_game_can_be_asked_for() {
+fn the_moves_of_the_longest_game_fit_into_a_request() {
     let server = Serving::famous(&[]);
     let moves = |count: usize| {
         ["g1f3", "g8f6", "f3g1", "f6g8"].iter().cycle().take(count).copied().collect::<Vec<_>>()

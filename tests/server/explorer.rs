@@ -50,7 +50,7 @@ fn games(answer: &Value) -> u64 {
 }
 
 #[test]
-fn the_shape_is_that_of_lichess() {
+fn responses_have_the_form_of_lichess() {
     let server = Serving::with_filter(GAMES);
     let answer = server.json(&format!("/lichess?{BEFORE_CASTLING}"));
     insta::assert_snapshot!(answer, @r#"{"white":1,"draws":1,"black":0,"opening":{"eco":"C42","name":"Petrov's Defense: Italian Variation"},"moves":[{"uci":"d2d3","san":"d3","averageRating":2300,"white":0,"draws":1,"black":0,"game":{"id":"ABCDEFGH","winner":null,"speed":"rapid","mode":"casual","white":{"name":"berta","rating":2300},"black":{"name":"anna","rating":1500},"year":2024,"month":"2024-11"},"opening":null},{"uci":"e1h1","san":"O-O","averageRating":2010,"white":1,"draws":0,"black":0,"game":{"id":"q7ZvsdUF","winner":"white","speed":"blitz","mode":"rated","white":{"name":"anna","rating":2010},"black":{"name":"berta","rating":1990},"year":2024,"month":"2024-03"},"opening":null}],"topGames":[{"uci":"e1h1","id":"q7ZvsdUF","winner":"white","speed":"blitz","mode":"rated","white":{"name":"anna","rating":2010},"black":{"name":"berta","rating":1990},"year":2024,"month":"2024-03"},{"uci":"d2d3","id":"ABCDEFGH","winner":null,"speed":"rapid","mode":"casual","white":{"name":"berta","rating":2300},"black":{"name":"anna","rating":1500},"year":2024,"month":"2024-11"}],"recentGames":[{"uci":"d2d3","id":"ABCDEFGH","winner":null,"speed":"rapid","mode":"casual","white":{"name":"berta","rating":2300},"black":{"name":"anna","rating":1500},"year":2024,"month":"2024-11"},{"uci":"e1h1","id":"q7ZvsdUF","winner":"white","speed":"blitz","mode":"rated","white":{"name":"anna","rating":2010},"black":{"name":"berta","rating":1990},"year":2024,"month":"2024-03"}]}"#);
@@ -115,7 +115,7 @@ fn query_strings_of_clients_are_understood() {
 }
 
 #[test]
-fn a_player_is_answered_in_one_line() {
+fn the_response_for_a_player_is_one_line() {
     let server = Serving::with_filter(GAMES);
     let answer = server.get("/player?player=anna&color=white&recentGames=8&modes=casual,rated");
     assert_eq!(answer.status, 200);
@@ -164,7 +164,7 @@ const ACCOUNTS: &str = r#"[Event "Rated Blitz game"]
 "#;
 
 #[test]
-fn an_account_is_no_other_one() {
+fn accounts_match_only_whole_names() {
     let server = Serving::with_filter(ACCOUNTS);
     for (player, color, expected) in [
         ("ghost", "white", 1),
@@ -185,7 +185,7 @@ fn an_account_is_no_other_one() {
 }
 
 #[test]
-fn the_mean_rating_is_that_of_those_who_made_the_move() {
+fn the_mean_rating_is_that_of_the_side_that_moved() {
     let server = Serving::with_filter(ACCOUNTS);
     let ratings = |query: &str| {
         let answer = server.json(query);
@@ -209,7 +209,7 @@ fn the_mean_rating_is_that_of_those_who_made_the_move() {
 }
 
 #[test]
-fn a_span_that_ends_before_it_begins_has_no_games() {
+fn an_empty_time_span_has_no_games() {
     let server = Serving::with_filter(ACCOUNTS);
     for path in ["/lichess?", "/masters?", "/player?player=ghost&color=black&", "/lichess?history=true&"] {
         for span in ["since=2024-06&until=2024-02", "since=2025&until=2024", "since=3000-12&until=0001-01"] {
@@ -221,7 +221,7 @@ fn a_span_that_ends_before_it_begins_has_no_games() {
 }
 
 #[test]
-fn games_are_had_by_their_ids() {
+fn games_are_found_by_their_ids() {
     let server = Serving::with_filter(GAMES);
     for (id, line) in
         [("q7ZvsdUF", "[White \"anna\"]"), ("ABCDEFGH", "[White \"berta\"]"), ("00000003", "1. d4 d5")]
@@ -241,7 +241,7 @@ fn games_are_had_by_their_ids() {
 }
 
 #[test]
-fn a_player_sees_the_score_and_the_months() {
+fn the_response_for_a_player_has_scores_and_months() {
     let server = Serving::with_filter(GAMES);
     let answer = server.json("/player?player=anna&color=white&history=True");
     let played = &answer["moves"][0];

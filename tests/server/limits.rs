@@ -8,7 +8,7 @@ use crate::needs::has_program;
 use crate::server::serving::{Serving, famous_games, index};
 
 #[test]
-fn a_log_that_nobody_reads_keeps_nobody_waiting() {
+fn an_unread_log_delays_no_request() {
     let directory = tempfile::tempdir().unwrap();
     index(directory.path(), "games.db", &famous_games());
     let (unread, log) = std::io::pipe().unwrap();
@@ -70,7 +70,7 @@ fn few_files_are_enough() {
 }
 
 #[test]
-fn many_databases_do_not_use_up_the_files() {
+fn many_databases_stay_within_the_file_limit() {
     let Some(server) = with_few_files(20, "64:256") else { return };
     assert_all_answer(&server, 20);
 }

@@ -14,13 +14,13 @@ fn the_page_is_used_in_a_browser() {
 
 #[test]
 #[ignore = "takes a minute"]
-fn the_page_is_looked_at_in_a_browser() {
+fn the_page_is_checked_in_a_browser() {
     look_at_page("look");
 }
 
 #[test]
 #[ignore = "takes minutes"]
-fn the_page_is_looked_at_at_every_width() {
+fn the_page_is_checked_at_every_width() {
     look_at_page("look-at-every-width");
 }
 

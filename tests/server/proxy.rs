@@ -55,7 +55,7 @@ fn configuration(directory: &Path, server: &str) -> String {
 }
 
 #[test]
-fn the_proxy_of_the_documentation_lets_all_through() {
+fn all_requests_pass_the_documented_proxy() {
     let Some(python) = python_that_runs("import ssl, gzip") else { return };
     if !has_program("nginx") || !has_program("openssl") {
         return;

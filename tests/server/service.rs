@@ -9,7 +9,7 @@ use crate::server::serving::{Serving, famous_games, index};
 const DOCUMENT: &str = include_str!("../../docs/serve.md");
 
 #[test]
-fn the_unit_is_one_and_starts_the_server() {
+fn the_documented_unit_is_valid_and_starts_the_server() {
     let unit = DOCUMENT.split("```ini\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a unit");
     assert_eq!(unit, include_str!("../../packaging/systemd/pgndex-serve.service"));
     let command = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).expect("a command");
@@ -38,7 +38,7 @@ fn the_unit_is_one_and_starts_the_server() {
 
 #[cfg(unix)]
 #[test]
-fn the_manager_hears_when_it_is_ready_and_when_it_ends() {
+fn the_service_manager_is_notified_of_start_and_end() {
     use std::io::{BufRead as _, BufReader};
     use std::os::unix::net::UnixDatagram;
     use std::process::Stdio;

@@ -288,7 +288,7 @@ fn varied_games() -> String {
 }
 
 #[test]
-fn it_is_what_plain_sql_says() {
+fn answers_agree_with_plain_sql() {
     let sample = Sample::of(varied_games(), 8);
     assert!(sample.assert_right(&sample.some_positions(500), 8) >= 15);
     let visited = sample.some_visited(100);
@@ -319,7 +319,7 @@ fn filters() -> Vec<(GameFilter, String)> {
 }
 
 #[test]
-fn of_some_games_it_is_what_plain_sql_says() {
+fn answers_on_some_games_agree_with_plain_sql() {
     let sample = Sample::of(varied_games(), 8);
     let mut positions = sample.some_positions(30);
     positions.push((START_KEY.as_i64(), START.to_owned()));
@@ -484,7 +484,7 @@ impl Sample {
 }
 
 #[test]
-fn under_any_filter_it_is_what_plain_sql_says() {
+fn filtered_answers_agree_with_plain_sql() {
     let sample = Sample::of_files(varied_games().as_bytes(), 8);
     let readings =
         "SELECT count(*), count(DISTINCT path), (SELECT count(DISTINCT variant) FROM game) FROM source";
@@ -497,14 +497,14 @@ fn under_any_filter_it_is_what_plain_sql_says() {
 
 #[test]
 #[ignore = "takes ten seconds"]
-fn of_many_games_under_any_filter_it_is_what_plain_sql_says() {
+fn filtered_answers_on_many_games_agree_with_plain_sql() {
     let Some(text) = part_of_corpus("otb-40k", 3 << 20) else { return };
     let sample = Sample::of_files(&text, 16);
     assert!(sample.assert_right_under_filters(2000) > 500);
 }
 
 #[test]
-fn it_is_what_plain_sql_says_of_a_part_of_a_corpus() {
+fn answers_on_a_part_of_a_corpus_agree_with_plain_sql() {
     let Some(text) = part_of_corpus("otb-40k", 1 << 20) else { return };
     let sample = Sample::of(text, 16);
     assert!(sample.assert_right(&sample.some_positions(200), 16) >= 10);
@@ -514,7 +514,7 @@ fn it_is_what_plain_sql_says_of_a_part_of_a_corpus() {
 
 #[test]
 #[ignore = "takes ten seconds"]
-fn it_is_what_plain_sql_says_of_the_whole_of_a_corpus() {
+fn answers_on_a_whole_corpus_agree_with_plain_sql() {
     let Some(text) = corpus("otb-40k") else { return };
     let sample = Sample::of(text, 64);
     assert!(sample.assert_right(&sample.some_positions(1000), 64) >= 50);
@@ -624,7 +624,7 @@ fn a_game_counts_once_by_its_last_move_and_not_without_a_result() {
 }
 
 #[test]
-fn positions_that_share_a_key_are_kept_apart() {
+fn positions_with_the_same_key_are_distinguished() {
     const OTHER: &str = "8/8/8/4k3/8/4K3/4P3/8 w - -";
     let sample = Sample::of(RETURNS, 1);
     sample.run(&format!("UPDATE game_position SET fen = '{OTHER}' WHERE game_id IN (2, 4) AND ply = 0"));
@@ -650,7 +650,7 @@ fn positions_that_share_a_key_are_kept_apart() {
 }
 
 #[test]
-fn the_only_game_with_a_move_is_not_one_that_played_it_on_an_earlier_visit() {
+fn the_only_game_with_a_move_played_it_on_its_last_visit() {
     let sample = Sample::of(
         "1. Nf3 Nf6 2. Ng1 Ng8 3. e4 1-0\n\n1. Nf3 d5 2. e4 *\n\n1. e4 *\n\n1. e4 0-1\n\n1. Nf3 0-1\n",
         1,

@@ -222,7 +222,7 @@ fn a_fresh_database_is_recognised_and_empty() {
 }
 
 #[test]
-fn the_schema_after_a_bulk_load_is_that_of_a_migration() {
+fn bulk_loads_and_migrations_give_the_same_schema() {
     let directory = directory();
     let path = sample_database(directory.path());
     let loaded = Database::open(&path).expect("an up-to-date database");
@@ -266,7 +266,7 @@ fn other_files_are_refused_untouched() {
 }
 
 #[test]
-fn a_marked_file_without_a_version_is_refused_and_left_as_it_is() {
+fn a_marked_file_without_a_version_is_refused_untouched() {
     let directory = directory();
     let path = directory.path().join("games.db");
     for version in [0, -1] {
@@ -369,7 +369,7 @@ fn scans(plans: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 #[test]
-fn natural_queries_read_no_table_from_end_to_end() {
+fn typical_queries_scan_no_table() {
     let directory = directory();
     let path = sample_database(directory.path());
     // With few games, SQLite prefers to scan tables, so the statistics are replaced by those of many games in ten
@@ -412,7 +412,7 @@ fn natural_queries_read_no_table_from_end_to_end() {
 
 /// A query for a FEN that no occurrence of the key has must not compare each occurrence with all earlier ones.
 #[test]
-fn a_position_asked_by_key_and_fen_takes_time_by_its_occurrences() {
+fn queries_by_key_and_fen_take_linear_time() {
     let steps = |games: usize| {
         let directory = directory();
         let path = directory.path().join("games.db");
@@ -445,7 +445,7 @@ fn views_sort_nothing() {
 }
 
 #[test]
-fn positions_are_found_and_not_confused() {
+fn positions_with_the_same_key_are_not_confused() {
     let directory = directory();
     let database = Database::open_read_only(&sample_database(directory.path())).expect("a database");
     let everywhere = Selection::default();
@@ -480,7 +480,7 @@ fn positions_are_found_and_not_confused() {
 }
 
 #[test]
-fn a_game_is_given_whole() {
+fn a_game_is_returned_completely() {
     let directory = directory();
     let database = Database::open_read_only(&sample_database(directory.path())).expect("a database");
     let game = database.game(GameId(1)).expect("a game");
@@ -525,7 +525,7 @@ fn info_gives_the_totals() {
 }
 
 #[test]
-fn users_may_only_read() {
+fn read_only_connections_cannot_write() {
     let directory = directory();
     let path = sample_database(directory.path());
     for database in [Database::open_read_only(&path), Database::open(&path)] {
@@ -583,7 +583,7 @@ fn an_existing_target_is_kept_by_default() {
 }
 
 #[test]
-fn a_target_that_appears_meanwhile_is_kept() {
+fn a_target_created_during_the_build_is_kept() {
     let directory = directory();
     let path = directory.path().join("games.db");
     let build = Build::create(&path, BuildOptions::default()).expect("a build");
@@ -608,7 +608,7 @@ fn targets_that_cannot_be_written_are_reported_first() {
 }
 
 #[test]
-fn an_unfinished_build_leaves_nothing() {
+fn an_unfinished_build_leaves_no_files() {
     let directory = directory();
     let path = directory.path().join("games.db");
     let build = Build::create(&path, BuildOptions::default()).expect("a build");
@@ -619,7 +619,7 @@ fn an_unfinished_build_leaves_nothing() {
 }
 
 #[test]
-fn remains_of_crashed_builds_are_cleared_those_of_the_living_are_not() {
+fn only_files_of_crashed_builds_are_removed() {
     let directory = directory();
     let path = directory.path().join("games.db");
     let other = directory.path().join("games.db2");
@@ -655,7 +655,7 @@ fn remains_of_crashed_builds_are_cleared_those_of_the_living_are_not() {
 }
 
 #[test]
-fn a_second_writer_sees_who_has_the_database() {
+fn a_second_writer_is_refused_with_the_process_of_the_first() {
     let directory = directory();
     let path = directory.path().join("games.db");
     let lock = WriterLock::acquire(&path).expect("a lock");
@@ -709,7 +709,7 @@ fn crash_while_writing(path: &Path) {
 }
 
 #[test]
-fn a_crashed_writer_is_undone_when_a_reader_comes() {
+fn a_crashed_transaction_is_rolled_back_by_a_reader() {
     let directory = directory();
     let path = sample_database(directory.path());
     crash_while_writing(&path);

@@ -187,7 +187,7 @@ impl Sample {
 }
 
 #[test]
-fn the_nearest_are_those_that_looking_at_all_finds() {
+fn the_nearest_positions_agree_with_a_full_scan() {
     let sample = Sample::of(include_bytes!("../../examples/synthetic.pgn"));
     sample.assert_right(8, 1);
     let sample = Sample::of(include_bytes!("../../examples/famous-games.pgn"));
@@ -198,14 +198,14 @@ fn the_nearest_are_those_that_looking_at_all_finds() {
 
 #[test]
 #[ignore = "takes ten seconds"]
-fn the_nearest_of_many_games_are_those_that_looking_at_all_finds() {
+fn the_nearest_positions_of_many_games_agree_with_a_full_scan() {
     let Some(text) = part_of_corpus("otb-40k", 1 << 19) else { return };
     Sample::of(&text).assert_right(40, 3);
     Sample::of(include_bytes!("../../examples/synthetic.pgn")).assert_right(40, 1);
 }
 
 #[test]
-fn they_are_the_same_without_sets_or_columns() {
+fn the_nearest_positions_are_the_same_without_sets_or_columns() {
     let mut sample = Sample::of(include_bytes!("../../examples/famous-games.pgn"));
     for change in
         ["DELETE FROM game_set WHERE kind = 'game'", "DELETE FROM game_column WHERE name = 'ply_count'"]
@@ -217,7 +217,7 @@ fn they_are_the_same_without_sets_or_columns() {
 }
 
 #[test]
-fn of_no_game_nothing_is_near() {
+fn without_positions_nothing_is_found() {
     let sample = Sample::of(b"[FEN \"no position\"]\n[SetUp \"1\"]\n\n1. e4 *\n");
     let (to, selection) = (PositionDistance::to(&Position::start()), Selection::default());
     let nearest = Nearest { to: &to, selection: &selection, limit: Some(15), offset: 0, most_games: None };

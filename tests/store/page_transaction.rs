@@ -247,7 +247,7 @@ fn length(path: &Path) -> u64 {
 }
 
 #[test]
-fn trees_of_any_shape_grow_again_and_again() {
+fn trees_of_any_shape_grow_repeatedly() {
     let mut random = Random(1);
     for (page_size, rows) in
         [(1024, 0), (1024, 30), (1024, 12_000), (2048, 3000), (8192, 20_000), (8192, 400)]
@@ -316,7 +316,7 @@ fn trees_of_any_shape_grow_again_and_again() {
 }
 
 #[test]
-fn an_aborted_transaction_leaves_nothing() {
+fn an_aborted_transaction_changes_nothing() {
     let mut random = Random(7);
     let directory = TempDir::new().unwrap();
     let (path, model) = database(&directory, 1024, 5000, &mut random);
@@ -343,7 +343,7 @@ fn an_aborted_transaction_leaves_nothing() {
 }
 
 #[test]
-fn what_a_crash_left_behind_the_end_is_cut_off() {
+fn pages_that_a_crash_left_after_the_end_are_removed() {
     let mut random = Random(9);
     let directory = TempDir::new().unwrap();
     let (path, mut model) = database(&directory, 1024, 5000, &mut random);
@@ -413,7 +413,7 @@ fn readers_see_the_previous_state_until_the_commit() {
 /// A failed statement can end the transaction while pages are still being written. Then another connection may commit
 /// changes on free pages, and pages written later must not overwrite them.
 #[test]
-fn what_others_commit_is_not_written_over() {
+fn commits_of_others_are_not_overwritten() {
     let mut random = Random(11);
     let directory = TempDir::new().unwrap();
     let (path, model) = database(&directory, 1024, 5000, &mut random);
@@ -455,7 +455,7 @@ fn what_others_commit_is_not_written_over() {
 }
 
 #[test]
-fn indexes_that_are_withheld_come_back() {
+fn hidden_indexes_are_restored() {
     let mut random = Random(13);
     let directory = TempDir::new().unwrap();
     let (path, _) = database(&directory, 4096, 100, &mut random);

@@ -362,7 +362,7 @@ fn every_small_count() {
 }
 
 #[test]
-fn every_end_of_a_page() {
+fn segments_ending_near_the_end_of_a_page() {
     // Segments that end close to the end of a page, where a row moves up, moves back or gets its own page.
     let rows = occurrences(300);
     for first in 0..70 {
@@ -403,7 +403,7 @@ fn check_page_sizes(sizes: &[u32], rows: usize) {
 }
 
 #[test]
-fn the_smallest_and_the_largest_pages_and_those_of_a_database() {
+fn the_smallest_the_default_and_the_largest_pages() {
     check_page_sizes(&[512, 4096, 65536], 13_000);
 }
 
@@ -429,7 +429,7 @@ fn high_trees() {
 
 #[test]
 #[ignore = "writes 1.1 GB"]
-fn lock_page_stays_empty() {
+fn the_lock_page_stays_empty() {
     const PAGE_SIZE: u32 = 65536;
     const LOCK_PAGE: PageNumber = PageNumber((1 << 30) / PAGE_SIZE + 1);
     let (database, fen) = (Database::new(PAGE_SIZE), "x".repeat(4_000));
@@ -586,7 +586,7 @@ fn unsuitable_roots() {
 }
 
 #[test]
-fn unwritten_pages_are_noticed() {
+fn unwritten_pages_are_detected() {
     let database = Database::new(1024);
     let file = PageFile::open(&database.path()).unwrap();
     file.allocate(1).unwrap();
@@ -752,7 +752,7 @@ fn check_combined(page_size: u32, old: &[(Value, Value)], new: &[(Value, Value)]
 }
 
 #[test]
-fn two_trees_of_an_index() {
+fn two_indexes_are_combined() {
     let mut numbers = numbers();
     let mut value = |longest: u64| {
         let number = numbers.next().unwrap();

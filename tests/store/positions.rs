@@ -10,7 +10,7 @@ use tempfile::TempDir;
 const LONG: &str = "7, printf('%.9000c', 'x')";
 
 #[test]
-fn rows_read_from_pages_are_those_of_sqlite() {
+fn rows_read_from_pages_agree_with_sqlite() {
     for (page_size, games) in [(512, 300_u32), (1024, 40), (8192, 800), (4096, 0)] {
         let directory = TempDir::new().expect("a directory");
         let path = directory.path().join("positions.db");
@@ -80,7 +80,7 @@ fn rows_read_from_pages_are_those_of_sqlite() {
 }
 
 #[test]
-fn last_visits_read_from_pages_are_those_of_sqlite() {
+fn occurrences_read_from_pages_agree_with_sqlite() {
     let directory = TempDir::new().expect("a directory");
     let path = directory.path().join("occurrences.db");
     let connection = Connection::open(&path).expect("a database");

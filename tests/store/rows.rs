@@ -194,7 +194,7 @@ proptest! {
     #![proptest_config(cases(40))]
 
     #[test]
-    fn rows_in_are_rows_out(games in btree_map(1..u32::MAX, game(), 0..20), batch in 1..8_usize) {
+    fn stored_rows_equal_inserted_rows(games in btree_map(1..u32::MAX, game(), 0..20), batch in 1..8_usize) {
         let directory = tempfile::tempdir().expect("a directory");
         let build =
             Build::create(&directory.path().join("x.db"), BuildOptions::default()).expect("a build");

@@ -212,7 +212,7 @@ fn ids(hits: &[Hit]) -> Vec<(u32, u32)> {
 }
 
 #[test]
-fn filters_and_orders_give_what_a_plain_reading_gives() {
+fn filters_and_orders_agree_with_a_full_scan() {
     let (_directory, database) = database();
     let games = games(&database);
     assert_eq!(games.len(), 1060);
@@ -281,7 +281,7 @@ fn filters_and_orders_give_what_a_plain_reading_gives() {
 }
 
 #[test]
-fn every_hostile_name_finds_its_own_games_only() {
+fn every_hostile_name_finds_only_its_own_games() {
     let (_directory, database) = database();
     for (number, name) in HOSTILE.into_iter().enumerate() {
         let exactly = Some(NameFilter::Exactly(name.to_owned()));
@@ -322,7 +322,7 @@ fn first_fits(database: &Database, fits: impl Fn(&str) -> bool) -> Vec<(u32, u32
 }
 
 #[test]
-fn a_scan_gives_the_first_position_of_each_game_that_fits() {
+fn a_scan_finds_the_first_matching_position_of_each_game() {
     let (_directory, database) = database();
     let games = games(&database);
     let rook_endings = |fen: &str| {

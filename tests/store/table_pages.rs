@@ -106,7 +106,7 @@ fn rows_of_any_length() {
 }
 
 #[test]
-fn other_pages_are_no_roots() {
+fn other_pages_are_not_roots() {
     let (directory, connection) = empty(8192);
     let other = root(&connection, "other");
     connection.execute("INSERT INTO t VALUES (1, 'x')", []).unwrap();

@@ -10,8 +10,8 @@ use std::process::Command;
 use pgndex::store::{Build, BuildOptions, Database};
 
 #[test]
-fn large_sorts_are_beside_the_database() {
-    const NAME: &str = "store::temporary_files::large_sorts_are_beside_the_database";
+fn large_sorts_use_the_directory_of_the_database() {
+    const NAME: &str = "store::temporary_files::large_sorts_use_the_directory_of_the_database";
     const ALONE: &str = "PGNDEX_TEST_ALONE";
     if std::env::var_os(ALONE).is_none() {
         let mut alone = Command::new(std::env::current_exe().expect("the test program"));

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_as_people_write_them() {
+    fn common_forms_of_sizes_are_read() {
         for (text, bytes) in [
             ("1", 1),
             ("4096", 4096),

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mate_on_the_board_is_as_good_as_it_was_before() {
+    fn mate_on_the_board_keeps_the_value_before_it() {
         let values = [Eval::Mate(-1), Eval::Mate(0)];
         let chances: Vec<f64> = chances(&values).collect();
         assert!(chances[0] < -0.9 && chances[0].total_cmp(&chances[1]).is_eq(), "{chances:?}");

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn each_number_has_a_bar_if_they_are_few() {
+    fn few_numbers_have_a_bar_each() {
         assert_eq!(
             chart(&[(2019, 100), (2021, 1000), (2022, 2)], 1, 12, 24),
             [
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_numbers_far_away_do_not_squeeze_the_rest() {
+    fn outliers_do_not_squeeze_the_other_bars() {
         let lines = chart(&[(1, 1), (2020, 600), (2021, 1399), (9999, 1)], 1, 0, 80);
         assert_eq!(lines[0], "  to 2020      601  █████████████████▎");
         assert_eq!(lines[1], format!("  from 2021  1,400  {}", "█".repeat(40)));

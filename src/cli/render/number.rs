@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_as_precise_as_they_are_long() {
+    fn the_precision_of_durations_depends_on_their_length() {
         let texts = [0.0, 0.034, 0.1, 3.24, 59.94, 59.96, 65.0, 3599.6, 7625.0]
             .map(|seconds| duration(Duration::from_secs_f64(seconds)));
         assert_eq!(

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_of_markdown_cannot_leave_its_row() {
+    fn markdown_cells_cannot_break_their_row() {
         assert_eq!(markdown("a|b\\|\r\n<b>*"), r"a\|b\\\|<br>\<b>*");
     }
 

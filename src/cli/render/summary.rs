@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_for_people() {
+    fn a_summary_as_text() {
         insta::assert_snapshot!(print(&summary()), @r#"
         indexed 40,000 games, 3,372,442 plies, 2.60 M distinct positions in 3.2 s (1.05 M plies/s)
 
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_of_nothing() {
+    fn a_summary_without_games() {
         insta::assert_snapshot!(print(&Summary::default()), @r#"
         indexed 0 games, 0 plies, 0 distinct positions in 0.00 s (0 plies/s)
 
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_of_what_was_added() {
+    fn a_summary_of_an_addition() {
         let summary =
             Summary { added: true, known_sources: 2, problems: [].into_iter().collect(), ..summary() };
         insta::assert_snapshot!(print(&summary), @r#"
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_for_programs() {
+    fn a_summary_as_json() {
         let object = summary().object(Some(Path::new("games.db")));
         insta::assert_snapshot!(serde_json::to_string(&object).unwrap(), @r#"
         {"database":"games.db","dry_run":false,"games":40000,"left_out":0,"skipped_variants":{"Atomic":12},"plies":3372442,"threads":2,"positions":3412442,"distinct_positions":2604118,"duplicates":1012,"duplicate_kinds":[{"kind":"same","count":1012},{"kind":"prefix","count":1}],"problems":1219,"errors":12,"warnings":1207,"problem_kinds":[{"severity":"warning","kind":"result-mismatch","count":1204},{"severity":"warning","kind":"unclosed-variation","count":3},{"severity":"error","kind":"illegal-move","count":12}],"bytes":312345678,"parquet_files":0,"input_bytes":34567890,"added":false,"known_sources":0,"sources_without_games":0,"spilled_bytes":0,"seconds":3.2,"plies_per_second":1053888,"stages":{"parse_s":1.81,"sort_s":0.34,"headers_s":0.15,"continuations_s":0.05,"sync_s":0.9}}

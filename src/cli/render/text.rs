@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn json_with_escapes_says_the_same() {
+    fn escaped_json_has_the_same_values() {
         let texts = ["plain \"é\" 棋", "\u{1b}[2J\u{7f}\u{9b}\u{202e}\u{2028}\u{200f}\u{2069}x"];
         let json = serde_json::to_string(&texts).unwrap();
         let escaped = escaped_json(&json);

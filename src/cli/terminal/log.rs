@@ -144,7 +144,7 @@ mod tests {
     use crate::cli::generated_file::compare_with_file;
 
     #[test]
-    fn a_line_for_programs() {
+    fn a_log_line_as_json() {
         let time = UNIX_EPOCH + Duration::from_millis(1_772_323_199_999);
         insta::assert_snapshot!(
             line(time, Level::Error, "no \"a\"", Event::Failed { causes: vec!["b".to_owned()], exit_status: 1 }),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_among_the_pages_is_that_of_the_lines() {
+    fn the_published_schema_matches_the_log_lines() {
         let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
         let schema = settings.into_generator().into_root_schema_for::<Line<'_>>();
         compare_with_file(&format!("{:#}\n", schema.as_value()), "docs/log.schema.json");

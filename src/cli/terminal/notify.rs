@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn only_work_that_progresses_is_notified() {
+    fn the_watchdog_is_notified_only_of_progress() {
         let (_directory, watchdog, manager) = heard();
         let progress = Progress::default();
         watchdog.during(&progress, || {

@@ -339,13 +339,13 @@ mod tests {
     }
 
     #[test]
-    fn no_progress_is_not_a_division_by_zero() {
+    fn no_progress_causes_no_division_by_zero() {
         assert_eq!(after(0, &HALF).left, None);
         assert_eq!(describe(&Snapshot::default(), &after(5, &Snapshot::default())), "0 games");
     }
 
     #[test]
-    fn it_stops_at_once() {
+    fn progress_stops_at_once() {
         let log = Shared::default();
         let hour = Duration::from_secs(3600);
         let progress = Progress::run(Duration::ZERO, hour, || HALF, Log(log.clone()));

@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_of_the_least_ranks_is_that_of_all_in_order() {
+    fn the_last_of_the_least_ranks_agrees_with_sorting_all() {
         for most in [0, 1, 2, 999, 1_000, 5_000, 20_000, 30_000] {
             // All numbers below 20,000, because 7,919 and 20,000 are coprime.
             let all = (0..20_000_u64).map(|number| number * 7_919 % 20_000);

@@ -230,7 +230,7 @@ mod tests {
         #![proptest_config(cases(256))]
 
         #[test]
-        fn pieces_give_the_result_of_the_whole(
+        fn the_result_does_not_depend_on_the_pieces(
             parts in proptest::collection::vec((0..9usize, 1..3000usize), 1..40),
             read in 0.0..1.0, last_game in 0.0..1.0, size in 1..200_000usize,
         ) {

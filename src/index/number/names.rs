@@ -76,7 +76,7 @@ mod tests {
         #![proptest_config(cases(64))]
 
         #[test]
-        fn ids_follow_one_another_however_little_memory_there_is(
+        fn ids_are_consecutive_with_any_memory_limit(
             names in proptest::collection::vec((0..3usize, 0..150u32, any::<bool>()), 0..400),
             memory in prop_oneof![Just(0), Just(10_000), Just(u64::MAX)],
             bits in prop_oneof![Just(8), Just(64)],

@@ -166,7 +166,7 @@ mod tests {
 
     /// The schema of the log contains it.
     #[test]
-    fn the_schema_among_the_pages_is_that_of_the_object() {
+    fn the_published_schema_matches_the_object() {
         let mut settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
         settings.inline_subschemas = true;
         let schema = settings.into_generator().into_root_schema_for::<SummaryObject>();

@@ -85,7 +85,7 @@ mod tests {
         #![proptest_config(cases(64))]
 
         #[test]
-        fn every_key_has_the_number_it_was_given(
+        fn every_key_keeps_its_number(
             lengths in proptest::collection::vec((0..60u32, prop_oneof![0..20usize, 0..600usize]), 0..400),
             memory in prop_oneof![Just(0), Just(1000), Just(40_000), Just(u64::MAX)],
             bits in prop_oneof![Just(0), Just(1), Just(8), Just(64)],

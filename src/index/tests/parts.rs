@@ -131,7 +131,7 @@ proptest! {
     #![proptest_config(cases(10))]
 
     #[test]
-    fn parts_have_the_games_of_the_whole(
+    fn parts_have_the_games_of_the_whole_text(
         comments in proptest::collection::vec((0..5_usize, prop_oneof![4 => 0..400_usize, 2 => 1_000..40_000_usize, 1 => 100_000..300_000_usize]), 1..60),
         sizes in proptest::collection::vec(prop_oneof![1 => 1..2_000_usize, 4 => 2_000..200_000_usize], 1..12),
         like_pzstd: bool,
@@ -245,7 +245,7 @@ fn a_damaged_frame_is_reported_once_and_the_others_are_read() {
 }
 
 #[test]
-fn what_cannot_be_divided_is_one_part() {
+fn indivisible_sources_are_one_part() {
     let text = game(1, &noise(20_000, 1));
     for (bytes, is_undivided) in [
         (text.clone(), false),

@@ -110,7 +110,7 @@ mod tests {
     use crate::store::row::Text;
 
     #[test]
-    fn a_game_s_result_ratings_and_date_come_back() {
+    fn results_ratings_and_dates_are_decoded_again() {
         let counted_game = |result, white_elo, black_elo, date: &str| {
             let text = Text { start: 0, len: date.len() as u32 };
             let row = GameRow { result, white_elo, black_elo, date: Some(text), ..GameRow::default() };

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn time_controls_are_read_as_pgn_and_the_sites_write_them() {
+    fn time_controls_of_pgn_and_of_sites_are_read() {
         for (text, expected) in [
             ("180+2", known(180, 2, Speed::Blitz)),
             ("600", known(600, 0, Speed::Rapid)),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn time_controls_are_read_as_people_write_them() {
+    fn informal_time_controls_are_read() {
         let (rapid, classical) = (Speed::Rapid, Speed::Classical);
         for (text, initial, increment, speed) in [
             ("90+30", 5400, 30, classical),

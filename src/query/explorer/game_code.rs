@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_of_numbers_are_read_again() {
+    fn codes_of_game_ids_are_parsed_again() {
         for game in [1, 9, 10, 61, 62, 3843, 3844, 400_000, u32::MAX] {
             let code = number_code(GameId(game));
             assert!(is_code(&code), "{code}");

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_mixed_as_published() {
+    fn mixed_numbers_equal_the_published_ones() {
         // The first numbers of the generator with seed 1234567, as printed by other programs.
         let mut state: u64 = 1_234_567;
         for expected in [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423] {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn each_draw_comes_once_and_a_smaller_sample_comes_first() {
+    fn draws_are_unique_and_a_smaller_sample_is_a_prefix() {
         // More games than are sorted at a time.
         let (games, per_game) = (600_000, 3);
         let all = Sample { positions: u64::MAX, per_game, seed: 7 };
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_go_on_where_there_is_no_such_position() {
+    fn games_without_a_matching_position_are_replaced() {
         let games = (1..=1_000).map(GameId).collect();
         let sample = Sample { positions: 300, per_game: 1, seed: 2 };
         let all = draws(Sample { positions: 1_000, ..sample }, 1_000);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_of_a_game_come_once_each_in_any_order() {
+    fn positions_of_a_game_are_drawn_once_in_random_order() {
         let sample = Sample { positions: 1, per_game: 100, seed: 1 };
         let wanted: Vec<Ply> = (10..60).map(Ply).collect();
         let mut orders = std::collections::BTreeSet::new();

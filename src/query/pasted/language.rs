@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moves_are_put_in_english_letters() {
+    fn moves_are_translated_to_english_letters() {
         let language = |name: &str| LANGUAGES.iter().find(|language| language.name == name).unwrap();
         for (name, word, english) in [
             ("German", "Sf3", "Nf3"),

@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cursors_are_read_again() {
+    fn cursors_are_parsed_again() {
         let place = GameSortKey { is_unfinished: true, rank: -5_123, game: GameId(77) };
         for cursor in [Cursor { place: Some(place), skip: 1 }, Cursor { place: None, skip: 50 }] {
             assert_eq!(cursor.to_string().parse(), Ok(cursor));

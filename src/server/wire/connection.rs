@@ -242,7 +242,7 @@ mod tests {
         }
     }
 
-    fn is_there(clients: &Connections, place: &Slot) -> bool {
+    fn is_open(clients: &Connections, place: &Slot) -> bool {
         clients.places().taken.contains_key(&place.number)
     }
 
@@ -252,8 +252,8 @@ mod tests {
         let places: Vec<_> = (0..16).map(|_| admit(&clients, ONE).expect("a place")).collect();
         assert!(admit(&clients, ONE).is_none(), "recent connections of the same origin are kept");
         let other = admit(&clients, OTHER).expect("a place");
-        assert!(!is_there(&clients, &places[0]), "the longest idle connection is closed");
-        assert!(places[1..].iter().chain([&other]).all(|place| is_there(&clients, place)));
+        assert!(!is_open(&clients, &places[0]), "the longest idle connection is closed");
+        assert!(places[1..].iter().chain([&other]).all(|place| is_open(&clients, place)));
         assert_eq!(clients.count(), 16);
         drop((places, other));
         assert_eq!(clients.count(), 0);
@@ -269,11 +269,11 @@ mod tests {
         places[2].client.set_sent();
         assert!(places[2].client.written() && !places[2].client.written());
         assert!(admit(&clients, OTHER).is_some());
-        assert!(!is_there(&clients, &places[2]));
+        assert!(!is_open(&clients, &places[2]));
     }
 
     #[test]
-    fn one_customer_has_one_network() {
+    fn addresses_of_one_network_have_the_same_origin() {
         let origin = |text: &str| Origin::from_address(text.parse().expect("an address"));
         assert_eq!(origin("2001:db8::1"), origin("2001:db8::ffff:1"));
         assert_ne!(origin("2001:db8::1"), origin("2001:db8:0:1::1"));

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_are_known_by_their_tags() {
+    fn both_encodings_are_recognised_by_their_etags() {
         let known = |tags: &str| {
             let wanted = AcceptedEncodings { takes_packed: true, known: Some(tags.to_owned()) };
             let response = wanted.known("\"a\"")?;

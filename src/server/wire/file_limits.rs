@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_files_are_used_than_there_are() {
+    fn the_number_of_open_files_stays_within_the_limit() {
         for threads in [1, 2, 16, 64] {
             for databases in [1, 2, 60] {
                 let options = Options { threads, ..Options::new(vec![PathBuf::new(); databases]) };

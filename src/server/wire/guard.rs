@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_this_machine_are_known_and_no_others() {
+    fn only_names_of_this_machine_are_accepted() {
         let guard = guard(&["Chess.example.org"]);
         for host in
             ["localhost", "LOCALHOST", "127.0.0.1", "127.8.9.1", "[::1]", "a.localhost", "chess.example.org"]

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_nobody_reads_are_dropped_and_counted() {
+    fn unread_lines_are_dropped_and_counted() {
         let (lines, receiver) = bounded(WAITING);
         let counts = Arc::<Counts>::default();
         let log = Log { format: LogFormat::Text, lines, counts: Arc::clone(&counts) };
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn days_have_their_dates() {
+    fn days_are_converted_to_dates() {
         for (days, expected) in [
             (0, (1970, 1, 1)),
             (58, (1970, 2, 28)),

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_come_back_from_their_rows() {
+    fn sets_are_decoded_from_their_rows() {
         let long = [7; FULL];
         let sets: [(FeatureKind, i64, &[u8]); 6] = [
             (FeatureKind::Capture, 3, &[1, 2]),

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn values_come_back_by_number() {
+    fn values_are_found_by_the_number_of_the_game() {
         let many: Vec<i64> = (-100..200).collect();
         let games: Vec<u8> = [299_u16, 0, 100].into_iter().flat_map(u16::to_le_bytes).collect();
         let column = StoredColumn::decode(&serde_json::to_string(&many).unwrap(), &games).unwrap();

@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_end() {
+    fn page_numbers_can_run_out() {
         let pages = Allocator::new(PageNumber(16_385), u32::MAX - 4);
         assert_eq!(pages.allocate(64).unwrap(), run(u32::MAX - 3, 3));
         assert_eq!(pages.count(), Allocator::MAX);

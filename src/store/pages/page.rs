@@ -300,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_come_back_in_order() {
+    fn cells_are_read_in_order() {
         let size = PageSize::new(512).unwrap();
         let mut page = vec![0xAA; 512];
         let mut fill = PageBuilder::leaf(size);

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn hints_name_what_is_near() {
+    fn hints_suggest_similar_names() {
         let catalog = Catalog {
             relations: vec![relation("game", &["game_id", "eco"]), relation("games", &["game_id", "white"])],
             functions: vec!["count".to_owned(), "sum".to_owned()],

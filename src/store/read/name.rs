@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn names_fit_at_the_beginning_of_a_word() {
+    fn names_match_at_the_beginning_of_a_word() {
         for filter in ["carlsen", "Magnus", "CARLSEN, M", "carlsen, magnus", "=Carlsen, Magnus", " Carlsen "]
         {
             assert!(fits(filter, "Carlsen, Magnus"), "{filter}");
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn accounts_fit_whatever_the_case_of_their_letters() {
+    fn accounts_match_in_any_case() {
         let fits = |account: &str, name| NameFilter::Account(account.to_owned()).matches_player(name);
         assert!(
             fits("GHOST", "ghost") && fits("müller", "MÜLLER") && fits("Carlsen, Magnus", "carlsen, magnus")

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn openings_fit_however_people_write_them() {
+    fn openings_match_in_common_spellings() {
         let fit = |typed: &str, name: &str| fit(&words(typed), name);
         for (typed, name) in [
             ("kings gambit", "King's Gambit Accepted: Kieseritzky Gambit"),

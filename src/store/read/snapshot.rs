@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn readings_of_a_file_go_on_with_each_other() {
+    fn readings_of_a_growing_file_are_linked() {
         let directory = tempfile::tempdir().unwrap();
         let rows = [("a", 0, 10, 1), ("b", 0, 10, 2), ("a", 10, 20, 3), ("a", 20, 30, 4), ("b", 0, 5, 5)];
         let known =

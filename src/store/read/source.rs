@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_like_others_by_the_name_of_the_file_or_by_their_letters() {
+    fn paths_are_similar_by_file_name_or_by_letters() {
         let paths = ["2024/march.pgn", "march.pgn", "2024/april.pgn", "2024/march.pgn", "x.pgn"];
         let near = |wanted: &str| -> Vec<String> {
             let near = near(Path::new(wanted), paths.iter().map(PathBuf::from));

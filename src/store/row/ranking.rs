@@ -160,7 +160,7 @@ mod tests {
 
     /// Compares the lists with a sort of all games.
     #[test]
-    fn lists_have_the_first_games_of_all() {
+    fn lists_have_the_first_games_in_their_order() {
         let games: Vec<(u32, GameId)> = (1..=60).map(|id| (id * 7 % 11, GameId(id))).collect();
         for length in [0, 1, 2, LISTED_GAMES, 60, 99] {
             let (mut best, mut latest) = (GameList::best_rated(length), GameList::latest(length));

@@ -165,7 +165,7 @@ mod tests {
         #![proptest_config(cases(64))]
 
         #[test]
-        fn numbers_come_back_sorted_however_little_memory_there_is(
+        fn numbers_are_sorted_with_any_memory_limit(
             numbers in proptest::collection::vec(prop_oneof![any::<u128>(), 0..9_u128], 0..4000),
             most in 1..3000_usize,
         ) {

@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_follow_each_other_and_have_all_hashes() {
+    fn ranges_are_consecutive_and_cover_all_hashes() {
         for ranges in [1, 2, 3, 7, 1000] {
             let all: Vec<[i64; 2]> = (0..ranges).map(|range| hash_range(range, ranges)).collect();
             assert_eq!((all[0][0], all[all.len() - 1][1]), (i64::MIN, i64::MAX));

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_may_differ() {
+    fn other_differences_are_reported() {
         for found in [
             "CREATE TABLE t (a INTEGER NOT NULL, b TEXT DEFAULT 'x, (y', PRIMARY KEY (a, b))",
             "CREATE TABLE t (b TEXT DEFAULT 'x, (y', a INTEGER NOT NULL, PRIMARY KEY (a, b)) WITHOUT ROWID",

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_does_not_matter_and_any_change_shows_in_its_group() {
+    fn checksums_ignore_order_and_locate_changes() {
         let rows = [(5, 1, 0), (-7, 1, 1), (5, 40, 0), (9, 40, 1)];
         let sum = |rows: &[(i64, i64, i64)]| {
             let mut sum = Checksum::default();

@@ -38,7 +38,7 @@ impl PausedChange {
     }
 
     /// Starts a command, and waits until it is about to make a change. It continues when the returned file is closed.
-    fn hold(&self, mut command: Command, place: &Path, at: u64) -> (Child, File) {
+    fn pause_at(&self, mut command: Command, place: &Path, at: u64) -> (Child, File) {
         self.library.preload(&mut command, place, "gate", at);
         command.env("FAULT_GATE", &self.fifo).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("a process");
@@ -91,7 +91,7 @@ fn a_stopped_copy_leaves_nothing() {
     assert!(place.join("copy.db").exists());
     fs::remove_file(place.join("copy.db")).expect("removed");
     for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
-        let (mut child, held) = gate.hold(backup(), place, changes / 2);
+        let (mut child, held) = gate.pause_at(backup(), place, changes / 2);
         let half = fs::metadata(place.join(".copy.db.pgndex-tmp")).expect("half a copy").len();
         assert!(half > 0 && half < fs::metadata(place.join("x.db")).expect("a database").len(), "{half}");
         send(signal, &child);
@@ -138,7 +138,7 @@ fn watch_stopped_during_an_addition_neither_loses_nor_repeats_games() {
         let place = start();
         let mut watch = command(place.path(), &WATCH);
         watch.env("NOTIFY_SOCKET", &notify);
-        let (child, held) = gate.hold(watch, place.path(), changes * share / 8);
+        let (child, held) = gate.pause_at(watch, place.path(), changes * share / 8);
         send("-TERM", &child);
         let mut word = [0; 100];
         while manager.recv(&mut word).map(|length| &word[..length]).expect("a word") != b"STOPPING=1" {}

@@ -105,7 +105,7 @@ fn many_full_disks() {
 }
 
 #[test]
-fn what_may_not_be_written() {
+fn missing_permissions() {
     let scenario = Scenario::new(Operation::Adding, 1);
     let place = scenario.place();
     let set = |directory: u32, file: u32| {
@@ -137,7 +137,7 @@ fn what_may_not_be_written() {
 }
 
 #[test]
-fn a_disk_that_is_read_only() {
+fn a_read_only_disk() {
     let scenario = Scenario::new(Operation::Adding, 1);
     let place = directory();
     let Some(disk) = Mount::new(place.path().join("disk"), "64m") else { return };

@@ -26,7 +26,7 @@ fn reader_during(place: &Path) -> Connection {
 }
 
 #[test]
-fn a_second_writer_sees_who_writes_and_since_when() {
+fn a_second_writer_is_refused_with_the_process_and_time_of_the_first() {
     let scenario = Scenario::new(Operation::Adding, 1);
     let place = scenario.place();
     let lock = WriterLock::acquire(&place.path().join(DATABASE)).expect("the lock");
@@ -47,7 +47,7 @@ fn a_second_writer_sees_who_writes_and_since_when() {
 }
 
 #[test]
-fn of_many_writers_at_once_one_writes_at_a_time() {
+fn simultaneous_writers_run_one_at_a_time_or_are_refused() {
     for way in [Operation::Fresh, Operation::Adding] {
         let scenario = Scenario::new(way, 4);
         let place = scenario.place();
@@ -110,7 +110,7 @@ fn an_earlier_reader_is_reported() {
 /// A reader that stays until the end keeps the log in use, and sees the earlier state all the time. The next run
 /// removes the log.
 #[test]
-fn a_reader_that_stays() {
+fn a_reader_until_the_end() {
     let scenario = Scenario::new(Operation::Adding, 8);
     let place = scenario.place();
     let path = place.path().join(DATABASE);

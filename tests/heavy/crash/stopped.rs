@@ -71,7 +71,7 @@ fn at_many_moments() {
 }
 
 #[test]
-fn a_second_signal_ends_it_at_once() {
+fn a_second_signal_ends_the_run_at_once() {
     let scenario = Scenario::new(Operation::Adding, 1);
     let place = scenario.place();
     let other = Connection::open(place.path().join(DATABASE)).expect("a database");

@@ -112,7 +112,7 @@ fn fuzz(times: f64, only: Option<&str>) {
 }
 
 #[test]
-fn promises_hold_for_all_seeds() {
+fn properties_hold_for_all_seeds() {
     watch();
     for target in TARGETS.into_iter().filter(|(name, _)| *name != "index") {
         seeds::of(target.0).iter().for_each(|seed| try_input(target, seed));
@@ -122,7 +122,7 @@ fn promises_hold_for_all_seeds() {
 
 #[test]
 #[ignore = "takes a minute"]
-fn promises_hold_for_mutated_seeds() {
+fn properties_hold_for_mutated_seeds() {
     let times = std::env::var("PGNDEX_FUZZ_TIMES").ok().and_then(|times| times.parse().ok());
     fuzz(times.unwrap_or(1.0), std::env::var("PGNDEX_FUZZ_TARGET").ok().as_deref());
 }

@@ -159,7 +159,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn every_changed_missing_and_surplus_row_is_found() {
+fn changed_missing_and_surplus_rows_are_found() {
     check_damage(&Workspace::new(ANNOTATED, 1), DAMAGE);
 }
 

@@ -51,7 +51,7 @@ fn a_skipped_game_leaves_no_rows() {
 }
 
 #[test]
-fn only_what_is_asked_for_is_kept() {
+fn only_the_chosen_annotations_are_stored() {
     let directory = directory();
     let with = |annotations| {
         let found = rows(directory.path(), ANNOTATED, &IndexOptions { annotations, ..options() });

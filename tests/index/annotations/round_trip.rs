@@ -130,13 +130,13 @@ fn check_collections(most: usize) {
 }
 
 #[test]
-fn some_games_of_collections_come_back() {
+fn some_games_of_collections_survive_an_export() {
     check_collections(100 << 10);
 }
 
 #[test]
 #[ignore = "takes minutes"]
-fn thousands_of_games_of_collections_come_back() {
+fn thousands_of_games_of_collections_survive_an_export() {
     check_collections(20 << 20);
 }
 
@@ -170,13 +170,13 @@ fn check_edge_files(most: u64, step: usize) {
 }
 
 #[test]
-fn some_odd_files_come_back() {
+fn some_odd_files_survive_an_export() {
     check_edge_files(20_000, 6);
 }
 
 #[test]
 #[ignore = "takes ten seconds"]
-fn odd_files_come_back() {
+fn odd_files_survive_an_export() {
     check_edge_files(u64::MAX, 1);
 }
 
@@ -337,12 +337,12 @@ proptest! {
     #![proptest_config(cases(8))]
 
     #[test]
-    fn random_annotated_games_come_back(items in prop::collection::vec(items(), 1..4)) {
+    fn random_annotated_games_survive_an_export(items in prop::collection::vec(items(), 1..4)) {
         assert_comes_back(games(&items).as_bytes());
     }
 
     #[test]
-    fn any_brackets_and_braces_are_read(pieces in prop::collection::vec(prop::sample::select(SOUP.as_slice()), 0..80)) {
+    fn any_brackets_and_braces_survive_an_export(pieces in prop::collection::vec(prop::sample::select(SOUP.as_slice()), 0..80)) {
         let text = [b"[Event \"a\"]\n\n1. e4 e5 ".as_slice(), &pieces.concat()].concat();
         assert_comes_back(&text);
     }
@@ -397,7 +397,7 @@ type Text = Box<dyn Fn(usize) -> String>;
 
 /// The time is about proportional to the number of annotations.
 #[test]
-fn annotations_take_time_by_their_number() {
+fn annotations_take_linear_time() {
     let moves = ["Nf3", "Nf6", "Ng1", "Ng8"];
     let others = ["Nc3", "Nc6", "Nf3", "Nf6"];
     let with_variations = move |plies: usize| {

@@ -55,7 +55,7 @@ fn otb_agrees_with_python_chess() {
 }
 
 #[test]
-fn games_with_nothing_but_a_result_agree_with_python_chess() {
+fn games_with_only_a_result_agree_with_python_chess() {
     let Some(corpus) = Corpus::with_truth("result-only", 1 << 20) else { return };
     agrees(&corpus, &[(Equal, 12_697, 12_697)]);
 }
@@ -193,8 +193,8 @@ fn all_annotations_agree_with_python_chess() {
 
 /// One example for each rule.
 #[test]
-fn readings_differ_for_these_reasons() {
-    mutated::are_of_classes(&[
+fn each_rule_explains_an_example() {
+    mutated::check_classes(&[
         ("[Event \"a\"]\n\n1. e4 e5 2. Nf3 Nc6 *\n", "equal"),
         ("[Event \"a\"]\n\n1. e4 Qh9 Nf6 *\n", "unreadable"),
         ("[Event \"a\"]\n\n1. e4 e5 2. Ke3 Nc6 1-0\n", "after_an_error"),
@@ -238,13 +238,13 @@ fn collections(most: usize) -> Option<Vec<Vec<u8>>> {
 
 #[test]
 fn some_damaged_examples_agree_with_python_chess() {
-    mutated::are_explained(&examples(), 80);
+    mutated::check_explained(&examples(), 80);
 }
 
 #[test]
 fn some_damaged_games_agree_with_python_chess() {
     let Some(texts) = collections(2 << 20) else { return };
-    mutated::are_explained(&texts, 80);
+    mutated::check_explained(&texts, 80);
 }
 
 #[test]

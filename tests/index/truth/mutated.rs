@@ -18,7 +18,7 @@ use super::mutant::{Random, games, mutant};
 use crate::needs::python_with_chess;
 
 /// Checks only that the first mutants of [`agrees`] have no unexplained difference.
-pub(crate) fn are_explained(texts: &[Vec<u8>], count: usize) {
+pub(crate) fn check_explained(texts: &[Vec<u8>], count: usize) {
     counts(texts, count);
 }
 
@@ -54,7 +54,7 @@ fn counts(texts: &[Vec<u8>], count: usize) -> Option<BTreeMap<String, usize>> {
 }
 
 /// Compares the class of each text with the expected one.
-pub(crate) fn are_of_classes(expected: &[(&str, &str)]) {
+pub(crate) fn check_classes(expected: &[(&str, &str)]) {
     let texts: Vec<Vec<u8>> = expected.iter().map(|(text, _)| text.as_bytes().to_vec()).collect();
     let Some(classes) = classes(&texts) else { return };
     let wrong: Vec<_> =

@@ -16,7 +16,7 @@ use crate::generated_file::compare_with_file;
 use crate::pages::{directory_with_samples, needs_parquet, pages, prints_what_it_says, project, read, run};
 
 #[test]
-fn every_page_prints_what_it_says() {
+fn commands_on_every_page_print_the_shown_output() {
     let counts: BTreeMap<PathBuf, usize> = pages()
         .into_iter()
         .filter(|page| !needs_parquet(page))
@@ -52,7 +52,7 @@ const SESSION: [&str; 2] = [
 ];
 
 #[test]
-fn the_picture_shows_what_the_program_prints() {
+fn the_picture_of_the_readme_is_up_to_date() {
     let directory = directory_with_samples();
     run("pgndex index --quiet sample.db examples/famous-games.pgn", directory.path());
     let mut session = String::new();
@@ -66,7 +66,7 @@ fn the_picture_shows_what_the_program_prints() {
 }
 
 #[test]
-fn the_board_is_what_the_program_draws() {
+fn the_board_of_the_readme_is_up_to_date() {
     let directory = directory_with_samples();
     run("pgndex index --quiet sample.db examples/famous-games.pgn", directory.path());
     let page = read(Path::new("README.md"));
@@ -78,7 +78,7 @@ fn the_board_is_what_the_program_draws() {
 }
 
 #[test]
-fn every_link_leads_somewhere() {
+fn every_link_has_a_target() {
     let mut links = 0;
     for page in pages() {
         let text = read(&page);
@@ -100,7 +100,7 @@ fn every_link_leads_somewhere() {
 }
 
 #[test]
-fn json_has_the_names_that_its_page_explains() {
+fn json_fields_and_their_page_agree() {
     let directory = directory_with_samples();
     run("pgndex index --quiet sample.db examples/famous-games.pgn", directory.path());
     let page = read(Path::new("docs/json.md"));

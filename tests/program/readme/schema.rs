@@ -70,7 +70,7 @@ impl Reader {
         }
         let added = self.added.take().filter(|_| code.is_empty() && indent > 0);
         if let Some(added) = added {
-            tell(&mut self.meanings, &added, comment);
+            add_to_column(&mut self.meanings, &added, comment);
             self.added = Some(added);
         } else if code.is_empty() {
             let is_paragraph = line.starts_with("--") && comment.is_empty();
@@ -100,7 +100,7 @@ impl Reader {
                 let above = std::mem::take(&mut self.above);
                 let (name, last) = (table.to_owned(), Some(column.to_owned()));
                 let added = Statement { name, is_view: false, last, above: String::new() };
-                tell(&mut self.meanings, &added, if comment.is_empty() { &above } else { comment });
+                add_to_column(&mut self.meanings, &added, if comment.is_empty() { &above } else { comment });
                 self.added = Some(added);
             }
             ["ALTER", "TABLE", old, "RENAME", "TO", new] => self.rename(old, new.trim_end_matches(';')),
@@ -128,7 +128,7 @@ impl Reader {
         let statement = self.statement.as_mut().expect("a statement");
         if code.is_empty() && indent > COLUMN {
             if statement.last.is_some() {
-                tell(&mut self.meanings, statement, comment);
+                add_to_column(&mut self.meanings, statement, comment);
             }
         } else if code.is_empty() {
             join(&mut statement.above, comment);
@@ -141,8 +141,8 @@ impl Reader {
             let column = word.or_else(|| code.split_whitespace().next()).unwrap_or_default();
             statement.last = Some(column.to_owned());
             let above = std::mem::take(&mut statement.above);
-            tell(&mut self.meanings, statement, &above);
-            tell(&mut self.meanings, statement, comment);
+            add_to_column(&mut self.meanings, statement, &above);
+            add_to_column(&mut self.meanings, statement, comment);
         } else {
             statement.last = None;
         }
@@ -153,7 +153,7 @@ impl Reader {
 }
 
 /// Appends to the comment of the current column.
-fn tell(meanings: &mut Meanings, statement: &Statement, told: &str) {
+fn add_to_column(meanings: &mut Meanings, statement: &Statement, told: &str) {
     let Some(column) = statement.last.clone().filter(|_| !told.is_empty()) else { return };
     join(meanings.columns.entry((statement.name.clone(), column)).or_default(), told);
 }
@@ -310,7 +310,7 @@ fn add_listed(meanings: &mut Meanings, catalogs: [&Catalog; 2]) {
 }
 
 #[test]
-fn the_page_of_the_schema_is_that_of_a_new_database() -> Result<()> {
+fn the_page_of_the_schema_is_up_to_date() -> Result<()> {
     let mut paths: Vec<_> = std::fs::read_dir(project().join("migrations"))
         .expect("a directory")
         .map(|entry| entry.expect("an entry").path())

@@ -24,7 +24,7 @@ fn reason(error: &SetupError) -> &'static str {
 }
 
 #[test]
-fn fens_are_worth_what_the_table_says() {
+fn readings_of_fens_agree_with_the_table() {
     for (line, row) in rows("fen.tsv") {
         let [fen, what, expected] = &row[..] else { panic!("line {line} has {} fields", row.len()) };
         let fen = fen.replace("\\t", "\t");
@@ -47,7 +47,7 @@ fn fens_are_worth_what_the_table_says() {
 }
 
 #[test]
-fn what_is_put_right_is_said() {
+fn corrections_of_fens_are_reported() {
     let changes = |fen: &str| Position::from_fen(fen.as_bytes()).unwrap().1;
     let board = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
     assert_eq!(changes(&format!("{board} w KQkq - 0 1")), []);
@@ -67,7 +67,7 @@ fn what_is_put_right_is_said() {
 }
 
 #[test]
-fn keys_are_those_of_polyglot() {
+fn keys_agree_with_polyglot() {
     for (line, row) in rows("keys.tsv") {
         let position = position(&row[0]);
         assert_eq!(position.canonical_fen(), row[0], "line {line}");
@@ -79,7 +79,7 @@ fn keys_are_those_of_polyglot() {
 /// The constants in the program equal those of another program. Each is checked with a key in which it occurs: of a
 /// piece, a castling right, an en-passant file, or the side to move.
 #[test]
-fn keys_of_single_pieces_are_polyglots_constants() {
+fn keys_of_single_pieces_agree_with_polyglots_constants() {
     let path = format!("{}/tests/data/polyglot_random.txt", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
     let constants: Vec<u64> = text
@@ -144,7 +144,7 @@ pub(crate) fn placement(board: &[Option<char>; 64]) -> String {
 }
 
 #[test]
-fn chess960_starts_are_numbered_as_usual() {
+fn chess960_starts_have_scharnagls_numbers() {
     assert_eq!(Position::start(), position(&chess960_fen(518)));
     assert!(chess960_fen(0).starts_with("bbqnnrkr/"));
     assert!(chess960_fen(959).starts_with("rkrnnqbb/"));
@@ -158,14 +158,14 @@ proptest! {
     #![proptest_config(cases(256))]
 
     #[test]
-    fn any_bytes_are_read_or_refused(text in prop::collection::vec(any::<u8>(), 0..100)) {
+    fn any_bytes_are_read_or_rejected(text in prop::collection::vec(any::<u8>(), 0..100)) {
         let _ = Setup::parse(&text);
         let _ = Position::from_fen(&text);
     }
 
     /// An accepted FEN, once written, is canonical and does not change again.
     #[test]
-    fn changed_fens_are_read_or_refused(
+    fn changed_fens_are_read_or_rejected(
         play in plays(40),
         changes in prop::collection::vec((any::<prop::sample::Index>(), 0..3_u8, any::<prop::sample::Index>()), 0..6),
     ) {

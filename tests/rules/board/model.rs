@@ -46,7 +46,7 @@ fn knight_to_e2_is_not_the_pinned_one() {
 }
 
 #[test]
-fn pawns_come_from_where_the_model_says() {
+fn origins_of_pawns_agree_with_the_model() {
     for (to, from) in [("a3", "a2 b2"), ("b3", "b2 a2 c2"), ("a4", "a2 a3 b3"), ("h7", "h6 g6")] {
         assert_eq!(WHITE_PAWN_FROM[usize::from(square(to).ordinal())], squares(from), "white {to}");
     }
@@ -56,7 +56,7 @@ fn pawns_come_from_where_the_model_says() {
 }
 
 #[test]
-fn pieces_come_from_where_the_model_says() {
+fn origins_of_pieces_agree_with_the_model() {
     let rook_a1 = "b1 c1 d1 e1 f1 g1 h1 a2 a3 a4 a5 a6 a7 a8";
     let bishop_a1 = "b2 c3 d4 e5 f6 g7 h8";
     for (kind, to, from) in [
@@ -158,7 +158,7 @@ fn a_double_step_sets_the_en_passant_square() {
 
 /// The keys that the Polyglot book format gives as examples.
 #[test]
-fn keys_after_the_first_moves_are_polyglots() {
+fn keys_after_the_first_moves_agree_with_polyglot() {
     for (moves, key) in [
         ("", 0x463b_9618_1691_fc9c_u64),
         ("e4", 0x823c_9b50_fd11_4196),

@@ -93,7 +93,7 @@ proptest! {
     #![proptest_config(cases(300))]
 
     #[test]
-    fn a_pattern_fits_what_its_twin_says(
+    fn patterns_agree_with_a_simple_matcher(
         play in plays(60),
         choices in prop::collection::vec(any::<u8>(), 64),
         mild in any::<bool>(),
@@ -123,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn material_is_that_of_the_board(play in plays(80)) {
+    fn material_agrees_with_the_board(play in plays(80)) {
         let positions = positions(&play);
         for position in &positions {
             let fen = position.canonical_fen();
@@ -148,7 +148,7 @@ proptest! {
     }
 
     #[test]
-    fn the_second_king_parts_the_sides_like_a_sign(white in "([QRBNP][*+?]?){0,6}(\\.\\.)?", black in "([QRBNP][*+?]?){0,6}(\\.\\.)?") {
+    fn the_second_king_separates_the_sides_like_a_separator(white in "([QRBNP][*+?]?){0,6}(\\.\\.)?", black in "([QRBNP][*+?]?){0,6}(\\.\\.)?") {
         let read = |parted: &str| MaterialSignature::parse(&format!("K{white}{parted}K{black}"));
         let signature = read("v").unwrap();
         prop_assert_eq!(read("-"), Ok(signature));
@@ -160,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_a_panic(pattern in "[1-8.?!AaKkPp*^\\[\\]/vw ]{0,40}", text in ".{0,40}") {
+    fn no_text_causes_a_panic(pattern in "[1-8.?!AaKkPp*^\\[\\]/vw ]{0,40}", text in ".{0,40}") {
         let ranks = [pattern.as_str(); 8].join("/");
         for pattern in [&pattern, &text, &ranks] {
             if let Ok(pattern) = Pattern::parse(pattern) {
@@ -226,7 +226,7 @@ fn each_sign_of_a_rank() {
 }
 
 #[test]
-fn the_side_to_move_is_asked_for_if_it_is_there() {
+fn the_side_to_move_is_compared_if_given() {
     let fen = b"8/8/8/4k3/8/4K3/4P3/8 w - -";
     assert!(Pattern::parse("*/*/*/*k*/*/*/*/*").unwrap().matches(fen));
     assert!(Pattern::parse("*/*/*/*k*/*/*/*/* w").unwrap().matches(fen));

@@ -65,7 +65,7 @@ proptest! {
     /// The values that are updated with each move equal those computed from the whole board: key, check, FEN text, and
     /// all fields of the FEN.
     #[test]
-    fn incremental_equals_full(play in plays(150)) {
+    fn incremental_updates_equal_a_full_computation(play in plays(150)) {
         let mut text = FenText::new(&position(&play.start));
         play.walk(|board, code| {
             prop_assert_eq!(board.key(), board.key_from_scratch(), "{}", board.fen());
@@ -108,7 +108,7 @@ proptest! {
 
     /// Both methods for castling rights agree after every move.
     #[test]
-    fn both_ways_of_striking_castling_rights_agree(play in plays(120)) {
+    fn both_methods_for_castling_rights_agree(play in plays(120)) {
         let start = position(&play.start);
         let mut rights = start.castling();
         play.walk(|board, code| {
@@ -137,7 +137,7 @@ proptest! {
 
     /// `make` accepts exactly the legal moves, and leaves the position unchanged if it rejects a move.
     #[test]
-    fn make_takes_legal_moves_and_no_others(
+    fn make_accepts_exactly_the_legal_moves(
         play in plays(40),
         edits in prop::collection::vec((any::<usize>(), any::<u32>(), 0..6_u8), 400),
     ) {
@@ -196,7 +196,7 @@ fn code(special: Special, from: &str, to: &str, piece: char, captured: Option<ch
 }
 
 #[test]
-fn make_refuses_and_leaves_the_position_as_it_is() {
+fn rejected_moves_leave_the_position_unchanged() {
     use IllegalMove::{CapturesKing, LeavesKingInCheck, Unfitting};
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     let pinned = "4k3/8/8/8/1b6/2N5/8/4K1N1 w - - 0 1";
@@ -279,7 +279,7 @@ fn castling_is_legal_only_over_free_and_safe_squares() {
 }
 
 #[test]
-fn clocks_count_as_the_laws_say() {
+fn move_counters_follow_the_laws() {
     let mut board = Position::start();
     for (san, halfmoves, fullmoves) in [
         ("Nf3", 1, 1),

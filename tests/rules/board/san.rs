@@ -7,7 +7,7 @@ use super::common::{legal, plays, position, rows};
 use crate::properties::cases;
 
 #[test]
-fn moves_are_those_of_the_table() {
+fn moves_agree_with_the_table() {
     for (line, row) in rows("san.tsv") {
         let [fen, san, uci, fen_after, key, check, mate] = &row[..] else { panic!("line {line}") };
         let (mut board, changes) = Position::from_fen(fen.as_bytes()).unwrap();
@@ -29,7 +29,7 @@ fn moves_are_those_of_the_table() {
 }
 
 #[test]
-fn moves_as_people_write_them_are_those_of_the_table() {
+fn informal_moves_agree_with_the_table() {
     for (line, row) in rows("san_lax.tsv") {
         let [fen, text, expected] = &row[..] else { panic!("line {line}") };
         let board = position(fen);
@@ -209,7 +209,7 @@ proptest! {
 
     /// Every legal move has a different SAN, which is read as that move.
     #[test]
-    fn san_written_is_read_as_the_same_move(play in plays(80)) {
+    fn written_san_is_read_as_the_same_move(play in plays(80)) {
         play.walk(|board, _| {
             let mut seen = std::collections::HashSet::new();
             for code in legal(board) {

@@ -106,7 +106,7 @@ fn a_database_gives_the_names_of_positions() {
 }
 
 #[test]
-fn the_famous_games_have_the_openings_that_python_chess_finds() {
+fn openings_of_the_famous_games_agree_with_python_chess() {
     let games = include_str!("../../../examples/famous-games.pgn");
     let expected: Vec<&str> = include_str!("../../data/famous_openings.tsv").lines().collect();
     let found = Indexed::new(games, OpeningBook::built_in()).openings("\t");
@@ -143,13 +143,13 @@ fn check_real_games(size: usize, count: usize) {
 }
 
 #[test]
-fn some_real_games_have_the_openings_that_python_chess_finds() {
+fn openings_of_some_real_games_agree_with_python_chess() {
     check_real_games(130_000, 150);
 }
 
 #[test]
 #[ignore = "takes ten seconds"]
-fn many_real_games_have_the_openings_that_python_chess_finds() {
+fn openings_of_many_real_games_agree_with_python_chess() {
     check_real_games(1_600_000, 2000);
 }
 
@@ -181,7 +181,7 @@ fn tagged_and_found(games: &[u8]) -> Vec<(String, Opening)> {
 
 /// The tags come from several programs, which disagree; see docs/indexing.md.
 #[test]
-fn codes_agree_with_those_that_real_games_are_tagged_with() {
+fn codes_agree_with_the_tags_of_real_games() {
     let Some(games) = corpus("otb-40k") else { return };
     let games = tagged_and_found(&games);
     assert!(games.len() > 39_900, "{}", games.len());

@@ -66,7 +66,7 @@ fn name(book: &OpeningBook, moves: &str) -> Option<String> {
 }
 
 #[test]
-fn every_form_gives_the_same_list() {
+fn every_format_gives_the_same_list() {
     let books = [TSV, SCID, PGN].map(|text| read(text).expect("a list"));
     for (book, text) in books.iter().zip([TSV, SCID, PGN]) {
         assert_eq!(book.len(), 3, "{text}");
@@ -83,7 +83,7 @@ fn every_form_gives_the_same_list() {
 }
 
 #[test]
-fn line_ends_byte_order_marks_and_other_columns_mean_nothing() {
+fn line_ends_byte_order_marks_and_other_columns_are_ignored() {
     let expected = read(TSV).expect("a list").digest();
     let windows = format!("\u{feff}{}", TSV.replace('\n', "\r\n"));
     let more = "uci\tpgn\tname\teco\n\
@@ -132,7 +132,7 @@ fn a_directory_expands_to_its_lists_by_name() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_path_and_line() {
+fn errors_have_path_and_line() {
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     let correct = "; correct it, or leave this opening out";
     for (text, expected) in [
@@ -192,7 +192,7 @@ fn what_is_wrong_is_said_with_path_and_line() {
 }
 
 #[test]
-fn our_own_list_is_what_its_moves_say() {
+fn the_built_in_list_agrees_with_its_moves() {
     let ours = OpeningBook::built_in();
     let replayed = OpeningBook::read(&own_list()).expect("legal moves");
     assert!(ours.len() > 3_000, "{}", ours.len());
@@ -205,7 +205,7 @@ fn our_own_list_is_what_its_moves_say() {
 }
 
 #[test]
-fn our_own_list_has_all_codes_and_no_position_twice() {
+fn the_built_in_list_has_all_codes_and_no_duplicate_positions() {
     let book = OpeningBook::built_in();
     let text = fs::read_to_string(own_list()).expect("the list");
     let lines = text.lines().filter(|line| !line.starts_with('#')).count();
@@ -219,7 +219,7 @@ fn our_own_list_has_all_codes_and_no_position_twice() {
 }
 
 #[test]
-fn our_own_list_is_made_from_that_of_lichess() {
+fn the_built_in_list_comes_from_that_of_lichess() {
     let Some(lichess) = shared("openings") else { return };
     let table = example::table(&lichess).expect("a table");
     let ours = fs::read_to_string(own_list()).expect("the list");

@@ -299,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parts_of_a_bar_fill_it() {
+    fn the_parts_of_a_bar_have_its_whole_width() {
         let bars = Bars { width: 10, won: '#', drawn: '=', lost: '.' };
         let draw = |won, drawn, lost| bars.draw([won, drawn, lost], u64::from(won + drawn + lost));
         assert_eq!(draw(1, 0, 0), "##########");

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_those_of_the_tables_named() {
+    fn columns_of_the_named_tables_are_completed() {
         check("SELECT * FROM moves WHERE uc", "uc", &["uci"]);
         check("SELECT * FROM game WHERE uc", "uc", &[]);
         check("SELECT ga", "ga", &["game", "game_id"]);
@@ -171,14 +171,14 @@ mod tests {
     }
 
     #[test]
-    fn keywords_are_written_as_they_were_begun() {
+    fn completed_keywords_keep_the_case_of_the_typed_letters() {
         check("SELECT * FR", "FR", &["FROM"]);
         check("sel", "sel", &["select"]);
         check("SELECT U", "U", &["UNION", "UPDATE", "USING", "uci", "unicode("]);
     }
 
     #[test]
-    fn commands_and_their_arguments() {
+    fn commands_and_their_arguments_are_completed() {
         let all = [
             ".headers ",
             ".help",
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn any_input_is_taken() {
+    fn any_input_is_completed_without_a_panic() {
         for input in ["", "é", "SELECT é", "'…", "\u{1f600}.", ".é"] {
             let (start, _) = Completer::default().complete(input);
             assert!(input.is_char_boundary(start), "{input}");

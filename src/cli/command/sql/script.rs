@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn only_text_is_read() {
+    fn input_that_is_not_utf_8_is_rejected() {
         for text in [&b"SELECT 1;\nSELECT '\xff'"[..], b"SELECT 1;\n\0"] {
             let mut script = Script::new(text);
             assert!(script.next_piece().is_ok());

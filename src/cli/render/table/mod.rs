@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_looks_as_sqlite3_draws_it() {
+    fn frames_look_like_those_of_sqlite3() {
         let rows: [&[&str]; 2] = [&["1", "Тали", "棋聖"], &["200", "a|b", ""]];
         let table =
             |terminal| TableWriter::new(Vec::new(), &["n", "white_player", "b"], terminal).styled(Style::Box);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_written_at_once() {
+    fn rows_as_lines_are_written_at_once() {
         let rows: [&[&str]; 2] = [&["1", "Тали"], &["20", ""]];
         let table = || TableWriter::new(Vec::new(), &["n", "white"], Some(10)).styled(Style::Lines);
         insta::assert_snapshot!(draw(table(), &rows), @"
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_too_wide_is_written_as_lines_if_asked() {
+    fn a_table_that_is_too_wide_can_be_written_as_lines() {
         let rows: [&[&str]; 2] = [&["123456789", "a text"], &["20", "another long text"]];
         for (terminal, style) in [(None, Style::Plain), (Some(17), Style::Plain), (Some(16), Style::Lines)] {
             let mut table = TableWriter::new(Vec::new(), &["n", "b"], terminal);
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn later_rows_are_printed_at_once_and_whole() {
+    fn later_rows_are_printed_at_once_and_uncut() {
         let mut table = TableWriter::new(Vec::new(), &["a", "b"], None);
         for _ in 0..HELD_ROWS {
             table.row(vec![Cell::text("x"), Cell::text("y")]).unwrap();
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_columns_or_rows_is_no_problem() {
+    fn tables_without_columns_or_rows_are_printed() {
         assert_eq!(print(&[], &[], Some(80)), "");
         assert_eq!(print(&["a"], &[], Some(80)), "a\n─\n");
     }

@@ -540,7 +540,7 @@ mod tests {
     ];
 
     #[test]
-    fn spellings_of_one_person_fit_one_another() {
+    fn spellings_of_one_person_match() {
         for spellings in ALIKE {
             for one in *spellings {
                 for other in *spellings {
@@ -551,7 +551,7 @@ mod tests {
     }
 
     #[test]
-    fn other_persons_do_not_fit() {
+    fn other_persons_do_not_match() {
         for [one, other] in DIFFERENT {
             assert!(!fits(one, other), "{one} fits {other}");
             let begins_so = other.len() < one.len() && one.starts_with(other);
@@ -577,7 +577,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_names_fit_nothing_by_chance() {
+    fn odd_names_match_nothing_by_chance() {
         for name in ["", ",", "...", "-", ",,", " , a", "a,", "a b", "a, b", "a.b.c"] {
             assert!(!fits("Carlsen, Magnus", name) && !fits("M Carlsen", name), "{name:?}");
         }
