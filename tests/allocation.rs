@@ -87,7 +87,7 @@ fn replay(text: &[u8], mut after: impl FnMut(usize)) -> (usize, usize) {
         }
         let (mut position, mut placement) = (start.clone(), start_text.clone());
         for &code in &codes {
-            position.make(code).expect("made before");
+            position.make(code).expect("a legal move");
             placement.update(&position, code);
             black_box((placement.write_at_end(&position, &mut buffer), position.key()));
         }
@@ -134,6 +134,6 @@ fn nothing_is_allocated_per_token_ply_or_game() {
     let (some, more) = (run(100), run(400));
     let plies = 300 * (3235 + 9);
     let per_ply = more.saturating_sub(some) as f64 / f64::from(plies);
-    println!("{some} allocations, then {per_ply:.4} a ply");
-    assert!(per_ply < 0.002, "{per_ply} allocations a ply");
+    println!("{some} allocations, then {per_ply:.4} per ply");
+    assert!(per_ply < 0.002, "{per_ply} allocations per ply");
 }

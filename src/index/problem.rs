@@ -141,7 +141,7 @@ mod tests {
         for (table, severity) in [(errors, Severity::Error), (warnings, Severity::Warning)] {
             let names = table.lines().filter_map(|line| line.strip_prefix("| `")?.split(" | ").next());
             for word in names.flat_map(|names| names.split(", ")).map(|word| word.trim_matches('`')) {
-                let kind = ProblemKind::parse(word).unwrap_or_else(|| panic!("{word} is not read"));
+                let kind = ProblemKind::parse(word).unwrap_or_else(|| panic!("{word} is not parsed"));
                 assert_eq!((kind.as_str(), kind.severity()), (word, severity));
                 found.push(kind);
             }

@@ -30,11 +30,11 @@ fn a_panic_of_a_worker_ends_the_run_with_an_error() {
             let target = directory.path().join("out.db");
             std::thread::spawn(move || {
                 let result = index(&target, &[input], &options, &Progress::default());
-                done.send(result).expect("somebody waits");
+                done.send(result).expect("a receiver");
             });
-            let result = result.recv_timeout(Duration::from_secs(30)).expect("no hang");
+            let result = result.recv_timeout(Duration::from_secs(30)).expect("an end within 30 seconds");
             assert!(matches!(result, Err(Error::Panicked)), "{place}, {threads} threads: {result:?}");
-            assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "something is left behind");
+            assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "a file is left behind");
         }
     }
 }

@@ -341,7 +341,7 @@ mod tests {
             for eval in [Eval::Centipawns(value), Eval::Mate(value)] {
                 for depth in [None, Some(0), Some(u32::MAX)] {
                     let numbers = MoveNumbers { eval: Some(eval), depth, ..MoveNumbers::default() };
-                    let (_, text) = numbers.commands().next().expect("one");
+                    let (_, text) = numbers.commands().next().expect("a command");
                     assert!(is_usual("eval", &text), "{text}");
                     let read = super::eval(text.as_bytes(), Some(Color::Black), &mut false);
                     assert_eq!(read, Some((eval, depth)), "{text}");

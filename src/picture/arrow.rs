@@ -191,7 +191,11 @@ mod tests {
                 arrow("a2", "a3", 0.01, "A2A3: 10 games, 1.0 %"),
             ]
         );
-        assert_eq!(arrows(2), arrows(10)[..2], "a promotion after the last arrow belongs to its own");
+        assert_eq!(
+            arrows(2),
+            arrows(10)[..2],
+            "a promotion after the last arrow is added to the arrow of its move"
+        );
         assert_eq!(
             continuation_arrows(&explored(1, &[("e2e4", 1)]), 6),
             [arrow("e2", "e4", 1.0, "E2E4: 1 game, 100.0 %")]

@@ -275,7 +275,7 @@ mod tests {
         // A link that is not a cycle is followed if a part of the pattern matches it.
         assert_eq!(found(place, "d/l1/b/c/x.pgn*", &count), ["d/l1/b/c/x.pgn"]);
         assert_eq!(found(place, "**/l1/b/*/x.pgn", &count), ["d/l1/b/c/x.pgn"]);
-        assert!(count.0.get() < 500, "{} looked at", count.0.get());
+        assert!(count.0.get() < 500, "{} entries visited", count.0.get());
     }
 
     #[test]

@@ -72,8 +72,9 @@ mod tests {
 
     #[test]
     fn a_location_is_marked_below_its_line() {
-        let show =
-            |sql: &str, what: &str| SqlLocation::at(sql, sql.find(what).expect("it is there")).to_string();
+        let show = |sql: &str, what: &str| {
+            SqlLocation::at(sql, sql.find(what).expect("a part of the statement")).to_string()
+        };
         insta::assert_snapshot!(show("SELECT nonsense", "nonsense"), @"
         1 | SELECT nonsense
           |        ^

@@ -17,7 +17,7 @@ pub(crate) fn compare_with_file(made: &str, path: &str) {
         let kept = std::fs::read_to_string(whole).expect("a file");
         assert!(
             kept == made,
-            "{path} is out of date: write it with UPDATE_README=1 cargo test, and look at the change"
+            "{path} is out of date: run UPDATE_README=1 cargo test to write it, and check the change"
         );
     }
 }

@@ -85,7 +85,7 @@ impl Schema {
                     named.extend(fitting.into_iter().flatten().flatten());
                     is_one
                 }
-                other => panic!("{other} is not known here"),
+                other => panic!("unknown keyword: {other}"),
             };
             if !fits {
                 return Err(format!("{value} does not fit {keyword} {what}"));
@@ -97,7 +97,7 @@ impl Schema {
     /// The schema to which a reference points.
     fn target(&self, reference: &Value) -> &Value {
         let pointer = reference.as_str().and_then(|reference| reference.strip_prefix('#'));
-        pointer.and_then(|pointer| self.0.pointer(pointer)).expect("a place in the schema")
+        pointer.and_then(|pointer| self.0.pointer(pointer)).expect("a definition in the schema")
     }
 }
 
@@ -116,7 +116,7 @@ fn is_of_type(value: &Value, word: &str) -> bool {
         "string" => value.is_string(),
         "array" => value.is_array(),
         "object" => value.is_object(),
-        other => panic!("{other} is no type"),
+        other => panic!("unknown type: {other}"),
     }
 }
 

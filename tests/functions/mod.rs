@@ -31,7 +31,7 @@ fn cases() -> Vec<Case> {
             Case { line: index + 1, expression: expression.to_owned(), expected: expected.to_owned() }
         })
         .collect();
-    assert!(cases.len() > 150, "the table has lost its cases");
+    assert!(cases.len() > 150, "cases are missing in the table");
     cases
 }
 

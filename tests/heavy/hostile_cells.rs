@@ -159,7 +159,7 @@ impl Bases {
         let arguments = ["index", "--quiet", "base.db", "grown/games.pgn", "--openings", OPENINGS];
         let arguments = [&arguments[..], &["--continuation-threshold", "2"]].concat();
         let run = Run::of(command(directory.path(), &arguments).output().expect("the program runs"));
-        assert_eq!(run.status, 3, "games are broken, and the others are there: {}", run.stderr);
+        assert_eq!(run.status, 3, "some games are broken, the others are indexed: {}", run.stderr);
         fs::write(at("grown/games.pgn"), format!("{GAMES}\n{NEW_GAMES}")).expect("a file");
         fs::copy(at("base.db"), at("loose.db")).expect("a copy");
         let loose = Connection::open(at("loose.db")).expect("a database");
@@ -288,12 +288,12 @@ fn check(directory: &Path, arguments: &[&str]) -> Result<(), String> {
         return Err(format!("{arguments:?}: not UTF-8"));
     };
     let fault = |what: &str| Err(format!("{what}: {arguments:?}: {status:?}: {stderr:.500}"));
-    let Some(status) = status else { return fault("it hangs, or was killed") };
+    let Some(status) = status else { return fault("the command hangs, or was killed") };
     if !(0..=4).contains(&status) || stderr.contains("panicked") {
-        return fault("it panicked");
+        return fault("the command panicked");
     }
     if stderr.contains(is_harmful) || (!is_for_programs(arguments) && stdout.contains(is_harmful)) {
-        return fault("it steers the terminal");
+        return fault("the output controls the terminal");
     }
     let hints = [
         "pgndex verify",
@@ -308,7 +308,7 @@ fn check(directory: &Path, arguments: &[&str]) -> Result<(), String> {
         && !matches!(arguments[0], "verify" | "sql")
         && !hints.iter().any(|hint| stderr.contains(hint))
     {
-        return fault("it does not say what to do");
+        return fault("the message does not say what to do");
     }
     Ok(())
 }
@@ -492,7 +492,7 @@ fn assert_harmless(outcome: Mutex<Outcome>, least: usize) {
     let Outcome { spoiled, faults } = outcome.into_inner().expect("no thread has panicked");
     let first: Vec<_> = faults.iter().take(40).map(String::as_str).collect();
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), first.join("\n"));
-    assert!(spoiled >= least, "only {spoiled} databases could be spoiled");
+    assert!(spoiled >= least, "only {spoiled} databases could be changed");
 }
 
 #[test]

@@ -82,7 +82,7 @@ pub(crate) fn assert_whole(path: &Path) {
 fn boundaries(text: &[u8]) -> Vec<usize> {
     let mut found = vec![0];
     loop {
-        let next = pgndex::pgn::next_boundary(text, *found.last().expect("one"));
+        let next = pgndex::pgn::next_boundary(text, *found.last().expect("a boundary"));
         found.push(next);
         if next == text.len() {
             return found;
@@ -425,7 +425,7 @@ fn a_failed_addition_changes_nothing() {
     let before = fs::read(&target).expect("read");
     fs::write(&file, "[Event \"x\"]\n\n1. e4 e4 *\n").expect("written");
     let strict = IndexOptions { strict: true, ..options() };
-    let error = run(&target, &[&file], &strict).expect_err("strict");
+    let error = run(&target, &[&file], &strict).expect_err("a strict run fails");
     assert!(message(&error).contains("A strict run allows no errors or warnings"), "{}", message(&error));
     assert_eq!(names(directory.path()), ["a.db", "a.pgn"]);
     assert_equal_bytes(&before, &fs::read(&target).expect("read"));

@@ -109,7 +109,7 @@ pub(crate) fn zip(files: &[(&str, &[u8], Packing)]) -> Vec<u8> {
         archive.extend(name.as_bytes());
         archive.extend(&packed);
     }
-    let count = u16::try_from(files.len()).expect("few").to_le_bytes();
+    let count = u16::try_from(files.len()).expect("a small number").to_le_bytes();
     let start = u32::try_from(archive.len()).expect("short").to_le_bytes();
     let length = u32::try_from(directory.len()).expect("short").to_le_bytes();
     archive.extend(&directory);

@@ -241,7 +241,7 @@ fn a_growing_file_with_duplicates() {
     let by = |plies: usize| game("Tal", "Botvinnik", "1960.03.15", &first(plies), "*");
     let other = game("A", "B", "1999.01.01", MOVES, "1-0");
     let elsewhere = |text: &str| text.replace("\"e\"", "\"elsewhere\"");
-    let cut = |text: &str, end: &str| text[..text.find(end).expect("there")].to_owned();
+    let cut = |text: &str, end: &str| text[..text.find(end).expect("the end in the text")].to_owned();
     let directory = directory();
     let [live, copy, late] = ["live.pgn", "copy.pgn", "late.pgn"].map(|name| directory.path().join(name));
     let target = directory.path().join("out.db");
@@ -357,5 +357,5 @@ fn games_with_the_same_moves_take_linear_time() {
         println!("{ratios:?}");
         ratios.iter().all(|ratio| *ratio < 20.0)
     });
-    assert!(is_short, "three times");
+    assert!(is_short, "not linear in three attempts");
 }

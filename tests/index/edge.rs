@@ -153,7 +153,9 @@ fn readings_of_odd_files_agree_with_the_table() {
         })
         .collect();
     let mut paths = files(&edge);
-    let name = |path: &Path| path.strip_prefix(&edge).expect("below it").to_string_lossy().into_owned();
+    let name = |path: &Path| {
+        path.strip_prefix(&edge).expect("a path below the directory").to_string_lossy().into_owned()
+    };
     paths.retain(|path| name(path).ends_with(".pgn") || name(path).ends_with(".pgn.zst"));
     // A rejected file is tried alone, where it causes an error; the others are indexed together.
     let is_refused = |path: &PathBuf| told.get(name(path).as_str()).is_some_and(|told| told[0] == "-");

@@ -246,7 +246,7 @@ fn a_failed_strict_run_keeps_the_last_game() {
         let before = fs::read(growth.database()).expect("read");
         fs::write(growth.file(), &text).expect("written");
         let strict = IndexOptions { strict: true, ..options.clone() };
-        run(&growth.database(), &[growth.file()], &strict).expect_err("a king's move");
+        run(&growth.database(), &[growth.file()], &strict).expect_err("an illegal move");
         assert!(before[100..] == fs::read(growth.database()).expect("read")[100..]);
         growth.add(&text, &options);
         let once = Growth::new();

@@ -250,7 +250,7 @@ fn complete_files_of_cut_zip_archives_are_read() {
     let games = |archive: &[u8]| {
         fs::write(&path, archive).unwrap();
         let summary = run(&target, &[&path], &options).unwrap();
-        assert!(summary.problems.of(Severity::Error) > 0, "it is told");
+        assert!(summary.problems.of(Severity::Error) > 0, "the damage is reported");
         let whole = "SELECT count(*) FROM source WHERE games = 30";
         (number(&open(&target), whole), summary.games)
     };
@@ -387,7 +387,7 @@ fn games_before_the_damage_of_an_archive_are_kept() {
                 WHERE kind = 'damaged-archive' AND byte_offset = bytes AND line > 4 * 1000";
             assert_eq!((number(&database, place), told.len()), (1, 1), "{what} {how}: {told:?}");
             let at = told[0].split("damaged near byte ").nth(1).and_then(|rest| rest.split(' ').next());
-            let at: usize = at.and_then(|at| at.parse().ok()).expect("a place");
+            let at: usize = at.and_then(|at| at.parse().ok()).expect("an offset");
             assert!(at > archive.len() / 2 && at <= archive.len(), "{what} {how}: {told:?}");
             let end = ": it ends too early. Download the file again, or make it again. The games before this place are kept";
             assert!(how == "flipped" || told[0].ends_with(end), "{what}: {told:?}");
@@ -422,7 +422,7 @@ fn frames_after_a_damaged_one_are_read() {
             assert!((errors == 1 || errors == 2) && summary.damaged.len() == 1, "{errors} errors");
             assert!(summary.games > 2000 && summary.games <= 3000, "{}", summary.games);
             let spliced = "SELECT count(*) FROM game WHERE ply_count <> 5";
-            assert!(number(&open(&target), spliced) <= 1, "a game was put together from two");
+            assert!(number(&open(&target), spliced) <= 1, "a game was combined from two");
         }
     }
 }
@@ -442,7 +442,7 @@ fn decode(path: &Path) -> Option<(Vec<u8>, usize)> {
             Ok(_) => {}
             Err(_) => errors += 1,
         }
-        assert!(errors < 200 && text.len() < 100 << 20, "no end");
+        assert!(errors < 200 && text.len() < 100 << 20, "decoding does not end");
     }
 }
 

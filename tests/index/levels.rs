@@ -90,7 +90,7 @@ fn thirty_additions_give_the_same_database_as_one() {
         }
         assert_equal(&added, &once, &TABLES);
         let size = fs::metadata(&once).expect("a file").len();
-        assert!(file_bytes <= size + size * 15 / 100, "{file_bytes} bytes, and {size} at once");
+        assert!(file_bytes <= size + size * 15 / 100, "{file_bytes} bytes, and {size} when indexed at once");
         let again = optimize(&added, &options, &Progress::default()).expect("nothing to do");
         assert_eq!((again.levels, again.file_bytes), (1, file_bytes));
     }

@@ -86,7 +86,8 @@ impl Collection {
             let found = lines(&database, &sql);
             let (file, round) = found[0].split_once('|').expect("two columns");
             let at = self.files[file].iter().position(|text| text.contains(&format!("[Round \"{round}\"]")));
-            let (_, gone) = self.there.iter_mut().find(|(there, _)| there == file).expect("it is there");
+            let (_, gone) =
+                self.there.iter_mut().find(|(there, _)| there == file).expect("a file in the database");
             gone.insert(at.expect("one of its games"));
         }
         drop(database);

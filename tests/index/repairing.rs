@@ -240,11 +240,12 @@ fn others_cannot_write_during_a_repair() {
     let build = Build::copy_of(&database, lock, 1 << 20).expect("a copy");
     let other = Connection::open(place.database()).expect("a database");
     other.busy_timeout(std::time::Duration::ZERO).expect("set");
-    let refused = other.execute(write, []).expect_err("it is held");
+    let refused = other.execute(write, []).expect_err("the database is locked");
     assert_eq!(refused.sqlite_error_code(), Some(rusqlite::ErrorCode::DatabaseBusy));
     drop(build);
     other.execute_batch(&format!("BEGIN IMMEDIATE; {write}")).expect("written");
-    let told = repair(&place.database(), &place.options, &Progress::default()).expect_err("it is written to");
+    let told = repair(&place.database(), &place.options, &Progress::default())
+        .expect_err("the database is being written to");
     assert!(message(&told).contains("another program"), "{}", message(&told));
     other.execute_batch("COMMIT").expect("committed");
     place.repair();
@@ -275,7 +276,7 @@ fn a_source_without_games_is_removed_with_its_duplicates() {
 fn samples_skip_missing_ids() {
     let place = Workspace::new();
     let last = count(&place.database(), "game");
-    let even = (2..=u32::try_from(last).expect("few")).step_by(2).map(GameId).collect();
+    let even = (2..=u32::try_from(last).expect("a small number")).step_by(2).map(GameId).collect();
     remove(&place.database(), &Removal::Games(even), &place.options, &Progress::default()).expect("removed");
     for most in [1, 2, 3, 7, 10] {
         let options = VerifyOptions { sample: Sample::Some(most), threads: 1, ..VerifyOptions::default() };

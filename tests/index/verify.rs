@@ -116,7 +116,7 @@ fn a_sound_database_has_no_findings_and_is_not_changed() {
         assert_eq!(report.replayed_games, report.games.min(5));
         assert_eq!(sound(&place, Sample::Some(0)).replayed_games, 0);
         assert!(state() == before, "the database was written to");
-        assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 2, "something is left behind");
+        assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 2, "a file is left behind");
     }
 }
 
@@ -578,7 +578,7 @@ pub(crate) fn check_damage(place: &Workspace, damage: &[(&str, &[&str])]) {
         };
         for line in &found {
             if !expected.iter().any(|expected| line.starts_with(expected)) && !follows(line) {
-                wrong.push(format!("{sql}: {line:?} beside what is expected"));
+                wrong.push(format!("{sql}: {line:?} is not expected"));
             }
         }
     }
@@ -926,7 +926,7 @@ fn a_truncated_file_is_reported() {
         let (status, out, err) = place.run(&["out.db", "--quiet"]);
         assert_eq!(status, 1, "{length} bytes: {out}{err}");
         assert!(out.contains("not sound: ") || err.contains("pgndex: error: "), "{length} bytes: {out}{err}");
-        assert_eq!(fs::metadata(place.database()).unwrap().len(), length as u64, "written to");
+        assert_eq!(fs::metadata(place.database()).unwrap().len(), length as u64, "the file was written to");
     }
 }
 
@@ -1082,7 +1082,7 @@ fn a_damaged_archive_is_compared_as_far_as_readable() {
     assert_eq!((report.reread_games, report.sources_same), (report.games, 1));
     fs::write(place.source(), &archive).unwrap();
     let report = sound(&place, Sample::All);
-    assert_eq!((report.reread_games, report.sources_same), (report.games, 1), "it grew");
+    assert_eq!((report.reread_games, report.sources_same), (report.games, 1), "the archive grew");
     fs::write(place.source(), &archive[..archive.len() / 3]).unwrap();
     assert_eq!(sound(&place, Sample::All).notes[0].state, SourceState::Changed);
 }

@@ -20,7 +20,10 @@ fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
                 directories.push(path);
             } else {
                 let text = fs::read(&path).expect("a file");
-                files.insert(path.strip_prefix(directory).expect("below it").to_owned(), text);
+                files.insert(
+                    path.strip_prefix(directory).expect("a path below the directory").to_owned(),
+                    text,
+                );
             }
         }
     }
@@ -183,7 +186,7 @@ fn nothing_is_replaced_without_overwrite_and_shards_coexist() {
     let first = files(&workspace.path("tables"));
     let again = write(&[]);
     assert!(again.status == 1 && again.stderr.contains("Parquet files of shard 0 already"), "{again:?}");
-    assert!(first == files(&workspace.path("tables")), "what is there stays");
+    assert!(first == files(&workspace.path("tables")), "existing files are kept");
     assert_eq!(write(&["--shard", "7"]).status, 3);
     let both = files(&workspace.path("tables"));
     assert_eq!(both.len(), 2 * first.len());
@@ -234,7 +237,7 @@ fn a_sample_over_many_partitions_has_the_requested_size() {
     workspace.run(&["export", "games.db", "--parquet", "tables", "--partition-by", "month"]);
     let replayed = |sample: &str| -> u64 {
         let printed = workspace.stdout_of(&["verify", "--quiet", "--parquet", "tables", "--sample", sample]);
-        let (_, told) = printed.trim_end().rsplit_once("; ").expect("what was replayed");
+        let (_, told) = printed.trim_end().rsplit_once("; ").expect("the number of replayed games");
         told.strip_suffix(" games replayed").expect("games").parse().expect("a number")
     };
     assert_eq!(replayed("0"), 0);
@@ -303,7 +306,7 @@ fn files_of_killed_runs_are_not_read() {
             workspace.command(&arguments).stderr(Stdio::null()).spawn().expect("the program runs");
         std::thread::sleep(Duration::from_millis(delay));
         child.kill().expect("killed");
-        child.wait().expect("it ended");
+        child.wait().expect("an exit status");
         if workspace.path("tables/_manifest-00000.json").exists() {
             complete += 1;
             assert!(files(&workspace.path("tables")) == whole, "{delay}");

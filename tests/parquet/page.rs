@@ -25,7 +25,7 @@ fn directory_with_files() -> tempfile::TempDir {
 fn examples(page: &str) -> Vec<(&str, &str)> {
     let blocks = page.split("```python\n").skip(1);
     let example = |rest| {
-        let (code, rest) = str::split_once(rest, "```\n\n```text\n").expect("a block says what it prints");
+        let (code, rest) = str::split_once(rest, "```\n\n```text\n").expect("a block with its output");
         (code, rest.split_once("```").expect("the block is closed").0)
     };
     blocks.map(example).collect()

@@ -110,7 +110,7 @@ fn a_copy_restarts_after_a_write_of_another_process() {
         .backup(&workspace.path("copy.db"), false, |progress| {
             pieces += 1;
             if pieces == 3 {
-                assert_eq!(count(&workspace), 0, "nobody waits for the copy");
+                assert_eq!(count(&workspace), 0, "the copy does not block writers");
             }
             restarts += u32::from(progress.bytes <= copied);
             copied = progress.bytes;
@@ -118,7 +118,7 @@ fn a_copy_restarts_after_a_write_of_another_process() {
         })
         .expect("a copy");
     assert_eq!(restarts, 1);
-    assert_eq!(workspace.number("copy.db", COUNTED), 1, "the copy is that of the later moment");
+    assert_eq!(workspace.number("copy.db", COUNTED), 1, "the copy has the later state");
     assert_eq!(workspace.run(&["verify", "--all", "copy.db"]).status, 0);
 }
 
@@ -142,9 +142,9 @@ fn a_copy_during_constant_writes_makes_writers_wait() {
         })
         .expect("a copy");
     assert_eq!((restarts, refused), (2, 1));
-    assert_eq!(workspace.number("copy.db", COUNTED), written, "the copy has what was written before");
+    assert_eq!(workspace.number("copy.db", COUNTED), written, "the copy has all rows that were written");
     drop(database);
-    assert_eq!(count(&workspace), 0, "afterwards nobody waits");
+    assert_eq!(count(&workspace), 0, "after the copy, writers are not blocked");
     assert_eq!(workspace.number("games.db", COUNTED), written + 1);
 }
 

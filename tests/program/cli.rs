@@ -114,8 +114,11 @@ mod help {
     fn a_closed_pipe_is_not_an_error() {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
-        let output =
-            Workspace::new().command(&["--version", "--verbose"]).stdout(writer).output().expect("it runs");
+        let output = Workspace::new()
+            .command(&["--version", "--verbose"])
+            .stdout(writer)
+            .output()
+            .expect("the program runs");
         let expected = Run { status: 0, stdout: String::new(), stderr: String::new() };
         assert_eq!(Run::of(output), expected);
     }

@@ -58,7 +58,7 @@ fn standard_input_is_read_like_a_file() {
     assert_eq!(workspace.run(&["verify", "in.db"]).stderr, gone);
     let Run { status, stderr: err, .. } =
         run_with_input(workspace.command(&["index", "-q", "--overwrite", "in.db", "-"]), b"");
-    assert_eq!(status, 1, "the database stays");
+    assert_eq!(status, 1, "the database is kept");
     let nothing = "standard input: is empty; did the program that writes to it fail?";
     assert!(err.contains(nothing) && err.contains("in.db is not replaced"), "{err}");
     let run = run_with_input(workspace.command(&["index", "-q", "new.db", "-"]), b"");
@@ -138,7 +138,7 @@ fn a_run_waiting_for_input_can_be_stopped() {
     let status = child.wait().unwrap();
     assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     assert_eq!(status.code(), Some(130));
-    assert_eq!(fs::read_dir(workspace.directory()).unwrap().count(), 0, "something is left behind");
+    assert_eq!(fs::read_dir(workspace.directory()).unwrap().count(), 0, "a file is left behind");
     drop(stdin);
 }
 
@@ -193,7 +193,7 @@ fn names_may_be_any_bytes() {
         assert_eq!(index(), (53, 0));
         assert_eq!(index(), (0, 1));
         fs::write(&games, format!("{GAMES}\n[White \"x\"]\n\n1. a4 *\n")).unwrap();
-        assert_eq!(index().0, 1, "only what is new is read");
+        assert_eq!(index().0, 1, "only the new game is read");
         let (status, stdout, stderr) = run(&["verify"]);
         assert_eq!((status, stderr.as_str()), (0, ""), "{stdout}");
         assert!(stdout.ends_with("54 compared with the source\n"), "{stdout}");
@@ -286,5 +286,5 @@ fn too_little_memory_is_reported() {
         assert!(told.contains("pgndex: error: "), "{mib} MiB: {told}");
         out_of_memory += u32::from(told.contains("out of memory: the system gives"));
     }
-    assert!(failed > 0 && out_of_memory > 0, "{failed} failed, {out_of_memory} without memory");
+    assert!(failed > 0 && out_of_memory > 0, "{failed} runs failed, {out_of_memory} of them out of memory");
 }

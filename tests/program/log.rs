@@ -44,13 +44,13 @@ impl Lines {
         let run = workspace.run(&[arguments, &["--log-format", "json"]].concat());
         assert_eq!(run.status, status, "{arguments:?}: {run:?}");
         let mut lines: Vec<_> = run.stderr.lines().map(|line| self.take(line)).collect();
-        lines.pop().unwrap_or_else(|| panic!("{arguments:?} has told nothing"))
+        lines.pop().unwrap_or_else(|| panic!("{arguments:?} has logged nothing"))
     }
 
     /// Checks lines until one has the given event.
     fn until(&self, told: &mut impl Iterator<Item = std::io::Result<String>>, event: &str) {
         let is_it = told.any(|line| self.take(&line.expect("UTF-8"))["event"] == event);
-        assert!(is_it, "{event} was not told");
+        assert!(is_it, "{event} was not logged");
     }
 }
 
@@ -106,7 +106,7 @@ fn log_lines_about_progress_match_the_schema() {
         let mut command = workspace.command(&[&["index", "--log-format", "json"], arguments].concat());
         command.env_remove("PGNDEX_NO_PROGRESS");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("it begins");
+        let mut child = command.spawn().expect("the program runs");
         let told = BufReader::new(child.stderr.take().expect("a pipe")).lines();
         (child, told)
     };
@@ -119,8 +119,8 @@ fn log_lines_about_progress_match_the_schema() {
     reading.stdin.take().expect("a pipe").write_all(THREE.as_bytes()).expect("written");
     for (child, told) in [(&mut looking, &mut looked), (&mut reading, &mut read)] {
         lines.until(told, "done");
-        assert_eq!(told.count(), 0, "nothing follows");
-        assert_eq!(child.wait().expect("its end").code(), Some(0));
+        assert_eq!(told.count(), 0, "no line follows");
+        assert_eq!(child.wait().expect("an exit status").code(), Some(0));
     }
     let events = lines.events.into_inner().expect("the events");
     assert_eq!(events.into_iter().collect::<Vec<_>>(), ["done", "looking", "progress"]);

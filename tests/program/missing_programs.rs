@@ -43,6 +43,6 @@ fn ci_is_detected_by_its_variable() {
         assert_eq!(is_ci(value), expected, "{value:?}");
     }
     if !is_ci(std::env::var("CI").ok().as_deref()) {
-        skip("this is only said");
+        skip("an example of a skipped test");
     }
 }

@@ -89,7 +89,7 @@ fn nightly_runs_add_games_and_log_their_result() {
     assert_eq!((workspace.logs("-problems.jsonl"), workspace.logs("-rejects.pgn")), (vec![], vec![]));
     assert!(workspace.logs(".log")[0].lines().last().unwrap().contains("\"message\":\"done\""));
 
-    assert_eq!(workspace.run_script(), (0, String::new()), "nothing is new");
+    assert_eq!(workspace.run_script(), (0, String::new()), "there are no new games");
     assert_eq!(workspace.games(), 1);
 
     workspace.deliver("tuesday.pgn", &[GOOD, "\n", BAD].concat());
@@ -119,7 +119,7 @@ fn the_other_commands_of_the_page_work() {
     let workspace = Workspace::new();
     workspace.deliver("a.pgn", &[BAD, "\n", BAD].concat());
     assert_eq!(workspace.run_script().0, 3);
-    let [_, kinds, optimize, copy] = blocks("sh")[..] else { panic!("other commands than before") };
+    let [_, kinds, optimize, copy] = blocks("sh")[..] else { panic!("the page has other commands") };
     let problems = fs::read_dir(workspace.path("log")).unwrap().map(|entry| entry.unwrap().path());
     let problems = problems
         .map(|path| path.to_string_lossy().into_owned())
@@ -155,7 +155,7 @@ fn the_other_commands_of_the_page_work() {
 #[test]
 fn the_units_and_the_cron_line_match_the_script() {
     let workspace = Workspace::new();
-    let [service, timer, watch] = blocks("ini")[..] else { panic!("other units than before") };
+    let [service, timer, watch] = blocks("ini")[..] else { panic!("the page has other units") };
     assert_eq!(watch, include_str!("../../packaging/systemd/pgndex-watch.service"));
     let command = service.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
     assert_eq!(blocks("cron"), [format!("15 3 * * * {command}\n")]);

@@ -203,7 +203,8 @@ fn a_full_standard_output_is_named_and_leaves_no_picture() {
     {
         let full = std::fs::File::options().write(true).open("/dev/full").expect("/dev/full");
         let mut command = workspace.command(&[arguments, &["--svg", "a.svg"]].concat());
-        let output = command.stdout(full).stderr(std::process::Stdio::piped()).output().expect("it runs");
+        let output =
+            command.stdout(full).stderr(std::process::Stdio::piped()).output().expect("the program runs");
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{told}");
         assert!(told.contains("standard output: cannot write"), "{told}");
@@ -483,7 +484,8 @@ fn a_name_of_any_length_leaves_tables_readable() {
         assert!(table.lines().all(|line| line.chars().count() < 300), "{command}: {table}");
     }
     assert!(said(&workspace, &["find", "games.db", "--format", "csv"]).0.contains(&long[..900]));
-    let narrow = workspace.command(&["find", "games.db"]).env("COLUMNS", "80").output().expect("it runs");
+    let narrow =
+        workspace.command(&["find", "games.db"]).env("COLUMNS", "80").output().expect("the program runs");
     let table = String::from_utf8_lossy(&narrow.stdout);
     assert!(table.contains('…') && table.lines().all(|line| line.chars().count() <= 80), "{table}");
 }
@@ -561,7 +563,7 @@ fn tables_are_ascii_in_an_ascii_locale() {
         &["info", "games.db"],
         &["sql", "games.db", "SELECT 1 AS a", "--format", "box"],
     ] {
-        let output = workspace.command(arguments).env("LC_ALL", "C").output().expect("it runs");
+        let output = workspace.command(arguments).env("LC_ALL", "C").output().expect("the program runs");
         let text = String::from_utf8_lossy(&output.stdout);
         let drawn = |letter: char| !letter.is_ascii() && !letter.is_alphabetic();
         assert!(output.status.success() && !text.contains(drawn), "{arguments:?}: {text}");

@@ -65,12 +65,12 @@ fn chromium_and_librsvg_draw_the_same() {
     }
     let (workspace, files) = with_pictures();
     let apart = inspected(python, "rendered", &workspace, &files);
-    println!("{apart:?} thousandths apart");
+    println!("differences in thousandths: {apart:?}");
     assert_eq!(apart.len(), files.len());
     for (file, apart) in files.iter().zip(apart) {
         let parts: Vec<f64> = apart.split(' ').filter_map(|part| part.parse().ok()).collect();
         let [mean, worst] = parts[..] else { panic!("{file}: {apart}") };
-        assert!(mean < APART[0] && worst < APART[1], "{file}: {apart} thousandths apart");
+        assert!(mean < APART[0] && worst < APART[1], "{file}: differs by {apart} thousandths");
     }
 }
 

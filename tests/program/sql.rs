@@ -161,7 +161,7 @@ mod formats {
         if !has_program("sqlite3") {
             return;
         }
-        let theirs = |mode, sql: &str| shell(&sample, mode, sql).expect("it was there");
+        let theirs = |mode, sql: &str| shell(&sample, mode, sql).expect("sqlite3 runs");
         let ours = |format, sql: &str| sample.ok(&["--format", format, sql]);
         assert_eq!(cells(&ours("box", &plain)), cells(&theirs("-box", &plain)));
         assert_eq!(cells(&ours("box", &plain)).len(), 4);

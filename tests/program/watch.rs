@@ -146,7 +146,7 @@ fn watch_runs_until_stopped_and_notifies_systemd() {
         let until = |text: &str| {
             let began = Instant::now();
             while hear() != text {
-                assert!(began.elapsed() < Duration::from_secs(60), "{text} was not heard");
+                assert!(began.elapsed() < Duration::from_secs(60), "{text} was not received");
             }
         };
         let child = workspace

@@ -44,23 +44,23 @@ fn read(text: &[u8], base: usize) -> (Vec<Game>, Vec<FrameProblem>) {
         game.tags.extend(tags.iter().map(|tag| (tag.name.to_vec(), tag.value.to_vec(), base + tag.offset)));
         loop {
             let token = reader.next_token();
-            assert!(reader.offset() >= offset && reader.offset() <= text.len(), "reading goes forward");
+            assert!(reader.offset() >= offset && reader.offset() <= text.len(), "the reader advances");
             offset = reader.offset();
             game.tokens.push(format!("{token:?}"));
             assert!(game.tokens.len() <= text.len() + 1, "a game ends");
             if matches!(token, Token::End | Token::Result(_)) {
                 break;
             }
-            assert_ne!(token, Token::NextGame, "the next game is none of this one's tokens");
+            assert_ne!(token, Token::NextGame, "reading a game does not reach the next one");
         }
         while let Some(annotation) = reader.trailing() {
-            assert!(reader.offset() > offset && reader.offset() <= text.len(), "reading goes forward");
+            assert!(reader.offset() > offset && reader.offset() <= text.len(), "the reader advances");
             offset = reader.offset();
             game.tokens.push(shown(&annotation, text));
         }
         game.end = base + reader.offset();
         games.push(game);
-        assert!(games.len() <= text.len(), "the text ends");
+        assert!(games.len() <= text.len(), "the games end");
     }
     let moved = |problem: FrameProblem| match problem {
         FrameProblem::UnclosedTag { offset } => FrameProblem::UnclosedTag { offset: base + offset },

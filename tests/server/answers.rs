@@ -6,7 +6,7 @@ use crate::command::{Run, command};
 use crate::server::serving::Serving;
 
 fn printed(server: &Serving, arguments: &[&str]) -> Value {
-    let run = Run::of(command(server.directory.path(), arguments).output().expect("it runs"));
+    let run = Run::of(command(server.directory.path(), arguments).output().expect("the program runs"));
     assert_eq!(run.status, 0, "{}", run.stderr);
     serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {}", run.stdout))
 }
@@ -68,7 +68,7 @@ fn the_position_route_gives_moves_and_states() {
     assert_eq!(answer["turn"], "b");
     assert_eq!(answer["line"][2]["san"], "g4");
     let mate =
-        answer["moves"].as_array().unwrap().iter().find(|found| found["san"] == "Qh4#").expect("the mate");
+        answer["moves"].as_array().unwrap().iter().find(|found| found["san"] == "Qh4#").expect("a mate");
     let mated =
         server.json(&format!("/api/position?fen={}", mate["fen"].as_str().unwrap().replace(' ', "%20")));
     assert_eq!(
@@ -100,7 +100,7 @@ fn pages(server: &Serving, query: &str, limit: usize) -> Vec<Value> {
             None => return found,
         }
     }
-    panic!("no end of pages: {query}");
+    panic!("the pages do not end: {query}");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn pages_list_every_game_once_and_in_order() {
     ] {
         let all = pages(&server, query, 500);
         for limit in [1, 3, 7] {
-            assert_eq!(pages(&server, query, limit), all, "{query}, {limit} on a page");
+            assert_eq!(pages(&server, query, limit), all, "{query}, {limit} per page");
         }
     }
     assert_eq!(pages(&server, "", 20).len(), 53);

@@ -230,7 +230,7 @@ fn processor_time_of(server: &Serving, work: impl FnOnce() -> Answer) -> (Durati
     let (took, answer) = timed(work);
     let Some(before) = before else { return (took, answer) };
     std::thread::sleep(Duration::from_millis(100));
-    let after = server.processor_time().expect("it still runs");
+    let after = server.processor_time().expect("a running server");
     (after - before, answer)
 }
 

@@ -25,9 +25,9 @@ impl Limited {
         options.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         options.log = LogFormat::None;
         limit(&mut options);
-        let server = Server::bind(options).expect("it listens");
+        let server = Server::bind(options).expect("a listening server");
         let (address, stopper) = (server.address(), server.stopper());
-        let thread = std::thread::spawn(move || server.run().expect("it serves"));
+        let thread = std::thread::spawn(move || server.run().expect("the server runs"));
         Self { address, stopper, thread: Some(thread), _directory: directory }
     }
 
@@ -54,7 +54,7 @@ impl Limited {
 
     fn metric(&self, name: &str) -> u64 {
         let answer = ask_at(self.connect(), "/metrics");
-        let line = answer.body.lines().find_map(|line| line.strip_prefix(name)).expect("a figure");
+        let line = answer.body.lines().find_map(|line| line.strip_prefix(name)).expect("a metric");
         line.trim().parse().expect("a number")
     }
 }
@@ -103,7 +103,7 @@ fn a_thousand_connections_block_nobody() {
     }
     let figures = server.get("/metrics").body;
     let closed = figures.lines().find_map(|line| line.strip_prefix("pgndex_connections_closed_total "));
-    assert!(closed.expect("a figure").parse::<u64>().expect("a number") >= 50, "{figures}");
+    assert!(closed.expect("a metric").parse::<u64>().expect("a number") >= 50, "{figures}");
     assert!(figures.contains("pgndex_connections 512\n"), "{figures}");
 }
 
@@ -116,8 +116,8 @@ fn an_address_with_all_slots_yields_to_others_at_once() {
         assert_eq!(ask_at(other, "/lichess").status, 200, "{number}");
         crowd.push(server.connect());
     }
-    assert!(is_closed(&mut crowd[0]), "the one that let wait the longest is closed");
-    assert!(!is_closed(crowd.last_mut().expect("one")));
+    assert!(is_closed(&mut crowd[0]), "the longest idle connection is closed");
+    assert!(!is_closed(crowd.last_mut().expect("a connection")));
 }
 
 #[test]

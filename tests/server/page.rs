@@ -41,5 +41,5 @@ fn look_at_page(part: &str) {
         .status()
         .expect("the script runs");
     println!("pictures of the views: {}", pictures.display());
-    assert!(status.success(), "something is wrong on the page");
+    assert!(status.success(), "the page has faults");
 }

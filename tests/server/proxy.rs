@@ -87,12 +87,12 @@ fn all_requests_pass_the_documented_proxy() {
         .arg(server.path("nginx.conf"))
         .current_dir(directory)
         .spawn();
-    let mut nginx = Ending(nginx.expect("it starts"));
+    let mut nginx = Ending(nginx.expect("nginx starts"));
     let listens = (0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(50));
         TcpStream::connect(("127.0.0.1", port)).is_ok()
     });
-    let ended = nginx.0.try_wait().expect("its state");
+    let ended = nginx.0.try_wait().expect("a process");
     assert!(
         listens && ended.is_none(),
         "{}",

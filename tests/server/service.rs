@@ -14,7 +14,7 @@ fn the_documented_unit_is_valid_and_starts_the_server() {
     assert_eq!(unit, include_str!("../../packaging/systemd/pgndex-serve.service"));
     let command = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).expect("a command");
     let ["pgndex", "serve", database, options @ ..] = &command.split(' ').collect::<Vec<_>>()[..] else {
-        panic!("another command: {command}")
+        panic!("unexpected command: {command}")
     };
     let directory = tempfile::tempdir().expect("a directory");
     index(directory.path(), "games.db", &famous_games());
@@ -31,7 +31,7 @@ fn the_documented_unit_is_valid_and_starts_the_server() {
         .args(["verify", "--man=no", "pgndex-serve.service"])
         .current_dir(server.directory.path())
         .output()
-        .expect("it runs");
+        .expect("the program runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && !said.contains("pgndex-serve.service"), "{said}");
 }
@@ -63,12 +63,12 @@ fn the_service_manager_is_notified_of_start_and_end() {
     assert_eq!(hear(), "READY=1");
     // When the service is ready, requests are answered at once.
     let mut address = String::new();
-    BufReader::new(server.stdout.take().expect("its output")).read_line(&mut address).expect("a line");
+    BufReader::new(server.stdout.take().expect("a pipe")).read_line(&mut address).expect("a line");
     let address = address.trim().strip_prefix("http://").expect("an address");
     let stream = std::net::TcpStream::connect(address).expect("a connection");
     assert_eq!(crate::server::serving::ask_at(stream, "/health").status, 200);
     let killed = Command::new("kill").args(["-TERM", &server.id().to_string()]).status();
     assert!(killed.expect("kill runs").success());
     assert_eq!(hear(), "STOPPING=1");
-    assert_eq!(server.wait().expect("it ends").code(), Some(0));
+    assert_eq!(server.wait().expect("an exit status").code(), Some(0));
 }

@@ -29,7 +29,7 @@ static CHECKER: LazyLock<Option<Mutex<Checker>>> = LazyLock::new(|| {
         .stdout(Stdio::piped())
         .spawn()
         .expect("the script runs");
-    let output = BufReader::new(script.stdout.take().expect("its output"));
+    let output = BufReader::new(script.stdout.take().expect("a pipe"));
     Some(Mutex::new(Checker { script, output }))
 });
 
@@ -85,7 +85,7 @@ pub(crate) fn directory_of_famous_games() -> TempDir {
 /// Builds a database from a PGN file.
 pub(crate) fn index(directory: &Path, database: &str, pgn: &Path) {
     let pgn = pgn.to_str().expect("a path");
-    let status = command(directory, &["index", "--quiet", database, pgn]).status().expect("it runs");
+    let status = command(directory, &["index", "--quiet", database, pgn]).status().expect("the program runs");
     assert!(matches!(status.code(), Some(0 | 3)), "{status}");
 }
 
@@ -138,7 +138,7 @@ impl Serving {
     pub(crate) fn spawn(directory: TempDir, command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
+        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
         let address = line.trim().strip_prefix("http://").expect("an address").to_owned();
         Self { directory, child, address, seen: Mutex::default() }
     }
@@ -151,7 +151,7 @@ impl Serving {
     pub(crate) fn end(&mut self) -> Option<i32> {
         let id = self.child.id().to_string();
         Command::new("kill").args(["-TERM", &id]).status().expect("kill runs");
-        self.child.wait().expect("it ends").code()
+        self.child.wait().expect("an exit status").code()
     }
 
     /// The processor time of the server, if the system reports it.
@@ -174,7 +174,7 @@ impl Serving {
             if lines.len() >= count {
                 return lines.iter().map(|line| serde_json::from_str(line).expect("JSON")).collect();
             }
-            assert!(Instant::now() < end, "{count} lines are missing in: {text}");
+            assert!(Instant::now() < end, "fewer than {count} lines in: {text}");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -231,7 +231,7 @@ impl Serving {
         }
         let Some(checker) = &*CHECKER else { return };
         let Checker { script, output } = &mut *checker.lock().expect("no test panicked meanwhile");
-        let input = script.stdin.as_mut().expect("its input");
+        let input = script.stdin.as_mut().expect("a pipe");
         writeln!(input, "{}", json!({ "description": description.body, "seen": seen })).expect("written");
         let mut line = String::new();
         output.read_line(&mut line).expect("a line");

@@ -662,7 +662,7 @@ fn a_second_writer_is_refused_with_the_process_of_the_first() {
     let error = Build::create(&path, BuildOptions::default()).expect_err("busy");
     let text = message(&error, directory.path());
     let (_, since) = text.split_once(" since ").expect("a time");
-    let (since, _) = since.split_once(';').expect("its end");
+    let (since, _) = since.split_once(';').expect("the end of the time");
     let age: i64 = Connection::open_in_memory()
         .and_then(|clock| {
             clock.query_row("SELECT unixepoch('now') - unixepoch(?1)", [since], |row| row.get(0))
@@ -704,7 +704,7 @@ fn crash_while_writing(path: &Path) {
     writer.execute_batch("ROLLBACK").expect("undone");
     drop(writer);
     for (to, from) in &copies {
-        fs::rename(from, to).expect("a copy in place");
+        fs::rename(from, to).expect("a renamed copy");
     }
 }
 

@@ -125,11 +125,11 @@ impl Model {
             Ok(Occurrence::new(PositionKey::from_i64(key), GameId(game), Ply(ply)))
         };
         let occurrences: Vec<_> = query.query_map([], occurrence).unwrap().map(Result::unwrap).collect();
-        assert!(occurrences.is_sorted(), "the table's order");
+        assert!(occurrences.is_sorted(), "rows in the order of the table");
         let mut query = connection.prepare("SELECT game_id, ply, fen FROM game_position").unwrap();
         let position = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
         let positions: Vec<_> = query.query_map([], position).unwrap().map(Result::unwrap).collect();
-        assert!(positions.is_sorted(), "the table's order");
+        assert!(positions.is_sorted(), "rows in the order of the table");
         Self { occurrences: occurrences.into_iter().collect(), positions: positions.into_iter().collect() }
     }
 }
@@ -327,7 +327,7 @@ fn an_aborted_transaction_changes_nothing() {
         let transaction = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
         let root = transaction.root_page("occurrence").unwrap();
         let tree = merge(&transaction, &BTreeSet::new(), &GameSet::default(), &model, 3);
-        assert!(length(&path) > before, "pages were written behind the end");
+        assert!(length(&path) > before, "no page was written after the end of the file");
         if commits {
             // As if a crash or an error occurred after SQLite knew the new trees, but before the commit.
             transaction.finish(vec![(root, tree)]).unwrap();
@@ -485,14 +485,14 @@ fn hidden_indexes_are_restored() {
         let mut loader = BulkLoader::resume(&database, ImportId(1)).unwrap();
         insert(connection, 10 * round);
         loader.hide_indexes(&names).unwrap();
-        assert_eq!(indexed(connection), u32::MAX, "it is not to be seen");
+        assert_eq!(indexed(connection), u32::MAX, "a hidden index cannot be used");
         insert(connection, 10 * round + 1);
         match round {
             1 => drop(loader),
             2 => assert!(loader.finish().is_err()),
             _ => {
                 loader.restore_indexes().unwrap();
-                assert_eq!(indexed(connection), 3, "of the rows added meanwhile it knows nothing");
+                assert_eq!(indexed(connection), 3, "the restored index lacks the rows added meanwhile");
                 names.iter().for_each(|name| loader.rebuild_index(name).unwrap());
                 loader.finish().unwrap();
             }

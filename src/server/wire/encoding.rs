@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn compressed_content_can_be_decompressed() {
         for text in ["e2e4,c7c5,".repeat(300), "1. e4 c5 ".repeat(100_000)] {
-            let packed = packed(text.as_bytes()).expect("it becomes shorter");
+            let packed = packed(text.as_bytes()).expect("a shorter text");
             let mut unpacked = String::new();
             GzDecoder::new(&packed[..]).read_to_string(&mut unpacked).expect("it can be unpacked");
             assert_eq!(unpacked, text);

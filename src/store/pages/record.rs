@@ -294,7 +294,7 @@ mod tests {
         let mut space = vec![0xAA; record.max_length() + 5];
         let length = record.write_at_end(&mut space);
         assert!(length <= record.max_length());
-        assert_eq!(space[..5], [0xAA; 5], "nothing before the room is touched");
+        assert_eq!(space[..5], [0xAA; 5], "bytes before the reserved space are unchanged");
         space.split_off(space.len() - length)
     }
 

@@ -70,7 +70,7 @@ impl Library {
     pub(super) fn preload(&self, command: &mut Command, place: &Path, kind: &str, at: u64) {
         command
             .env("LD_PRELOAD", self.path())
-            .env("FAULT_BELOW", place.canonicalize().expect("a place"))
+            .env("FAULT_BELOW", place.canonicalize().expect("a directory"))
             .env("FAULT_KIND", kind)
             .env("FAULT_AT", at.to_string())
             .env("FAULT_SEED", at.to_string())
@@ -117,7 +117,7 @@ fn fail(ways: &[Operation], points: &Points) {
                 }
             }
             println!(
-                "{way:?}, {fault:?} at changes of {changes}: {before} databases were as before, {after} complete"
+                "{way:?}, {fault:?} at changes of {changes}: {before} databases unchanged, {after} complete"
             );
             assert!(before > 0);
         }

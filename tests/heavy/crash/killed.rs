@@ -33,9 +33,9 @@ fn kill(way: Operation, kills: u32, times: usize) {
     }
     println!(
         "{way:?}: {kills} runs of {duration:?}, {killed} killed before their end; {with_log} left a write-ahead log; \
-         then {before} databases were as before, {after} complete"
+         then {before} databases were unchanged, {after} complete"
     );
-    assert!(killed >= kills / 3 && before > 0, "killed too late");
+    assert!(killed >= kills / 3 && before > 0, "too few runs were killed before their end");
 }
 
 /// Returns whether the run was killed before it had finished.
@@ -44,7 +44,7 @@ fn kill_after(scenario: &Scenario, place: &Path, delay: Duration) -> bool {
         scenario.command(place).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a process");
     std::thread::sleep(delay);
     process.kill().expect("killed");
-    !process.wait().expect("its end").success()
+    !process.wait().expect("an exit status").success()
 }
 
 #[test]

@@ -49,8 +49,8 @@ impl PausedChange {
             if let Ok(opened) = opened {
                 return (child, opened);
             }
-            assert!(child.try_wait().expect("its state").is_none(), "it has ended before change {at}");
-            assert!(began.elapsed() < LONG, "it does not come to change {at}");
+            assert!(child.try_wait().expect("a process").is_none(), "the command ended before change {at}");
+            assert!(began.elapsed() < LONG, "the command does not reach change {at}");
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -92,17 +92,17 @@ fn a_stopped_copy_leaves_nothing() {
     fs::remove_file(place.join("copy.db")).expect("removed");
     for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
         let (mut child, held) = gate.pause_at(backup(), place, changes / 2);
-        let half = fs::metadata(place.join(".copy.db.pgndex-tmp")).expect("half a copy").len();
+        let half = fs::metadata(place.join(".copy.db.pgndex-tmp")).expect("an incomplete copy").len();
         assert!(half > 0 && half < fs::metadata(place.join("x.db")).expect("a database").len(), "{half}");
         send(signal, &child);
-        let mut said = BufReader::new(child.stderr.take().expect("what it says"));
+        let mut said = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut line = String::new();
         said.read_line(&mut line).expect("a line");
         assert!(line.starts_with("pgndex: note: stopping"), "{line}");
         drop(held);
         let mut rest = String::new();
         said.read_line(&mut rest).expect("a line");
-        assert_eq!(child.wait().expect("its end").code(), Some(status), "{rest}");
+        assert_eq!(child.wait().expect("an exit status").code(), Some(status), "{rest}");
         assert_eq!(rest, "pgndex: error: stopped before the end\n");
         assert_eq!(names(place), before, "{signal}");
     }
@@ -143,7 +143,7 @@ fn watch_stopped_during_an_addition_neither_loses_nor_repeats_games() {
         let mut word = [0; 100];
         while manager.recv(&mut word).map(|length| &word[..length]).expect("a word") != b"STOPPING=1" {}
         drop(held);
-        let output = child.wait_with_output().expect("its end");
+        let output = child.wait_with_output().expect("the output");
         assert_eq!(output.status.code(), Some(0), "{what}: {}", text(&output));
         done(place.path(), &["verify", "--all", "--quiet", "x.db"]);
         let said = String::from_utf8_lossy(&output.stderr);

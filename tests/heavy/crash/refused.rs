@@ -51,7 +51,7 @@ fn limit_files(every: usize) {
         }
         scenario.complete(place.path(), &what);
     }
-    assert!(failed > tried / 3 && done > 0, "{failed} failed, {done} did not");
+    assert!(failed > tried / 3 && done > 0, "{failed} runs failed, {done} succeeded");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn fill_disks(every: usize) {
         assert!(larger.expect("the command mount").success());
         scenario.complete(&disk.0, &what);
     }
-    assert!(failed > 1 && done > 0, "{failed} failed, {done} did not");
+    assert!(failed > 1 && done > 0, "{failed} runs failed, {done} succeeded");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn missing_permissions() {
         assert!(text(&output).contains(expected), "{what}: {}", text(&output));
         scenario.assert_untouched(place.path(), &what);
     }
-    let output = command().expect("as before").output().expect("run");
+    let output = command().expect("a command").output().expect("run");
     assert!(output.status.success(), "{}", text(&output));
     scenario.assert_complete(place.path(), "allowed");
 }

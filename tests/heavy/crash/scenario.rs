@@ -101,7 +101,7 @@ impl Scenario {
         }
         assert_eq!(scenario.examine(scenario.end.path(), "undisturbed"), State::After);
         if way.has_levels() {
-            let counts = [scenario.counts_before().expect("it was there"), scenario.counts_after()];
+            let counts = [scenario.counts_before().expect("a database"), scenario.counts_after()];
             let levels = counts.map(|counts| counts.last().copied());
             assert_eq!(levels, [Some(2), Some(if way == Operation::Optimizing { 1 } else { 2 })]);
         }
@@ -115,7 +115,7 @@ impl Scenario {
             assert_done(&self.command(place.path()).output().expect("run"));
             began.elapsed()
         };
-        (0..3).map(measure).min().expect("some")
+        (0..3).map(measure).min().expect("a duration")
     }
 
     /// A directory with the files before the run.
@@ -185,11 +185,15 @@ impl Scenario {
     pub(crate) fn state(&self, seen: &Connection, what: &str) -> State {
         seen.execute_batch("BEGIN").expect("a transaction");
         let counts = counts(seen);
-        seen.execute_batch("COMMIT").expect("its end");
+        seen.execute_batch("COMMIT").expect("the end of the transaction");
         if counts == self.counts_after() {
             State::After
         } else {
-            assert_eq!(Some(counts), self.counts_before(), "{what}: neither before nor after");
+            assert_eq!(
+                Some(counts),
+                self.counts_before(),
+                "{what}: neither the state before the run nor the one after it"
+            );
             State::Before
         }
     }

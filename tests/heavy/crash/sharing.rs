@@ -21,7 +21,7 @@ fn start(scenario: &Scenario, place: &Path) -> Child {
 fn reader_during(place: &Path) -> Connection {
     wait_for(&place.join("x.db-wal"));
     let reader = open(&place.join(DATABASE));
-    reader.busy_timeout(Duration::from_secs(5)).expect("patience");
+    reader.busy_timeout(Duration::from_secs(5)).expect("a busy timeout");
     reader
 }
 
@@ -32,11 +32,11 @@ fn a_second_writer_is_refused_with_the_process_and_time_of_the_first() {
     let lock = WriterLock::acquire(&place.path().join(DATABASE)).expect("the lock");
     let asked = Instant::now();
     let output = scenario.command(place.path()).output().expect("run");
-    assert!(asked.elapsed() < Duration::from_secs(2), "it waited");
+    assert!(asked.elapsed() < Duration::from_secs(2), "the second writer waited");
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     let (before, rest) = told.split_once(" since ").expect("a time");
     assert!(before.ends_with(&format!("x.db: being written by process {}", std::process::id())), "{told}");
-    let (since, rest) = rest.split_once(';').expect("what to do");
+    let (since, rest) = rest.split_once(';').expect("advice");
     assert_eq!(rest, " wait until it has finished\n");
     let age = format!("SELECT unixepoch('now') - unixepoch('{since}') BETWEEN 0 AND 60");
     assert_eq!(number(&open(&place.path().join(DATABASE)), &age), 1, "{told}");
@@ -54,7 +54,7 @@ fn simultaneous_writers_run_one_at_a_time_or_are_refused() {
         let processes: Vec<Child> = (0..4).map(|_| start(&scenario, place.path())).collect();
         let mut done = 0;
         for process in processes {
-            let output = process.wait_with_output().expect("its end");
+            let output = process.wait_with_output().expect("the output");
             let told = text(&output);
             done += u32::from(output.status.success());
             // A process that has just acquired the lock may not have written its id yet.
@@ -118,9 +118,9 @@ fn a_reader_until_the_end() {
     let reader = reader_during(place.path());
     reader.execute_batch("BEGIN").expect("a transaction");
     let games = number(&reader, GAMES);
-    let output = process.wait_with_output().expect("its end");
+    let output = process.wait_with_output().expect("the output");
     assert!(output.status.success(), "{}", text(&output));
-    assert_eq!(number(&reader, GAMES), games, "it sees what was there before");
+    assert_eq!(number(&reader, GAMES), games, "the reader sees the state before the run");
     let other = open(&path);
     assert_eq!(scenario.state(&other, "another reader"), State::After);
     assert_eq!(scenario.check(place.path(), "a copy"), State::After);
@@ -141,14 +141,14 @@ fn readers_at_any_moment() {
             let database = Database::open_read_only(&place.path().join(DATABASE)).expect("a database");
             match scenario.state(database.connection(), "while games are added") {
                 State::Before if after == 0 => before += 1,
-                State::Before => panic!("{way:?}: back again"),
+                State::Before => panic!("{way:?}: the earlier state after the later one"),
                 State::After => after += 1,
             }
         }
-        let output = process.wait_with_output().expect("its end");
+        let output = process.wait_with_output().expect("the output");
         assert!(output.status.success(), "{way:?}: {}", text(&output));
         assert!(before > 0, "{way:?}");
-        println!("{way:?}: read {before} times before and {after} times after");
+        println!("{way:?}: {before} readers saw the state before the run, {after} the state after it");
         scenario.complete(place.path(), "once more");
     }
 }

@@ -35,7 +35,7 @@ fn stop(way: Operation, stops: u32, times: usize) {
         std::thread::sleep(delay);
         let asked = Instant::now();
         send(signal, &process);
-        let output = process.wait_with_output().expect("its end");
+        let output = process.wait_with_output().expect("the output");
         assert!(asked.elapsed() < SOON, "{what}: {:?}", asked.elapsed());
         if output.status.success() {
             done += 1;
@@ -52,7 +52,7 @@ fn stop(way: Operation, stops: u32, times: usize) {
         scenario.complete(place.path(), &what);
     }
     println!("{way:?}: {stopped} runs were stopped, {done} had finished");
-    assert!(stopped > 0, "asked too late");
+    assert!(stopped > 0, "no run was stopped before its end");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_second_signal_ends_the_run_at_once() {
     std::thread::sleep(Duration::from_millis(200));
     let asked = Instant::now();
     send("-INT", &process);
-    let Output { status, .. } = process.wait_with_output().expect("its end");
+    let Output { status, .. } = process.wait_with_output().expect("the output");
     assert_eq!(status.code(), Some(130));
     assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
     drop(other);

@@ -107,7 +107,7 @@ fn fuzz(times: f64, only: Option<&str>) {
     }
     match peak_memory() {
         Some(peak) => assert!(peak < MOST_MEMORY, "{} MiB of memory", peak >> 20),
-        None => println!("the system does not tell how much memory was used"),
+        None => println!("the system does not report the memory used"),
     }
 }
 

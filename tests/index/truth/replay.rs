@@ -43,7 +43,7 @@ pub(crate) fn is_consistent(corpus: &Corpus) {
         plies += u64::from(game.plies);
         positions += u64::from(game.plies) + 1;
     }
-    assert!(rows.next().is_none(), "positions of no game");
+    assert!(rows.next().is_none(), "positions without a game");
     let summary = &corpus.summary;
     assert_eq!((summary.games, summary.plies), (corpus.games.len() as u64, plies));
     assert_eq!(summary.positions, positions);
@@ -88,7 +88,7 @@ fn same_occurrences(database: &Connection) -> u64 {
     };
     // In the order of the primary key, without sorting by SQLite, so that rows in the wrong order are noticed.
     let found = read("SELECT key, game_id, ply FROM position_game");
-    assert!(found.is_sorted_by(|a, b| a < b), "position_game is in key order, and no row is there twice");
+    assert!(found.is_sorted_by(|a, b| a < b), "position_game is sorted by key, without duplicate rows");
     let mut expected = read("SELECT key, game_id, ply FROM game_position");
     expected.sort_unstable();
     assert_eq!(found.len(), expected.len());
@@ -101,5 +101,5 @@ fn assert_sound(database: &Connection) {
     let integrity: String = database.query_row("PRAGMA integrity_check", (), |row| row.get(0)).unwrap();
     assert_eq!(integrity, "ok");
     let mut statement = database.prepare("PRAGMA foreign_key_check").unwrap();
-    assert!(!statement.exists(()).unwrap(), "a row refers to one that is not there");
+    assert!(!statement.exists(()).unwrap(), "a row refers to a missing row");
 }

@@ -137,7 +137,10 @@ fn json_fields_and_their_page_agree() {
             .filter_map(|row| row.split(" | ").next())
             .flat_map(|names| names.split('`').skip(1).step_by(2))
         {
-            assert!(object.contains_key(name), "{heading}: there is no {name}, which docs/json.md explains");
+            assert!(
+                object.contains_key(name),
+                "{heading}: docs/json.md explains {name}, which does not exist"
+            );
         }
     }
 }

@@ -26,7 +26,7 @@ impl Style {
             ["0"] => *self = Self::plain(),
             ["38", "5", color] => self.ink = rgb(color),
             ["48", "5", color] => self.paper = Some(rgb(color)),
-            _ => panic!("an escape sequence that the picture does not know: {sequence}"),
+            _ => panic!("unknown escape sequence: {sequence}"),
         }
     }
 }

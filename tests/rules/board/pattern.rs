@@ -221,7 +221,11 @@ fn each_sign_of_a_rank() {
     ];
     for (signs, rank, expected) in cases {
         assert_eq!(rank_matches(signs, rank), expected, "{signs} {rank}");
-        assert_eq!(rank_fits(signs.as_bytes(), &squares(rank)), expected, "the twin: {signs} {rank}");
+        assert_eq!(
+            rank_fits(signs.as_bytes(), &squares(rank)),
+            expected,
+            "the simple matcher: {signs} {rank}"
+        );
     }
 }
 

@@ -43,7 +43,10 @@ fn is_quick(row: &[String]) -> bool {
 fn quick_perft() {
     let rows: Vec<_> = rows("perft.tsv").into_iter().filter(|(_, row)| is_quick(row)).collect();
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-    assert!(rows.iter().any(|(_, row)| row[0] == start && row[1] == "5"), "to depth 5 from the start");
+    assert!(
+        rows.iter().any(|(_, row)| row[0] == start && row[1] == "5"),
+        "the quick rows include depth 5 from the start position"
+    );
     count(rows);
 }
 

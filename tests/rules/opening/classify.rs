@@ -112,10 +112,7 @@ fn openings_of_the_famous_games_agree_with_python_chess() {
     let found = Indexed::new(games, OpeningBook::built_in()).openings("\t");
     assert_eq!(found.len(), expected.len());
     for (game, (found, expected)) in (1..).zip(found.iter().zip(expected)) {
-        assert_eq!(
-            found, expected,
-            "game {game}; tests/data/openings.py tells how the expected names were made"
-        );
+        assert_eq!(found, expected, "game {game}; tests/data/openings.py makes the expected names");
     }
     assert!(found.iter().filter(|opening| !opening.is_empty()).count() > 50);
 }

@@ -209,7 +209,7 @@ fn the_built_in_list_has_all_codes_and_no_duplicate_positions() {
     let book = OpeningBook::built_in();
     let text = fs::read_to_string(own_list()).expect("the list");
     let lines = text.lines().filter(|line| !line.starts_with('#')).count();
-    assert_eq!(book.len(), lines - 1, "a position stands there twice");
+    assert_eq!(book.len(), lines - 1, "a position occurs twice");
     let mut codes: Vec<&str> = book.iter().map(|(_, named)| &*named.opening.eco).collect();
     assert!(codes.is_sorted(), "by code");
     codes.dedup();
@@ -224,7 +224,7 @@ fn the_built_in_list_comes_from_that_of_lichess() {
     let table = example::table(&lichess).expect("a table");
     let ours = fs::read_to_string(own_list()).expect("the list");
     let other = table.lines().zip(ours.lines()).find(|(made, ours)| made != ours);
-    assert_eq!(other, None, "made by examples/openings.rs, and committed");
+    assert_eq!(other, None, "run examples/openings.rs, and commit its output");
     assert_eq!(table.len(), ours.len());
 }
 

@@ -157,7 +157,7 @@ mod tests {
         }
         fs::write(place.join("empty.pgn"), "").unwrap();
         let mut folder = Folder::default();
-        assert_eq!(names(&folder.scan(place, HOUR).unwrap().ready), [""; 0], "they are new");
+        assert_eq!(names(&folder.scan(place, HOUR).unwrap().ready), [""; 0], "the files are new");
         assert_eq!(folder.settling(), 2);
         let ready = folder.scan(place, Duration::ZERO).unwrap().ready;
         assert_eq!(names(&ready), ["a.pgn", "b.pgn.zst"]);
