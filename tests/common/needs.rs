@@ -35,11 +35,11 @@ pub(crate) fn skip(what: impl Display) {
 /// Whether a program can be run.
 #[track_caller]
 pub(crate) fn has_program(name: &str) -> bool {
-    let is_there = Command::new(name).arg("--version").output().is_ok();
-    if !is_there {
+    let is_installed = Command::new(name).arg("--version").output().is_ok();
+    if !is_installed {
         skip(format_args!("there is no program {name}"));
     }
-    is_there
+    is_installed
 }
 
 /// A Python that can run this code. The result is cached for each code.
@@ -88,11 +88,11 @@ fn shared_in(named: Option<PathBuf>, beside: PathBuf, path: &str) -> Option<Path
         return None;
     }
     let path = root.join(path);
-    let is_there = path.exists();
-    if !is_there {
+    let exists = path.exists();
+    if !exists {
         skip(format_args!("there is no {}", path.display()));
     }
-    is_there.then_some(path)
+    exists.then_some(path)
 }
 
 /// The decompressed contents of a file; the program `zstd` decompresses it.

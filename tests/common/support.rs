@@ -305,28 +305,28 @@ fn assert_counts_agree(database: &Connection, summary: &Summary) {
         FROM source LEFT JOIN games USING (source_id) LEFT JOIN problems USING (source_id)
             LEFT JOIN duplicates USING (source_id)
         ORDER BY 1";
-    let told = "SELECT source_id, games, plies, problems, duplicates FROM source ORDER BY 1";
-    assert_eq!(lines(database, told), lines(database, counted));
+    let stored = "SELECT source_id, games, plies, problems, duplicates FROM source ORDER BY 1";
+    assert_eq!(lines(database, stored), lines(database, counted));
     assert_eq!(
         number(database, "SELECT sum(problems) FROM import"),
         number(database, "SELECT count(*) FROM problem")
     );
-    let told: Vec<String> = summary
+    let stored: Vec<String> = summary
         .duplicates
         .iter()
         .filter(|&(_, count)| count > 0)
         .map(|(kind, count)| format!("{kind}|{count}"))
         .collect();
     let counted = "SELECT kind, count(*) FROM duplicate GROUP BY 1 ORDER BY kind <> 'same', kind";
-    assert_eq!(told, lines(database, counted));
-    let mut told: Vec<String> = summary
+    assert_eq!(stored, lines(database, counted));
+    let mut stored: Vec<String> = summary
         .problems
         .iter()
         .map(|(severity, kind, count)| format!("{}|{kind}|{count}", severity.as_str()))
         .collect();
-    told.sort();
+    stored.sort();
     let counted = "SELECT severity, kind, count(*) FROM problem GROUP BY 1, 2 ORDER BY 1, 2";
-    assert_eq!(told, lines(database, counted));
+    assert_eq!(stored, lines(database, counted));
 }
 
 /// Asserts that ids are 1, 2, 3 … and follow the order of the input, and that each player has a game.

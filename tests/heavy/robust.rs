@@ -244,8 +244,9 @@ fn check_texts(size: usize, most_time: Duration) {
         } else {
             (0, 0)
         };
-        let told = format!("{}: status {status}, {found:?}, {} MiB, {elapsed:?}", text.name, memory >> 20);
-        println!("{told}");
+        let reported =
+            format!("{}: status {status}, {found:?}, {} MiB, {elapsed:?}", text.name, memory >> 20);
+        println!("{reported}");
         let expected = (text.expected)(size);
         if !matches!(status, 0 | 3)
             || (expected.0 >= 0 && found != expected)
@@ -253,7 +254,7 @@ fn check_texts(size: usize, most_time: Duration) {
             || memory > MOST_MEMORY
             || elapsed > most_time
         {
-            wrong.push(format!("{told}, not {expected:?}"));
+            wrong.push(format!("{reported}, not {expected:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

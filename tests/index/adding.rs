@@ -256,8 +256,8 @@ fn nothing_is_added_if_the_counts_are_inconsistent() {
     let changed = changed(&added, &delete.concat());
     let before = number(&changed, "SELECT count(*) FROM game");
     drop(changed);
-    let told = message(&run(&added, &files[1..], &options).expect_err("refused"));
-    assert!(told.contains("`pgndex repair` makes the tables consistent again"), "{told}");
+    let reported = message(&run(&added, &files[1..], &options).expect_err("refused"));
+    assert!(reported.contains("`pgndex repair` makes the tables consistent again"), "{reported}");
     repair(&added, &options, &Progress::default()).expect("repaired");
     let summary = run(&added, &files[1..], &options).expect("added");
     let database = open(&added);
@@ -341,12 +341,12 @@ fn check_growth(text: &[u8], cuts: &[usize]) -> Connection {
     assert_equal(&added, &at_once, &BY_OFFSET);
     run(&added, &[&other], &options).expect("added");
     assert_whole(&added);
-    let told = |path: &Path| {
+    let reported = |path: &Path| {
         let query = "SELECT byte_offset, line, game_number, ply, kind FROM problem
                      WHERE source_id IN (SELECT source_id FROM source WHERE path LIKE '%grown.pgn') ORDER BY 1, 2, 3, 4, 5";
         lines(&open(path), query)
     };
-    assert_eq!(told(&added), told(&at_once));
+    assert_eq!(reported(&added), reported(&at_once));
     open(&added)
 }
 

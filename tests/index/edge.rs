@@ -18,7 +18,7 @@ use crate::support::*;
 /// The time limit for all files together.
 const MOST_TIME: Duration = Duration::from_secs(300);
 /// The maximum number of runs of equal values that are listed one by one.
-const MOST_TOLD: usize = 40;
+const MOST_LISTED: usize = 40;
 
 /// All files below a directory, sorted.
 fn files(directory: &Path) -> Vec<PathBuf> {
@@ -88,15 +88,15 @@ fn list(words: &[String]) -> String {
         .chunk_by(|a, b| a == b)
         .map(|run| if run.len() == 1 { run[0].clone() } else { format!("{}*{}", run.len(), run[0]) })
         .collect();
-    if runs.len() <= MOST_TOLD {
+    if runs.len() <= MOST_LISTED {
         return runs.join(" ");
     }
     let number = |word: &String| word.trim_end_matches(['!', 'x']).parse::<i64>().expect("plies");
-    let mut told = vec![format!("{} games, {} plies", words.len(), words.iter().map(number).sum::<i64>())];
+    let mut listed = vec![format!("{} games, {} plies", words.len(), words.iter().map(number).sum::<i64>())];
     let odd = words.iter().zip(1..).filter(|(word, _)| word.ends_with(['!', 'x']));
     let odd = odd.map(|(word, place)| format!("{place}:{word}"));
-    told.extend(odd);
-    told.join(" ")
+    listed.extend(odd);
+    listed.join(" ")
 }
 
 /// `=` if python-chess plays the same plies to the same positions in all games; otherwise its plies, or the numbers of
@@ -145,7 +145,7 @@ fn readings_of_odd_files_agree_with_the_table() {
     let Some(edge) = shared("edge") else { return };
     let truth = python_chess(&edge.join("TRUTH_pychess.tsv"));
     let table = include_str!("../data/edge.tsv");
-    let mut told: HashMap<&str, Vec<&str>> = table
+    let mut listed: HashMap<&str, Vec<&str>> = table
         .lines()
         .filter(|line| !line.starts_with('#'))
         .map(|line| {
@@ -158,7 +158,7 @@ fn readings_of_odd_files_agree_with_the_table() {
     };
     paths.retain(|path| name(path).ends_with(".pgn") || name(path).ends_with(".pgn.zst"));
     // A rejected file is tried alone, where it causes an error; the others are indexed together.
-    let is_refused = |path: &PathBuf| told.get(name(path).as_str()).is_some_and(|told| told[0] == "-");
+    let is_refused = |path: &PathBuf| listed.get(name(path).as_str()).is_some_and(|listed| listed[0] == "-");
     let (refused, read): (Vec<_>, Vec<_>) = paths.iter().cloned().partition(is_refused);
     for path in &refused {
         let place = directory();
@@ -177,14 +177,14 @@ fn readings_of_odd_files_agree_with_the_table() {
             wrong.push(format!("{file}: not read"));
             continue;
         };
-        let told = told.remove(file.as_str()).unwrap_or_default();
-        let note = told.get(4).copied().unwrap_or_default();
-        if told.len() != 5 || found != told[..4] || (found[3] != "=" && note.is_empty()) {
+        let listed = listed.remove(file.as_str()).unwrap_or_default();
+        let note = listed.get(4).copied().unwrap_or_default();
+        if listed.len() != 5 || found != listed[..4] || (found[3] != "=" && note.is_empty()) {
             wrong.push(format!("{file}\t{}\t{note}", found.join("\t")));
         }
     }
     assert!(wrong.is_empty(), "not as in the table, or without a note:\n{}", wrong.join("\n"));
-    assert!(told.is_empty(), "no such files: {:?}", told.keys());
+    assert!(listed.is_empty(), "no such files: {:?}", listed.keys());
     assert!(found.is_empty(), "no such sources: {:?}", found.keys());
 }
 

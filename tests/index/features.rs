@@ -109,13 +109,13 @@ fn sets_grow_and_shrink_with_their_blocks() {
 fn wrong_sets_are_reported() {
     let indexed = Indexed::new(GAMES);
     let database = indexed.database();
-    let told = |sql: &str| {
+    let reported = |sql: &str| {
         let copy = indexed.directory.path().join("damaged.db");
         fs::copy(&database, &copy).expect("copied");
         Connection::open(&copy).expect("a database").execute_batch(sql).expect("changed");
         findings(&copy)
     };
-    assert_eq!(told("SELECT 1"), []);
+    assert_eq!(reported("SELECT 1"), []);
     for (sql, kind, part) in [
         ("DELETE FROM game_set WHERE kind = 'castling'", Damage::MissingRow, "there is no such set"),
         ("INSERT INTO game_set VALUES (0, 'capture', -1, x'00020200')", Damage::SurplusRow, "none passes"),
@@ -139,9 +139,9 @@ fn wrong_sets_are_reported() {
         ("UPDATE game_set SET sets = 'x' WHERE kind = 'castling'", Damage::Unreadable, "sets of games"),
         ("UPDATE game_set SET kind = 'x' WHERE kind = 'castling'", Damage::Unreadable, "a kind of sets"),
     ] {
-        let told = told(sql);
+        let reported = reported(sql);
         let fits = |(found, text): &(Damage, String)| *found == kind && text.contains(part);
-        assert!(told.iter().any(fits), "{sql}: {told:?}");
+        assert!(reported.iter().any(fits), "{sql}: {reported:?}");
     }
 }
 
@@ -342,7 +342,7 @@ fn ask(database: &Path, count: usize, seed: u64) -> usize {
         plies.sort_unstable();
         let steps: Vec<Step> = plies.iter().map(|&ply| game[ply].step(chance)).collect();
         let moves = steps.iter().any(|step| step.description.played.is_some());
-        let told = format!("question {question} of seed {seed}: {steps:?}");
+        let reported = format!("question {question} of seed {seed}: {steps:?}");
         let target = FindTarget::Sequence(PositionSequence::new(steps, chance.is(25), chance.is(25)).into());
         let filter = GameFilter { plies_min: chance.is(20).then_some(60), ..GameFilter::default() };
         let lines = if !moves && chance.is(20) { Lines::All } else { Lines::Main };
@@ -360,18 +360,18 @@ fn ask(database: &Path, count: usize, seed: u64) -> usize {
         let expected = answer(&none, &find);
         for database in [&with, &some] {
             let (hits, all) = answer(database, &FindQuery { database, ..find });
-            assert_eq!(hits, expected.0, "{told}");
+            assert_eq!(hits, expected.0, "{reported}");
             // The total may be unknown if it would take a scan of the whole database.
             let is_known = |all| all != AllHits::Unknown;
             assert!(
                 all == expected.1 || is_known(all) != is_known(expected.1),
-                "{told}: {all:?} {expected:?}"
+                "{reported}: {all:?} {expected:?}"
             );
             if let AllHits::Games(games) = all {
                 let mut found: Vec<u32> = hits.iter().map(|&(game, ..)| game).collect();
                 found.sort_unstable();
                 found.dedup();
-                assert_eq!(games, found.len() as u64, "{told}");
+                assert_eq!(games, found.len() as u64, "{reported}");
             }
         }
         found += usize::from(expected.0.len() > 1);

@@ -58,7 +58,7 @@ fn all_options() -> Vec<IndexOptions> {
 }
 
 /// Rows about the file other than its games, identified by byte offsets.
-const TOLD: [&str; 3] = [
+const FILE_ROWS: [&str; 3] = [
     "SELECT byte_offset, line, column_number, game_number, game_id IS NULL, ply, token, kind, severity, message
      FROM problem ORDER BY 1, game_number, kind",
     "SELECT d.byte_offset, d.byte_length, line, game_number, kind, d.game_id IS NULL, g.byte_offset
@@ -102,7 +102,7 @@ impl Growth {
         println!("{what}");
         assert_whole(&self.database());
         assert_equal(&self.database(), once, &BY_OFFSET);
-        assert_equal(&self.database(), once, &TOLD);
+        assert_equal(&self.database(), once, &FILE_ROWS);
     }
 }
 
@@ -269,12 +269,12 @@ fn duplicates_of_a_skipped_game() {
     let options = IndexOptions { duplicates: Duplicates::Skip, ..skipping() };
     let all = ["cut.pgn", "same.pgn", "short.pgn", "long.pgn"].map(path);
     run(&target, &all, &options).expect("indexed");
-    let told = "SELECT source_id, kind, game_id, original_id FROM duplicate ORDER BY 1";
-    assert_eq!(lines(&open(&target), told), ["2|same|-|1", "3|prefix|2|1"]);
+    let reported = "SELECT source_id, kind, game_id, original_id FROM duplicate ORDER BY 1";
+    assert_eq!(lines(&open(&target), reported), ["2|same|-|1", "3|prefix|2|1"]);
     fs::write(path("cut.pgn"), with(&format!("{SICILIAN} 12. h4 Ke3 0-1\n"))).expect("written");
     run(&target, &all, &options).expect("added");
     assert_whole(&target);
-    assert_eq!(lines(&open(&target), told), ["2|cut|-|-", "3|prefix|2|3"]);
+    assert_eq!(lines(&open(&target), reported), ["2|cut|-|-", "3|prefix|2|3"]);
 }
 
 #[test]

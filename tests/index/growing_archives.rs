@@ -12,7 +12,7 @@ use crate::index::inputs::text;
 use crate::support::*;
 
 /// Rows about the file other than its games.
-const TOLD: [&str; 2] = [
+const FILE_ROWS: [&str; 2] = [
     "SELECT byte_offset, line, column_number, game_number, game_id IS NULL, ply, token, kind, severity, message
      FROM problem ORDER BY 1, game_number, kind",
     "SELECT sum(games), sum(plies), sum(problems) FROM source",
@@ -107,7 +107,7 @@ fn only_the_new_games_of_growing_archives_are_read() {
             }
         }
         place.assert_like(&once, what);
-        assert_equal(&place.database(), &once, &TOLD);
+        assert_equal(&place.database(), &once, &FILE_ROWS);
         let readings = lines(&open(&place.database()), "SELECT first_byte, bytes FROM source");
         assert_eq!(readings.len(), 6, "{what}");
         assert_eq!(readings[3], format!("{}|{}", cuts[2], cuts[3]), "{what}");
@@ -181,8 +181,8 @@ fn the_rest_of_a_cut_archive_is_read_when_it_is_complete() {
         let rest = place.add(&archive, &options());
         assert!(rest.games < 40 && rest.damaged.is_empty() && first_byte(&place) > 10_000, "{what}");
         place.assert_like(&once, what);
-        let told = "SELECT count(*) FROM source WHERE indexed_at IS NULL";
-        assert_eq!(place.number(told), 1, "{what}");
+        let reported = "SELECT count(*) FROM source WHERE indexed_at IS NULL";
+        assert_eq!(place.number(reported), 1, "{what}");
     }
 }
 
@@ -216,37 +216,37 @@ fn a_changed_file_is_read_as_new_and_reported() {
     let name = place.file().display().to_string();
     let skip = IndexOptions { duplicates: Duplicates::Skip, ..options() };
     let games = place.add(text, &skip).games;
-    let told = |summary: Summary| {
-        summary.rewritten.iter().map(|told| told.replace(&name, "in.pgn")).collect::<String>()
+    let reported = |summary: Summary| {
+        summary.rewritten.iter().map(|reported| reported.replace(&name, "in.pgn")).collect::<String>()
     };
     let (half, shorter) = (&text[..20_000], format!("20000 bytes of text instead of {}", text.len()));
     let skipped = "and is read as a new file; games already in the database are skipped as duplicates";
     assert_eq!(
-        told(place.add(half, &skip)),
+        reported(place.add(half, &skip)),
         format!("in.pgn has changed since it was indexed ({shorter}) {skipped}")
     );
-    assert_eq!(told(place.add(gzip(text, 1000), &skip)), "", "known");
+    assert_eq!(reported(place.add(gzip(text, 1000), &skip)), "", "known");
     let other = [b"[Event \"other\"]\n\n1. a3 *\n\n", text].concat();
-    let other_told = format!("in.pgn has changed since it was indexed (it begins differently) {skipped}");
-    assert_eq!(told(place.add(zstd_frames(&other, 1000), &skip)), other_told);
+    let other_reported = format!("in.pgn has changed since it was indexed (it begins differently) {skipped}");
+    assert_eq!(reported(place.add(zstd_frames(&other, 1000), &skip)), other_reported);
     assert_eq!(
-        told(place.add(&other[3..], &skip)),
-        other_told.replace(
+        reported(place.add(&other[3..], &skip)),
+        other_reported.replace(
             "it begins differently",
             &format!("{} bytes of text instead of {}", other.len() - 3, other.len())
         )
     );
-    let kept = told(place.add(zstd_frames(&other[4..40], 7), &options()));
+    let kept = reported(place.add(zstd_frames(&other[4..40], 7), &options()));
     assert!(
         kept.ends_with(" and is read as a new file; games already in the database are added once more"),
         "{kept}"
     );
     // A text that begins with the latest reading is a growth of it.
-    assert_eq!(told(place.add(&other[4..], &skip)), "");
+    assert_eq!(reported(place.add(&other[4..], &skip)), "");
     assert_whole(&place.database());
     let kept_games = "SELECT count(*) FROM game WHERE status = 'ok'";
     assert!(place.number(kept_games) >= games, "{games}");
     // An emptied file has changed. When it is filled again, it counts as a growth of the empty text.
-    assert_eq!(told(place.add(b"", &skip)).matches("(0 bytes of text").count(), 1);
-    assert_eq!(told(place.add(b"1. e4 *\n", &skip)), "");
+    assert_eq!(reported(place.add(b"", &skip)).matches("(0 bytes of text").count(), 1);
+    assert_eq!(reported(place.add(b"1. e4 *\n", &skip)), "");
 }

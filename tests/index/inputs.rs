@@ -382,20 +382,20 @@ fn games_before_the_damage_of_an_archive_are_kept() {
             let spoilt = if how == "cut" { 1 } else { 500 };
             assert!(number(&database, whole) >= summary.games - spoilt, "{what} {how}");
             assert_eq!(lines(&database, "SELECT indexed_at, digest IS NULL FROM source"), ["-|0"]);
-            let told = messages(&target);
+            let reported = messages(&target);
             let place = "SELECT count(*) FROM problem JOIN source USING (source_id)
                 WHERE kind = 'damaged-archive' AND byte_offset = bytes AND line > 4 * 1000";
-            assert_eq!((number(&database, place), told.len()), (1, 1), "{what} {how}: {told:?}");
-            let at = told[0].split("damaged near byte ").nth(1).and_then(|rest| rest.split(' ').next());
+            assert_eq!((number(&database, place), reported.len()), (1, 1), "{what} {how}: {reported:?}");
+            let at = reported[0].split("damaged near byte ").nth(1).and_then(|rest| rest.split(' ').next());
             let at: usize = at.and_then(|at| at.parse().ok()).expect("an offset");
-            assert!(at > archive.len() / 2 && at <= archive.len(), "{what} {how}: {told:?}");
+            assert!(at > archive.len() / 2 && at <= archive.len(), "{what} {how}: {reported:?}");
             let end = ": it ends too early. Download the file again, or make it again. The games before this place are kept";
-            assert!(how == "flipped" || told[0].ends_with(end), "{what}: {told:?}");
+            assert!(how == "flipped" || reported[0].ends_with(end), "{what}: {reported:?}");
             // As long as the archive does not change, it has nothing new, whatever the chunk size.
             let other = IndexOptions { overwrite: false, chunk_size: 100, memory: 0, ..options.clone() };
             let again = run(&target, &[&input], &other).unwrap();
             assert_eq!((again.known_sources, again.games), (1, 0), "{what} {how}");
-            assert_eq!(messages(&target), told, "{what} {how}");
+            assert_eq!(messages(&target), reported, "{what} {how}");
         }
     }
 }
@@ -495,8 +495,8 @@ fn check_archive_made_to_fill_disks(size: usize) {
     fs::write(&input, encoder.finish().unwrap()).unwrap();
     let summary: Summary = run(&target, &[&input], &options()).unwrap();
     assert_eq!(summary.games, GAMES.matches("[Event \"").count() as u64 - 1);
-    let told = messages(&target);
-    assert!(told.len() == 1 && told[0].contains("no game begins in"), "{told:?}");
+    let reported = messages(&target);
+    assert!(reported.len() == 1 && reported[0].contains("no game begins in"), "{reported:?}");
 }
 
 #[test]
@@ -546,7 +546,10 @@ fn archives_whose_files_overlap() {
     fs::write(&input, archive).unwrap();
     let summary = run(&target, &[&input], &options()).unwrap();
     assert_eq!(summary.games, 2);
-    let told = &summary.unreadable;
-    assert!(told.len() == 1 && told[0].contains("in.zip: damaged: it has files that overlap"), "{told:?}");
-    assert!(told[0].contains("not read: 1"), "{told:?}");
+    let reported = &summary.unreadable;
+    assert!(
+        reported.len() == 1 && reported[0].contains("in.zip: damaged: it has files that overlap"),
+        "{reported:?}"
+    );
+    assert!(reported[0].contains("not read: 1"), "{reported:?}");
 }

@@ -139,7 +139,7 @@ fn positions_without_a_pending_row_are_answered_like_others() {
     run(&once, &files, &options).expect("indexed");
     let rows = "SELECT * FROM visited_position ORDER BY key";
     let all = lines(&open(&once), rows);
-    let mut there = Vec::new();
+    let mut existing = Vec::new();
     for through_sql in [false, true] {
         let added = directory.path().join(format!("added {through_sql}.db"));
         for (number, file) in files.iter().enumerate() {
@@ -154,10 +154,10 @@ fn positions_without_a_pending_row_are_answered_like_others() {
         let found = lines(&open(&added), rows);
         assert!(found.iter().all(|row| all.contains(row)));
         if through_sql {
-            assert_eq!(found, there);
+            assert_eq!(found, existing);
         }
-        there = found;
-        assert!(there.len() < all.len(), "{} of {}", there.len(), all.len());
+        existing = found;
+        assert!(existing.len() < all.len(), "{} of {}", existing.len(), all.len());
         let without = format!(
             "SELECT count(*) FROM (SELECT 1 FROM occurrence WHERE key NOT IN (SELECT key FROM visited_position)
              GROUP BY key, level HAVING count(DISTINCT game_id) >= {THRESHOLD})"

@@ -239,7 +239,8 @@ fn unreadable_sources() {
     );
     let root = format!("{}/", directory.path().display());
     let found: Vec<String> = found.iter().map(|line| line.replace(&root, "")).collect();
-    let told = |name: &str, message: &str| format!("unreadable-source|1|0|-|-|{name}|-|-|{name}: {message}");
+    let reported =
+        |name: &str, message: &str| format!("unreadable-source|1|0|-|-|{name}|-|-|{name}: {message}");
     let cut = |bytes: u32| {
         format!(
             "damaged near byte {bytes} of the file, after 0 bytes of text: it ends too early. Download the file again, or make it again"
@@ -248,18 +249,18 @@ fn unreadable_sources() {
     assert_eq!(
         found,
         [
-            told("missing.pgn", "no such file or directory; check the path"),
-            told("a.pgn", &cut(6)),
-            told("b.pgn", &cut(4)),
-            told("c.pgn", &cut(7)),
-            told(
+            reported("missing.pgn", "no such file or directory; check the path"),
+            reported("a.pgn", &cut(6)),
+            reported("b.pgn", &cut(4)),
+            reported("c.pgn", &cut(7)),
+            reported(
                 "d.pgn",
                 "damaged: it is cut off: the table of contents at its end is missing. Download the file again, or make it again"
             ),
-            told("e.pgn", "an SQLite database, not PGN text; give PGN files"),
-            told("f.pgn", "an xz archive, not PGN text; unpack it first (xz -d)"),
-            told("g.pgn", "no such file or directory; check the path"),
-            told("/dev/null", "neither a file nor a directory; give a PGN file"),
+            reported("e.pgn", "an SQLite database, not PGN text; give PGN files"),
+            reported("f.pgn", "an xz archive, not PGN text; unpack it first (xz -d)"),
+            reported("g.pgn", "no such file or directory; check the path"),
+            reported("/dev/null", "neither a file nor a directory; give a PGN file"),
         ]
     );
 }

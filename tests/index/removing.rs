@@ -45,7 +45,7 @@ struct Collection {
     /// The games of each file.
     files: BTreeMap<String, Vec<String>>,
     /// The files in the database, in the order in which they were added, and the indexes of their removed games.
-    there: Vec<(String, BTreeSet<usize>)>,
+    indexed: Vec<(String, BTreeSet<usize>)>,
     options: IndexOptions,
 }
 
@@ -55,7 +55,7 @@ impl Collection {
         for (name, games) in &files {
             fs::write(directory.path().join(name), games.concat()).expect("written");
         }
-        Self { directory, files, there: Vec::new(), options }
+        Self { directory, files, indexed: Vec::new(), options }
     }
 
     fn database(&self) -> PathBuf {
@@ -64,7 +64,7 @@ impl Collection {
 
     fn add(&mut self, name: &str) {
         run(&self.database(), &[self.directory.path().join(name)], &self.options).expect("indexed");
-        self.there.push((name.to_owned(), BTreeSet::new()));
+        self.indexed.push((name.to_owned(), BTreeSet::new()));
     }
 
     fn remove(&self, removal: &Removal) -> RemovalSummary {
@@ -73,7 +73,7 @@ impl Collection {
 
     fn remove_file(&mut self, name: &str) {
         self.remove(&Removal::Sources(vec![self.directory.path().join(name)]));
-        self.there.retain(|(there, _)| there != name);
+        self.indexed.retain(|(indexed, _)| indexed != name);
     }
 
     /// Removes games by their ids.
@@ -87,7 +87,7 @@ impl Collection {
             let (file, round) = found[0].split_once('|').expect("two columns");
             let at = self.files[file].iter().position(|text| text.contains(&format!("[Round \"{round}\"]")));
             let (_, gone) =
-                self.there.iter_mut().find(|(there, _)| there == file).expect("a file in the database");
+                self.indexed.iter_mut().find(|(indexed, _)| indexed == file).expect("a file in the database");
             gone.insert(at.expect("one of its games"));
         }
         drop(database);
@@ -103,7 +103,7 @@ impl Collection {
         assert!(report.is_sound() && report.sources_other == 0, "{what}: {report:#?}");
         let fresh = directory_for(0);
         let mut paths = Vec::new();
-        for (name, gone) in &self.there {
+        for (name, gone) in &self.indexed {
             let games = self.files[name].iter().enumerate();
             let left: String =
                 games.filter(|(index, _)| !gone.contains(index)).map(|(_, game)| &**game).collect();
@@ -198,9 +198,9 @@ fn add_and_remove(seed: u64, steps: usize, check_every: usize, (through_sql, opt
     }
     for step in 1..=steps {
         let name = &names[numbers.below(names.len())];
-        let is_there = collection.there.iter().any(|(there, _)| there == name);
+        let is_in_database = collection.indexed.iter().any(|(indexed, _)| indexed == name);
         let games: Vec<u32> = column(&open(&collection.database()), "SELECT game_id FROM game ORDER BY 1");
-        if !is_there {
+        if !is_in_database {
             collection.add(name);
         } else if numbers.below(3) == 0 || games.is_empty() {
             collection.remove_file(name);

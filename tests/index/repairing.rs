@@ -105,7 +105,7 @@ fn games_deleted_through_sql() {
         place.change(change);
         assert!(!place.verify().is_sound());
         let files = [place.path("a.pgn")];
-        let told = [
+        let reported = [
             message(&run(&place.database(), &files, &place.options).expect_err("refused")),
             message(
                 &remove(
@@ -117,8 +117,8 @@ fn games_deleted_through_sql() {
                 .expect_err("refused"),
             ),
         ];
-        for told in told {
-            assert!(told.contains("but its sources and runs say"), "{told}");
+        for reported in reported {
+            assert!(reported.contains("but its sources and runs say"), "{reported}");
         }
         place.repair();
         place.assert_sound();
@@ -220,11 +220,11 @@ fn games_kept_by_a_trigger_are_reported() {
     let place = Workspace::new();
     place.change("CREATE TRIGGER keep BEFORE DELETE ON game BEGIN SELECT RAISE(IGNORE); END");
     let games = vec![GameId(2)];
-    let told = remove(&place.database(), &Removal::Games(games), &place.options, &Progress::default());
-    let told = message(&told.expect_err("a trigger"));
+    let reported = remove(&place.database(), &Removal::Games(games), &place.options, &Progress::default());
+    let reported = message(&reported.expect_err("a trigger"));
     assert!(
-        told.contains("a trigger of the table game prevents the removal of games; nothing was changed"),
-        "{told}"
+        reported.contains("a trigger of the table game prevents the removal of games; nothing was changed"),
+        "{reported}"
     );
     place.change("DROP TRIGGER keep");
     place.assert_sound();
@@ -244,9 +244,9 @@ fn others_cannot_write_during_a_repair() {
     assert_eq!(refused.sqlite_error_code(), Some(rusqlite::ErrorCode::DatabaseBusy));
     drop(build);
     other.execute_batch(&format!("BEGIN IMMEDIATE; {write}")).expect("written");
-    let told = repair(&place.database(), &place.options, &Progress::default())
+    let reported = repair(&place.database(), &place.options, &Progress::default())
         .expect_err("the database is being written to");
-    assert!(message(&told).contains("another program"), "{}", message(&told));
+    assert!(message(&reported).contains("another program"), "{}", message(&reported));
     other.execute_batch("COMMIT").expect("committed");
     place.repair();
     assert_eq!(count(&place.database(), "setting WHERE name = 'mine'"), 1);

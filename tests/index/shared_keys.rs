@@ -60,10 +60,10 @@ fn text(number: usize, (start, moves, result, rating): &Game) -> String {
 }
 
 /// The result of `explore`: results, games without one, moves, and the best-rated and latest games.
-type Told = ([u32; 3], u64, BTreeMap<u32, u64>, Vec<u32>, Vec<u32>);
+type Explored = ([u32; 3], u64, BTreeMap<u32, u64>, Vec<u32>, Vec<u32>);
 
 /// The same counts by plain SQL over the games with this FEN.
-fn counted(database: &Connection, fen: &str) -> Told {
+fn counted(database: &Connection, fen: &str) -> Explored {
     let sql = "SELECT game_id, move_code, result, white_elo + black_elo, date
         FROM (SELECT game_id, ifnull(max(ply) FILTER (WHERE move_code IS NOT NULL), max(ply)) AS ply
               FROM position_game AS o CROSS JOIN game_position USING (game_id, ply)
@@ -93,7 +93,7 @@ fn counted(database: &Connection, fen: &str) -> Told {
     (results, unfinished, moves, top, recent)
 }
 
-fn explored(database: &Database, fen: &str) -> Told {
+fn explored(database: &Database, fen: &str) -> Explored {
     let key = position(fen).key();
     let found = database.explore(key, fen, &Selection::default(), ListLengths::MAX.into()).expect("explored");
     let bare = ListLengths::NONE;

@@ -1099,7 +1099,7 @@ fn another_text_at_the_offset_of_a_game_is_reported() {
         let report = place.verify(Sample::All);
         // The findings are about the game, its first move and its annotations.
         assert_eq!(report.findings.total(), 6, "{:#?}", lines(&report));
-        let told: Vec<String> = report.findings.first.iter().map(Finding::to_string).collect();
+        let reported: Vec<String> = report.findings.first.iter().map(Finding::to_string).collect();
         for expected in [
             "game game_id 2: status is ok, expected truncated",
             "game_position game_id 2, ply 0: move_code is ",
@@ -1107,7 +1107,7 @@ fn another_text_at_the_offset_of_a_game_is_reported() {
             "comment game_id 2, line 0, ply 45, number 1: text is Two rooks, ",
             "nag game_id 2, line 0, ply 43, nag 3: nag is 3, expected no such nag",
         ] {
-            assert!(told.iter().any(|line| line.starts_with(expected)), "{expected}: {told:#?}");
+            assert!(reported.iter().any(|line| line.starts_with(expected)), "{expected}: {reported:#?}");
         }
     }
 }

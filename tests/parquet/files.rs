@@ -237,8 +237,8 @@ fn a_sample_over_many_partitions_has_the_requested_size() {
     workspace.run(&["export", "games.db", "--parquet", "tables", "--partition-by", "month"]);
     let replayed = |sample: &str| -> u64 {
         let printed = workspace.stdout_of(&["verify", "--quiet", "--parquet", "tables", "--sample", sample]);
-        let (_, told) = printed.trim_end().rsplit_once("; ").expect("the number of replayed games");
-        told.strip_suffix(" games replayed").expect("games").parse().expect("a number")
+        let (_, reported) = printed.trim_end().rsplit_once("; ").expect("the number of replayed games");
+        reported.strip_suffix(" games replayed").expect("games").parse().expect("a number")
     };
     assert_eq!(replayed("0"), 0);
     assert!((15..30).contains(&replayed("20")), "{}", replayed("20"));

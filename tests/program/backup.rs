@@ -27,9 +27,9 @@ fn existing_files_are_not_replaced_by_accident() {
     let workspace = Workspace::new().indexed(GAMES).with("other", "a text");
     assert_eq!(workspace.run(&["backup", "-q", "games.db", "copy.db"]).status, 0);
     let before = fs::read(workspace.path("copy.db")).unwrap();
-    let told = workspace.failure(&["backup", "games.db", "copy.db"]);
+    let reported = workspace.failure(&["backup", "games.db", "copy.db"]);
     assert_eq!(
-        told,
+        reported,
         "pgndex: error: copy.db: exists already; use --overwrite to replace it, or name another file\n"
             .replace("copy.db", &workspace.path("copy.db").canonicalize().unwrap().to_string_lossy())
     );
@@ -175,8 +175,8 @@ fn a_full_disk_is_reported_with_the_space_needed() {
         let output = command.env("PGNDEX", env!("CARGO_BIN_EXE_pgndex")).output().expect("bash runs");
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    let (status, told) = shell(10 << 10);
-    assert_eq!(status, Some(1), "{told}");
-    assert!(told.contains("no space left to write it (about 31 MiB are needed, and "), "{told}");
+    let (status, reported) = shell(10 << 10);
+    assert_eq!(status, Some(1), "{reported}");
+    assert!(reported.contains("no space left to write it (about 31 MiB are needed, and "), "{reported}");
     assert_eq!(workspace.names(), ["games.db", "games.pgn"]);
 }

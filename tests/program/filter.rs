@@ -127,62 +127,62 @@ fn two_players_are_on_different_sides() {
 #[test]
 fn at_most_two_players_can_be_given() {
     let sample = sample();
-    let told = |options: &[&str]| {
+    let reported = |options: &[&str]| {
         let run = sample.run(&[&["export", "games.db", "--format", "csv"], options].concat());
         assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{options:?}");
         run.stderr
     };
-    let three = told(&["--player", "a", "--player", "b", "--player", "c"]);
+    let three = reported(&["--player", "a", "--player", "b", "--player", "c"]);
     insta::assert_snapshot!(three, @"
     pgndex: error: a game has two players; give --player twice, or --player and --opponent once each
     ");
-    assert_eq!(told(&["--player", "a", "--player", "b", "--opponent", "c"]), three);
-    insta::assert_snapshot!(told(&["--opponent", "anand"]), @"pgndex: error: --opponent NAME needs --player NAME; give both, or use --player alone for all games of a player");
+    assert_eq!(reported(&["--player", "a", "--player", "b", "--opponent", "c"]), three);
+    insta::assert_snapshot!(reported(&["--opponent", "anand"]), @"pgndex: error: --opponent NAME needs --player NAME; give both, or use --player alone for all games of a player");
 }
 
 #[test]
 fn impossible_filters_are_reported() {
     let sample = sample();
-    let told = |options: &[&str]| {
+    let reported = |options: &[&str]| {
         let run = sample.run(&[&["find", "games.db", "--fen", START], options].concat());
         assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{options:?}");
         run.stderr
     };
-    insta::assert_snapshot!(told(&["--speed", "fast"]), @"
+    insta::assert_snapshot!(reported(&["--speed", "fast"]), @"
     error: invalid value 'fast' for '--speed <SPEED>'
       [possible values: ultraBullet, bullet, blitz, rapid, classical, correspondence]
 
     For more information, try '--help'.
     ");
     for option in ["--time-control", "--termination", "--site", "--opening", "--opponent", "--plies-min"] {
-        told(&["--player", "a", option, ""]);
+        reported(&["--player", "a", option, ""]);
     }
-    told(&["--plies-max", "-1"]);
+    reported(&["--plies-max", "-1"]);
 }
 
 #[test]
 fn names_that_do_not_occur_are_reported_with_similar_ones() {
     let sample = sample();
-    let told = |options: &[&str]| {
+    let reported = |options: &[&str]| {
         let run = sample.run(&[&["find", "games.db", "--fen", START], options].concat());
         assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{options:?}");
         run.stderr
     };
-    insta::assert_snapshot!(told(&["--opening", "Sicilain Defense"]), @r#"
+    insta::assert_snapshot!(reported(&["--opening", "Sicilain Defense"]), @r#"
     pgndex: note: no opening has a name that matches "Sicilain Defense" (--opening); did you mean "Sicilian Defense", "Sicilian Defense: Amazon Attack" or "Sicilian Defense: Big Clamp Formation"?
     pgndex: note: 8 games reached the position, but none passes the filters
     "#);
-    insta::assert_snapshot!(told(&["--site", "Linarse"]), @r#"
+    insta::assert_snapshot!(reported(&["--site", "Linarse"]), @r#"
     pgndex: note: no site has a name that matches "Linarse" (--site); did you mean "Linares ESP"?
     pgndex: note: 8 games reached the position, but none passes the filters
     "#);
-    insta::assert_snapshot!(told(&["--player", "anand", "--opponent", "Polgra"]), @r#"
+    insta::assert_snapshot!(reported(&["--player", "anand", "--opponent", "Polgra"]), @r#"
     pgndex: note: --player matches 2 players, and the games of all are counted: "Anand, V" (5), "Anand, Akhil" (2); for one only, write "=Anand, V"
     pgndex: note: no player has a name that matches "Polgra" (--opponent (the second --player)); did you mean "Polgar, Judit" or "Polgar, Sofia"?
     pgndex: note: 8 games reached the position, but none passes the filters
     pgndex: note: there would be 6 games without --opponent (the second --player)
     "#);
-    insta::assert_snapshot!(told(&["--player", "annad", "--player", "Polgra, J"]), @r#"
+    insta::assert_snapshot!(reported(&["--player", "annad", "--player", "Polgra, J"]), @r#"
     pgndex: note: no player has a name that matches "annad" (--player); did you mean "Anand, V" or "Anand, Akhil"?
     pgndex: note: no player has a name that matches "Polgra, J" (--opponent (the second --player)); did you mean "Polgar, Judit" or "Polgar, Sofia"?
     pgndex: note: 8 games reached the position, but none passes the filters
@@ -248,20 +248,20 @@ fn an_unknown_file_is_reported_with_similar_ones() {
     for command in
         [&["find", "--fen", START][..], &["explore", "--fen", START], &["export", "--format", "pgn"]]
     {
-        let told = |source: &str| {
+        let reported = |source: &str| {
             let run =
                 workspace.run(&[&command[..1], &["games.db"], &command[1..], &["--source", source]].concat());
             assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{command:?} {source}");
             run.stderr
         };
         insta::allow_duplicates! {
-            insta::assert_snapshot!(told("2.pgn"), @"
+            insta::assert_snapshot!(reported("2.pgn"), @"
             pgndex: error: games.db: no games were indexed from 2.pgn; did you mean more/2.pgn? `pgndex info` lists the files of this database
             ");
-            insta::assert_snapshot!(told("marhc.pgn"), @"
+            insta::assert_snapshot!(reported("marhc.pgn"), @"
             pgndex: error: games.db: no games were indexed from marhc.pgn; did you mean march.pgn? `pgndex info` lists the files of this database
             ");
-            insta::assert_snapshot!(told("7"), @"
+            insta::assert_snapshot!(reported("7"), @"
             pgndex: error: games.db: no games were indexed from 7; `pgndex info` lists the files of this database
             ");
         }

@@ -67,8 +67,8 @@ fn invalid_options_for_the_nearest_positions_are_reported() {
         &["--either"],
         &["--for", "3"],
     ] {
-        let told = sample.stderr_of(2, &[&["--like", START], option].concat());
-        assert!(told.contains("cannot be used with"), "{option:?}: {told}");
+        let reported = sample.stderr_of(2, &[&["--like", START], option].concat());
+        assert!(reported.contains("cannot be used with"), "{option:?}: {reported}");
     }
     insta::assert_snapshot!(sample.stderr_of(2, &["--like", "8/8/8/8/8/8/8/8 w - -"]), @r#"
     pgndex: error: not a legal position: "8/8/8/8/8/8/8/8 w - -"; a FEN has placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
@@ -695,17 +695,17 @@ fn errors_of_arguments_are_explained() {
 
     For more information, try '--help'.
     ");
-    let told = |option, value| {
+    let reported = |option, value| {
         let run = sample.ask(&["--moves", "e4", option, value]);
         run.stderr.lines().next().unwrap_or_default().to_owned()
     };
-    insta::assert_snapshot!(told("--since", "2021-02-31"), @r#"
+    insta::assert_snapshot!(reported("--since", "2021-02-31"), @r#"
     error: invalid value '2021-02-31' for '--since <DATE>': there is no such day; that month has 28 days
     "#);
-    insta::assert_snapshot!(told("--limit", "abc"), @r#"
+    insta::assert_snapshot!(reported("--limit", "abc"), @r#"
     error: invalid value 'abc' for '--limit <N>': not a whole number
     "#);
-    insta::assert_snapshot!(told("--limit", "4294967296"), @r#"
+    insta::assert_snapshot!(reported("--limit", "4294967296"), @r#"
     error: invalid value '4294967296' for '--limit <N>': too large; the maximum is 4294967295
     "#);
     insta::assert_snapshot!(sample.run(&["index", "-j", "0", "a.db", "b.pgn"]).stderr.lines().next().unwrap_or_default(), @r#"

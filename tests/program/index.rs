@@ -65,8 +65,9 @@ fn repeated_games_are_skipped_by_default() {
     assert_eq!(json(&["--duplicates", "moves"]), two);
     assert_eq!(json(&[]), two);
     let Run { stderr: err, .. } = workspace.run(&["index", "--overwrite", "a.db", "a.pgn", "b.pgn"]);
-    let told = "  duplicates\n    2 games skipped: same moves, players, date and result as an earlier game\n";
-    assert!(err.contains(told), "{err}");
+    let reported =
+        "  duplicates\n    2 games skipped: same moves, players, date and result as an earlier game\n";
+    assert!(err.contains(reported), "{err}");
     let Run { stdout: out, .. } = workspace.run(&["info", "a.db"]);
     assert!(out.lines().any(|line| line.starts_with("  repeated ") && line.ends_with("2  2 same")), "{out}");
     let Run { stdout: out, .. } = workspace.run(&["info", "--format", "json", "a.db"]);
@@ -269,14 +270,14 @@ fn a_file_with_text_and_no_game_is_reported_and_changes_the_status() {
         (run.status, &summary["sources_without_games"], &summary["errors"]),
         (3, &1.into(), &1.into())
     );
-    let told = objects(&std::fs::read_to_string(workspace.path("p.jsonl")).unwrap());
-    let told = told.iter().find(|problem| problem["severity"] == "error").expect("an error");
+    let reported = objects(&std::fs::read_to_string(workspace.path("p.jsonl")).unwrap());
+    let reported = reported.iter().find(|problem| problem["severity"] == "error").expect("an error");
     let expected = json!({
         "path": "page.pgn", "line": 1, "column_number": 1, "byte_offset": 0, "game_number": null, "game_id": null,
         "ply": null, "token": null, "kind": "no-game", "severity": "error",
         "message": "page.pgn: this is a web page (HTML), not PGN; download the file again",
     });
-    assert_eq!(*told, expected);
+    assert_eq!(*reported, expected);
     let rows = "SELECT count(*) FROM problem JOIN source USING (source_id) WHERE kind = 'no-game' AND path = 'page.pgn' AND line = 1";
     assert_eq!(workspace.number("a.db", rows), 1);
     for option in [&["--on-problem", "stop"][..], &["--max-problems", "0"], &["--strict"]] {
@@ -340,9 +341,9 @@ fn files_that_are_not_pgn_give_no_games_and_a_message() {
     let workspace = NO_GAMES.iter().fold(workspace, |workspace, (name, text, _)| workspace.with(name, text));
     let names: Vec<&str> = NO_GAMES.iter().map(|(name, ..)| *name).collect();
     let run = workspace.run(&[&["index", "-q", "a.db", "a.pgn"][..], &names, &["paper.pdf"]].concat());
-    let told = NO_GAMES.map(|(name, _, what)| format!("pgndex: error: {name}: {what}\n")).concat();
+    let reported = NO_GAMES.map(|(name, _, what)| format!("pgndex: error: {name}: {what}\n")).concat();
     let paper = "pgndex: error: paper.pdf: a PDF document, not PGN text; give PGN files\n";
-    assert_eq!((run.status, run.stderr), (3, format!("{paper}{told}")));
+    assert_eq!((run.status, run.stderr), (3, format!("{paper}{reported}")));
     assert_eq!(workspace.number("a.db", "SELECT count(*) FROM game"), 2);
 }
 
@@ -353,7 +354,7 @@ fn confused_arguments_are_reported() {
         .with("list.txt", "a.pgn\n# none\nmissing.pgn\n")
         .with("empty.txt", "# none\n");
     assert_eq!(workspace.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
-    for (arguments, status, told) in [
+    for (arguments, status, reported) in [
         (
             &["index", "-q", "b.db", "@a.pgn"][..],
             1,
@@ -411,7 +412,7 @@ fn confused_arguments_are_reported() {
     ] {
         let run = workspace.run(arguments);
         assert_eq!(run.status, status, "{arguments:?}: {run:?}");
-        assert!(run.stderr.contains(told), "{arguments:?}: {run:?}");
+        assert!(run.stderr.contains(reported), "{arguments:?}: {run:?}");
         let _ = std::fs::remove_file(workspace.path("b.db"));
     }
     assert_eq!(workspace.names(), ["a.db", "a.pgn", "empty.txt", "list.txt"]);
@@ -478,9 +479,9 @@ fn a_full_disk_is_reported_and_leaves_no_files() {
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{kib} KiB: {text}");
         // An error of SQLite does not give the reason; here it occurs when the tables are written.
-        let told =
+        let reported =
             if kib == 100 { "no space left to write it" } else { "a file of this size is not allowed here" };
-        assert!(text.contains(told), "{text}");
+        assert!(text.contains(reported), "{text}");
         assert_eq!(workspace.names(), ["a.pgn"]);
     }
 }
@@ -494,13 +495,13 @@ fn replacing_keeps_permissions_and_dangling_links() {
     assert_eq!(workspace.run(&["index", "--quiet", "--overwrite", "a.db", "a.pgn"]).status, 0);
     assert_eq!(std::fs::metadata(workspace.path("a.db")).unwrap().permissions().mode() & 0o777, 0o600);
     symlink("nowhere", workspace.path("link.db")).unwrap();
-    for (target, told) in [
+    for (target, reported) in [
         ("link.db", "a link to a missing file, so no database is created here"),
         ("new.db/", "a database cannot be created here"),
     ] {
         let Run { status, stderr: err, .. } = workspace.run(&["index", target, "a.pgn"]);
         assert_eq!(status, 1);
-        assert!(err.contains(told), "{err}");
+        assert!(err.contains(reported), "{err}");
     }
     assert_eq!(workspace.names(), ["a.db", "a.pgn", "link.db"]);
 }
@@ -821,8 +822,8 @@ fn the_growth_of_the_database_is_announced_only_if_it_is_large() {
     let stop = ["index", "--on-problem", "stop"];
     assert!(note(&[&stop[..], &["a.db", "bad.pgn"]].concat()).is_some());
     assert_eq!(note(&["index", "a.db", "a.pgn"]), None);
-    let told = note(&[&stop[..], &["a.db", "a.pgn", "bad.pgn"]].concat());
-    assert!(told.is_some_and(|note| note.starts_with("pgndex: note: the database will grow by about ")));
+    let reported = note(&[&stop[..], &["a.db", "a.pgn", "bad.pgn"]].concat());
+    assert!(reported.is_some_and(|note| note.starts_with("pgndex: note: the database will grow by about ")));
     assert_eq!(note(&["index", "--quiet", "--on-problem", "stop", "a.db", "bad.pgn"]), None);
     assert_eq!(note(&["index", "--dry-run", "--on-problem", "stop", "bad.pgn"]), None);
     // The database only seems to contain the source, so that nothing large needs to be written.
@@ -862,8 +863,8 @@ fn an_option_that_contradicts_the_database_is_an_error() {
     assert_eq!(workspace.run(&["index", "-q", "a.db", "b.pgn"]).status, 3);
     let kept = "SELECT value FROM setting WHERE name = 'continuation_threshold'";
     assert_eq!(workspace.number("a.db", kept), 2);
-    let anew = ["index", "-q", "--overwrite", "--continuation-threshold", "3", "a.db", "a.pgn"];
-    assert_eq!(workspace.run(&anew).status, 0);
+    let rebuild = ["index", "-q", "--overwrite", "--continuation-threshold", "3", "a.db", "a.pgn"];
+    assert_eq!(workspace.run(&rebuild).status, 0);
     assert_eq!(workspace.number("a.db", kept), 3);
 }
 
@@ -882,22 +883,22 @@ fn output_to_a_file_of_the_database_is_refused() {
             "{arguments:?}: {err}"
         );
     };
-    for is_there in [false, true] {
+    for exists in [false, true] {
         for name in SIDE_FILES {
             let dotted = format!("./{name}");
             for option in ["--problems", "--rejects"] {
                 for name in [name, &dotted] {
                     is_refused(&["index", "-q", option, name, "a.db", "a.pgn"], name);
                 }
-                if is_there {
+                if exists {
                     is_refused(&["index", "-q", "--dry-run", option, name, "a.db", "a.pgn"], name);
                 }
             }
-            if is_there {
+            if exists {
                 is_refused(&["export", "a.db", "--format", "pgn", "--overwrite", "--output", name], name);
             }
         }
-        assert_eq!(workspace.names().len(), 1 + usize::from(is_there), "{:?}", workspace.names());
+        assert_eq!(workspace.names().len(), 1 + usize::from(exists), "{:?}", workspace.names());
         assert_eq!(workspace.run(&["index", "-q", "a.db", "a.pgn"]).status, 0);
     }
     // Similar names are allowed.

@@ -230,14 +230,14 @@ fn names_may_be_any_bytes() {
 fn endless_inputs_are_an_error() {
     let workspace = Workspace::new().with("b.pgn", "1. e4 *\n").with("long.txt", "x".repeat(5000));
     assert!(Command::new("mkfifo").arg(workspace.path("a.pgn")).status().unwrap().success());
-    for (argument, told) in [
+    for (argument, reported) in [
         ("/dev/zero", "/dev/zero: neither a file nor a directory"),
         ("@/dev/zero", "/dev/zero: longer than 64 MiB, not a list of paths"),
         ("@long.txt", "long.txt: line 1 is longer than 4096 bytes: this is text, not a list of paths"),
         ("a*.pgn", "a.pgn: a named pipe, which patterns skip; to read it, give its name without a pattern"),
     ] {
         let message = workspace.failure(&["index", "-q", "a.db", argument]);
-        assert!(message.contains(told) && message.len() < 500, "{message}");
+        assert!(message.contains(reported) && message.len() < 500, "{message}");
         assert!(!workspace.path("a.db").exists());
     }
     // The other files that match the pattern are read.
@@ -267,24 +267,24 @@ fn too_little_memory_is_reported() {
             .current_dir(workspace.directory())
             .output()
             .expect("a run");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let reported = String::from_utf8_lossy(&output.stderr).into_owned();
         // The C library ends a process that has no memory to start a thread, and the kernel ends a process whose stack
         // cannot grow. Without memory, temporary files cannot always be listed for removal.
         let is_left = || workspace.names().iter().any(|name| name.starts_with('.'));
         if is_left() {
             let run = workspace.run(&["index", "-q", "--overwrite", "a.db", "a.pgn"]);
-            assert!(run.status == 0 && !is_left(), "{mib} MiB: {told}: {run:?}, {:?}", workspace.names());
+            assert!(run.status == 0 && !is_left(), "{mib} MiB: {reported}: {run:?}, {:?}", workspace.names());
         }
         match output.status.code() {
             Some(0) => continue,
             Some(1) => failed += 1,
-            None if told.is_empty() || told.starts_with("Fatal glibc error") => continue,
+            None if reported.is_empty() || reported.starts_with("Fatal glibc error") => continue,
             // The program itself could not be loaded.
             Some(127) => continue,
-            status => panic!("{mib} MiB: {status:?}, {told}"),
+            status => panic!("{mib} MiB: {status:?}, {reported}"),
         }
-        assert!(told.contains("pgndex: error: "), "{mib} MiB: {told}");
-        out_of_memory += u32::from(told.contains("out of memory: the system gives"));
+        assert!(reported.contains("pgndex: error: "), "{mib} MiB: {reported}");
+        out_of_memory += u32::from(reported.contains("out of memory: the system gives"));
     }
     assert!(failed > 0 && out_of_memory > 0, "{failed} runs failed, {out_of_memory} of them out of memory");
 }

@@ -25,11 +25,11 @@ const ALLOWED: [&str; 14] = [
 
 #[test]
 fn cargo_deny_allows_the_same_licences() {
-    let told =
+    let reported =
         include_str!("../../deny.toml").split("\nallow = [\n").nth(1).and_then(|rest| rest.split(']').next());
-    let told: Vec<_> =
-        told.expect("a list").lines().map(|line| line.trim().trim_matches(['"', ','])).collect();
-    assert_eq!(told, ALLOWED);
+    let reported: Vec<_> =
+        reported.expect("a list").lines().map(|line| line.trim().trim_matches(['"', ','])).collect();
+    assert_eq!(reported, ALLOWED);
 }
 
 /// Whether an SPDX expression can be satisfied with allowed licences only.

@@ -48,8 +48,8 @@ impl Lines {
     }
 
     /// Checks lines until one has the given event.
-    fn until(&self, told: &mut impl Iterator<Item = std::io::Result<String>>, event: &str) {
-        let is_it = told.any(|line| self.take(&line.expect("UTF-8"))["event"] == event);
+    fn until(&self, reported: &mut impl Iterator<Item = std::io::Result<String>>, event: &str) {
+        let is_it = reported.any(|line| self.take(&line.expect("UTF-8"))["event"] == event);
         assert!(is_it, "{event} was not logged");
     }
 }
@@ -107,8 +107,8 @@ fn log_lines_about_progress_match_the_schema() {
         command.env_remove("PGNDEX_NO_PROGRESS");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program runs");
-        let told = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-        (child, told)
+        let reported = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        (child, reported)
     };
     let lines = Lines::new();
     let ((mut looking, mut looked), (mut reading, mut read)) =
@@ -117,9 +117,9 @@ fn log_lines_about_progress_match_the_schema() {
     fs::write(workspace.path("list"), "one.pgn\n").expect("written");
     lines.until(&mut read, "progress");
     reading.stdin.take().expect("a pipe").write_all(THREE.as_bytes()).expect("written");
-    for (child, told) in [(&mut looking, &mut looked), (&mut reading, &mut read)] {
-        lines.until(told, "done");
-        assert_eq!(told.count(), 0, "no line follows");
+    for (child, reported) in [(&mut looking, &mut looked), (&mut reading, &mut read)] {
+        lines.until(reported, "done");
+        assert_eq!(reported.count(), 0, "no line follows");
         assert_eq!(child.wait().expect("an exit status").code(), Some(0));
     }
     let events = lines.events.into_inner().expect("the events");

@@ -16,7 +16,7 @@ fn workspace() -> Workspace {
 #[test]
 fn commands_and_options_of_other_programs_get_a_tip() {
     let workspace = workspace();
-    for (arguments, told) in [
+    for (arguments, reported) in [
         (&["merge", "a.db", "b.db"][..], "index the files of both into one"),
         (&["restore", "a.db"], "restore it with 'pgndex backup COPY DB --overwrite'"),
         (&["wxyz"], "'pgndex --help' lists the commands"),
@@ -32,7 +32,7 @@ fn commands_and_options_of_other_programs_get_a_tip() {
         (&["fnd", "a.db"], "'find'"),
     ] {
         let message = workspace.stderr_of(2, arguments);
-        assert!(message.contains(told), "{arguments:?}: {message}");
+        assert!(message.contains(reported), "{arguments:?}: {message}");
         assert!(!message.contains("--json") && !message.contains("--offset"), "{arguments:?}: {message}");
     }
 }
@@ -130,8 +130,8 @@ fn an_unknown_event_is_searched_among_the_sites() {
         Workspace::new().with("a.pgn", "[Event \"Hoogovens\"]\n[Site \"Wijk aan Zee\"]\n\n1. e4 *\n");
     workspace.stdout_of(&["index", "--quiet", "a.db", "a.pgn"]);
     let message = workspace.stderr_of(0, &["find", "a.db", "--event", "wijk aan zee"]);
-    let told = "no event has a name that matches \"wijk aan zee\" (--event); --site matches 1 game";
-    assert!(message.contains(told), "{message}");
+    let reported = "no event has a name that matches \"wijk aan zee\" (--event); --site matches 1 game";
+    assert!(message.contains(reported), "{message}");
     let message = workspace.stderr_of(0, &["find", "a.db", "--site", "hoogovens"]);
     assert!(message.contains("(--site); --event matches 1 game"), "{message}");
     let message = workspace.stderr_of(0, &["find", "a.db", "--site", "london"]);

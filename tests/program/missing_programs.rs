@@ -25,12 +25,15 @@ fn run(test: &str, ci: Option<&str>) -> (bool, String) {
 #[test]
 fn tests_with_a_missing_program_fail_only_in_ci() {
     for test in TESTS {
-        let (is_passed, told) = run(test, None);
-        assert!(is_passed && told.contains("1 passed"), "{test}: {told}");
-        assert!(told.contains("skipped: there is no program "), "{test}: {told}");
-        let (is_passed, told) = run(test, Some("true"));
-        assert!(!is_passed, "{test}: {told}");
-        assert!(told.contains("CI is set, and a test cannot be run: there is no program "), "{test}: {told}");
+        let (is_passed, reported) = run(test, None);
+        assert!(is_passed && reported.contains("1 passed"), "{test}: {reported}");
+        assert!(reported.contains("skipped: there is no program "), "{test}: {reported}");
+        let (is_passed, reported) = run(test, Some("true"));
+        assert!(!is_passed, "{test}: {reported}");
+        assert!(
+            reported.contains("CI is set, and a test cannot be run: there is no program "),
+            "{test}: {reported}"
+        );
     }
 }
 

@@ -93,9 +93,9 @@ fn nightly_runs_add_games_and_log_their_result() {
     assert_eq!(workspace.games(), 1);
 
     workspace.deliver("tuesday.pgn", &[GOOD, "\n", BAD].concat());
-    let (status, said) = workspace.run_script();
+    let (status, printed) = workspace.run_script();
     assert_eq!((status, workspace.games()), (3, 3));
-    assert!(said.contains("something was lost: see ") && said.contains("-problems.jsonl"), "{said}");
+    assert!(printed.contains("something was lost: see ") && printed.contains("-problems.jsonl"), "{printed}");
     let problems = workspace.logs("-problems.jsonl");
     assert_eq!(problems.len(), 1);
     assert!(problems[0].contains("\"kind\":\"illegal-move\""), "{problems:?}");
@@ -103,15 +103,18 @@ fn nightly_runs_add_games_and_log_their_result() {
 
     let lock = File::create(workspace.path(".games.db.pgndex-tmp.lock")).unwrap();
     lock.lock().unwrap();
-    let (status, said) = workspace.run_script();
+    let (status, printed) = workspace.run_script();
     assert_eq!(status, 4);
-    assert!(said.contains("another program is writing"), "{said}");
+    assert!(printed.contains("another program is writing"), "{printed}");
     drop(lock);
 
     fs::write(workspace.path("games.db"), "no database").unwrap();
-    let (status, said) = workspace.run_script();
+    let (status, printed) = workspace.run_script();
     assert_eq!(status, 1);
-    assert!(said.contains("failed with status 1") && said.contains("not an SQLite database"), "{said}");
+    assert!(
+        printed.contains("failed with status 1") && printed.contains("not an SQLite database"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -184,6 +187,6 @@ fn the_units_and_the_cron_line_match_the_script() {
         .current_dir(workspace.directory.path())
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && !said.contains("pgndex-"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !printed.contains("pgndex-"), "{printed}");
 }

@@ -23,14 +23,14 @@ fn club() -> String {
 }
 
 /// Standard output and standard error of a run with status 0.
-fn said(workspace: &Workspace, arguments: &[&str]) -> (String, String) {
+fn outputs(workspace: &Workspace, arguments: &[&str]) -> (String, String) {
     let Run { status, stdout, stderr } = workspace.run(arguments);
     assert_eq!(status, 0, "{arguments:?}: {stderr}");
     (stdout, stderr)
 }
 
 /// Standard error of a run with status 2.
-fn wrong(workspace: &Workspace, arguments: &[&str]) -> String {
+fn usage_error(workspace: &Workspace, arguments: &[&str]) -> String {
     let Run { status, stderr, .. } = workspace.run(arguments);
     assert_eq!(status, 2, "{arguments:?}: {stderr}");
     stderr
@@ -40,21 +40,21 @@ fn wrong(workspace: &Workspace, arguments: &[&str]) -> String {
 fn an_empty_tree_is_explained() {
     let workspace = Workspace::new().indexed(FAMOUS);
     for format in ["table", "json", "dot", "csv"] {
-        let (_, told) = said(
+        let (_, reported) = outputs(
             &workspace,
             &["explore", "games.db", "--depth", "3", "--least-share", "60", "--format", format],
         );
         assert_eq!(
-            told,
+            reported,
             "pgndex: note: no move was played in at least 60 % of the games; a lower --least-share shows more\n"
         );
     }
-    let (table, _) = said(&workspace, &["explore", "games.db", "--depth", "3", "--least-share", "60"]);
+    let (table, _) = outputs(&workspace, &["explore", "games.db", "--depth", "3", "--least-share", "60"]);
     assert!(table.starts_with("53 games: "), "{table}");
     let workspace = Workspace::new().indexed("[White \"a\"]\n[Result \"1-0\"]\n\n1-0\n");
-    let (table, told) = said(&workspace, &["explore", "games.db", "--depth", "3"]);
+    let (table, reported) = outputs(&workspace, &["explore", "games.db", "--depth", "3"]);
     assert!(table.starts_with("1 game: "), "{table}");
-    assert_eq!(told, "pgndex: note: no move was played from this position: 1 game ended here\n");
+    assert_eq!(reported, "pgndex: note: no move was played from this position: 1 game ended here\n");
 }
 
 #[test]
@@ -80,17 +80,19 @@ fn a_cut_tree_has_the_most_frequent_moves() {
     let main = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 9. h3 Nb8 10. d4 Nbd7 1-0\n\n";
     let games: String = lines.iter().map(|line| format!("{line}1-0\n\n")).collect();
     let workspace = Workspace::new().indexed(&(games + &main.repeat(3)));
-    let (csv, told) =
-        said(&workspace, &["explore", "games.db", "--depth", "30", "--least-share", "0", "--format", "csv"]);
+    let (csv, reported) = outputs(
+        &workspace,
+        &["explore", "games.db", "--depth", "30", "--least-share", "0", "--format", "csv"],
+    );
     assert_eq!(csv.lines().count(), 10_001);
     assert!(csv.lines().any(|line| line.starts_with("20,")), "the main line goes on to its end");
-    assert!(told.contains("these are the most frequent ones, up to 20 half-moves deep"), "{told}");
+    assert!(reported.contains("these are the most frequent ones, up to 20 half-moves deep"), "{reported}");
 }
 
 #[test]
 fn a_tree_of_one_side_names_its_columns() {
     let workspace = Workspace::new().indexed(FAMOUS);
-    let (table, _) = said(&workspace, &["explore", "games.db", "--depth", "2", "--side", "white"]);
+    let (table, _) = outputs(&workspace, &["explore", "games.db", "--depth", "2", "--side", "white"]);
     let head = table.lines().next().unwrap_or_default();
     assert!(head.contains("opponents  performance") && !head.contains("elo"), "{head}");
 }
@@ -109,36 +111,39 @@ fn the_lines_of_a_player_are_limited() {
     }
     let workspace = Workspace::new().indexed(&pgn);
     let record = ["player", "games.db", "walker", "--depth", "38", "--least-share", "0"];
-    let (json, told) = said(&workspace, &[&record[..], &["--format", "json"]].concat());
+    let (json, reported) = outputs(&workspace, &[&record[..], &["--format", "json"]].concat());
     assert_eq!(json.matches("\"transposes_to\"").count(), 10_000);
     assert!(
-        told.contains("the lines have more moves than can be shown: these are the most frequent ones"),
-        "{told}"
+        reported.contains("the lines have more moves than can be shown: these are the most frequent ones"),
+        "{reported}"
     );
 }
 
 #[test]
 fn unreadable_words_end_a_line_of_a_repertoire() {
     let workspace = Workspace::new().indexed("1. e4 e5 2. Nf3 Nc6 1-0\n");
-    let held = |text: &str| {
+    let compare = |text: &str| {
         let run = run_with_input(
             workspace.command(&["repertoire", "games.db", "-", "--side", "white", "--format", "csv"]),
             text,
         );
         (run.status, run.stdout + &run.stderr)
     };
-    let (status, told) = held("1. e4\nzzz 2. d5 exd5\n");
-    assert_eq!(status, 0, "{told}");
-    assert!(told.contains("standard input:2: game 1, 1... zzz: not readable as a move in "), "{told}");
-    assert!(told.contains("w,1,,1. e4,"), "{told}");
-    let (status, told) = held("1. е4 c5\n");
-    assert_eq!(status, 1, "{told}");
-    assert!(told.contains("standard input:1: game 1, 1. е4: not readable as a move in "), "{told}");
+    let (status, reported) = compare("1. e4\nzzz 2. d5 exd5\n");
+    assert_eq!(status, 0, "{reported}");
+    assert!(
+        reported.contains("standard input:2: game 1, 1... zzz: not readable as a move in "),
+        "{reported}"
+    );
+    assert!(reported.contains("w,1,,1. e4,"), "{reported}");
+    let (status, reported) = compare("1. е4 c5\n");
+    assert_eq!(status, 1, "{reported}");
+    assert!(reported.contains("standard input:1: game 1, 1. е4: not readable as a move in "), "{reported}");
     // Signs of annotators do not end a line.
-    let (status, told) = held("[Event \"a\x01\"]\n\n1. e4 N e5 , 2. Nf3 *\n");
-    assert_eq!(status, 0, "{told}");
-    assert!(told.contains(",1. e4 e5 2. Nf3,"), "{told}");
-    assert!(!told.contains("not readable"), "{told}");
+    let (status, reported) = compare("[Event \"a\x01\"]\n\n1. e4 N e5 , 2. Nf3 *\n");
+    assert_eq!(status, 0, "{reported}");
+    assert!(reported.contains(",1. e4 e5 2. Nf3,"), "{reported}");
+    assert!(!reported.contains("not readable"), "{reported}");
 }
 
 #[test]
@@ -146,10 +151,10 @@ fn lines_from_a_set_up_are_printed_below_its_fen() {
     let fen = "8/8/8/8/4k3/8/4P3/4K2R b K - 3 40";
     let pgn = format!("1. e4 e5 *\n\n[SetUp \"1\"]\n[FEN \"{fen}\"]\n\n40... Kd4 *\n");
     let workspace = Workspace::new().indexed("1. e4 e5 2. Nf3 Nc6 1-0\n").with("mine.pgn", pgn);
-    let held = ["repertoire", "games.db", "mine.pgn", "--side", "white"];
-    let (table, _) = said(&workspace, &held);
+    let command = ["repertoire", "games.db", "mine.pgn", "--side", "white"];
+    let (table, _) = outputs(&workspace, &command);
     assert_eq!(table.matches(&format!("\nFrom {fen}:\n")).count(), 1, "{table}");
-    let (csv, _) = said(&workspace, &[&held[..], &["--format", "csv"]].concat());
+    let (csv, _) = outputs(&workspace, &[&command[..], &["--format", "csv"]].concat());
     assert!(csv.lines().nth(1).is_some_and(|line| line.ends_with(',')), "{csv}");
     assert!(csv.lines().nth(2).is_some_and(|line| line.ends_with(fen)), "{csv}");
 }
@@ -176,15 +181,15 @@ fn exports_do_not_replace_the_source_files() {
         assert!(run.status == 1 && run.stderr.contains("which is never replaced"), "{path}: {}", run.stderr);
     }
     assert_eq!(std::fs::read_to_string(workspace.path("own.pgn")).expect("the games"), "1. e4 e5 1-0\n");
-    said(&workspace, &["export", "games.db", "--format", "pgn", "-o", "other.pgn", "--overwrite"]);
+    outputs(&workspace, &["export", "games.db", "--format", "pgn", "-o", "other.pgn", "--overwrite"]);
 }
 
 #[test]
 fn a_dash_means_standard_output() {
     let workspace = Workspace::new().indexed(FAMOUS);
     for arguments in [&["export", "games.db", "--format", "csv"][..], &["player", "games.db", "lasker"]] {
-        let (alone, _) = said(&workspace, arguments);
-        assert_eq!(said(&workspace, &[arguments, &["-o", "-"]].concat()).0, alone);
+        let (alone, _) = outputs(&workspace, arguments);
+        assert_eq!(outputs(&workspace, &[arguments, &["-o", "-"]].concat()).0, alone);
     }
     assert!(!workspace.path("-").exists());
     assert!(
@@ -205,9 +210,9 @@ fn a_full_standard_output_is_named_and_leaves_no_picture() {
         let mut command = workspace.command(&[arguments, &["--svg", "a.svg"]].concat());
         let output =
             command.stdout(full).stderr(std::process::Stdio::piped()).output().expect("the program runs");
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{told}");
-        assert!(told.contains("standard output: cannot write"), "{told}");
+        let reported = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{reported}");
+        assert!(reported.contains("standard output: cannot write"), "{reported}");
         assert!(!workspace.path("a.svg").exists(), "{arguments:?}");
     }
 }
@@ -224,48 +229,49 @@ fn a_name_of_several_players_is_reported_everywhere() {
         &["export", "games.db", "--format", "csv"],
         &["repertoire", "games.db", "mine.pgn", "--side", "white"],
     ] {
-        let (_, told) = said(&workspace, &[arguments, &["--player", "polgar"]].concat());
-        assert_eq!(told, format!("pgndex: note: --player {fits}"), "{arguments:?}");
-        let (_, told) = said(&workspace, &[arguments, &["--player", "=Polgar, Judit"]].concat());
-        assert_eq!(told, "", "{arguments:?}");
+        let (_, reported) = outputs(&workspace, &[arguments, &["--player", "polgar"]].concat());
+        assert_eq!(reported, format!("pgndex: note: --player {fits}"), "{arguments:?}");
+        let (_, reported) = outputs(&workspace, &[arguments, &["--player", "=Polgar, Judit"]].concat());
+        assert_eq!(reported, "", "{arguments:?}");
     }
-    let told = wrong(&workspace, &["remove", "games.db", "--games", "--dry-run", "--player", "polgar"]);
-    assert!(told.starts_with(&format!("pgndex: note: --player {fits}")), "{told}");
-    let (_, told) = said(&workspace, &["player", "games.db", "polgar"]);
-    assert_eq!(told, format!("pgndex: note: the name {fits}"));
+    let reported =
+        usage_error(&workspace, &["remove", "games.db", "--games", "--dry-run", "--player", "polgar"]);
+    assert!(reported.starts_with(&format!("pgndex: note: --player {fits}")), "{reported}");
+    let (_, reported) = outputs(&workspace, &["player", "games.db", "polgar"]);
+    assert_eq!(reported, format!("pgndex: note: the name {fits}"));
     // A merged spelling does not count as another player.
-    said(&workspace, &["players", "games.db", "--merge", "=Polgar, Judit", "=Polgar, Zsuzsa"]);
-    assert_eq!(said(&workspace, &["find", "games.db", "--player", "polgar"]).1, "");
+    outputs(&workspace, &["players", "games.db", "--merge", "=Polgar, Judit", "=Polgar, Zsuzsa"]);
+    assert_eq!(outputs(&workspace, &["find", "games.db", "--player", "polgar"]).1, "");
 }
 
 #[test]
 fn an_exact_name_gets_no_note() {
     let workspace = Workspace::new().indexed(&club());
-    assert!(said(&workspace, &["player", "games.db", "korchnoi"]).1.contains("--merge"));
-    assert_eq!(said(&workspace, &["player", "games.db", "=Korchnoi,V"]).1, "");
+    assert!(outputs(&workspace, &["player", "games.db", "korchnoi"]).1.contains("--merge"));
+    assert_eq!(outputs(&workspace, &["player", "games.db", "=Korchnoi,V"]).1, "");
 }
 
 #[test]
 fn wrong_arguments_are_reported_with_a_correction() {
     let workspace = Workspace::new().indexed(FAMOUS);
-    let told = wrong(&workspace, &["find", "games.db", "--limit", "-3"]);
-    assert!(told.contains("too small; the minimum is 0"), "{told}");
-    let told = wrong(&workspace, &["explore", "games.db", "--depth", "3", "--least-share", "-1"]);
-    assert!(told.contains("too small; the minimum is 0"), "{told}");
-    let told = wrong(&workspace, &["player", "games.db", "fischer", "--side", "white"]);
+    let reported = usage_error(&workspace, &["find", "games.db", "--limit", "-3"]);
+    assert!(reported.contains("too small; the minimum is 0"), "{reported}");
+    let reported = usage_error(&workspace, &["explore", "games.db", "--depth", "3", "--least-share", "-1"]);
+    assert!(reported.contains("too small; the minimum is 0"), "{reported}");
+    let reported = usage_error(&workspace, &["player", "games.db", "fischer", "--side", "white"]);
     assert!(
-        told.contains(
+        reported.contains(
             "tip: for the games with White add '--white NAME', for those with Black '--black NAME'\n"
         ),
-        "{told}"
+        "{reported}"
     );
-    assert!(!told.contains("similar") && !told.contains("--site"), "{told}");
-    let told = wrong(&workspace, &["explore", "games.db", "--versus", "--since", "2020"]);
-    assert!(told.contains("one text in quotes"), "{told}");
-    let told = wrong(&workspace, &["export", "games.db", "--format", "pgn", "--fen", "--ply", "3"]);
+    assert!(!reported.contains("similar") && !reported.contains("--site"), "{reported}");
+    let reported = usage_error(&workspace, &["explore", "games.db", "--versus", "--since", "2020"]);
+    assert!(reported.contains("one text in quotes"), "{reported}");
+    let reported = usage_error(&workspace, &["export", "games.db", "--format", "pgn", "--fen", "--ply", "3"]);
     assert!(
-        told.contains("tip: --fen takes a position; to write positions as FEN, use --format fen"),
-        "{told}"
+        reported.contains("tip: --fen takes a position; to write positions as FEN, use --format fen"),
+        "{reported}"
     );
     for (arguments, expected) in [
         (&["remove", "--games", "--player", "tal"][..], "\n  <DB>\n"),
@@ -285,11 +291,11 @@ fn wrong_arguments_are_reported_with_a_correction() {
         ),
         (&["index", "new.db", "games.pgn", "--memory", "1K"], "too small; the minimum is 1M (a number"),
     ] {
-        let told = wrong(&workspace, arguments);
-        assert!(told.contains(expected), "{arguments:?}: {told}");
+        let reported = usage_error(&workspace, arguments);
+        assert!(reported.contains(expected), "{arguments:?}: {reported}");
     }
-    let told = wrong(&workspace, &["explore", "games.db", "--moves", "1... e5"]);
-    assert!(told.contains("the text begins with a move of Black"), "{told}");
+    let reported = usage_error(&workspace, &["explore", "games.db", "--moves", "1... e5"]);
+    assert!(reported.contains("the text begins with a move of Black"), "{reported}");
 }
 
 #[test]
@@ -392,10 +398,10 @@ fn an_unknown_option_is_reported_with_a_hint() {
             "--fen takes a position; to write positions as FEN, use --format fen",
         ),
     ] {
-        let told = wrong(&workspace, arguments);
-        assert_eq!(told.matches("tip: ").count(), 1, "{arguments:?}: {told}");
-        assert!(told.contains(&format!("tip: {tip}\n")), "{arguments:?}: {told}");
-        assert!(!told.contains("as a value"), "{arguments:?}: {told}");
+        let reported = usage_error(&workspace, arguments);
+        assert_eq!(reported.matches("tip: ").count(), 1, "{arguments:?}: {reported}");
+        assert!(reported.contains(&format!("tip: {tip}\n")), "{arguments:?}: {reported}");
+        assert!(!reported.contains("as a value"), "{arguments:?}: {reported}");
     }
 }
 
@@ -415,11 +421,11 @@ fn all_commands_have_the_same_option_for_json() {
         &["sql", "games.db", "SELECT 1 AS one"],
         &["key", start],
     ] {
-        let short = said(&workspace, &[arguments, &["--json"]].concat());
-        assert_eq!(short, said(&workspace, &[arguments, &["--format", "json"]].concat()), "{arguments:?}");
-        assert_eq!(short, said(&workspace, &[arguments, &["-f", "json"]].concat()), "{arguments:?}");
+        let short = outputs(&workspace, &[arguments, &["--json"]].concat());
+        assert_eq!(short, outputs(&workspace, &[arguments, &["--format", "json"]].concat()), "{arguments:?}");
+        assert_eq!(short, outputs(&workspace, &[arguments, &["-f", "json"]].concat()), "{arguments:?}");
         assert!(short.0.starts_with(['{', '[']), "{}", short.0);
-        let both = wrong(&workspace, &[arguments, &["--json", "--format", "table"]].concat());
+        let both = usage_error(&workspace, &[arguments, &["--json", "--format", "table"]].concat());
         assert!(both.contains("cannot be used with"), "{both}");
     }
     for arguments in [
@@ -431,25 +437,25 @@ fn all_commands_have_the_same_option_for_json() {
         &["repair", "games.db"],
         &["verify", "games.db"],
     ] {
-        let (object, told) = said(&workspace, &[arguments, &["--json"]].concat());
+        let (object, reported) = outputs(&workspace, &[arguments, &["--json"]].concat());
         assert!(object.starts_with('{') && object.lines().count() == 1, "{arguments:?}: {object}");
-        assert_eq!(told, "", "{arguments:?}");
+        assert_eq!(reported, "", "{arguments:?}");
     }
 }
 
 #[test]
 fn empty_results_have_the_right_explanation() {
     let workspace = Workspace::new().indexed(FAMOUS).with("mine.pgn", "1. e4 e5 *\n");
-    let told = |arguments: &[&str]| said(&workspace, arguments).1;
+    let reported = |arguments: &[&str]| outputs(&workspace, arguments).1;
     assert!(
-        told(&["export", "games.db", "--format", "csv-positions", "--evaluated"])
+        reported(&["export", "games.db", "--format", "csv-positions", "--evaluated"])
             .contains("no position matches")
     );
     assert!(
-        told(&["export", "games.db", "--format", "fen", "--ply", "500-"]).contains("no position matches")
+        reported(&["export", "games.db", "--format", "fen", "--ply", "500-"]).contains("no position matches")
     );
-    let held = ["repertoire", "games.db", "mine.pgn", "--side", "white", "--since", "2030"];
-    assert!(told(&held).contains("no game passes the filters"));
+    let command = ["repertoire", "games.db", "mine.pgn", "--side", "white", "--since", "2030"];
+    assert!(reported(&command).contains("no game passes the filters"));
     for (arguments, expected) in [
         (&["find", "games.db", "--since", "2050"][..], "note: the games are from 1"),
         (&["export", "games.db", "-f", "PGN", "--until", "1500"], "note: the games are from 1"),
@@ -463,15 +469,15 @@ fn empty_results_have_the_right_explanation() {
         (&["find", "games.db", "--player", "zz"], "matches \"zz\" (--player)\n"),
         (&["find", "games.db", "--opening", "sicilan"], "did you mean \"Sicilian Defense\""),
     ] {
-        assert!(told(arguments).contains(expected), "{arguments:?}: {}", told(arguments));
+        assert!(reported(arguments).contains(expected), "{arguments:?}: {}", reported(arguments));
     }
-    let unknown = told(&["find", "games.db", "--white", "nobody"]);
+    let unknown = reported(&["find", "games.db", "--white", "nobody"]);
     assert!(unknown.contains("no player has a name that matches \"nobody\" (--white)"), "{unknown}");
     let empty = Workspace::new().indexed("");
-    assert_eq!(said(&empty, &["explore", "games.db"]).1, "pgndex: note: the database has no games\n");
+    assert_eq!(outputs(&empty, &["explore", "games.db"]).1, "pgndex: note: the database has no games\n");
     let shuffled = Workspace::new()
         .indexed("[SetUp \"1\"]\n[FEN \"8/8/8/8/4k3/8/4P3/4K2R b K - 3 40\"]\n\n40... Kd4 1-0\n");
-    assert!(said(&shuffled, &["explore", "games.db"]).1.contains("all games start from set-up positions"));
+    assert!(outputs(&shuffled, &["explore", "games.db"]).1.contains("all games start from set-up positions"));
 }
 
 #[test]
@@ -480,10 +486,10 @@ fn a_name_of_any_length_leaves_tables_readable() {
     let workspace =
         Workspace::new().indexed(&format!("[White \"{long}\"]\n[Event \"{long}\"]\n\n1. e4 e5 1-0\n"));
     for command in ["find", "explore", "players"] {
-        let (table, _) = said(&workspace, &[command, "games.db"]);
+        let (table, _) = outputs(&workspace, &[command, "games.db"]);
         assert!(table.lines().all(|line| line.chars().count() < 300), "{command}: {table}");
     }
-    assert!(said(&workspace, &["find", "games.db", "--format", "csv"]).0.contains(&long[..900]));
+    assert!(outputs(&workspace, &["find", "games.db", "--format", "csv"]).0.contains(&long[..900]));
     let narrow =
         workspace.command(&["find", "games.db"]).env("COLUMNS", "80").output().expect("the program runs");
     let table = String::from_utf8_lossy(&narrow.stdout);
@@ -512,12 +518,12 @@ fn a_limit_of_file_size_is_an_error_that_names_the_file() {
         ("optimize games.db", "no space left to write it (up to "),
         ("repair games.db", "no space left to write it (about "),
     ] {
-        let (status, told) = shell(&format!("\"$PGNDEX\" {work}"));
-        assert!(status == Some(1) && told.contains(expected), "{work}: {told}");
-        assert!(told.contains("iB are needed"), "{work}: {told}");
+        let (status, reported) = shell(&format!("\"$PGNDEX\" {work}"));
+        assert!(status == Some(1) && reported.contains(expected), "{work}: {reported}");
+        assert!(reported.contains("iB are needed"), "{work}: {reported}");
     }
-    let (status, told) = shell("\"$PGNDEX\" export games.db -f pgn > out.txt");
-    assert!(status == Some(1) && told.contains("standard output: cannot write"), "{told}");
+    let (status, reported) = shell("\"$PGNDEX\" export games.db -f pgn > out.txt");
+    assert!(status == Some(1) && reported.contains("standard output: cannot write"), "{reported}");
     assert_eq!(workspace.names(), ["games.db", "games.pgn", "other.pgn", "out.txt"]);
 }
 
@@ -529,8 +535,8 @@ fn archives_are_not_written() {
         ("games.csv.ZST", "write '| zstd > games.csv.ZST' at the end"),
         ("games.zip", "leave out .zip"),
     ] {
-        let told = workspace.failure(&["export", "games.db", "--format", "csv", "--output", name]);
-        assert!(told.contains("archives cannot be written") && told.contains(way), "{told}");
+        let reported = workspace.failure(&["export", "games.db", "--format", "csv", "--output", name]);
+        assert!(reported.contains("archives cannot be written") && reported.contains(way), "{reported}");
     }
     assert_eq!(workspace.names(), ["games.db", "games.pgn"]);
 }
@@ -541,10 +547,10 @@ fn a_failed_write_of_the_help_is_an_error() {
     for words in ["--help", "--version", "find --help"] {
         let line = format!("{} {words} > /dev/full", env!("CARGO_BIN_EXE_pgndex"));
         let output = std::process::Command::new("sh").args(["-c", &line]).output().expect("sh runs");
-        let told = String::from_utf8_lossy(&output.stderr);
+        let reported = String::from_utf8_lossy(&output.stderr);
         assert!(
-            output.status.code() == Some(1) && told.contains("standard output: cannot write"),
-            "{words}: {told}"
+            output.status.code() == Some(1) && reported.contains("standard output: cannot write"),
+            "{words}: {reported}"
         );
     }
 }
@@ -602,12 +608,12 @@ fn a_full_disk_is_reported_with_its_free_space() {
         "player games.db fischer --format html --output disk/fischer.html",
     ] {
         let run = workspace.run(&work.split(' ').collect::<Vec<_>>());
-        let told = run.stderr.as_str();
-        assert!(run.status == 1 && told.contains("no space left"), "{work}: {told}");
-        for (at, _) in told.match_indices(" MiB are free") {
-            let digits = told[..at].rsplit(|letter: char| !letter.is_ascii_digit()).next();
+        let reported = run.stderr.as_str();
+        assert!(run.status == 1 && reported.contains("no space left"), "{work}: {reported}");
+        for (at, _) in reported.match_indices(" MiB are free") {
+            let digits = reported[..at].rsplit(|letter: char| !letter.is_ascii_digit()).next();
             let free: u64 = digits.and_then(|free| free.parse().ok()).expect("a number");
-            assert!(free < 24, "{work}: {told}");
+            assert!(free < 24, "{work}: {reported}");
         }
     }
 }

@@ -15,7 +15,7 @@ const APART: [f64; 2] = [5.0, 10.0];
 fn with_pictures() -> (Workspace, [&'static str; 5]) {
     let workspace = Workspace::new().indexed(FAMOUS);
     let explore = ["explore", "games.db", "--svg"];
-    for (arguments, told) in [
+    for (arguments, reported) in [
         ([&explore[..], &["start.svg"]].concat(), "start.svg"),
         ([&explore, &["line.svg", "--moves", "1. e4 e5 2. Nf3 Nc6", "--flip"][..]].concat(), "line.svg"),
         (["game", "games.db", "1", "--svg", "end.svg"].to_vec(), "end.svg"),
@@ -24,7 +24,7 @@ fn with_pictures() -> (Workspace, [&'static str; 5]) {
     ] {
         let run = workspace.run(&arguments);
         assert_eq!(run.status, 0, "{run:?}");
-        assert_eq!(run.stderr, format!("pgndex: note: picture written to {told}\n"));
+        assert_eq!(run.stderr, format!("pgndex: note: picture written to {reported}\n"));
         assert!(!run.stdout.is_empty());
     }
     (workspace, ["start.svg", "line.svg", "end.svg", "ply.svg", "key.svg"])
@@ -99,10 +99,11 @@ fn only_allowed_files_are_overwritten() {
     insta::assert_snapshot!(workspace.failure(&["--svg", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database itself or one of its auxiliary files; name another file");
     for (name, text) in [("games.pgn", FAMOUS.as_bytes()), ("other.db", b"SQLite format 3\0 and more")] {
         workspace.write(name, text);
-        let told = workspace.failure(&["--svg", name, "--overwrite"]);
+        let reported = workspace.failure(&["--svg", name, "--overwrite"]);
         assert!(
-            told.starts_with(&format!("pgndex: error: {name}: ")) && told.contains("does not replace"),
-            "{told}"
+            reported.starts_with(&format!("pgndex: error: {name}: "))
+                && reported.contains("does not replace"),
+            "{reported}"
         );
         assert_eq!(std::fs::read(workspace.path(name)).expect("a file"), text);
     }
@@ -118,17 +119,17 @@ fn only_allowed_files_are_overwritten() {
 fn without_an_answer_no_picture_is_written() {
     let workspace = Workspace::new().indexed(FAMOUS);
     let before = workspace.names();
-    let said = |status, arguments: &[&str]| {
+    let failure = |status, arguments: &[&str]| {
         let run = workspace.run(&[arguments, &["--svg", "a.svg"]].concat());
         assert_eq!((run.status, workspace.names()), (status, before.clone()), "{run:?}");
         run.stderr
     };
-    said(2, &["explore", "games.db", "--moves", "1. e4 e4"]);
-    said(2, &["explore", "games.db", "--flop"]);
-    said(2, &["key", "8/8/8/8/8/8/8/8 w - -"]);
-    said(1, &["explore", "games.db", "--openings", "nowhere.tsv"]);
-    said(1, &["game", "games.db", "999"]);
-    insta::assert_snapshot!(said(1, &["game", "games.db", "1", "--ply", "99"]), @"pgndex: error: game 1 has 13 plies; there is no picture of a later ply");
-    insta::assert_snapshot!(said(2, &["game", "games.db", "1-2"]), @"pgndex: error: --svg shows one position; give one game and one --ply");
-    insta::assert_snapshot!(said(2, &["game", "games.db", "1", "--ply", "1,2"]), @"pgndex: error: --svg shows one position; give one game and one --ply");
+    failure(2, &["explore", "games.db", "--moves", "1. e4 e4"]);
+    failure(2, &["explore", "games.db", "--flop"]);
+    failure(2, &["key", "8/8/8/8/8/8/8/8 w - -"]);
+    failure(1, &["explore", "games.db", "--openings", "nowhere.tsv"]);
+    failure(1, &["game", "games.db", "999"]);
+    insta::assert_snapshot!(failure(1, &["game", "games.db", "1", "--ply", "99"]), @"pgndex: error: game 1 has 13 plies; there is no picture of a later ply");
+    insta::assert_snapshot!(failure(2, &["game", "games.db", "1-2"]), @"pgndex: error: --svg shows one position; give one game and one --ply");
+    insta::assert_snapshot!(failure(2, &["game", "games.db", "1", "--ply", "1,2"]), @"pgndex: error: --svg shows one position; give one game and one --ply");
 }

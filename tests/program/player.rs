@@ -213,8 +213,8 @@ fn endings_agree_with_find_with_and_without_sets() {
         };
         endings.iter().map(shown).collect::<Vec<_>>().join("\n")
     };
-    let told = endings();
-    insta::assert_snapshot!(told, @"
+    let reported = endings();
+    insta::assert_snapshot!(reported, @"
     minor 4 1 1 2 0
     bishop 3 0 1 2 0
     pawn 2 1 0 0 1
@@ -229,7 +229,7 @@ fn endings_agree_with_find_with_and_without_sets() {
         .connection("games.db")
         .execute_batch("DELETE FROM game_set WHERE kind = 'game'")
         .expect("changed");
-    assert_eq!(endings(), told);
+    assert_eq!(endings(), reported);
 }
 
 /// Asks for a page in HTML, and returns what the script reports about it.
@@ -328,8 +328,8 @@ fn a_page_shows_the_filters_and_games_without_a_result() {
     let workspace = Workspace::asking(&["player", "games.db"]).indexed(&transposing());
     let filters = ["pirc", "--since", "1990", "--time-control", "600+0", "--opponent", "OTHER"];
     let text = workspace.stdout_of(&[&filters[..], &["--format", "html"]].concat());
-    let told = "<p>Filters: opponent OTHER; since 1990; time control 600+0</p>";
-    assert!(text.contains(told), "{text}");
+    let reported = "<p>Filters: opponent OTHER; since 1990; time control 600+0</p>";
+    assert!(text.contains(reported), "{text}");
     assert!(text.contains("Some games have no result") && !text.contains("no result</th>"), "{text}");
     assert!(
         workspace
@@ -400,9 +400,9 @@ fn a_record_is_written_only_to_an_allowed_file() {
     let workspace = polgar();
     for format in ["table", "md", "json", "html"] {
         let printed = workspace.ok(&["=Polgar, J", "--format", format]);
-        let told =
+        let reported =
             workspace.stderr_of(0, &["=Polgar, J", "--format", format, "--output", "a", "--overwrite"]);
-        assert_eq!(told, "pgndex: note: record written to a\n");
+        assert_eq!(reported, "pgndex: note: record written to a\n");
         assert_eq!(std::fs::read_to_string(workspace.path("a")).expect("a file"), printed);
     }
     insta::assert_snapshot!(workspace.failure(&["short", "--output", "a"]), @"pgndex: error: a: exists already; use --overwrite to replace it, or name another file");

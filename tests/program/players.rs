@@ -233,7 +233,7 @@ fn an_invalid_list_is_reported_with_its_line_and_changes_nothing() {
     workspace.write("good.csv", "name,alias\nDing Liren,Liren Ding\n");
     assert_eq!(ask(&workspace, &["--aliases", "good.csv"]).status, 0);
     let before = ok(&workspace, &["--export-aliases"]);
-    let told: String = [
+    let reported: String = [
         "",
         "Ding Liren,Liren Ding\n",
         "name,alias,elo\nA,B,1\n",
@@ -260,7 +260,7 @@ fn an_invalid_list_is_reported_with_its_line_and_changes_nothing() {
         run.stderr
     })
     .collect();
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     pgndex: error: bad.csv: the file is empty; it begins with the line name,alias,fide_id
     pgndex: error: bad.csv:1: there is no column "ding liren"; write the line name,alias,fide_id first (fide_id may be left out)
     pgndex: error: bad.csv:1: there is no column "elo"; write the line name,alias,fide_id first (fide_id may be left out)

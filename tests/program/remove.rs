@@ -40,16 +40,16 @@ fn dry_runs_agree_with_removals() {
         &["--source", "2"],
         &["--source", "all.pgn"],
     ] {
-        let mut told = remove(&workspace, &[&["--dry-run"], arguments].concat());
+        let mut reported = remove(&workspace, &[&["--dry-run"], arguments].concat());
         let mut done = remove(&workspace, arguments);
-        for (summary, dry_run) in [(&told, true), (&done, false)] {
+        for (summary, dry_run) in [(&reported, true), (&done, false)] {
             assert_eq!(summary["dry_run"], json!(dry_run));
         }
         for differs in ["dry_run", "seconds", "file_bytes", "free_bytes"] {
-            told[differs].take();
+            reported[differs].take();
             done[differs].take();
         }
-        assert_eq!(told, done, "{arguments:?}");
+        assert_eq!(reported, done, "{arguments:?}");
         assert_sound(&workspace);
     }
     assert!(before > 40 && games(&workspace) == 0);
@@ -124,13 +124,13 @@ fn games_removed_before_a_failure_are_reported() {
     workspace.connection("games.db").execute_batch(&trigger).expect("a trigger");
     let arguments = ["remove", "games.db", "--games", "--since", "0001"];
     let before = workspace.number("games.db", "SELECT count(*) FROM game");
-    let told = workspace.stderr_of(1, &arguments);
+    let reported = workspace.stderr_of(1, &arguments);
     let removed = before + 3 - workspace.number("games.db", "SELECT count(*) FROM game");
     let start = format!(
         "pgndex: error: {removed} games were removed, and 3 skipped earlier as duplicates were added; removing the \
          matching games failed; run the same command again\n"
     );
-    assert!(told.starts_with(&start) && told.contains("not these"), "{told}");
+    assert!(reported.starts_with(&start) && reported.contains("not these"), "{reported}");
     workspace.connection("games.db").execute_batch("DROP TRIGGER stop").expect("no trigger");
     workspace.stderr_of(0, &arguments);
     assert_sound(&workspace);
@@ -175,7 +175,7 @@ fn a_shrunk_file_is_sound() {
 #[test]
 fn wrong_usage_is_refused_with_a_tip() {
     let workspace = workspace();
-    for (arguments, status, told) in [
+    for (arguments, status, reported) in [
         (&[][..], 2, "say what to remove: --source PATH, --games with filters, or --sql QUERY"),
         (&["--player", "tal"], 2, "to remove the games that these options choose, give --games too"),
         (
@@ -198,7 +198,7 @@ fn wrong_usage_is_refused_with_a_tip() {
         ),
     ] {
         let run = workspace.stderr_of(status, &[&["remove", "games.db"], arguments].concat());
-        assert!(run.contains(told), "{arguments:?}: {run}");
+        assert!(run.contains(reported), "{arguments:?}: {run}");
     }
     // Games were removed by other means.
     workspace
@@ -233,8 +233,8 @@ fn inconsistent_counts_are_repaired() {
         .connection("games.db")
         .execute_batch(&format!("DELETE FROM game_position WHERE game_id = {game}"))
         .expect("deleted");
-    let told = workspace.stderr_of(1, &["repair", "games.db", "--quiet"]);
-    assert!(told.contains(&format!("game {game} has missing positions")), "{told}");
+    let reported = workspace.stderr_of(1, &["repair", "games.db", "--quiet"]);
+    assert!(reported.contains(&format!("game {game} has missing positions")), "{reported}");
 }
 
 /// `optimize` merges the levels that additions have created.
@@ -261,10 +261,10 @@ fn levels_are_merged() {
     assert_eq!(levels, 1);
     assert_sound(&workspace);
     assert_eq!(found(&workspace), before);
-    let told = workspace.stderr_of(0, &["optimize", "games.db"]);
-    assert!(told.starts_with("nothing to merge"), "{told}");
-    let told = workspace.stderr_of(1, &["optimize", "none.db"]);
-    assert!(told.contains("none.db"), "{told}");
+    let reported = workspace.stderr_of(0, &["optimize", "games.db"]);
+    assert!(reported.starts_with("nothing to merge"), "{reported}");
+    let reported = workspace.stderr_of(1, &["optimize", "none.db"]);
+    assert!(reported.contains("none.db"), "{reported}");
 }
 
 /// If the disk is full while the file is being shrunk, the games stay removed, and the message says so.
@@ -274,8 +274,8 @@ fn games_stay_removed_if_there_is_no_room_to_shrink_the_file() {
     let workspace = workspace();
     let Some(disk) = Mount::new(workspace.path("disk"), "2600k") else { return };
     std::fs::copy(workspace.path("games.db"), disk.0.join("games.db")).expect("a copy");
-    let told = workspace.stderr_of(1, &["remove", "disk/games.db", "--sql", "SELECT 1", "--shrink"]);
+    let reported = workspace.stderr_of(1, &["remove", "disk/games.db", "--sql", "SELECT 1", "--shrink"]);
     let start = "pgndex: error: 1 game was removed; making the file smaller failed; `pgndex remove DB --shrink` does only this\n";
-    assert!(told.starts_with(start) && told.contains("no space left"), "{told}");
+    assert!(reported.starts_with(start) && reported.contains("no space left"), "{reported}");
     assert_eq!(workspace.number("disk/games.db", "SELECT count(*) FROM game WHERE game_id = 1"), 0);
 }

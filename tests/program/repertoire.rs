@@ -82,7 +82,7 @@ fn repertoires_against_many_games() {
 }
 
 /// The output and the exit status.
-fn said(run: &Run) -> String {
+fn printed(run: &Run) -> String {
     format!("{}{}{}", run.stdout, run.stderr, run.status)
 }
 
@@ -92,7 +92,7 @@ fn the_side_of_a_repertoire_is_recognised() {
         .indexed("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n1. e4 c5 0-1\n");
     let ask = |text: &str, arguments: &[&str]| {
         std::fs::write(workspace.path("mine.pgn"), text).expect("written");
-        said(&workspace.ask(&[&["--games", "0"], arguments].concat()))
+        printed(&workspace.ask(&[&["--games", "0"], arguments].concat()))
     };
     // If one side has several moves and the other only one each, the repertoire is for the latter.
     insta::assert_snapshot!(ask("1. e4 e5 (1... c6) 2. Nf3 *", &[]), @"
@@ -158,7 +158,7 @@ fn unreadable_text_is_reported() {
         .indexed("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n");
     let ask = |text: &str| {
         std::fs::write(workspace.path("mine.pgn"), text).expect("written");
-        said(&workspace.ask(&["--games", "0", "--format", "csv"]))
+        printed(&workspace.ask(&["--games", "0", "--format", "csv"]))
     };
     insta::assert_snapshot!(ask(""), @"
     pgndex: error: mine.pgn: there are no moves in it; is this a PGN file?
@@ -182,7 +182,7 @@ fn unreadable_text_is_reported() {
     0
     "
     );
-    insta::assert_snapshot!(said(&workspace.ask(&["--white", "nobody"])), @r#"
+    insta::assert_snapshot!(printed(&workspace.ask(&["--white", "nobody"])), @r#"
     For White: 2 lines, 6 positions
     line  games  score  left by  games  moves
     ────────────────────────────────────────────────────
@@ -213,12 +213,12 @@ fn unreadable_text_is_reported() {
     let noise: Vec<u8> =
         (0..6000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     std::fs::write(workspace.path("mine.pgn"), [b"1. e4 e5 ", noise.as_slice()].concat()).expect("written");
-    insta::assert_snapshot!(said(&workspace.ask(&[])), @"
+    insta::assert_snapshot!(printed(&workspace.ask(&[])), @"
     pgndex: error: mine.pgn: not a text file; give the PGN file of the repertoire
     1
     ");
     std::fs::remove_file(workspace.path("mine.pgn")).expect("removed");
-    insta::assert_snapshot!(said(&workspace.ask(&[])), @"
+    insta::assert_snapshot!(printed(&workspace.ask(&[])), @"
     pgndex: error: mine.pgn: no such file or directory; check the path
     1
     ");

@@ -136,6 +136,6 @@ fn each_command_has_a_manual_page_without_faults() {
 #[test]
 fn a_directory_that_cannot_be_created_is_reported() {
     let workspace = Workspace::new().with("file", "");
-    let told = workspace.failure(&["man", "file/man1"]);
-    assert!(told.starts_with("pgndex: error: file/man1: cannot create this directory"), "{told}");
+    let reported = workspace.failure(&["man", "file/man1"]);
+    assert!(reported.starts_with("pgndex: error: file/man1: cannot create this directory"), "{reported}");
 }

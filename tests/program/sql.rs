@@ -383,8 +383,8 @@ mod errors {
             ("ATTACH 'new.db' AS new", "ATTACH needs an existing database"),
             ("SELECT * FROM nonsense", ".tables lists the tables"),
         ] {
-            let told = failure(query);
-            assert!(told.contains(&format!("\n  {hint}")), "{query}: {told}");
+            let reported = failure(query);
+            assert!(reported.contains(&format!("\n  {hint}")), "{query}: {reported}");
         }
         insta::assert_snapshot!(failure("SELECT ("), @"pgndex: error: incomplete input");
         insta::assert_snapshot!(failure(""), @"pgndex: error: the query is empty; give a statement, such as SELECT * FROM games LIMIT 10");

@@ -25,11 +25,11 @@ fn a_view_in_place_of_a_table_is_refused() {
         &["optimize", "-q", "games.db"],
     ] {
         let failure = workspace.failure(arguments);
-        let told = "pgndex: error: games.db: Game is a view, but pgndex needs a table of that name; nothing was written. Drop the view \
+        let reported = "pgndex: error: games.db: Game is a view, but pgndex needs a table of that name; nothing was written. Drop the view \
                     and give the table its name back, or index the games again into another database\n";
         assert_eq!(
             failure.replace(&format!("{}/", workspace.directory().display()), ""),
-            told,
+            reported,
             "{arguments:?}"
         );
     }

@@ -168,14 +168,14 @@ fn json_fields_of_explore_are_documented() {
     let (_, page) = include_str!("../../docs/json.md").split_once("## `pgndex explore`").expect("a section");
     assert_eq!(object["inVariations"], 3);
     let moves = object["moves"].as_array().expect("moves");
-    let told: Vec<_> = moves
+    let reported: Vec<_> = moves
         .iter()
         .map(|played| {
             (played["uci"].as_str().expect("a move"), played["white"].clone(), played["inVariations"].clone())
         })
         .collect();
-    assert_eq!(told[0], ("c2c4", 0.into(), 2.into()));
-    assert_eq!(told[1], ("g1f3", 0.into(), 2.into()));
+    assert_eq!(reported[0], ("c2c4", 0.into(), 2.into()));
+    assert_eq!(reported[1], ("g1f3", 0.into(), 2.into()));
     for part in [&object, &moves[0]] {
         for name in part.as_object().expect("an object").keys() {
             assert!(page.contains(&format!("`{name}`")), "{name}");

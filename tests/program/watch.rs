@@ -53,9 +53,9 @@ fn ready_files_are_added_once() {
     workspace.write("in/c.pgn", "[White \"c\"]\n\n1. e5 *\n");
     let run = workspace.run(&["watch", "games.db", "in", "--once", "--settle", "0"]);
     assert_eq!(run.status, 3, "{run:?}");
-    let told = "pgndex: error: 1 error: in/c.pgn:3:4: 1.e5: illegal move in ";
+    let reported = "pgndex: error: 1 error: in/c.pgn:3:4: 1.e5: illegal move in ";
     assert!(
-        run.stderr.contains(told)
+        run.stderr.contains(reported)
             && run.stderr.contains("; to list all problems: pgndex sql games.db \"SELECT "),
         "{run:?}"
     );
@@ -106,16 +106,19 @@ fn an_invalid_target_is_reported_before_any_file_arrives() {
     let workspace = workspace();
     workspace.write("a.pgn", ONE);
     for path in ["a.pgn", "in"] {
-        let told = workspace.failure(&["watch", path, "in", "--once"]);
-        assert!(told.contains(path), "{told}");
+        let reported = workspace.failure(&["watch", path, "in", "--once"]);
+        assert!(reported.contains(path), "{reported}");
     }
 }
 
 #[test]
 fn a_missing_directory_is_reported() {
     let workspace = Workspace::new();
-    let told = workspace.failure(&["watch", "games.db", "missing"]);
-    assert!(told.starts_with("pgndex: error: missing: cannot read the directory to watch\n"), "{told}");
+    let reported = workspace.failure(&["watch", "games.db", "missing"]);
+    assert!(
+        reported.starts_with("pgndex: error: missing: cannot read the directory to watch\n"),
+        "{reported}"
+    );
 }
 
 #[test]
@@ -124,7 +127,7 @@ fn watch_runs_until_stopped_and_notifies_systemd() {
         let workspace = workspace();
         let name = format!("pgndex-test-{}", std::process::id());
         let path = workspace.path("notify");
-        let (socket, told) = if is_abstract {
+        let (socket, reported) = if is_abstract {
             let address = SocketAddr::from_abstract_name(&name).unwrap();
             (UnixDatagram::bind_addr(&address).unwrap(), format!("@{name}").into())
         } else {
@@ -151,7 +154,7 @@ fn watch_runs_until_stopped_and_notifies_systemd() {
         };
         let child = workspace
             .command(&["watch", "games.db", "in", "--settle", "0", "--interval", "1"])
-            .env("NOTIFY_SOCKET", told)
+            .env("NOTIFY_SOCKET", reported)
             .env("WATCHDOG_USEC", "200000")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -201,36 +204,36 @@ fn additions_use_the_settings_of_the_database() {
         "1",
     ];
     workspace.stdout_of(&[&["index", "--quiet", "games.db", "a.pgn"], &made[..]].concat());
-    let told = |database: &str| {
+    let reported = |database: &str| {
         let sql = "SELECT count(*) || ' ' || (SELECT count(*) FROM comment) || ' ' || count(DISTINCT opening) || ' ' || min(opening) FROM games";
         workspace.connection(database).query_row(sql, [], |row| row.get::<_, String>(0)).unwrap()
     };
     // The same game with another comment: a duplicate, unless duplicates are kept.
     workspace.write("b.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {b} e5 *\n");
     workspace.stdout_of(&["index", "--quiet", "games.db", "b.pgn"]);
-    assert_eq!(told("games.db"), "2 0 1 Ours");
+    assert_eq!(reported("games.db"), "2 0 1 Ours");
     workspace.write("in/c.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {c} e5 *\n");
     once(&workspace);
-    assert_eq!(told("games.db"), "3 0 1 Ours");
+    assert_eq!(reported("games.db"), "3 0 1 Ours");
     // An option applies to one run only.
     workspace.write("d.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {d} e5 *\n");
     workspace.stdout_of(&["index", "--quiet", "games.db", "d.pgn", "--annotations", "all"]);
-    assert_eq!(told("games.db"), "4 1 1 Ours");
+    assert_eq!(reported("games.db"), "4 1 1 Ours");
     workspace.write("e.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {e} e5 *\n");
     workspace.stdout_of(&["index", "--quiet", "games.db", "e.pgn", "--duplicates", "skip"]);
-    assert_eq!(told("games.db"), "4 1 1 Ours");
+    assert_eq!(reported("games.db"), "4 1 1 Ours");
     workspace.write("f.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {f} e5 *\n");
     workspace.stdout_of(&["index", "--quiet", "games.db", "f.pgn"]);
-    assert_eq!(told("games.db"), "5 1 1 Ours");
+    assert_eq!(reported("games.db"), "5 1 1 Ours");
     assert_eq!(workspace.run(&["verify", "--all", "games.db"]).status, 0);
     // A database that `watch` creates keeps the settings of the first run.
     workspace.write("in/g.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {g} e5 *\n");
     let watched = ["watch", "new.db", "in", "--once", "--settle", "0"];
     workspace.stdout_of(&[&watched[..], &made].concat());
-    assert_eq!(told("new.db"), "2 0 1 Ours");
+    assert_eq!(reported("new.db"), "2 0 1 Ours");
     workspace.write("in/h.pgn", "[White \"a\"]\n[Black \"b\"]\n\n1. e4 {h} e5 *\n");
     workspace.stdout_of(&watched);
-    assert_eq!(told("new.db"), "3 0 1 Ours");
+    assert_eq!(reported("new.db"), "3 0 1 Ours");
     let other = workspace.run(&[&watched[..], &["--continuation-threshold", "5"]].concat());
     assert!(other.status == 1 && other.stderr.contains("--continuation-threshold"), "{other:?}");
 }

@@ -130,11 +130,11 @@ proptest! {
             }
             Err(error @ PositionError::Languages { .. }) => prop_assert!(style > 3, "{text}: {error}"),
             Err(error) => {
-                let told = chain(&error);
-                let is_open = told.contains("it can mean") && matches!(style, 3 | 11);
+                let reported = chain(&error);
+                let is_open = reported.contains("it can mean") && matches!(style, 3 | 11);
                 // A text with only letters that also name pieces in English does not show its language.
                 let is_english = style > 3 && !text.contains(|c: char| c.is_uppercase() && !"KQRBNO".contains(c));
-                prop_assert!(is_open || is_english, "{text}: {told}");
+                prop_assert!(is_open || is_english, "{text}: {reported}");
             }
         }
     }

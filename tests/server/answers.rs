@@ -238,7 +238,7 @@ fn unreadable_requests_are_reported_with_a_hint() {
 #[test]
 fn invalid_bodies_of_sql_requests_are_explained() {
     let server = Serving::famous(&[]);
-    for (body, told) in [
+    for (body, reported) in [
         ("[]", "its only field"),
         ("{\"sql\": 1}", "its only field"),
         ("{\"query\": \"SELECT 1\"}", "its only field"),
@@ -248,7 +248,7 @@ fn invalid_bodies_of_sql_requests_are_explained() {
         let answer = server.request("POST", "/api/sql", &[], body);
         let detail = answer.json()["detail"].as_str().expect("a text").to_owned();
         assert_eq!(answer.status, 400);
-        assert!(detail.contains(told) && detail.contains("SELECT …"), "{body}: {detail}");
+        assert!(detail.contains(reported) && detail.contains("SELECT …"), "{body}: {detail}");
         assert!(!detail.contains("struct") && !detail.contains("expected"), "{body}: {detail}");
     }
 }
@@ -256,7 +256,7 @@ fn invalid_bodies_of_sql_requests_are_explained() {
 #[test]
 fn requests_with_a_wrong_method_get_the_allowed_one() {
     let server = Serving::famous(&[]);
-    for (method, target, told, allowed) in [
+    for (method, target, reported, allowed) in [
         ("POST", "/api/games", "Use GET", "GET,HEAD"),
         (
             "GET",
@@ -269,7 +269,7 @@ fn requests_with_a_wrong_method_get_the_allowed_one() {
     ] {
         let answer = server.request(method, target, &[], "");
         assert_eq!(answer.status, 405, "{method} {target}");
-        assert!(answer.body.contains(told), "{method} {target}: {}", answer.body);
+        assert!(answer.body.contains(reported), "{method} {target}: {}", answer.body);
         assert_eq!(answer.header("allow").unwrap_or_default(), allowed, "{method} {target}");
     }
 }

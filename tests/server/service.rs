@@ -32,8 +32,8 @@ fn the_documented_unit_is_valid_and_starts_the_server() {
         .current_dir(server.directory.path())
         .output()
         .expect("the program runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && !said.contains("pgndex-serve.service"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !printed.contains("pgndex-serve.service"), "{printed}");
 }
 
 #[cfg(unix)]

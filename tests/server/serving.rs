@@ -92,10 +92,10 @@ pub(crate) fn index(directory: &Path, database: &str, pgn: &Path) {
 /// A directory with a database whose export has more than 10 MB.
 pub(crate) fn talkative() -> TempDir {
     let directory = tempfile::tempdir().expect("a directory");
-    let said = "a word and another one ".repeat(1000);
+    let comment = "a word and another one ".repeat(1000);
     let game = |at: usize| {
         format!(
-            "[Event \"{at}\"]\n[White \"A{at}\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. e4 {{{said}}} 1-0\n\n"
+            "[Event \"{at}\"]\n[White \"A{at}\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. e4 {{{comment}}} 1-0\n\n"
         )
     };
     std::fs::write(directory.path().join("games.pgn"), (0..600).map(game).collect::<String>())

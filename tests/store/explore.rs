@@ -121,7 +121,7 @@ impl Sample {
         let mut answers = vec![];
         for (key, fen) in positions {
             let found = self.explore(*key, fen);
-            assert_eq!(told(&found), self.expected(*key, fen, "true"), "{fen}");
+            assert_eq!(formatted(&found), self.expected(*key, fen, "true"), "{fen}");
             let is_visited: bool = visited.query_row(params![key, fen], |row| row.get(0)).unwrap();
             assert_eq!(is_visited, found.results.games() + found.unfinished >= threshold.into(), "{fen}");
             from_tables += usize::from(is_visited);
@@ -220,7 +220,7 @@ fn lines(connection: &Connection, query: &str) -> Vec<String> {
 }
 
 /// An answer in the form of [`Sample::expected`].
-fn told(exploration: &PositionCounts) -> Vec<String> {
+fn formatted(exploration: &PositionCounts) -> Vec<String> {
     let optional = |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     let elos = |counts: &ResultCounts| {
         let [white, black] = [counts.white_elo, counts.black_elo];
@@ -328,7 +328,7 @@ fn answers_on_some_games_agree_with_plain_sql() {
         let mut games = 0;
         for (key, fen) in &positions {
             let found = sample.explore_some(*key, fen, &selection);
-            assert_eq!(told(&found), sample.expected(*key, fen, &condition), "{condition}: {fen}");
+            assert_eq!(formatted(&found), sample.expected(*key, fen, &condition), "{condition}: {fen}");
             sample.assert_lone_games(&found);
             games = games.max(found.results.games());
         }
@@ -469,7 +469,7 @@ impl Sample {
             }
             let selection = self.database.select(&filter).unwrap();
             let found = self.explore_some(*key, fen, &selection);
-            assert_eq!(told(&found), self.expected(*key, fen, &condition), "{condition}: {fen}");
+            assert_eq!(formatted(&found), self.expected(*key, fen, &condition), "{condition}: {fen}");
             with_games += u32::from(found.results.games() > 0);
             if random.below(10) == 0 {
                 self.run("BEGIN; DELETE FROM visit_set");
@@ -562,13 +562,13 @@ const RETURNS: &str = r#"[Result "1-0"]
 
 /// The answer from the tables, which must equal the one by counting games.
 fn both_ways(sample: &Sample, key: PositionKey, fen: &str, lists: ListLengths) -> PositionCounts {
-    let told = sample.database.explore(key, fen, &Selection::default(), lists.into()).unwrap();
+    let formatted = sample.database.explore(key, fen, &Selection::default(), lists.into()).unwrap();
     sample.run("BEGIN");
     sample.empty_tables();
     let counted = sample.database.explore(key, fen, &Selection::default(), lists.into()).unwrap();
     sample.run("ROLLBACK");
-    assert_eq!(told, counted);
-    told
+    assert_eq!(formatted, counted);
+    formatted
 }
 
 /// Game id, ply and move of each hit.

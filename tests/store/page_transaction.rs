@@ -165,8 +165,8 @@ fn merge(
                 rows.copy_before(row, &mut writer, &mut keys).unwrap();
                 if last != Some(row.key()) {
                     let first = Occurrence::new(row.key(), GameId(0), Ply(0));
-                    let there = model.occurrences.range(first..row).filter(stays).count();
-                    assert_eq!(rows.rows_of(row.key()) as usize, there.min(5), "{row:?}");
+                    let existing = model.occurrences.range(first..row).filter(stays).count();
+                    assert_eq!(rows.rows_of(row.key()) as usize, existing.min(5), "{row:?}");
                 }
                 last = Some(row.key());
                 keys.observe(row.key(), 1);

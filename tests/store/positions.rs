@@ -65,8 +65,8 @@ fn rows_read_from_pages_agree_with_sqlite() {
         ];
         for game in orders.into_iter().flatten() {
             for ply in 0..36 {
-                let is_there = game % 3 == 0 && (3..=3 * games).contains(&game) && ply <= plies(game);
-                let expected = is_there.then(|| (format!("{game}/{ply} w - -"), code(game, ply)));
+                let exists = game % 3 == 0 && (3..=3 * games).contains(&game) && ply <= plies(game);
+                let expected = exists.then(|| (format!("{game}/{ply} w - -"), code(game, ply)));
                 match odd.iter().find(|(other, _)| (*other, 0) == (game, ply)) {
                     Some((2, _)) => assert_eq!(read(game, ply), Ok(Some(("x".to_owned(), Some(7))))),
                     Some((_, values)) => assert!(read(game, ply).is_err(), "{values}"),

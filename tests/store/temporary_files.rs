@@ -16,8 +16,8 @@ fn large_sorts_use_the_directory_of_the_database() {
     if std::env::var_os(ALONE).is_none() {
         let mut alone = Command::new(std::env::current_exe().expect("the test program"));
         let output = alone.args(["--exact", NAME]).env(ALONE, "1").output().expect("the test runs");
-        let told = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && told.contains("1 passed"), "{told}");
+        let reported = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && reported.contains("1 passed"), "{reported}");
         return;
     }
     let directory = tempfile::tempdir().expect("a temporary directory");

@@ -149,9 +149,9 @@ fn check_full(scenario: &Scenario, place: &Path, output: &Output, state: State, 
     if output.status.success() {
         return assert_eq!(state, State::After, "{what}");
     }
-    let told = text(output);
-    assert_eq!(output.status.code(), Some(1), "{what}: {told}");
-    assert!(told.contains("no space left") || told.contains("free some space"), "{what}: {told}");
+    let reported = text(output);
+    assert_eq!(output.status.code(), Some(1), "{what}: {reported}");
+    assert!(reported.contains("no space left") || reported.contains("free some space"), "{what}: {reported}");
     if state == State::Before {
         // The contents have been checked already. Even closing a write-ahead log needs some space, so an empty log may
         // remain.

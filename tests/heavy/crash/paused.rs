@@ -24,9 +24,9 @@ struct PausedChange {
 
 impl PausedChange {
     fn new(place: &Path) -> Option<Self> {
-        let gate = Self { library: Library::new()?, fifo: place.join("gate") };
-        assert!(Command::new("mkfifo").arg(&gate.fifo).status().expect("mkfifo runs").success());
-        Some(gate)
+        let paused_change = Self { library: Library::new()?, fifo: place.join("gate") };
+        assert!(Command::new("mkfifo").arg(&paused_change.fifo).status().expect("mkfifo runs").success());
+        Some(paused_change)
     }
 
     /// The number of changes below a directory that an undisturbed command makes.
@@ -77,7 +77,7 @@ fn send(signal: &str, process: &Child) {
 #[test]
 fn a_stopped_copy_leaves_nothing() {
     let beside = directory();
-    let Some(gate) = PausedChange::new(beside.path()) else { return };
+    let Some(paused_change) = PausedChange::new(beside.path()) else { return };
     let place = directory();
     let place = place.path();
     fs::write(place.join("games.pgn"), GAMES).expect("written");
@@ -87,21 +87,21 @@ fn a_stopped_copy_leaves_nothing() {
     done(place, &["sql", "x.db", "--write", padding]);
     let before = names(place);
     let backup = || command(place, &["backup", "--quiet", "x.db", "copy.db"]);
-    let changes = gate.changes(backup(), place);
+    let changes = paused_change.changes(backup(), place);
     assert!(place.join("copy.db").exists());
     fs::remove_file(place.join("copy.db")).expect("removed");
     for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
-        let (mut child, held) = gate.pause_at(backup(), place, changes / 2);
+        let (mut child, paused) = paused_change.pause_at(backup(), place, changes / 2);
         let half = fs::metadata(place.join(".copy.db.pgndex-tmp")).expect("an incomplete copy").len();
         assert!(half > 0 && half < fs::metadata(place.join("x.db")).expect("a database").len(), "{half}");
         send(signal, &child);
-        let mut said = BufReader::new(child.stderr.take().expect("a pipe"));
+        let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut line = String::new();
-        said.read_line(&mut line).expect("a line");
+        stderr.read_line(&mut line).expect("a line");
         assert!(line.starts_with("pgndex: note: stopping"), "{line}");
-        drop(held);
+        drop(paused);
         let mut rest = String::new();
-        said.read_line(&mut rest).expect("a line");
+        stderr.read_line(&mut rest).expect("a line");
         assert_eq!(child.wait().expect("an exit status").code(), Some(status), "{rest}");
         assert_eq!(rest, "pgndex: error: stopped before the end\n");
         assert_eq!(names(place), before, "{signal}");
@@ -114,7 +114,7 @@ fn a_stopped_copy_leaves_nothing() {
 fn watch_stopped_during_an_addition_neither_loses_nor_repeats_games() {
     const WATCH: [&str; 9] = ["watch", "x.db", "in", "--settle", "0", "--threads", "2", "--memory", "16MiB"];
     let beside = directory();
-    let Some(gate) = PausedChange::new(beside.path()) else { return };
+    let Some(paused_change) = PausedChange::new(beside.path()) else { return };
     let notify = beside.path().join("notify");
     let manager = UnixDatagram::bind(&notify).expect("a socket");
     manager.set_read_timeout(Some(LONG)).expect("a time limit");
@@ -129,7 +129,8 @@ fn watch_stopped_during_an_addition_neither_loses_nor_repeats_games() {
     let games = |place: &Path| number(&open(&place.join("x.db")), "SELECT count(*) FROM game");
     let place = start();
     let before = games(place.path());
-    let changes = gate.changes(command(place.path(), &[&WATCH[..], &["--once"]].concat()), place.path());
+    let changes =
+        paused_change.changes(command(place.path(), &[&WATCH[..], &["--once"]].concat()), place.path());
     let after = games(place.path());
     assert_eq!(after, before + OTHERS as u64, "{before}, {after}");
     let mut stopped = 0;
@@ -138,20 +139,21 @@ fn watch_stopped_during_an_addition_neither_loses_nor_repeats_games() {
         let place = start();
         let mut watch = command(place.path(), &WATCH);
         watch.env("NOTIFY_SOCKET", &notify);
-        let (child, held) = gate.pause_at(watch, place.path(), changes * share / 8);
+        let (child, paused) = paused_change.pause_at(watch, place.path(), changes * share / 8);
         send("-TERM", &child);
         let mut word = [0; 100];
         while manager.recv(&mut word).map(|length| &word[..length]).expect("a word") != b"STOPPING=1" {}
-        drop(held);
+        drop(paused);
         let output = child.wait_with_output().expect("the output");
         assert_eq!(output.status.code(), Some(0), "{what}: {}", text(&output));
         done(place.path(), &["verify", "--all", "--quiet", "x.db"]);
-        let said = String::from_utf8_lossy(&output.stderr);
+        let printed = String::from_utf8_lossy(&output.stderr);
         if games(place.path()) == before {
             stopped += 1;
             assert!(
-                said.ends_with("stopped; the games that were being added will be added at the next start\n"),
-                "{what}: {said}"
+                printed
+                    .ends_with("stopped; the games that were being added will be added at the next start\n"),
+                "{what}: {printed}"
             );
         } else {
             // The signal came after the games were committed.

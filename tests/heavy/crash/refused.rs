@@ -11,9 +11,9 @@ use crate::support::{Mount, directory};
 
 /// Asserts that a run that could not write everything reported a reason and left the files as they were.
 fn assert_full(scenario: &Scenario, place: &Path, output: &Output, reasons: &[&str], what: &str) {
-    let told = text(output);
-    assert_eq!(output.status.code(), Some(1), "{what}: {told}");
-    assert!(reasons.iter().any(|reason| told.contains(reason)), "{what}: {told}");
+    let reported = text(output);
+    assert_eq!(output.status.code(), Some(1), "{what}: {reported}");
+    assert!(reasons.iter().any(|reason| reported.contains(reason)), "{what}: {reported}");
     assert_eq!(scenario.check(place, what), State::Before, "{what}");
     scenario.assert_untouched(place, what);
 }

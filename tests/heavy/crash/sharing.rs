@@ -33,13 +33,16 @@ fn a_second_writer_is_refused_with_the_process_and_time_of_the_first() {
     let asked = Instant::now();
     let output = scenario.command(place.path()).output().expect("run");
     assert!(asked.elapsed() < Duration::from_secs(2), "the second writer waited");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    let (before, rest) = told.split_once(" since ").expect("a time");
-    assert!(before.ends_with(&format!("x.db: being written by process {}", std::process::id())), "{told}");
+    let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+    let (before, rest) = reported.split_once(" since ").expect("a time");
+    assert!(
+        before.ends_with(&format!("x.db: being written by process {}", std::process::id())),
+        "{reported}"
+    );
     let (since, rest) = rest.split_once(';').expect("advice");
     assert_eq!(rest, " wait until it has finished\n");
     let age = format!("SELECT unixepoch('now') - unixepoch('{since}') BETWEEN 0 AND 60");
-    assert_eq!(number(&open(&place.path().join(DATABASE)), &age), 1, "{told}");
+    assert_eq!(number(&open(&place.path().join(DATABASE)), &age), 1, "{reported}");
     assert_eq!(output.status.code(), Some(4));
     drop(lock);
     scenario.assert_untouched(place.path(), "busy");
@@ -55,13 +58,13 @@ fn simultaneous_writers_run_one_at_a_time_or_are_refused() {
         let mut done = 0;
         for process in processes {
             let output = process.wait_with_output().expect("the output");
-            let told = text(&output);
+            let reported = text(&output);
             done += u32::from(output.status.success());
             // A process that has just acquired the lock may not have written its id yet.
             let is_refused = ["x.db: being written by process ", "x.db: in use by another program"]
                 .iter()
-                .any(|reason| told.contains(reason));
-            assert!(output.status.success() || is_refused, "{told}");
+                .any(|reason| reported.contains(reason));
+            assert!(output.status.success() || is_refused, "{reported}");
         }
         assert!(done >= 1);
         scenario.assert_complete(place.path(), "four at once");
@@ -78,10 +81,10 @@ fn a_lock_of_another_program_is_reported() {
         let asked = Instant::now();
         let output = scenario.command(place.path()).output().expect("run");
         assert!(asked.elapsed() < Duration::from_secs(10), "{lock}: {:?}", asked.elapsed());
-        let told = String::from_utf8_lossy(&output.stderr);
+        let reported = String::from_utf8_lossy(&output.stderr);
         assert!(
-            told.contains("x.db: in use by another program; wait until it has finished\n"),
-            "{lock}: {told}"
+            reported.contains("x.db: in use by another program; wait until it has finished\n"),
+            "{lock}: {reported}"
         );
         assert_eq!(output.status.code(), Some(4));
         drop(other);
@@ -99,8 +102,8 @@ fn an_earlier_reader_is_reported() {
     reader.execute_batch("BEGIN").expect("a transaction");
     let games = number(&reader, GAMES);
     let output = scenario.command(place.path()).output().expect("run");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("x.db: in use by another program; wait until it has finished\n"), "{told}");
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert!(reported.contains("x.db: in use by another program; wait until it has finished\n"), "{reported}");
     assert_eq!(number(&reader, GAMES), games);
     drop(reader);
     scenario.assert_untouched(place.path(), "read");

@@ -44,9 +44,9 @@ fn stop(way: Operation, stops: u32, times: usize) {
         }
         stopped += 1;
         assert_eq!(output.status.code(), Some(status), "{what}: {}", text(&output));
-        let told = String::from_utf8_lossy(&output.stderr);
+        let reported = String::from_utf8_lossy(&output.stderr);
         let end = "pgndex: error: stopped before the end; nothing was written\n";
-        assert!(told.ends_with(end), "{what}: {told}");
+        assert!(reported.ends_with(end), "{what}: {reported}");
         assert_eq!(scenario.check(place.path(), &what), State::Before, "{what}");
         scenario.assert_untouched(place.path(), &what);
         scenario.complete(place.path(), &what);

@@ -112,13 +112,14 @@ impl Reader {
     /// A table replaces another one, whose comments apply unless they say "as before".
     fn rename(&mut self, old: &str, new: &str) {
         let Meanings { tables, columns, .. } = &mut self.meanings;
-        if let Some(told) = tables.remove(old).filter(|told| !told.contains("as before")) {
-            tables.insert(new.to_owned(), told);
+        if let Some(description) = tables.remove(old).filter(|description| !description.contains("as before"))
+        {
+            tables.insert(new.to_owned(), description);
         }
         let renamed: Vec<_> = columns.extract_if(.., |(table, _), _| table == old).collect();
-        for ((_, column), told) in renamed {
-            if !told.starts_with("as before") {
-                columns.insert((new.to_owned(), column), told);
+        for ((_, column), description) in renamed {
+            if !description.starts_with("as before") {
+                columns.insert((new.to_owned(), column), description);
             }
         }
     }
@@ -153,9 +154,9 @@ impl Reader {
 }
 
 /// Appends to the comment of the current column.
-fn add_to_column(meanings: &mut Meanings, statement: &Statement, told: &str) {
-    let Some(column) = statement.last.clone().filter(|_| !told.is_empty()) else { return };
-    join(meanings.columns.entry((statement.name.clone(), column)).or_default(), told);
+fn add_to_column(meanings: &mut Meanings, statement: &Statement, description: &str) {
+    let Some(column) = statement.last.clone().filter(|_| !description.is_empty()) else { return };
+    join(meanings.columns.entry((statement.name.clone(), column)).or_default(), description);
 }
 
 /// Appends a line of a comment. A line that begins with a quoted value starts on a new line.
@@ -235,8 +236,8 @@ fn sections(
         FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL ORDER BY name";
     let mut text = String::new();
     for (name, columns) in catalog {
-        let told = meanings.tables.get(name).cloned().unwrap_or_default();
-        if told.is_empty() {
+        let description = meanings.tables.get(name).cloned().unwrap_or_default();
+        if description.is_empty() {
             meanings.missing.push(name.clone());
         }
         let head = if is_view {
@@ -244,7 +245,7 @@ fn sections(
         } else {
             "| column | type | meaning |\n|---|---|---|"
         };
-        writeln!(text, "\n### {name}\n\n{}\n\n{head}", escaped(&told)).expect("a string");
+        writeln!(text, "\n### {name}\n\n{}\n\n{head}", escaped(&description)).expect("a string");
         // Consecutive columns with the same type and meaning share a row.
         let mut lines: Vec<(String, String)> = Vec::new();
         for Column { name: column, kind, is_key, parent } in columns {
@@ -291,9 +292,9 @@ fn add_listed(meanings: &mut Meanings, catalogs: [&Catalog; 2]) {
         };
         let mut added = 0;
         if column.is_empty() {
-            let told = meanings.tables.entry(table.to_owned()).or_default();
-            if told.is_empty() {
-                *told = meaning.to_owned();
+            let description = meanings.tables.entry(table.to_owned()).or_default();
+            if description.is_empty() {
+                *description = meaning.to_owned();
                 added += 1;
             }
         }
