@@ -22,7 +22,7 @@ REQUESTS = 1000
 
 
 def status(pid, name):
-    """A figure of a process in MiB, or 0 if it has ended."""
+    """A value from the status of a process in MiB, or 0 if the process has ended."""
     try:
         found = re.search(rf"{name}:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
     except OSError:
@@ -31,7 +31,7 @@ def status(pid, name):
 
 
 def watch(process):
-    """Waits for a process. Returns its peaks of private memory and of all memory, in MiB."""
+    """Waits for a process. Returns the peaks of its private memory and of its total memory, in MiB."""
     own = 0
     while True:
         own = max(own, status(process.pid, "RssAnon"))

@@ -48,7 +48,7 @@ def lines(connection, number, seed):
 
 
 def ask(address, targets, start, rate, share, workers, taken, wrong):
-    """Every `workers`th request, each at its time."""
+    """Sends every `workers`th request at its time."""
     connection = http.client.HTTPConnection(address)
     for at in range(share, len(targets), workers):
         due = start + at / rate

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """openings.py LIST GAMES.pgn: the opening of each game, by python-chess.
 
-LIST is a TSV file with the columns eco, name and pgn, or a directory of such files. For each game one line: the ECO code
-and the name of the last of its positions that has one, or an empty line. tests/data/famous_openings.tsv was made by
+LIST is a TSV file with the columns eco, name and pgn, or a directory of such files. The output has one line per
+game: the ECO code and the name of its last position that has a name, or an empty line.
+tests/data/famous_openings.tsv was made by
 
     python3 tests/data/openings.py src/opening/eco.tsv examples/famous-games.pgn > tests/data/famous_openings.tsv
 """
@@ -32,7 +33,7 @@ def read_list(path):
 
 @functools.cache
 def board_after(moves):
-    """The board after some moves; most lines begin like another one."""
+    """The board after some moves; results are cached, because most lines begin like another one."""
     if not moves:
         return chess.Board()
     board = board_after(moves[:-1]).copy(stack=False)
@@ -44,7 +45,7 @@ def main():
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     openings = read_list(pathlib.Path(sys.argv[1]))
     with open(sys.argv[2], encoding="utf-8", errors="replace") as file:
-        # A second blank line means nothing, but python-chess would end the game there.
+        # A second blank line is insignificant, but python-chess would end the game there.
         games = io.StringIO(re.sub(r"\n\n+", "\n\n", file.read()))
     while (game := chess.pgn.read_game(games)) is not None:
         board = game.board()

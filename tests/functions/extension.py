@@ -1,4 +1,4 @@
-"""Loads the extension into Python's sqlite3 and checks each case of a table.
+"""Loads the extension into Python's sqlite3, and checks each case of a table.
 
 python3 extension.py EXTENSION DATABASE TABLE
 """

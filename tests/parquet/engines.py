@@ -1,7 +1,8 @@
-"""Reads the Parquet files that pgndex writes with other engines, and holds counts, sums, FENs and look-ups against SQLite.
+"""Reads the Parquet files of pgndex with other engines, and compares counts, sums, FENs and look-ups with SQLite.
 
-Usage: engines.py DIRECTORY DATABASE ENGINE... Engines are duckdb, clickhouse, polars, pyarrow and spark. The database has the games of the files.
-Prints a line for each engine: its version, the rows of game_position and the seconds.
+Usage: engines.py DIRECTORY DATABASE ENGINE... Engines are duckdb, clickhouse, polars, pyarrow and spark. The
+database contains the games of the files. Prints a line for each engine: its version, the number of rows of
+game_position, and the seconds.
 """
 
 import importlib
@@ -13,7 +14,7 @@ import time
 import zlib
 
 LOOK_UPS = 40
-# What is added up of each table; keys in two halves, so that no sum outgrows 64 bits.
+# The columns of each table that are summed up; keys are divided into two halves, so that no sum exceeds 64 bits.
 NUMBERS = {
     "game_position": ["game_id", "ply", "halfmove_clock", "move_code"],
     "position_game": ["game_id", "ply", "move_code", "white_elo", "black_elo"],
@@ -33,7 +34,7 @@ def query(table, columns, high, low):
 
 
 def fen_sum(rows):
-    """A sum that tells FENs, and which positions they belong to, in whatever order the rows come."""
+    """A checksum over FENs and the positions to which they belong; it does not depend on the order of the rows."""
     return sum(zlib.crc32(b"%d %d %s" % (game, ply, fen.encode())) for game, ply, fen in rows)
 
 
@@ -43,7 +44,7 @@ def arrow_rows(batches):
 
 
 class Sqlite:
-    """The truth."""
+    """The reference."""
 
     def __init__(self, database):
         self.database = sqlite3.connect(database)
@@ -60,7 +61,7 @@ class Sqlite:
         return sorted(self.database.execute(sql, [key]).fetchall(), key=repr)
 
     def keys(self):
-        """Some keys, half of them below 0, and one that nobody has."""
+        """Some keys, half of them negative, and one that does not exist."""
         chosen = random.Random(7)
         keys = []
         for condition in ("< 0", ">= 0"):
@@ -197,7 +198,7 @@ class Spark:
         from pyspark.sql import SparkSession
 
         builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
-        # Nothing here runs so long that the second compiler of the JVM would be worth its time.
+        # Queries are too short to benefit from the second compiler of the JVM.
         builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         self.spark = builder.config("spark.sql.shuffle.partitions", "4").getOrCreate()
         self.spark.sparkContext.setLogLevel("ERROR")

@@ -1,6 +1,7 @@
-"""Holds the Parquet files that pgndex writes to be the tables of a database: reads them with DuckDB.
+"""Compares the Parquet files of pgndex with the tables of a database; DuckDB reads them.
 
-Usage: parquet.py DIRECTORY DATABASE. Prints how many rows each table has. The database has all the games of the files.
+Usage: files.py DIRECTORY DATABASE. Prints the number of rows of each table. The database contains all games of the
+files.
 """
 
 import itertools
@@ -10,7 +11,7 @@ import sys
 
 import duckdb
 
-# What tells the rows of a table apart, and how SQLite tells the same columns.
+# The columns that identify the rows of a table, and the same columns in SQLite.
 NAMES = """
     (SELECT name FROM event WHERE event.event_id = game.event_id) AS event,
     (SELECT name FROM site WHERE site.site_id = game.site_id) AS site,
@@ -49,7 +50,7 @@ def main():
         files = f"read_parquet('{directory}/{table}/**/*.parquet', hive_partitioning = false)"
         columns = [row[0] for row in engine.execute(f"DESCRIBE SELECT * FROM {files}").fetchall()]
         names = ", ".join(columns)
-        # Texts are compared byte by byte, as SQLite does.
+        # Texts are compared byte by byte, as in SQLite.
         ours = engine.execute(f"SELECT {names} FROM {files} ORDER BY {key}")
         truth = shell.execute(f"SELECT {names} FROM {of_sqlite} ORDER BY {key}")
         count = 0
@@ -65,12 +66,12 @@ def main():
 
 
 def hold_layout(engine, directory, manifest):
-    """Each file is sorted, has row groups of at most 122,880 rows, and stands in the directory of its rows."""
+    """Each file is sorted, has row groups of at most 122,880 rows, and is in the directory for its rows."""
     files = {f"{directory}/{file['path']}": file for file in manifest["files"]}
     parts = {path: dict(part.split("=") for part in file["path"].split("/") if "=" in part) for path, file in files.items()}
 
     def rows_of(paths, columns, distinct=""):
-        """Rows of files that have some, each row after the path of its file, in the order in which they stand there."""
+        """The rows of some files, each with the path of its file, in the order in which they are stored."""
         sql = f"""SELECT {distinct} filename, {columns}
             FROM read_parquet(?, hive_partitioning = false, filename = true, file_row_number = true)
             ORDER BY filename{"" if distinct else ", file_row_number"}"""
@@ -93,14 +94,14 @@ def hold_layout(engine, directory, manifest):
         assert int(parts[path]["year"]) == year, (path, date)
         assert int(parts[path].get("month", month)) == month, (path, date)
     for table, key in {"game_position": "game_id, ply", "position_game": "key, game_id, ply"}.items():
-        # Those of one file after those of another, each greater than the one before.
+        # Sorted by file; within a file, each row is greater than the previous one.
         rows = rows_of((path for path in files if files[path]["table"] == table), key)
         assert rows, table
         assert all(one < other for one, other in itertools.pairwise(rows)), table
 
 
 def date_parts(date):
-    """Year and month; 0 is what is unknown."""
+    """Year and month; unknown parts are 0."""
     parts = [int(part) if part.isdigit() else 0 for part in (date or "").split(".")[:2]]
     year, month = (parts + [0, 0])[:2]
     return (year, min(month, 12)) if year else (0, 0)

@@ -1,7 +1,8 @@
-"""Reads PGN files with Spark, and has Spark index them, and holds all of it against SQLite.
+"""Reads PGN files with Spark, and indexes them with Spark jobs, and compares all results with SQLite.
 
-Usage: spark.py PROGRAM DIRECTORY [WHAT]. In the directory are games.pgn; many.pgn.zst and single.pgn.zst, the same games in many frames and in one; all.db,
-a database of all of them; and unique.db, one without duplicates. Prints what was done, a line each.
+Usage: spark.py PROGRAM DIRECTORY [WHAT]. The directory contains games.pgn; many.pgn.zst and single.pgn.zst, the same
+games in many frames and in one; all.db, a database of all of them; and unique.db, one without duplicates. Prints one
+line for each part.
 """
 
 import bz2
@@ -26,19 +27,19 @@ from pyspark.sql.datasource import EqualTo, GreaterThan, GreaterThanOrEqual, In,
 from pyspark.sql.functions import lit
 from pyspark_pgndex.pushdown import games_of
 
-# Four parts of each file that can be divided.
+# Divisible files are read in four parts.
 PART_BYTES = (Path(sys.argv[2]) / "many.pgn.zst").stat().st_size // 4 + 1
 PLAIN_PART_BYTES = (Path(sys.argv[2]) / "games.pgn").stat().st_size // 4 + 1
 
 
 def session():
-    # Spark starts python3 for its workers, which may be another one.
+    # Spark starts python3 for its workers, which may be a different one.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false").config("spark.driver.memory", "2g")
     builder = builder.config("spark.sql.shuffle.partitions", "4").config("spark.ui.showConsoleProgress", "false")
-    # Nothing here runs so long that the second compiler of the JVM would be worth its time.
+    # Queries are too short to benefit from the second compiler of the JVM.
     builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-    # There are many small files here: a task for each would take longer than reading them.
+    # There are many small files here; one task per file would take longer than reading them.
     builder = builder.config("spark.sql.files.openCostInBytes", "65536").config("spark.sql.sources.parallelPartitionDiscovery.threshold", "100000")
     spark = builder.config("spark.sql.python.filterPushdown.enabled", "true").getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
@@ -50,7 +51,8 @@ def same(what, found, expected):
     assert found == expected, f"{what}: {found} instead of {expected}"
 
 
-# What is added up of each table. Numbers of games and sources are others, as each task counts its own.
+# The columns of each table that are summed up. Ids of games and sources are left out, because each task assigns its
+# own.
 SUMS = {
     "game": "count(*), sum(ply_count), sum(white_elo), count(white), count(date), sum(byte_length)",
     "move_eval": "count(*), sum(ply), sum(clock), sum(eval_cp), count(depth)",
@@ -65,7 +67,7 @@ def read(spark, path, table, **options):
 
 
 def hold_tables(spark, path, database):
-    """The tables of a file as the data source has them."""
+    """The tables of a file as the data source reads them."""
     for table, sums in SUMS.items():
         of_sqlite = "game LEFT JOIN player AS p ON p.player_id = white_id" if table == "game" else table
         expected = database.execute(f"SELECT {sums.replace('count(white)', 'count(p.name)')} FROM {of_sqlite}").fetchone()
@@ -77,7 +79,7 @@ def hold_tables(spark, path, database):
     halves = "count(*), count(move_code), sum(key >> 32), sum(key & 4294967295)"
     expected = database.execute(f"SELECT {halves} FROM game_position").fetchone()
     same(f"{path}: game_position", positions.selectExpr(*sums).first(), (*expected, fens))
-    # Numbers of games fit those of another table, and no two games share one.
+    # Game ids agree between the tables, and are unique.
     games = read(spark, path, "game").select("game_id")
     assert games.distinct().count() == games.count()
     of_positions = positions.select("game_id").distinct().join(games.withColumn("known", lit(1)), "game_id", "left")
@@ -106,7 +108,7 @@ def hold_data_source(spark, directory, database):
             count = database.execute("SELECT count(*), sum(ply_count) FROM game").fetchone()
             same(name, read(spark, path, "game").selectExpr("count(*)", "sum(ply_count)").first(), count)
         print(f"{name}: {partitions} tasks", flush=True)
-    # What cannot be divided is told.
+    # Indivisible files are reported.
     from pyspark_pgndex.source import DefaultSource
 
     source = DefaultSource({"path": str(directory / "g.pgn.gz"), "partition_bytes": "1000"})
@@ -114,7 +116,7 @@ def hold_data_source(spark, directory, database):
         warnings.simplefilter("always")
         assert len(source.reader(source.schema()).partitions()) == 1
     assert any("a gzip archive" in str(warning.message) for warning in caught), caught
-    # Chosen columns, in the order they are named.
+    # Selected columns, in the requested order.
     frame = spark.read.format("pgn").option("columns", "white, game_id").load(str(directory / "many.pgn.zst"))
     assert frame.columns == ["white", "game_id"]
     frame = spark.read.format("pgn").option("table", "game_position").schema("key long, ply int").load(str(directory / "many.pgn.zst"))
@@ -139,7 +141,7 @@ def hold_filters(spark, directory, database):
         same(condition, found, expected)
     expected = database.execute("SELECT count(*) FROM game_position JOIN game USING (game_id) WHERE white_elo >= 2000 AND black_elo >= 2000").fetchone()
     same("elo_min", read(spark, path, "game_position", elo_min="2000").selectExpr("count(*)").first(), expected)
-    # What is asked of the reader: games that cannot fit are left out, and no others.
+    # Filters that are passed to the reader: games that cannot match are left out, and no others.
     elo, other = ("white_elo",), ("black_elo",)
     for conditions, asked in (
         ([GreaterThanOrEqual(elo, 2200)], {}),
@@ -156,7 +158,7 @@ def hold_filters(spark, directory, database):
 
 
 def hold_job(spark, directory, out, summary, program):
-    """The tables of a job: those of a database without duplicates, and what that says of them."""
+    """The tables of a job equal those of a database without duplicates, and so does the information about them."""
     database = sqlite3.connect(directory / "unique.db")
     everything = sqlite3.connect(directory / "all.db")
     columns = "key, move_code, games, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games, first_year, last_year"
@@ -173,7 +175,8 @@ def hold_job(spark, directory, out, summary, program):
     visits = spark.read.parquet(str(out / "position_game")).alias("p")
     same("position_game", visits.selectExpr(*split(sums.format(high="sum(shiftright(key,32))"))).first(), expected)
     same("problem", spark.read.parquet(str(out / "problem")).selectExpr("count(*)").first(), everything.execute("SELECT count(*) FROM problem").fetchone())
-    # The other tables have all games, in the order of the input: their numbers stand for those of the database that has all.
+    # The other tables have all games in the order of the input, so their ids correspond to those of the database of all
+    # games.
     ids = [row.game_id for row in spark.read.parquet(str(out / "game")).select("game_id").orderBy("game_id").collect()]
     offsets = [row[0] for row in everything.execute("SELECT byte_offset FROM game ORDER BY game_id")]
     assert len(ids) == len(offsets) == len(set(ids)) == summary.games
@@ -197,7 +200,7 @@ def index(spark, path, out, part_bytes=PART_BYTES, **options):
 
 
 def kill_worker(attempts, killed):
-    """Kills the process that makes the first attempt at part 1, as soon as there is one."""
+    """Kills the process of the first attempt at part 1 as soon as it exists."""
     while not killed:
         for directory in (attempts / "part-00001").glob("*"):
             for process in Path("/proc").glob("[0-9]*"):
@@ -213,7 +216,7 @@ def kill_worker(attempts, killed):
 
 def hold_killed(spark, directory, program):
     path = str(directory / "many.pgn.zst")
-    # A worker dies at its first attempt.
+    # A worker is killed during its first attempt.
     out, killed = directory / "killed", []
     watch = threading.Thread(target=kill_worker, args=(out / "_attempts", killed), daemon=True)
     watch.start()
@@ -222,7 +225,7 @@ def hold_killed(spark, directory, program):
     assert killed and summary.thrown_away == 1, (killed, summary)
     hold_job(spark, directory, out, summary, program)
     print(f"a killed worker: {summary}", flush=True)
-    # It is not replaced unless that is said.
+    # Existing files are not replaced unless requested.
     try:
         index(spark, path, out)
         raise AssertionError("a complete job was begun again")
@@ -233,7 +236,7 @@ def hold_killed(spark, directory, program):
 def hold_jobs(spark, directory, program):
     path = str(directory / "many.pgn.zst")
     first = rows_of(spark, directory / "killed")
-    # Parts that were written before are taken over, one of several attempts at each.
+    # Parts written earlier are reused; of several attempts at a part, only one is.
     out = directory / "twice"
     parts = job.plan(path, PART_BYTES)
     settings = job.Settings(PART_BYTES, "none", 64, "skip")
@@ -248,7 +251,7 @@ def hold_jobs(spark, directory, program):
     assert rows_of(spark, out) == first
     hold_job(spark, directory, out, summary, program)
     print(f"run twice: {summary}", flush=True)
-    # Stopped while files are given their places. A plain file has the same games in other parts.
+    # Stopped while files are moved to their places. In a plain file, the same games are in other parts.
     out, moved, move = directory / "stopped", [], job._move
     path = str(directory / "games.pgn")
 
@@ -274,7 +277,7 @@ def hold_jobs(spark, directory, program):
 
 
 def rows_of(spark, out):
-    """What tells the rows of a job."""
+    """The number of rows and a checksum of each table of a job."""
     found = {}
     for table in ("game", "game_position", "position_game", "continuation", "duplicate"):
         rows = spark.read.parquet(str(out / table))

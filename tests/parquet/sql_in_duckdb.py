@@ -1,7 +1,8 @@
-"""Asks DuckDB on Parquet files, through the views of docs/duckdb.sql, what docs/sql.md asks SQLite, and compares the rows.
+"""Runs the queries of docs/sql.md in DuckDB on Parquet files, through the views of docs/duckdb.sql, and compares the
+rows with SQLite.
 
-Usage: duckdb.py PROGRAM DIRECTORY... Each directory DIR holds the files of the games of DIR.db. Prints how many queries gave the same rows, and
-then those that DuckDB cannot run.
+Usage: sql_in_duckdb.py PROGRAM DIRECTORY... Each directory DIR contains the files for the games of DIR.db. Prints
+how many queries gave the same rows, and then those that DuckDB cannot run.
 """
 
 import json
@@ -14,12 +15,12 @@ import sys
 import duckdb
 
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs")
-# What DuckDB lacks, by what its errors say: functions that know the rules of chess.
+# Functions that DuckDB lacks, as its error messages name them: functions that know the rules of chess.
 LACKS = re.compile(
     r"Function with name (fen_after|fen_board|fen_has_material|fen_key|fen_legal_moves|fen_matches|fen_normal|fen_phase|game_pgn|"
     r"move_san) does not exist"
 )
-# Views whose rows are compared too, and what they are ordered by.
+# Views whose rows are compared too, and the columns by which they are sorted.
 VIEWS = {
     "game_position": "game_id, ply",
     "games": "game_id",
@@ -54,7 +55,8 @@ def by_sqlite(program, database, query):
 
 
 def plain(value):
-    """A value as both have it: SQLite has no logical values and no decimals, and the words of comments come in any order."""
+    """A value in a form common to both: SQLite has no booleans and no decimals, and the words of comments have no
+    fixed order."""
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, str):

@@ -1,9 +1,10 @@
-"""Asks `pgndex find` for positions by description and holds the answers to be those of reading every game with python-chess.
+"""Searches for positions by description with `pgndex find`, and compares the hits with reading every game with
+python-chess.
 
-Usage: described.py PGNDEX DATABASE PGN SEED COUNT. Prints the number of questions and of games found.
+Usage: described.py PGNDEX DATABASE PGN SEED COUNT. Prints the number of searches and of games found.
 
-Questions are made from positions of the games, so that something fits. Where colours or sides are changed round, the positions are turned
-here, not the questions.
+The descriptions are made from positions of the games, so that something matches. If colours or sides are exchanged,
+the script transforms the positions, not the descriptions.
 """
 
 import csv
@@ -20,7 +21,7 @@ OFFICERS = "QRBN"
 
 
 class Move:
-    """What a move does."""
+    """The properties of a move."""
 
     def __init__(self, board, move):
         self.castling = None
@@ -45,7 +46,7 @@ class Move:
 
 
 class Position:
-    """What stands on the squares, a1, b1 ... h8; who moves; what is played."""
+    """The squares a1, b1 ... h8, the side to move, and the move played."""
 
     def __init__(self, squares, turn, move):
         self.squares, self.turn, self.move = squares, turn, move
@@ -53,7 +54,7 @@ class Position:
         self.ways = {}
 
     def turned(self, way):
-        """Turned by `way`: colours reversed, left and right changed round."""
+        """Transformed by `way`: colours reversed, left and right exchanged."""
         if way == (False, False):
             return self
         if way not in self.ways:
@@ -83,13 +84,13 @@ def read_games(path):
 
 
 def placement(squares, sign=lambda square, letter: letter):
-    """The placement with a sign for each square."""
+    """The placement with one sign per square."""
     ranks = ("".join(sign(rank * 8 + file, squares[rank * 8 + file]) for file in range(8)) for rank in range(7, -1, -1))
     return "/".join(ranks)
 
 
 def pattern(position, chance):
-    """A pattern that the position fits, and a test for it."""
+    """A pattern that matches the position, and a test for it."""
     signs = {}
     for square, letter in enumerate(position.squares):
         signs[square] = chance.choice([letter, "?", "?", "?", "?", "?", "?", "!" if letter != "." else "."])
@@ -144,7 +145,7 @@ def material(position, chance):
         for letter in letters[:5]:
             low = high = position.counts[letter]
             sign = chance.choice(["", "", "*", "?"] + ["+"] * (low > 0))
-            # A sign says more of one of the pieces if it is '+', and of one more if not.
+            # '+' after a letter stands for at least one piece, so one letter fewer is written before it.
             text += letter.upper() * (low - (sign == "+"))
             if sign:
                 text += letter.upper() + sign
@@ -170,7 +171,7 @@ def structure(position, chance):
 
 
 def sides(position):
-    """What both sides have beside kings and pawns."""
+    """The pieces of both sides besides kings and pawns."""
     counts = position.counts
     return ["".join(letter * counts[letter] for letter in OFFICERS), "".join(letter * counts[letter.lower()] for letter in OFFICERS)]
 
@@ -210,7 +211,7 @@ def ending(position, chance):
 
 
 def played(position, chance):
-    """A pattern that the move fits, and a test for it."""
+    """A pattern that matches the move, and a test for it."""
     move = position.move
     if move is None:
         return "+", lambda other: other.move is not None and other.move.check
@@ -226,7 +227,7 @@ def played(position, chance):
         tests.append(lambda other: other.piece == move.piece)
 
     def squares(square, exact):
-        """A square, its file, its rank or nothing, and a test."""
+        """A square, its file, its rank or nothing, and a test for it."""
         name = chess.square_name(square)
         kind = "square" if exact else chance.choice(["square", "file", "rank", "none"])
         own = {"square": square, "file": square % 8, "rank": square // 8, "none": None}[kind]
@@ -255,7 +256,7 @@ def played(position, chance):
     if not text + sign:
         return "?", lambda other: other.move is not None and not other.move.castling
     if not text:
-        # Just a sign is any move; nothing else says that it is a pawn's.
+        # A sign alone matches any move; nothing else says that the piece is a pawn.
         tests = [gives]
     return text + sign, lambda other: other.move is not None and all(test(other.move) for test in tests)
 
@@ -295,7 +296,7 @@ class Question:
                 self.ways += [tuple(True if at == index else is_turned for at, is_turned in enumerate(way)) for way in self.ways]
 
     def place(self, game):
-        """Where the last step begins in the game, once all are done."""
+        """The ply at which the last step begins in the game, once all steps have occurred."""
         states = [[0, 0, 0] for _ in self.ways]
         for ply, position in enumerate(game):
             for state, way in zip(states, self.ways):

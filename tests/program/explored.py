@@ -1,7 +1,9 @@
-"""Asks `pgndex explore` what players played with one side, and what all played from positions of any game, and compares the answers with
-those of reading all games with python-chess: results, ratings, performances, games by other orders of moves, years, and trees.
+"""Asks `pgndex explore` for the moves of players with one side, and for the moves played from positions of any game,
+and compares the answers with reading all games with python-chess: results, ratings, performances, transpositions,
+years, and trees.
 
-Usage: explored.py PGNDEX DATABASE PGN SEED PLAYERS POSITIONS. Prints the number of questions and of games in the answers.
+Usage: explored.py PGNDEX DATABASE PGN SEED PLAYERS POSITIONS. Prints the number of questions and of games in the
+answers.
 """
 
 import collections
@@ -12,19 +14,19 @@ import sys
 
 import chess
 
-# What is imported from this directory leaves nothing there.
+# Imported modules of this directory leave no `.pyc` files.
 sys.dont_write_bytecode = True
 from games import read_games
 from rating import hold_performance, mean, rating
 
-# How long lines are at most, and how deep trees.
+# The maximum length of lines and depth of trees.
 LINE = 12
 DEPTH = 3
 SHARE = 10
 
 
 class Game:
-    """What one game tells."""
+    """The data of one game."""
 
     def __init__(self, game):
         headers = game.headers
@@ -34,7 +36,7 @@ class Game:
         year = headers.get("Date", "")[:4]
         self.year = int(year) if year.isdigit() and int(year) else None
         board = game.board()
-        # The last move that was made from each position; None if none was.
+        # The last move made from each position; `None` if there is none.
         self.played = {}
         self.line = []
         for move in game.mainline_moves():
@@ -45,7 +47,7 @@ class Game:
         self.is_standard = game.board().epd() == chess.Board().epd()
 
     def points(self, side):
-        """In half points; None without a result."""
+        """In half points; `None` without a result."""
         white = {"1-0": 2, "0-1": 0, "1/2-1/2": 1}.get(self.result)
         return white if white is None or side == 0 else 2 - white
 
@@ -59,7 +61,7 @@ def of(answer):
 
 
 def hold(found, games, side, what):
-    """Holds counts, ratings and performance to be those of some games with a result."""
+    """Compares counts, ratings and performance with those of some games with a result."""
     assert of(found) == results(games), (what, of(found), results(games))
     if side is None:
         return
@@ -70,7 +72,7 @@ def hold(found, games, side, what):
 
 
 def by_move(games, epd):
-    """Games with a result by the move that they played from a position last."""
+    """Games with a result, by the move that they last played from a position."""
     moves = collections.defaultdict(list)
     for game in games:
         if game.points(0) is not None and game.played.get(epd):
@@ -110,7 +112,7 @@ def hold_history(found, board, games, what):
 
 
 def hold_tree(found, board, games, fewest, side, depth, seen, what):
-    """Holds the moves of a position in a tree. Gives back how many moves stand there."""
+    """Compares the moves of a position in a tree. Returns the number of moves in the tree."""
     moves = {move: games for move, games in by_move(games, board.epd()).items() if len(games) >= fewest}
     assert sorted(node["uci"] for node in found) == sorted(move.uci() for move in moves), (what, board.epd())
     count = 0
@@ -194,7 +196,7 @@ def main():
     for game in games:
         for epd in game.played:
             by_epd[epd].append(game)
-    # Many games return to a position near their end.
+    # Many games repeat a position near their end.
     endings = [epd for game in games for epd in list(game.played)[-4:]]
     any_positions = chance.sample(sorted(by_epd), int(positions) // 2)
     for epd in any_positions + chance.sample(endings, min(len(endings), int(positions) - len(any_positions))):

@@ -1,4 +1,4 @@
-"""Games as python-chess reads them, for the other scripts of this directory."""
+"""Games as python-chess reads them, for the other scripts in this directory."""
 
 import io
 import re
@@ -8,7 +8,7 @@ import chess.pgn
 
 def read_games(path):
     with open(path, encoding="utf-8", errors="replace") as file:
-        # Behind two empty lines python-chess sees no moves.
+        # After two empty lines, python-chess does not recognise moves.
         text = io.StringIO(re.sub("\n{3,}", "\n\n", file.read()))
     while game := chess.pgn.read_game(text):
         yield game

@@ -1,4 +1,5 @@
-"""Asks `pgndex game --novelty` what is new in all games, and holds the answers to be those of reading all games with python-chess.
+"""Asks `pgndex game --novelty` for the new moves of all games, and compares the answers with reading all games with
+python-chess.
 
 Usage: novelty.py PGNDEX DATABASE PGN. Prints the number of games and of new moves.
 """
@@ -11,13 +12,13 @@ import sys
 
 import chess
 
-# What is imported from this directory leaves nothing there.
+# Imported modules of this directory leave no `.pyc` files.
 sys.dont_write_bytecode = True
 from games import read_games
 
 
 def before(date):
-    """The last day, month or year before a date, as its beginning."""
+    """The latest day, month or year before a date, as the beginning of a date."""
     year, month, day = (int(part) if part.isdigit() else 0 for part in date.split("."))
     if not year:
         return None

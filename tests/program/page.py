@@ -1,9 +1,12 @@
-"""Looks at the page that `pgndex player --format html` writes.
+"""Inspects the page that `pgndex player --format html` writes.
 
-Usage: page.py structure PAGE JSON   holds the page to be well-formed, to load nothing, to be readable by voice, and to have all of the JSON;
-                                     prints what is in it
-       page.py printed PAGE          prints how many pages of A4 paper Chromium makes of it
-       page.py fits PAGE             prints, for screens so wide, what in Chromium is wider than the page, and than its own wrapper
+Usage: page.py structure PAGE JSON
+           Checks that the page is well-formed, loads nothing, is accessible, and has all of the JSON.
+           Prints a summary.
+       page.py printed PAGE
+           Prints the number of A4 pages that Chromium makes of it.
+       page.py fits PAGE
+           Prints, for several screen widths, by how much elements are wider than the page, and than their wrappers.
 """
 
 import json
@@ -22,7 +25,7 @@ HEADINGS = ["h1", "h2", "h3", "h4"]
 
 
 class Balanced(HTMLParser):
-    """Holds tags to be closed in the order in which they were opened."""
+    """Checks that tags are closed in the reverse order in which they were opened."""
 
     def __init__(self):
         super().__init__(convert_charrefs=True)
@@ -63,13 +66,13 @@ def shown(text):
 
 
 def column_of_unfinished(records):
-    """Whether a table has a column for games without a result: not if they are few."""
+    """Whether a table has a column for games without a result; it has none if they are few."""
     unfinished, games = (sum(it[field] for it in records) for field in ("unfinished", "games"))
     return unfinished > 0 and 100 * unfinished >= 5 * games
 
 
 def row_of(record, page_has):
-    """The cells of a record, without those before it."""
+    """The cells of a record, without the cells before it."""
     finished = record["wins"] + record["draws"] + record["losses"]
     points = 2 * record["wins"] + record["draws"]
     share = lambda part, whole: f"{100 * part / whole:.1f} %"
@@ -86,7 +89,8 @@ def row_of(record, page_has):
 
 
 def lines(nodes, before=(), is_told=False):
-    """All nodes, each with its line, and that of most games if another one comes to its position and that is not told already."""
+    """All nodes, each with its line, and the line of most games if the position is reached by another line and this
+    is not shown already."""
     for node in nodes:
         line = before + ((f"{(node['ply'] + 1) // 2}. " if node["ply"] % 2 else "") + node["san"],)
         same = node["transposes_to"]
@@ -95,12 +99,12 @@ def lines(nodes, before=(), is_told=False):
 
 
 def expected(answer):
-    """The rows of all tables that the JSON asks for."""
+    """The expected rows of all tables."""
     everything = [answer["all"], answer["white"], answer["black"]]
     ratings = any(answer["all"][field] is not None for field in ("rating", "opponent_rating"))
 
     def table(named, whole=None):
-        """The rows of some records with their names, and with their shares of a whole."""
+        """The rows of some records with their names and their shares of the total."""
         named = list(named)
         page_has = {"unfinished": column_of_unfinished([record for _, record in named]), "ratings": ratings}
         share = lambda record: [f"{100 * record['games'] / whole:.1f} %"] if whole else []
@@ -131,7 +135,7 @@ def expected(answer):
 
 
 def readable(root):
-    """Holds the page to tell by voice what it shows."""
+    """Checks that the page is accessible to screen readers."""
     assert root.get("lang") == "en" and words(root.find("head/title"))
     headings = [element for element in root.iter() if element.tag in HEADINGS]
     levels = [HEADINGS.index(heading.tag) for heading in headings]
@@ -155,7 +159,7 @@ def readable(root):
 
 
 def hold_chart(root, answer):
-    """Holds the chart to have a mark for each year, as high as its rating says."""
+    """Checks that the chart has a mark for each year, at the height of its rating."""
     years = [year for year in answer["years"] if year["year"] is not None]
     lines = {
         "rating": [(year["year"], year["rating"]) for year in years if year["rating"] is not None],
@@ -177,7 +181,7 @@ def hold_chart(root, answer):
 
 
 def held(text, answer):
-    """Holds a page to be readable and to have all of an answer. Gives back what is in it."""
+    """Checks that a page is accessible and has all of an answer. Returns a summary."""
     style = text[text.index("<style>") : text.index("</style>")]
     assert "url(" not in style and "@import" not in style
     assert not [letter for letter in text if unicodedata.category(letter) in ("Cc", "Cs") and letter != "\n"]
@@ -209,7 +213,7 @@ OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--n
 
 
 def chromium(directory, *arguments):
-    """What Chromium prints."""
+    """The output of Chromium."""
     command = ["chromium", *OPTIONS, f"--user-data-dir={directory}/profile", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     if done.returncode != 0:
@@ -229,7 +233,8 @@ def printed(page):
     print(len(boxes), "pages")
 
 
-# Of a page in a frame: how much wider than its screen it is, and how many of its wrappers must be moved to and fro.
+# For a page in a frame: how much wider it is than its screen, and how many of its wrappers must be scrolled
+# horizontally.
 LOOK = """
 onload = () => {
   const told = [...document.querySelectorAll("iframe")].map(frame => {

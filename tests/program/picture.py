@@ -12,7 +12,7 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 
 SVG = "{http://www.w3.org/2000/svg}"
-# Pixels a side of the square that is compared: twice what a picture asks for.
+# The side of the compared square in pixels: twice the size that a picture requests.
 SIDE = 900
 MARGIN = 50
 SECONDS = 120
@@ -35,7 +35,7 @@ def structure(path):
 def on_white(image):
     from PIL import Image
 
-    # Corners of the paper are round: what lies behind them is white.
+    # The corners of the board are round; the background is white.
     image = image.convert("RGBA")
     paper = Image.new("RGBA", image.size, "white")
     return Image.alpha_composite(paper, image).convert("RGB").crop((0, 0, SIDE, SIDE))
@@ -56,7 +56,7 @@ def rendered(paths):
         with open(page, "w", encoding="utf-8") as file:
             file.write("<!doctype html><style>body { margin: 0 } img { display: block }</style>")
             file.writelines(f'<img src="file://{os.path.abspath(path)}">' for path in paths)
-        # A window that is larger than the pictures: the browser takes a part of it for itself.
+        # The window is larger than the pictures, because the browser uses a part of it.
         height = len(paths) * SIDE // 2 + 350
         run("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
             "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",

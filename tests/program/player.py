@@ -1,5 +1,5 @@
-"""Asks `pgndex player` for the records of the most frequent players and of some others, and holds the answers to be those of reading all
-games with python-chess.
+"""Asks `pgndex player` for the records of the most frequent players and of some others, and compares the answers
+with reading all games with python-chess.
 
 Usage: player.py PGNDEX DATABASE PGN SEED COUNT. Prints the number of records and of games in them.
 """
@@ -13,7 +13,7 @@ import sys
 
 import chess
 
-# What is imported from this directory leaves nothing there.
+# Imported modules of this directory leave no `.pyc` files.
 sys.dont_write_bytecode = True
 import page
 from games import read_games
@@ -26,11 +26,11 @@ OFFICERS = [chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT]
 
 
 def endings(board):
-    """The kinds of endings that a position is."""
+    """The kinds of endings to which a position belongs."""
     if board.queens and board.bishops | board.knights:
         return set()
     both = [tuple(len(board.pieces(kind, color)) for kind in OFFICERS) for color in chess.COLORS]
-    # Which officers the sides have, and whether each side has one piece only.
+    # The pieces of both sides, and whether each side has exactly one.
     kinds = sorted("".join(letter for letter, count in zip("QRBN", side) if count) for side in both)
     one = [sum(side) == 1 for side in both]
     if kinds == ["", ""]:
@@ -50,14 +50,14 @@ def endings(board):
 
 
 class Game:
-    """What one game tells."""
+    """The data of one game."""
 
     def __init__(self, game):
         headers = game.headers
         self.names = headers.get("White", "?"), headers.get("Black", "?")
         self.ratings = rating(headers.get("WhiteElo", "")), rating(headers.get("BlackElo", ""))
         self.result = headers.get("Result", "*")
-        # Another date, such as one of a thirteenth month, is unknown.
+        # Any other date, for example with a thirteenth month, is unknown.
         date = re.fullmatch(r"(\d{4}|\?{4})\.(0[1-9]|1[0-2]|\?\?)\.(0[1-9]|[12]\d|3[01]|\?\?)", headers.get("Date", ""))
         self.date = date.group() if date and date.group().strip("?.") else ""
         year = self.date[:4]
@@ -76,7 +76,8 @@ class Game:
                 board.push(move)
 
     def of(self, name):
-        """As a player saw it with each side he had: side, own and the other's rating, half points, the other's name."""
+        """The game from the view of a player, for each side that the player had: side, own and opponent's rating,
+        half points, opponent's name."""
         for side in (side for side in (0, 1) if self.names[side] == name):
             points = {"1-0": 2, "0-1": 0, "1/2-1/2": 1}.get(self.result)
             if points is not None and side == 1:
@@ -85,7 +86,7 @@ class Game:
 
 
 def record(seen):
-    """The same fields as in the answer, but for the performance."""
+    """The same fields as in the answer, except for the performance."""
     points = [points for _, (_, _, _, points, _) in seen]
     own = [rating for _, (_, rating, _, _, _) in seen if rating]
     others = [(rating, points) for _, (_, _, rating, points, _) in seen if rating and points is not None]
@@ -102,7 +103,7 @@ def record(seen):
 
 
 def hold(found, seen, what):
-    """Holds a record to be that of some games."""
+    """Compares a record with that of some games."""
     expected, others = record(seen)
     for field, value in expected.items():
         assert found[field] == value, (what, field, found[field], value)
@@ -110,7 +111,7 @@ def hold(found, seen, what):
 
 
 def hold_groups(found, key, seen, of, what):
-    """Holds records of groups to be those of the games that are told to belong to them."""
+    """Compares the records of groups with those of the games that belong to them."""
     groups = collections.defaultdict(list)
     for game in seen:
         groups[of(game)].append(game)
@@ -192,7 +193,7 @@ def main():
             hold_groups(answer["opponents"], "name", seen, lambda game: game[1][4], what)
             wins = [game for game in seen if game[1][3] == 2 and game[1][2]]
             wins.sort(key=lambda game: (game[1][2], game[0].date), reverse=True)
-            # Not their numbers: python-chess sees games in some texts that are none.
+            # Ids are not compared: python-chess finds games in some texts without games.
             found = [(win["opponent_rating"], win["date"] or "") for win in answer["best_wins"]]
             assert found == [(game[1][2], game[0].date) for game in wins], what
             asked, total = asked + 1, total + len(seen)

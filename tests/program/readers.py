@@ -16,14 +16,14 @@ import polars
 from datasette.app import Datasette
 
 GAMES = 20
-# Views without games, and what they are ordered by.
+# Views without game ids, and the columns by which they are sorted.
 OTHERS = {"positions": "key", "players": "name"}
-# Views whose rows of a game do not come in the order of the game.
+# Views whose rows of a game are not in the order of the game.
 UNORDERED = {"position_game": "ply"}
 
 
 def question(view):
-    """Some rows of a view, in an order that all programs agree on."""
+    """Some rows of a view, in an order on which all programs agree."""
     if view in OTHERS:
         return f"SELECT * FROM {view} ORDER BY {OTHERS[view]} LIMIT 100"
     order = {"games": "game_id", "accuracies": "game_id, side"}.get(view, "game_id, ply")
@@ -31,7 +31,7 @@ def question(view):
 
 
 def plain(value):
-    """A value as all programs have it. Comments of one place are joined in no order by some."""
+    """A value in a form common to all programs. Some join the comments of one place in any order."""
     if value is None or value is pandas.NA or isinstance(value, float) and math.isnan(value):
         return None
     if isinstance(value, str):
@@ -52,7 +52,7 @@ def compare(program, view, expected, found):
 
 
 def by_datasette(datasette, path, view, columns):
-    """The rows of the first game, or some of a view without games."""
+    """The rows of the first game, or some rows of a view without games."""
     name = os.path.splitext(os.path.basename(path))[0]
     where = "_size=100" if view in OTHERS else "_size=max&game_id=1"
     if view in UNORDERED:
@@ -64,7 +64,7 @@ def by_datasette(datasette, path, view, columns):
 
 
 def start_datasette(path):
-    """Datasette, in this process: what gives its answer to an address."""
+    """Datasette in this process: a function that returns the response for an address."""
     loop = asyncio.new_event_loop()
     datasette = Datasette([path], settings={"sql_time_limit_ms": 60000})
     loop.run_until_complete(datasette.invoke_startup())
@@ -72,7 +72,8 @@ def start_datasette(path):
 
 
 def in_duckdb(database):
-    """DuckDB with the database: attached, where its extension can be had; else with copies of the tables and the same views."""
+    """DuckDB with the database: attached if its extension is available; otherwise with copies of the tables and the
+    same views."""
     duck = duckdb.connect()
     path = database.execute("PRAGMA database_list").fetchone()[2]
     try:
@@ -111,7 +112,7 @@ def main():
         cursor = database.execute(sql)
         columns = [column[0] for column in cursor.description]
         expected = cursor.fetchall()
-        # Games without evaluations have none in some views.
+        # Some views have no rows for games without evaluations.
         if not expected:
             continue
         frame = pandas.read_sql(sql, database)

@@ -1,7 +1,8 @@
-"""Holds what `pgndex repertoire` tells against reading all games with python-chess.
+"""Compares the answers of `pgndex repertoire` with reading all games with python-chess.
 
-Usage: repertoire.py PGNDEX DATABASE PGN SIDE REPERTOIRE [FILTER VALUE]. SIDE is white, black or told: by the tag Orientation. FILTER is
---white, --black or --since, the value a whole name or a year. Prints how many lines and departures agree.
+Usage: repertoire.py PGNDEX DATABASE PGN SIDE REPERTOIRE [FILTER VALUE]. SIDE is white, black or told: by the tag
+Orientation. FILTER is --white, --black or --since, the value a whole name or a year. Prints how many lines and
+departures agree.
 """
 
 import collections
@@ -11,7 +12,7 @@ import sys
 
 import chess
 
-# What is imported from this directory leaves nothing there.
+# Imported modules of this directory leave no `.pyc` files.
 sys.dont_write_bytecode = True
 from games import read_games
 
@@ -28,7 +29,7 @@ class Node:
         return [] if self.parent is None else self.parent.line() + [self]
 
     def text(self):
-        """The moves that lead here."""
+        """The moves that lead to the node."""
         words = []
         for node in self.line():
             before = node.parent.board
@@ -47,7 +48,7 @@ class Place:
 
 
 def read_book(path, side):
-    """The roots of each side's trees."""
+    """The roots of the trees of each side."""
     roots = {chess.WHITE: {}, chess.BLACK: {}}
     names = []
     for number, game in enumerate(read_games(path), 1):
@@ -73,7 +74,7 @@ def key(board):
 
 
 def walk(roots):
-    """All nodes, each line to its end before the next."""
+    """All nodes; each line to its end before the next."""
     pending = list(reversed(list(roots.values())))
     while pending:
         node = pending.pop()
@@ -82,7 +83,7 @@ def walk(roots):
 
 
 def score(games, color):
-    """What a counter of results came to, as a side saw it."""
+    """The score of a counter of results from the view of a side."""
     white, black = games["1-0"], games["0-1"]
     wins, losses = (white, black) if color == chess.WHITE else (black, white)
     return {"games": sum(games.values()), "wins": wins, "draws": games["1/2-1/2"], "losses": losses}

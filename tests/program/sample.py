@@ -1,6 +1,7 @@
-"""Draws positions with `pgndex export` and holds them to be those of reading every game with python-chess, drawn evenly.
+"""Draws positions with `pgndex export`, and checks that they equal those of reading every game with python-chess,
+and that they are evenly distributed.
 
-Usage: sample.py PGNDEX DATABASE PGN SEEDS. Prints the number of positions that were looked at.
+Usage: sample.py PGNDEX DATABASE PGN SEEDS. Prints the number of checked positions.
 """
 
 import collections
@@ -16,7 +17,7 @@ import sys
 import chess
 import chess.pgn
 
-# The plies before it are left out where positions are drawn.
+# Plies before this one are left out in the tests that draw positions.
 FIRST = 2
 COLUMNS = "fen game_id ply uci san result white_elo black_elo eval_cp eval_mate".split()
 
@@ -27,7 +28,7 @@ def elo(game, tag):
 
 
 def value(node):
-    """Centipawns and moves to mate, White's view."""
+    """Centipawns and moves to mate, from White's view."""
     score = node.eval()
     if score is None:
         return "", ""
@@ -36,14 +37,15 @@ def value(node):
 
 
 def stored_values(database):
-    """The evaluations as the database has them, by game and ply."""
+    """The evaluations in the database, by game and ply."""
     sql = "SELECT game_id, ply, ifnull(eval_cp, ''), ifnull(eval_mate, '') FROM move_eval"
     with contextlib.closing(sqlite3.connect(database)) as connection:
         return {(game, ply): (str(cp), str(mate)) for game, ply, cp, mate in connection.execute(sql)}
 
 
 def read_games(path, stored):
-    """The rows of each game, by number. python-chess reads evaluations in the form of Lichess only; others are those that are stored."""
+    """The rows of each game, by id. python-chess reads only evaluations in the form of Lichess; others are taken
+    from the database."""
     games = {}
     with open(path, encoding="utf-8", errors="replace") as text:
         while game := chess.pgn.read_game(text):
@@ -81,7 +83,7 @@ def place(row):
 
 
 def hold(rows, games):
-    """Each row is that position of that game, and none comes twice."""
+    """Each row equals the position of its game, and no position occurs twice."""
     for row in rows:
         game, ply = place(row)
         assert row == games[game][ply], (row, games[game][ply])
@@ -89,14 +91,14 @@ def hold(rows, games):
 
 
 def hold_even(counts, expected, spread, what):
-    """What was counted is plausible: `spread` is the variance of each count."""
+    """The counts are plausible: `spread` is the variance of each count."""
     deviation = sum((count - expected) ** 2 for count in counts) / spread
     free = len(counts) - 1
     assert abs(deviation - free) < 5 * math.sqrt(2 * free), (what, deviation, free, counts)
 
 
 def hold_draws(program, games, seeds):
-    """Draws with many seeds: games come equally often, and so do the positions of each."""
+    """Over many seeds, games are drawn equally often, and so are the positions of each game."""
     seen, tenths, size = collections.Counter(), collections.Counter(), len(games) // 3
     for seed in range(seeds):
         rows = program.rows("--sample", size, "--seed", seed, "--ply", f"{FIRST}-")
@@ -110,10 +112,11 @@ def hold_draws(program, games, seeds):
     able = [number for number, rows in games.items() if len(rows) > FIRST]
     assert set(seen) <= set(able)
     chance = size / len(able)
-    # One game comes the less often the more often others do: the variance is a little less than that of draws on their own.
+    # If some games are drawn more often, others are drawn less often, so the variance is a little less than that of
+    # independent draws.
     spread = seeds * chance * (1 - chance) * len(able) / (len(able) - 1)
     hold_even([seen[game] for game in able], seeds * chance, spread, "games")
-    # Games have a number of positions that is not always one of tens.
+    # The number of positions of a game is not always divisible by ten.
     shares = collections.Counter()
     for game in able:
         wanted = len(games[game]) - FIRST
@@ -130,12 +133,12 @@ def main():
     games, program = read_games(pgn, stored_values(database)), Program(path, database)
     every = [place(row) for rows in games.values() for row in rows]
 
-    # Without a sample: all, in order.
+    # Without a sample: all positions, in order.
     rows = program.rows()
     hold(rows, games)
     assert [place(row) for row in rows] == every
     looked_at = len(rows)
-    # An evaluation is asked for.
+    # Positions with an evaluation.
     evaluated = {place(row) for rows in games.values() for row in rows if row["eval_cp"] or row["eval_mate"]}
     rows = program.rows("--evaluated", "--ply=-30")
     assert [place(row) for row in rows] == sorted(spot for spot in evaluated if spot[1] <= 30)
@@ -143,17 +146,17 @@ def main():
         rows = program.rows("--evaluated", "--sample", len(games))
         assert len(rows) == len({game for game, _ in evaluated}) and set(map(place, rows)) <= evaluated
 
-    # The same seed draws the same, and less draws the beginning of it.
+    # The same seed gives the same draws, and a smaller sample is its beginning.
     few, more = program.rows("--sample", 10, "--seed", 5), program.rows("--sample", 30, "--seed", 5)
     assert more[:10] == few and program.rows("--sample", 10, "--seed", 6) != few
-    # Some of each game, and all that there are.
+    # Several positions per game, and all existing ones.
     for most in (3, 100):
         rows = program.rows("--sample", len(every) + 1, "--per-game", most, "--ply", "2-40")
         hold(rows, games)
         counts = collections.Counter(game for game, _ in map(place, rows))
         for number, positions in games.items():
             assert counts[number] == min(most, len(positions[2:41])), (number, counts[number])
-    # Of what is described, the position that is found.
+    # For a description, the position that matches.
     for played in ("?", "+"):
         course = [f"--move={played}", "--ply=2-", "--then", f"--move={played}"]
         found = program.rows(*course)

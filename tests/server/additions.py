@@ -1,9 +1,11 @@
-"""Asks a server without a break while games are added to its database, and holds each answer against what python-chess counts.
+"""Sends requests to a server continuously while games are added to its database, and compares each response with the
+counts of python-chess.
 
     python3 tests/server/additions.py PGNDEX GAMES.pgn DIRECTORY [SECONDS] [ADDITIONS] [GAMES_EACH]
 
-DIRECTORY gets the database and the parts of the PGN file. An answer must be that of one state: of one that the database had between the
-beginning and the end of the request. What the server refuses because too much is asked (503) is counted; all else is wrong.
+DIRECTORY gets the database and the parts of the PGN file. Each response must match one state that the database had
+between the beginning and the end of the request. Responses with status 503, because of too many requests, are
+counted; all other differences are errors.
 """
 
 import http.client
@@ -36,8 +38,8 @@ POSITIONS = {position_of(line): line for line in LINES}
 
 
 def count(games):
-    """How many of them with a result reached each position. Each is read alone, with one blank line after its tags: python-chess takes a
-    second one for the end of the game."""
+    """For each position, the number of games with a result that reached it. Each game is read separately, with one
+    blank line after its tags, because python-chess ends the game at a second one."""
     reached = dict.fromkeys(LINES, 0)
     for text in games:
         game = chess.pgn.read_game(io.StringIO(re.sub(r"\n\s*\n\s*\n", "\n\n", text)))
@@ -63,7 +65,7 @@ def parts(path, number, size):
 
 
 class History:
-    """What the database held, and when."""
+    """The states of the database, with their times."""
 
     def __init__(self, states):
         self.states, self.began, self.ended = states, [0.0], [0.0]
@@ -75,7 +77,7 @@ class History:
 
 
 def questions(draw):
-    """A request, and what is to be taken out of its answer: the name of a count, and how to read it."""
+    """A request, and what is read from its response: the name of a count, and a function that extracts it."""
     line = draw.choice(LINES)
     total = lambda answer: answer["white"] + answer["draws"] + answer["black"]
     sql = json.dumps({"sql": "SELECT count(*) FROM game"})

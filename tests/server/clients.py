@@ -1,4 +1,4 @@
-"""Asks a server by berserk, the Python client of Lichess. Argument: the server's address."""
+"""Sends requests to a server with berserk, the Python client of Lichess. Argument: the server's address."""
 
 import sys
 

@@ -1,7 +1,8 @@
-"""Compares answers with the description of the API: every answer is described, and has no undescribed members.
+"""Compares responses with the API description: every response must be described, and have no undescribed members.
 
-Reads lines of JSON from standard input: {"description": its text, "seen": [{"method", "target", "status", "type", "body"}]}.
-Writes a line for each: the list of differences. One process serves all tests, so that each description is checked once.
+Reads lines of JSON from standard input: {"description": its text, "seen": [{"method", "target", "status", "type",
+"body"}]}. Writes the list of differences for each line. One process serves all tests, so that each description is
+checked only once.
 """
 
 import functools
@@ -33,7 +34,7 @@ def patterns(paths):
 
 @functools.cache
 def read(text):
-    """The parts of a valid description."""
+    """The parts of a validated description."""
     description = json.loads(text)
     validate(description)
     close(description["components"]["schemas"])
@@ -48,7 +49,7 @@ def differences(given):
         item = next((item for pattern, item in paths if pattern.match(path)), None)
         content_type, status = (seen["type"] or "").split(";")[0], seen["status"]
         if status == 304 or status == 0 or (status == 200 and item is None):
-            continue  # No body; or a file of the page.
+            continue  # No body, or a file of the page.
         if status == 200:
             media = item.get(seen["method"].lower(), {}).get("responses", {}).get("200", {}).get("content", {}).get(content_type)
             if media is None:
@@ -58,7 +59,7 @@ def differences(given):
         elif content_type == "application/problem+json":
             schema = {"$ref": "#/components/schemas/Problem"}
         else:
-            continue  # Refused before the request was read.
+            continue  # Rejected before the request was read.
         if schema is None:
             continue
         validator = Draft202012Validator({**schema, "components": components})

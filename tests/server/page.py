@@ -23,7 +23,7 @@ from pathlib import Path
 from playwright.sync_api import Error, sync_playwright
 
 HEIGHTS = {360: 780, 1024: 768, 1920: 1080, 2560: 1440}
-# The views that use a wide window, and the width from which only these are looked at.
+# The views that use a wide window, and the width from which only these are checked.
 WIDE_VIEWS = ("explorer", "games", "game", "statistics")
 WIDE, WIDEST = 1920, 2560
 LOOKS = [("light", 1024), ("dark", 360), ("light", WIDE), ("dark", WIDEST)]
@@ -42,7 +42,7 @@ def check(is_right, what):
 
 
 class Visit:
-    """A page that is looked at, and what it says on the console meanwhile."""
+    """An open page, and the messages on its console."""
 
     def __init__(self, page, name):
         self.page, self.name, self.said, self.awaited = page, name, [], []
@@ -65,7 +65,7 @@ class Visit:
         self.settle()
 
     def settle(self):
-        """Waits until nothing is loaded any more, seen three times in a row: on a busy machine work can begin late."""
+        """Waits until nothing is loading, in three consecutive checks: on a busy machine, work can begin late."""
         quiet = 0
         for _ in range(600):
             self.page.wait_for_timeout(100)
@@ -91,7 +91,7 @@ class Visit:
 
 
 def views(base):
-    """Each view with an address that has something to show."""
+    """Each view, with an address that has something to show."""
     return {
         "explorer": f"{base}/?play=e2e4,c7c5",
         "explorer-tree": f"{base}/?play=e2e4,e7e5&tree=e2e4,e7e5(c7c5,g1f3),g1f3",
@@ -139,7 +139,7 @@ def look(browser, base, out, axe, looks, wide):
                         page.click("button.primary")
                         visit.settle()
                     visit.check_width()
-                    # What is not there is answered with 404 or 400, and a browser tells of that.
+                    # Missing objects are answered with 404 or 400, which the browser logs.
                     visit.said = [text for text in visit.said if "Failed to load resource" not in text or name not in ("game-missing", "explorer-wrong")]
                     visit.check_console()
                     page.screenshot(path=out / f"{name}-{width}-{scheme}.png")
@@ -150,7 +150,7 @@ def look(browser, base, out, axe, looks, wide):
 
 
 def play_by_keys(browser, base):
-    """Moves with the keyboard alone: over the board, by typing, through the table, back and forth."""
+    """Plays moves with the keyboard alone: on the board, by typing, through the table, back and forth."""
     print("by keyboard", flush=True)
     with page_of(browser) as page:
         visit = Visit(page, "by keyboard")
@@ -250,7 +250,7 @@ def play_by_mouse(browser, base):
 
 
 def walk(browser, base):
-    """From a list to a game and its neighbour, and through its moves."""
+    """Opens a game from a list, its neighbour, and its moves."""
     print("from list to game", flush=True)
     with page_of(browser) as page:
         visit = Visit(page, "from list to game")
@@ -279,7 +279,7 @@ def walk(browser, base):
 
 
 def search_by_hand(browser, base):
-    """Pieces are set on a board by mouse and by keyboard, and what is found stands on small boards."""
+    """Sets up pieces on a board with the mouse and the keyboard; the hits are shown on small boards."""
     print("search", flush=True)
     with page_of(browser) as page:
         visit = Visit(page, "search")
@@ -308,7 +308,7 @@ def search_by_hand(browser, base):
 
 
 def follow_player(browser, base):
-    """From a player's report to the explorer, and from one side to the other."""
+    """Goes from a player's report to the explorer, and from one side to the other."""
     print("player", flush=True)
     with page_of(browser) as page:
         visit = Visit(page, "player")
@@ -325,7 +325,7 @@ def follow_player(browser, base):
 
 
 def ask_sql(browser, base):
-    """A statement is written, run, drawn, saved; one that is wrong is told of."""
+    """Writes, runs, plots and saves a statement; an invalid statement is reported."""
     print("SQL", flush=True)
     with page_of(browser) as page:
         visit = Visit(page, "SQL")
@@ -350,7 +350,7 @@ def ask_sql(browser, base):
 
 
 def take_game(browser, base):
-    """The PGN of a game is copied and saved."""
+    """Copies and saves the PGN of a game."""
     print("PGN", flush=True)
     with page_of(browser, permissions=["clipboard-read", "clipboard-write"]) as page:
         visit = Visit(page, "PGN")
@@ -366,7 +366,7 @@ def take_game(browser, base):
 
 
 def stop_long_work(browser, base):
-    """What takes long says so, and can be stopped and asked for again."""
+    """Long work is announced, and can be stopped and repeated."""
     print("long work", flush=True)
     with page_of(browser) as page:
         visit = Visit(page, "long work")
@@ -374,7 +374,7 @@ def stop_long_work(browser, base):
         held = []
 
         def answer(route):
-            # What is held is never answered.
+            # A request that is held is never answered.
             held.append(route) if is_slow else route.continue_()
 
         page.route(re.compile("/api/statistics"), answer)
@@ -393,7 +393,7 @@ def stop_long_work(browser, base):
 
 
 def tell_nothing(browser, base):
-    """Where nothing is found, the page says why."""
+    """If nothing is found, the page says why."""
     print("nothing", flush=True)
     told = {
         "/?play=a2a4,a7a6,a1a3,h7h6,a3h3": "No game reached this position",
@@ -415,7 +415,8 @@ def tell_nothing(browser, base):
 
 
 def tell_names(browser, base):
-    """Where a name in a filter fits several players or nobody, each view with filters says so, and leads to those who may be meant."""
+    """If a name in a filter matches several players or nobody, each view with filters says so, and links to the
+    possible players."""
     print("names", flush=True)
     for path in ("/", "/view/games", "/view/search", "/view/openings", "/view/statistics", "/view/repertoire"):
         with page_of(browser) as page:
@@ -441,7 +442,7 @@ def tell_names(browser, base):
 
 
 def keep_repertoire(browser, base):
-    """What was typed is there again when one comes back; lists that are cut say so."""
+    """Typed text is kept when the user comes back; cut lists say so."""
     print("repertoire", flush=True)
     with page_of(browser) as page:
         visit = Visit(page, "repertoire")
@@ -486,7 +487,7 @@ def keep_repertoire(browser, base):
 
 
 def tell_wrong(browser, base):
-    """What cannot be played is told otherwise than what cannot be asked."""
+    """Illegal moves and invalid requests are reported differently."""
     print("wrong", flush=True)
     with page_of(browser) as page:
         visit = Visit(page, "wrong")
@@ -518,7 +519,7 @@ def tell_wrong(browser, base):
 
 
 def sort_results(browser, base):
-    """What a search finds can be sorted."""
+    """The hits of a search can be sorted."""
     print("orders", flush=True)
     with page_of(browser) as page:
         visit = Visit(page, "orders")
@@ -534,7 +535,7 @@ def sort_results(browser, base):
 
 
 def spoil(value, key=""):
-    """An answer in which all names and texts are hostile."""
+    """A response in which all names and texts are hostile."""
     keep = {"uci", "san", "fen", "key", "key_hex", "canonicalFen", "startFen", "start_fen", "result", "date", "winner", "next_uci", "next_san",
             "side", "turn", "status", "nextCursor", "id", "month", "path", "severity", "next"}
     if isinstance(value, dict):
@@ -545,7 +546,7 @@ def spoil(value, key=""):
 
 
 def attack(browser, base):
-    """Names and comments that are markup are shown as texts."""
+    """Names and comments with markup are shown as text."""
     print("hostile names", flush=True)
     for name, address in views(base).items():
         with page_of(browser) as page:
@@ -579,7 +580,7 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
-        # The server is of this machine, and root has no sandbox.
+        # The server is on this machine, and root has no sandbox.
         browser = playwright.chromium.launch(executable_path=chromium, chromium_sandbox=False)
         if part == "use":
             play_by_keys(browser, base)

@@ -100,11 +100,11 @@ def check_export():
     connection.request("GET", "/api/export.pgn", headers={"Host": NAMED, **BEARER})
     answer = connection.getresponse()
     check("attachment" in answer.headers["Content-Disposition"], "it is a file")
-    # It comes while it is written; who reads late misses nothing.
+    # The export is sent while it is being written; a slow reader loses nothing.
     read = answer.read(1000)
     time.sleep(1)
     check(read + answer.read() == expected, "an export comes whole")
-    # Those who go away are not written for: there are eight threads for exports.
+    # Exports for clients that have disconnected are stopped; otherwise they would occupy all eight threads.
     for _ in range(10):
         connection = Proxied()
         connection.request("GET", "/api/export.pgn", headers={"Host": NAMED, **BEARER})

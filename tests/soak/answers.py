@@ -1,4 +1,5 @@
-"""Answers of two databases with the same games that came in another way: they must be the same."""
+"""Compares the answers of two databases with the same games that were added in different ways: they must be the
+same."""
 
 import hashlib
 import json
@@ -6,7 +7,7 @@ import sqlite3
 
 from program import Failed
 
-# Numbers of games differ, and so does what is listed of games that are equal in what they are sorted by.
+# Game ids differ, and so do lists of games that are equal in what they are sorted by.
 NUMBERS = {"id", "game", "game_id", "topGames", "recentGames", "bestWins", "best_wins"}
 
 ROWS = {
@@ -22,7 +23,7 @@ ROWS = {
     "names": "SELECT name FROM player UNION ALL SELECT name FROM event UNION ALL SELECT name FROM site",
     "openings": "SELECT eco, name, fen FROM opening",
 }
-# What `explore` keeps ready: the same only where no position waits for more games.
+# The tables for `explore`: they are the same only if no position waits for more games.
 COUNTED = {
     "visited": "SELECT key, fen, games, white_wins, draws, black_wins, unfinished, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games FROM visited_position",
     "continuations": """SELECT key, move_code, games, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games, first_year, last_year
@@ -44,7 +45,7 @@ def integrity(path):
 
 
 def sums(path, queries):
-    """A number for the rows of each query that does not depend on their order."""
+    """A checksum over the rows of each query that does not depend on their order."""
     answer = {}
     with read_only(path) as database:
         for name, query in queries.items():
@@ -58,7 +59,7 @@ def sums(path, queries):
 
 
 def plain(value):
-    """An answer without numbers of games, its lists in one order."""
+    """An answer without game ids, with its lists sorted."""
     if isinstance(value, dict):
         return {name: plain(part) for name, part in value.items() if name not in NUMBERS}
     if isinstance(value, list):
@@ -67,7 +68,7 @@ def plain(value):
 
 
 def listed(explored):
-    """What the lists are sorted by, of the games on them."""
+    """The values by which lists are sorted, for the games in them."""
     ratings = [(game["white"]["rating"] or 0) + (game["black"]["rating"] or 0) for game in explored["topGames"]]
     return ratings, [game["year"] for game in explored["recentGames"]]
 
@@ -89,7 +90,7 @@ def answer(program, database, question):
     command, *options = question
     text = program.run(command, database, *options)
     if command == "find":
-        # Without the number of the game, which comes first.
+        # Without the game id, which comes first.
         return sorted(line.split(",", 1)[1] for line in text.splitlines())
     if command == "players":
         return sorted(text.splitlines())

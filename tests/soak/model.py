@@ -1,10 +1,10 @@
-"""What must be in the database: files of games, and which of their games were taken out again."""
+"""The expected contents of the database: files of games, and the games that were removed again."""
 
 import re
 from pathlib import Path
 
 FILES = 24
-# Of so many games of a file one is also in another file, as it stands: a duplicate.
+# One game in this many of a file is also in another file, unchanged: a duplicate.
 COPIED = 20
 
 
@@ -18,7 +18,8 @@ class Game:
 
 
 def read(path, most):
-    """Games that nobody but a copy of theirs repeats, spread over the text. Both players are known: else copies are no duplicates."""
+    """Games without duplicates, spread over the text. Both players are known, because otherwise copies are not
+    duplicates."""
     text = Path(path).read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
     starts = [match.start() for match in re.finditer(r'^\[Event "', text, re.M)] + [len(text)]
     step = max(1, (len(starts) - 1) // most)
@@ -32,7 +33,8 @@ def read(path, most):
 
 
 class File:
-    """A file of games. It is written when games come into it, and stays where it is when it is taken out of the database."""
+    """A file of games. It is written when games are added to it, and stays on the disk when it is removed from the
+    database."""
 
     def __init__(self, path, games):
         self.path = path
@@ -67,7 +69,7 @@ class Model:
             self.files.append(file)
 
     def games(self):
-        """All games that must be there, each once."""
+        """All games that must be in the database, each once."""
         return {game.text: game for file in self.files for game in file.kept()}
 
     def with_result(self):
@@ -88,6 +90,6 @@ class Model:
             file.removed |= {at for at, game in enumerate(file.games) if name in game.players}
 
     def player(self, draw):
-        """A name that can stand on a command line, of a game that is there."""
+        """A player's name that can be used on a command line, from a game in the database."""
         names = sorted({name for game in self.games().values() for name in game.players if re.fullmatch(r"[\w ,.'-]+", name)})
         return draw.choice(names) if names else None

@@ -1,4 +1,4 @@
-"""The program as a child process: run, killed at some moment, its memory looked at."""
+"""The program as a child process: run, killed at some moment, its memory measured."""
 
 import re
 import signal
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def anonymous(pid):
-    """Memory of a process that is its own, in MiB; pages of files that it has mapped are the system's."""
+    """The private memory of a process in MiB, without pages of mapped files."""
     try:
         found = re.search(r"RssAnon:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
     except OSError:
@@ -17,7 +17,7 @@ def anonymous(pid):
 
 
 class Failed(Exception):
-    """Something is not as it must be."""
+    """A check has failed."""
 
 
 class Program:
@@ -34,7 +34,7 @@ class Program:
         return subprocess.Popen([self.path, *map(str, arguments)], cwd=self.directory, stdin=subprocess.DEVNULL, **options)
 
     def run(self, *arguments, good=(0,)):
-        """Runs a command to its end and gives back what it printed. One that finds the database busy is run again."""
+        """Runs a command to its end, and returns its output. If the database is busy, the command is repeated."""
         for _ in range(20):
             status, printed, told = self.attempt(arguments, None)
             if status != self.BUSY:
@@ -46,7 +46,7 @@ class Program:
         return printed
 
     def kill(self, delay, *arguments):
-        """Runs a command, and kills it if it is still there after so many seconds. Tells whether it was."""
+        """Runs a command, and kills it if it still runs after this many seconds. Returns whether it was killed."""
         return self.attempt(arguments, delay)[0] == -signal.SIGKILL
 
     def attempt(self, arguments, delay):

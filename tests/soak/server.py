@@ -12,12 +12,13 @@ from program import Failed, anonymous
 CLIENTS = 3
 # Seconds between two requests of a client.
 PAUSE = 0.1
-# What a server that is asked too much may answer.
+# The statuses with which an overloaded server may respond.
 OVERLOADED = (503, 504)
 
 
 class Server:
-    """`possible` has, for each step of the work, how many games with a result there may be meanwhile. It only grows."""
+    """For each step of the work, `possible` lists the numbers of games with a result that may be seen. It only
+    grows."""
 
     def __init__(self, program, database, lines, possible, seed):
         self.program, self.database, self.lines, self.possible = program, database, lines, possible
@@ -57,7 +58,7 @@ class Server:
             raise Failed(self.faults[0])
 
     def stop(self):
-        """Ends what is left of it, however it is."""
+        """Ends the remaining processes, whatever their state."""
         self.is_over.set()
         for client in self.clients:
             client.join()
@@ -67,7 +68,7 @@ class Server:
         self.log.close()
 
     def end(self):
-        """Ends it as an operator does."""
+        """Stops the server as an operator does."""
         self.is_over.set()
         for client in self.clients:
             client.join()
@@ -80,7 +81,7 @@ class Server:
             raise Failed(f"serve ended with status {status} when it was asked to end")
 
     def ask(self, draw):
-        """One client: asks one thing after the other, and looks at the answers."""
+        """One client: it sends one request after the other, and checks the responses."""
         connection, process, has_answered = None, None, False
         while not self.is_over.wait(PAUSE):
             if connection is None or process is not self.process:
@@ -95,8 +96,8 @@ class Server:
                 has_answered = True
             except (OSError, http.client.HTTPException) as error:
                 connection = None
-                # A server that is killed meanwhile cannot answer. One that lives may close a connection on which it waits, just when something
-                # is asked: every client of HTTP asks again on another one then.
+                # A server that is killed meanwhile cannot respond. A running server may close an idle connection just
+                # when a request is sent; every HTTP client then repeats the request on another connection.
                 is_closed = has_answered and not isinstance(error, TimeoutError)
                 with self.lock:
                     if process is self.process and not is_closed:

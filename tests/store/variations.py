@@ -1,6 +1,6 @@
-"""Every position of every line of the games of a PGN, as python-chess reads them: game, line, ply, FEN, FEN before, UCI of the move
-that led to it. Line 0 is the main line, others are numbered by their opening brackets. With `clean` before the path: the games that
-python-chess reads without an error, written anew."""
+"""Every position of every line of the games of a PGN, as python-chess reads them: game, line, ply, FEN, FEN before,
+UCI of the move that led to it. Line 0 is the main line; the others are numbered by their opening brackets. With
+`clean` before the path: the games that python-chess reads without an error, written again."""
 import sys
 
 import chess.pgn

@@ -1,4 +1,4 @@
-"""What python-chess reads in a game beside its main line, and the rows of the tables of annotations that follow from it."""
+"""What python-chess reads in a game besides its main line, and the resulting rows of the annotation tables."""
 
 import collections
 import io
@@ -19,11 +19,11 @@ TABLES = {
 }
 
 
-# Numbers and words in comments: our own reading of them.
+# Numbers and words in comments, in our own implementation.
 
 COMMAND = re.compile(r"\[%(\w+)((?:\s[^\]]*)?)\]", re.ASCII)
 ENGINE = re.compile(r"([+-]?)(?:M(\d+)|(\d+\.\d+))/(\d+)(?: (\d+(?:\.\d+)?)s)?(?:, ?(.*))?\Z", re.ASCII | re.DOTALL)
-# Of Arena: the line of moves, then value, depth and time.
+# In the form of Arena: the line of moves, then evaluation, depth and time.
 ARENA = re.compile(r"\(.*\) ([+-]?)(\d+\.\d+)/(\d+) (\d+):(\d+(?:\.\d+)?)\Z", re.ASCII | re.DOTALL)
 PAIR = re.compile(r"(\w+)=(.*)\Z", re.ASCII | re.DOTALL)
 DECIMAL = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)"
@@ -54,7 +54,7 @@ def timestamp_of(value):
 
 
 def eval_of(value):
-    """Centipawns, mate, depth."""
+    """Centipawns, mate and depth."""
     found = re.fullmatch(rf"(?:(-?)#([+-]?\d+)|({DECIMAL}))(?:,(\d+))?", value, re.ASCII)
     if not found:
         return None
@@ -72,20 +72,20 @@ def moves_to_mate(plies):
 
 
 class Numbers:
-    """What is known of a move."""
+    """The numbers of a move."""
 
     def __init__(self, chessbase):
         self.clock = self.elapsed = self.cp = self.mate = self.depth = None
-        # Whether the game has values in the manner of ChessBase.
+        # Whether the game has evaluations in the form of ChessBase.
         self.chessbase = chessbase
-        # Whether the evaluation had the other sign in the text.
+        # Whether the evaluation has the opposite sign in the text.
         self.turned = False
 
     def evaluated(self):
         return self.cp is not None or self.mate is not None
 
     def take(self, name, value, black):
-        """Takes a command's number, and tells whether it did."""
+        """Reads the number of a command. Returns whether there was one."""
         if name == "clk" and self.clock is None:
             self.clock = clock_of(value)
             return self.clock is not None
@@ -96,7 +96,7 @@ class Numbers:
             found = eval_of(value)
             if found:
                 self.cp, self.mate, self.depth = found
-                # In the manner of ChessBase: a whole number with a depth, and then mates with a depth too.
+                # In the form of ChessBase: an integer with a depth; after it, also mates with a depth.
                 self.chessbase |= re.match(r"[+-]?\d+,", value) is not None
                 movers = self.depth is not None and re.match(r"-?#" if "#" in value else r"[+-]?\d+,", value)
                 if black and self.chessbase and movers:
@@ -106,7 +106,7 @@ class Numbers:
         return False
 
     def take_engine(self, text, black):
-        """Takes the numbers of an engine's comment, whose text stays as it is."""
+        """Reads the numbers of an engine's comment; its text is kept."""
         arena = ARENA.match(text)
         if arena and not self.evaluated() and self.elapsed is None:
             turn = -1 if (arena[1] == "-") != black else 1
@@ -127,7 +127,7 @@ class Numbers:
         return text
 
     def take_pairs(self, text):
-        """Takes the numbers of a list of keys and values."""
+        """Reads the numbers of a list of keys and values."""
         pairs = tcec_pairs(text)
         if pairs is None:
             return
@@ -146,19 +146,20 @@ class Numbers:
                 setattr(self, name, whole(Decimal(pairs[key]) / 10))
 
     def row(self):
-        """Clock, elapsed, centipawns, mate, depth."""
+        """Clock, elapsed time, centipawns, mate and depth."""
         return self.clock, self.elapsed, self.cp, self.mate, self.depth
 
 
 def tcec_pairs(text):
-    """The keys and values of a comment that is nothing else; `None` if it is none or does not have the keys that count."""
+    """The keys and values of a comment that consists of nothing else; `None` if it has other text, or lacks the
+    required keys."""
     if "=" not in text:
         return None
     pairs = {}
     for item in text.removesuffix(",").split(","):
         found = PAIR.match(item.strip())
         if not found:
-            # The list may end in words without a key: the reason of a game's end.
+            # The list may end with words without a key: the reason for the end of the game.
             if pairs:
                 break
             return None
@@ -166,12 +167,12 @@ def tcec_pairs(text):
     return pairs if pairs.keys() & {"d", "wv", "mt", "tl"} else None
 
 
-# Stands for a closing brace in a comment that did not end there.
+# Stands for a closing brace within a comment.
 CLOSING = "\x01\x02\x01"
 
 
 def decode(comment):
-    """The text of a comment whose bytes are characters of Latin-1: UTF-8, or else Windows-1252."""
+    """The text of a comment whose bytes are characters of Latin-1: decoded as UTF-8, or else as Windows-1252."""
     comment = comment.replace(CLOSING, "}")
     if comment.isascii():
         return comment
@@ -210,7 +211,7 @@ class Frame:
 
 
 class Reading(chess.pgn.BaseVisitor):
-    """All that a game's text says beside its main line, as python-chess delivers it."""
+    """The text of a game besides its main line, as python-chess delivers it."""
 
     def begin_game(self):
         self.headers = chess.pgn.Headers({})
@@ -242,7 +243,7 @@ class Reading(chess.pgn.BaseVisitor):
             self.hits["result within a variation"] += 1
             return chess.pgn.SKIP
         if san in NULL_MOVES and board.is_check():
-            # Ours calls this illegal, python-chess makes it.
+            # For us this move is illegal, but python-chess plays it.
             frame.broken = True
             self.hits["null move in check"] += 1
             return chess.pgn.SKIP
@@ -297,7 +298,7 @@ class Reading(chess.pgn.BaseVisitor):
             self.frames.append(Frame(-1, 0))
             return chess.pgn.SKIP
         if parent.ply == parent.first:
-            # python-chess takes this for a variation of the move before.
+            # python-chess reads this as a variation of the previous move.
             self.hits["variation before any move of a variation"] += 1
             self.nested.add(self.lines + 1)
         self.lines += 1
@@ -318,7 +319,7 @@ class Reading(chess.pgn.BaseVisitor):
 
 
 def position(board):
-    """Key and FEN of a board; en passant only where it is legal."""
+    """Key and FEN of a board, with en passant only if a capture is legal."""
     square = board.ep_square
     if square is not None and not board.has_legal_en_passant():
         board.ep_square = None
@@ -329,7 +330,7 @@ def position(board):
 
 
 def move_code(before, move, after):
-    """A move's code, as the comment on the view `moves` tells it."""
+    """The code of a move, as the comment on the view `moves` defines it."""
     if not move:
         return 0
     turn = 0 if before.turn else 1
@@ -361,12 +362,12 @@ def move_code(before, move, after):
 
 
 def read(text):
-    """What python-chess makes of a game's text, whose bytes are characters of Latin-1."""
+    """The reading of a game's text by python-chess; the bytes are characters of Latin-1."""
     return chess.pgn.read_game(io.StringIO(text), Visitor=Reading)
 
 
 def is_usual(name, value):
-    """Whether an export writes a command's number in the same way."""
+    """Whether an export writes the number of a command in the same form."""
     if name in ("clk", "emt"):
         centiseconds = clock_of(value)
         seconds, part = divmod(centiseconds or 0, 100)
@@ -379,7 +380,7 @@ def is_usual(name, value):
 
 
 def expected(reading):
-    """The rows of each table, by the specification."""
+    """The rows of each table according to the specification."""
     rows = {table: [] for table in TABLES}
     chessbase = False
     black_first = reading.start is not None and reading.start.turn == chess.BLACK
@@ -421,7 +422,7 @@ def expected(reading):
 
 
 def number_lines(rows):
-    """Leaves out variations with nothing in them, and numbers the others. Returns their new numbers."""
+    """Removes empty variations, and numbers the others. Returns their new numbers."""
     said = {row[0] for table in ("comment", "nag", "command", "variation_move") for row in rows[table]}
     said.update(row[1] for row in rows["variation"])
     lines = sorted(row[0] for row in rows["variation"] if row[0] in said)

@@ -1,5 +1,5 @@
-"""Rules: what is read differently on purpose. Each takes a game's text and what we say of the game, and gives back the text as
-python-chess must have it, or the same text if there is nothing of the kind."""
+"""Rules for intended differences. Each takes a game's text and our reading of the game, and returns the text as
+python-chess must get it, or the same text if the rule does not apply."""
 
 import functools
 import re
@@ -12,7 +12,7 @@ TAG = re.compile(r"\[\s*\w+[ \t]*\"[^\n]*?\"[ \t]*\]", re.ASCII)
 
 
 def start_of_moves(text):
-    """Where the tag pairs end."""
+    """The offset of the end of the tag pairs."""
     at = 0
     while True:
         found = re.compile(r"(?:\s|%[^\n]*\n|\xef\xbb\xbf)*").match(text, at)
@@ -26,7 +26,8 @@ PIECE = re.compile(r"\{[^}]*(?:\}|\Z)|;[^\n]*|(?<=\n)%[^\n]*")
 
 
 def pieces(text):
-    """Movetext cut into what stands in comments (or is escaped) and what does not: pairs of a part and whether it is none."""
+    """Movetext divided into comments (and escaped lines) and other text: pairs of a part and whether it is other
+    text."""
     at = 0
     for found in PIECE.finditer(text):
         if found.start() > at:
@@ -49,7 +50,7 @@ def of_moves(change):
 
 
 def blank_line(text, game):
-    """A blank line within a game means nothing. python-chess ends the game at it."""
+    """A blank line within a game is ignored. python-chess ends the game at it."""
     start = start_of_moves(text)
     out = ""
     for part, moves in pieces(text[start:]):
@@ -65,7 +66,7 @@ def has_blank(text):
 
 
 def line_comment(text, game):
-    """`;` begins a comment. python-chess passes over it."""
+    """`;` begins a comment. python-chess skips the sign."""
     start = start_of_moves(text)
     out = []
     for part, moves in pieces(text[start:]):
@@ -76,7 +77,7 @@ def line_comment(text, game):
 
 
 def control_characters(text, game):
-    """A control character is white space. python-chess keeps those in comments."""
+    """A control character counts as white space. In comments, python-chess keeps it."""
     start = start_of_moves(text)
     blank = lambda part: re.sub(rf"({CLOSING})|[\x00-\x08\x0e-\x1f\x7f]", lambda found: found[1] or " ", part)
     return text[:start] + "".join(part if moves else blank(part) for part, moves in pieces(text[start:]))
@@ -84,7 +85,7 @@ def control_characters(text, game):
 
 @of_moves
 def wide_signs(part):
-    """A sign such as U+203C is a NAG. python-chess passes over it."""
+    """A sign such as U+203C is a NAG. python-chess skips it."""
     for sign, words in (("\u203c", "$3"), ("\u2047", "$4"), ("\u2049", "$5"), ("\u2048", "$6")):
         part = part.replace(sign.encode().decode("latin-1"), f" {words} ")
     return part
@@ -92,26 +93,26 @@ def wide_signs(part):
 
 @of_moves
 def long_number(part):
-    """`10000.` is a move's number. python-chess takes it for a null move."""
+    """`10000.` is a move number. python-chess reads it as a null move."""
     return re.sub(r"(?<![\w])\d*0000\d*(?=\s*\.)", "1", part)
 
 
 @of_moves
 def castling(part):
-    """Castling is read with small letters, without dashes and with Unicode dashes. python-chess passes over these."""
+    """Castling is read in lower case, without dashes and with Unicode dashes. python-chess skips these forms."""
     dash = r"(?:-|\xe2\x80[\x90-\x95])?"
     return re.sub(rf"(?<![\w$/-])([Oo0]){dash}\1({dash}\1)?(?![\w/-])", lambda move: "O-O-O" if move[2] else "O-O", part)
 
 
 @of_moves
 def colon(part):
-    """A capture may be written with a colon. python-chess passes over it and what stands before."""
+    """A capture may be written with a colon. python-chess skips the colon and what is before it."""
     return re.sub(r"(?<=[KQRBNa-h1-8]):(?=[a-h][1-8])", "x", part)
 
 
 @of_moves
 def figurines(part):
-    """A figurine is a piece. python-chess passes over it and plays a pawn."""
+    """A figurine is a piece. python-chess skips it and plays a pawn move."""
 
     def piece(found):
         return "KQRBNPKQRBNP"[ord(found[0].encode("latin-1").decode()) - 0x2654].replace("P", "")
@@ -121,26 +122,26 @@ def figurines(part):
 
 @of_moves
 def glued_number(part):
-    """A move number needs neither dot nor space behind it. python-chess takes its last digit for a rank."""
+    """A move number needs neither a dot nor a space after it. python-chess reads its last digit as a rank."""
     return re.sub(r"(?<![\w/-])(\d*[1-8])(?=[a-h][x1-8])", r"\1 ", part)
 
 
 @of_moves
 def later_variation(part):
-    """A variation whose number is that of the next move replaces the next move: `27...Qa7 (28. Qd4) 28. Bxc8`. python-chess takes it for
-    a variation of the move before."""
+    """A variation with the number of the next move replaces the next move: `27...Qa7 (28. Qd4) 28. Bxc8`.
+    python-chess reads it as a variation of the previous move."""
     return re.sub(r"(\(\s*(\d+)\.(?!\.)[^()]*\))\s*(\2\.(?!\.)\s*[^\s()]+)", r"\3 \1", part)
 
 
 @of_moves
 def promotion(part):
-    """`e8(Q)` and `e8/Q` are promotions. python-chess opens a variation, or reads a pawn move without one."""
+    """`e8(Q)` and `e8/Q` are promotions. python-chess begins a variation, or reads a pawn move without promotion."""
     return re.sub(r"(?<=[a-h][18])(?:\(([QRBN])\)|/([QRBN]))", lambda piece: "=" + (piece[1] or piece[2]), part)
 
 
 def early_variations(text):
-    """The text up to the end of the tag pairs, what stands before the first move without variations, the variations, the
-    first move and what follows it; `None` if no variation stands there."""
+    """The text up to the end of the tag pairs, the text before the first move without variations, the variations,
+    and the rest from the first move; `None` if no variation comes before the first move."""
     start = start_of_moves(text)
     before, variations, depth, at = "", "", 0, start
     for part, moves in pieces(text[start:]):
@@ -163,7 +164,7 @@ def early_variations(text):
 
 
 def early_variation(text, game):
-    """A variation before the first move replaces that move. python-chess passes over its brackets and plays its moves."""
+    """A variation before the first move replaces that move. python-chess skips its brackets and plays its moves."""
     found = early_variations(text)
     if not found:
         return text
@@ -172,8 +173,8 @@ def early_variation(text, game):
 
 
 def early_nested(text, game):
-    """A variation before any move of its parent replaces that parent's first move. For python-chess it replaces the move
-    before, if there is one, and else its bracket means nothing."""
+    """A variation before any move of its parent replaces the first move of the parent. For python-chess it replaces
+    the previous move if there is one; otherwise its bracket is ignored."""
     start = start_of_moves(text)
     words = []
     for part, moves in pieces(text[start:]):
@@ -193,18 +194,18 @@ def early_nested(text, game):
 
 
 def skipped(word):
-    """Whether a word is white space, a comment or a move's number."""
+    """Whether a word is white space, a comment or a move number."""
     return word[0] in "{;%" or not word.strip() or re.fullmatch(r"\d+\.*|\.+", word) is not None
 
 
 @of_moves
 def large_nag(part):
-    """A NAG of more than five digits is none."""
+    """A NAG with more than five digits is ignored."""
     return re.sub(r"\$\d{6,}", " ", part)
 
 
 def unclosed_comment(text, game):
-    """A comment that is not closed is lost. python-chess reads it to the end."""
+    """An unclosed comment is lost. python-chess reads it to the end."""
     start = start_of_moves(text)
     last = None
     for last, moves in pieces(text[start:]):
@@ -215,7 +216,7 @@ def unclosed_comment(text, game):
 
 
 def unclosed_variation(text, game):
-    """A variation that is not closed is lost, with all behind its bracket."""
+    """An unclosed variation is lost, with all text after its bracket."""
     start = start_of_moves(text)
     opened, at = [], start
     for part, moves in pieces(text[start:]):
@@ -230,8 +231,9 @@ def unclosed_variation(text, game):
 
 
 def headers(text, game):
-    """The start position is told by tags that python-chess cannot read, or reads differently: by their form (on one line,
-    indented, not closed), by a FEN that it takes for invalid, or by a variant that it does not know."""
+    """python-chess cannot read some tags that determine the start position, or reads them differently: because of
+    their form (on one line, indented, not closed), a FEN that it considers invalid, or a variant that it does not
+    know."""
     reading = read(text)
     start = game["start_fen"]
     told = reading and reading.start and "headers" not in reading.hits
@@ -248,8 +250,8 @@ def headers(text, game):
 
 
 def broken_off(text, game):
-    """We end a game at a word that seems to be meant as a move and cannot be played; python-chess passes over what it
-    cannot read, or plays what looks like a move in it. What stands before that word is compared."""
+    """We end a game at a word that seems to be a move but cannot be played; python-chess skips it, or plays a part
+    of it that looks like a move. The text before the word is compared."""
     if game["status"] != "truncated":
         return text
     for at, token in game["errors"]:
@@ -260,7 +262,7 @@ def broken_off(text, game):
 
 
 def playable(head, word):
-    """Whether python-chess plays a word, taken whole, in the main line that stands before it."""
+    """Whether python-chess plays a whole word after the main line before it."""
     reading = read(head)
     try:
         reading.board.parse_san(word.rstrip("!?"))
@@ -270,8 +272,8 @@ def playable(head, word):
 
 
 def unplayable_in_variation(text, game):
-    """A word in a variation that seems to be meant as a move and cannot be played ends the variation; python-chess passes
-    over it in silence, or plays what looks like a move in it."""
+    """In a variation, a word that seems to be a move but cannot be played ends the variation; python-chess skips it
+    silently, or plays a part of it that looks like a move."""
     for at, token in sorted(game["warnings"], reverse=True):
         word = token.encode().decode("latin-1")
         if not text.startswith(word, at):
@@ -289,7 +291,7 @@ SAN = re.compile(
 
 @of_moves
 def missing_space(part):
-    """A move may be followed by the next move's number without a space."""
+    """A move may be followed by the number of the next move without a space."""
     return re.sub(r"(?<=[a-h][1-8])(?=\d+\.)", " ", part)
 
 

@@ -1,18 +1,19 @@
-"""Holds the tables of annotations to what python-chess reads.
+"""Compares the annotation tables with what python-chess reads.
 
-Arguments: the database, the PGN file it was made of (plain text); `--games N`: only the first N games; `--every K`: only
-each K-th game; `--jobs N`: processes (2).
+Arguments: the database, the PGN file from which it was made (plain text); `--games N`: only the first N games;
+`--every K`: only each K-th game; `--jobs N`: processes (2).
 
-The tables are move_eval, comment, nag, command, variation and variation_move; and the columns eval_count and clock_count of
-game. Each game's text is cut out of the file by its byte offset and given to python-chess. If the two readings differ, rules
-are tried: a rule knows one thing that the two read differently on purpose, looks for the places where that is so, checks
-that it is, and writes them in such a way that python-chess cannot but read them as we do. The classes of a game are the rules
-that had to be applied; `unexplained` is what no rules explain.
+The tables are move_eval, comment, nag, command, variation and variation_move, and the columns eval_count and
+clock_count of game. Each game's text is cut out of the file by its byte offset and given to python-chess. If the two
+readings differ, rules are tried: each rule is about one intended difference. It looks for the places where the
+difference occurs, checks them, and rewrites them so that python-chess must read them as we do. The classes of a game
+are the rules that were applied; the class `unexplained` is for differences that no rules explain.
 
-The numbers are compared with those that python-chess itself reads in the comments too, and the differences told by reason.
+The numbers are also compared with those that python-chess itself reads in the comments; these differences are listed
+by reason.
 
-Prints a line for each class, with its count and first examples, to standard error. The exit status is 1 if anything is
-unexplained.
+Prints a line for each class, with its count and first examples, to standard error. The exit status is 1 if anything
+is unexplained.
 """
 
 import argparse
@@ -35,8 +36,8 @@ MOST_READINGS = 60
 
 
 def early_nesting(rows, reading):
-    """A variation that opens before any move of its parent replaces that parent's first move. For python-chess it replaces the
-    move before that one."""
+    """A variation that begins before any move of its parent replaces the parent's first move. For python-chess it
+    replaces the move before that one."""
     nested = reading.nested
     if not nested or any(row[0] in nested for row in rows["variation_move"]):
         return None
@@ -61,7 +62,7 @@ def compare_rows(rows, game):
 
 
 def differs(reading, game):
-    """How a reading differs from our rows; `None` if it does not."""
+    """The difference between a reading and our rows, or `None`."""
     if reading is None:
         return "python-chess finds no game"
     plies = reading.frames[0].ply
@@ -78,7 +79,8 @@ def differs(reading, game):
 
 
 def classify(text, game):
-    """The names of the fewest rules that explain how the readings differ, the reading, and the difference that is left."""
+    """The names of the smallest set of rules that explains the difference between the readings, the reading, and the
+    remaining difference."""
     if game["status"] == "skipped":
         rows = sum(map(len, game["rows"].values()))
         if rows == 0 and game["ply_count"] == 0 and game["counts"] in ((0, 0), (None, None)):
@@ -108,11 +110,11 @@ def classify(text, game):
     return None, None, f"{first}; with {[rule.__name__ for rule in changing]}: {left}"
 
 
-# python-chess's own numbers.
+# The numbers that python-chess itself reads.
 
 def own_numbers(reading, rows):
-    """Compares our numbers of the main line with those that python-chess reads in the comments. Yields the reason of each
-    difference (or `agree`), and the text."""
+    """Compares our numbers of the main line with those that python-chess reads in the comments. Yields the reason
+    for each difference (or `agree`), and the text."""
     by_ply = {row[0]: row[1:] for row in rows["move_eval"]}
     node = chess.pgn.Game()
     for (line, ply), comments in reading.comments.items():
@@ -199,7 +201,7 @@ FACTS = "game_id, byte_offset, byte_length, status, start_fen, variant, ply_coun
 
 
 def rows_of(database, table, columns, lowest, highest):
-    """Rows of some games, by game."""
+    """The rows of some games, by game."""
     found = collections.defaultdict(list)
     query = f"SELECT game_id, {columns} FROM {table} WHERE game_id BETWEEN ? AND ? ORDER BY game_id, {columns}"
     for game, *row in database.execute(query, (lowest, highest)):
@@ -208,7 +210,7 @@ def rows_of(database, table, columns, lowest, highest):
 
 
 def load(database, games, source):
-    """What we say of some games."""
+    """Our reading of some games."""
     lowest, highest = games[0][0], games[-1][0]
     problems = collections.defaultdict(list)
     tables = {table: rows_of(database, table, columns, lowest, highest) for table, columns in TABLES.items()}
@@ -281,7 +283,8 @@ def check(job):
         for game in load(database, games, source):
             file.seek(game["offset"])
             raw = file.read(game["length"]).decode("latin-1")
-            # Offsets of problems count bytes: of a file with `\r\n` they must count those that are left.
+            # Offsets of problems count bytes. After the line ends `\r\n` have been replaced, they must count the
+            # remaining bytes.
             for key in ("errors", "warnings"):
                 game[key] = [(at - raw.count("\r\n", 0, max(at, 0)), token) for at, token in game[key]]
             if raw.startswith("\xef\xbb\xbf"):

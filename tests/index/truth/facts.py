@@ -1,6 +1,6 @@
-"""Holds the columns of `game` that tags tell to the tags as python-chess reads them.
+"""Compares the columns of `game` that come from tags with the tags as python-chess reads them.
 
-Arguments: the database, the PGN file. Prints each difference, then how many values were compared.
+Arguments: the database, the PGN file. Prints each difference, then the number of compared values.
 """
 
 import datetime
@@ -48,7 +48,7 @@ def started_at(tags):
 
 
 def time_control(tags):
-    """Seconds at the start, seconds a move, and the speed."""
+    """Initial seconds, seconds per move, and the speed."""
     value = tags.get("TimeControl", "").strip()
     if value == "-":
         return None, None, "correspondence"
@@ -91,7 +91,8 @@ def main(database, pgn):
         own = text[offset : offset + length].decode("utf-8", "replace")
         tags = chess.pgn.read_headers(io.StringIO(own))
         for column, wanted, value in zip(COLUMNS, expected(tags or {}), found):
-            # A small number can be minutes, which the clock shows, unless the game is of a site that writes seconds.
+            # A small number can be in minutes, which the clock shows, unless the game is from a site that writes
+            # seconds.
             site, control = (tags or {}).get("Site", "").lower(), (tags or {}).get("TimeControl", "")
             are_seconds = re.search("lichess.org|freechess.org|fics", site) and not re.match(r"(\d|1[0-4])(\+|$)", control)
             if column in ("time_initial", "time_increment", "speed") and control in SMALL and not are_seconds:

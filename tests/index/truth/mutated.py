@@ -1,13 +1,12 @@
-"""Compares what pgndex makes of damaged PGN with what python-chess makes of it.
+"""Compares the reading of damaged PGN by pgndex with that by python-chess.
 
-Each line of standard input is a mutant as a JSON object: its "text" (a byte is a character of Latin-1), and our
-"games" and "problems". Two readings are the same if there are the same games, with the same positions after each ply,
-the same result, and something lost or nothing.
+Each line of standard input is a mutant as a JSON object: its "text" (each byte is a character of Latin-1), and our
+"games" and "problems". Two readings are the same if they have the same games, with the same positions after each ply
+and the same result, and agree on whether something was lost.
 
-A difference is explained by rules. A rule knows one thing that the two read differently on purpose. It looks for the
-places where that is so, and checks that it is; it then writes these places in such a way that python-chess cannot but
-read them as we do. The mutant's class is the fewest rules with which python-chess reads the rewritten text exactly as
-we read the mutant.
+Rules explain the differences. Each rule is about one intended difference. It looks for the places where the
+difference occurs, checks them, and rewrites them so that python-chess must read them as we do. The class of a mutant
+is the smallest set of rules with which python-chess reads the rewritten text exactly as we read the mutant.
 """
 
 import io
@@ -21,7 +20,7 @@ import chess.pgn
 
 
 class Reading(chess.pgn.BaseVisitor):
-    """The main line of a game: its positions, its result, whether something was wrong."""
+    """The main line of a game: its positions, its result, and whether it has an error."""
 
     def begin_game(self):
         self.fens = []
@@ -61,7 +60,7 @@ class Reading(chess.pgn.BaseVisitor):
 
 
 def read(text):
-    """What python-chess makes of a text: its games."""
+    """The games that python-chess reads in a text."""
     file = io.TextIOWrapper(io.BytesIO(text.encode("latin-1")), encoding="latin-1")
     games = []
     while (game := chess.pgn.read_game(file, Visitor=Reading)) is not None:
@@ -69,7 +68,7 @@ def read(text):
     return games
 
 
-# A move that no position allows: what stands here is an error.
+# A move that is illegal in every position: it marks the place of an error.
 ILLEGAL = "Ke1e1"
 HALF = "\u00bd".encode("utf-8").decode("latin-1")
 RESULT = re.compile(rf"(1-0|0-1|1/2-1/2|1/2|{HALF}-{HALF}|\*)\Z")
@@ -83,7 +82,7 @@ TAG = re.compile(r"\[\s*\w+\s*\"")
 
 
 class Mutant:
-    """A damaged text and what we make of it."""
+    """A damaged text and our reading of it."""
 
     def __init__(self, line):
         mutant = json.loads(line)
@@ -93,7 +92,7 @@ class Mutant:
         self.ours = [(game["fens"], game["result"], game["status"] != "ok") for game in self.games]
 
     def of_kind(self, *kinds):
-        """The problems of some kinds, each with its game (if it is in one) and the word it tells of."""
+        """The problems of some kinds, each with its game (if it is within one) and its word."""
         for problem in self.problems:
             if problem["kind"] in kinds:
                 at = problem["at"]
@@ -104,7 +103,7 @@ class Mutant:
                 yield problem, game, at, word
 
     def lost(self, at, game):
-        """The edit that ends a game with an error at a place, but for the result."""
+        """The edit that ends a game with an error at a place, but keeps the result."""
         rest = strip_comments(self.text[at : game["end"]])
         result = RESULT.search(rest) if is_closed(rest) else None
         word = re.sub(f"^1/2$|{HALF}-{HALF}", "1/2-1/2", result[0]) if result else ""
@@ -112,12 +111,12 @@ class Mutant:
 
 
 def strip_comments(text):
-    """The text without the comments that are closed."""
+    """The text without the closed comments."""
     return re.sub(r"\{[^}]*\}|;[^\r\n]*", "", text)
 
 
 def is_closed(text):
-    """Whether no comment is left open in a text without comments, and no variation."""
+    """Whether a text without comments has no open comment and no open variation."""
     return "{" not in text and text.count("(") <= text.count(")")
 
 
@@ -134,39 +133,40 @@ def is_legal(board, word):
 
 
 def unreadable(mutant):
-    """A word that seems to be meant as a move and is none ends the game: to guess or to pass over it would be to play
-    the rest from a position that never was. python-chess plays what looks like a move within it, or passes over it in
-    silence."""
+    """An unreadable word that seems to be a move ends the game: guessing or skipping it could continue from a
+    position that never occurred. python-chess plays a part of the word that looks like a move, or skips the word
+    silently."""
     for _, game, at, word in mutant.of_kind("unreadable-move"):
         if mutant.text.startswith(word, at) and (not SAN.match(word) or word.startswith("x")):
             yield mutant.lost(at, game)
 
 
 def after_an_error(mutant):
-    """Nothing behind an illegal move is played, but the result is read. python-chess passes over the result, and goes
-    on behind a `)` that closes nothing, in the position before."""
+    """Nothing after an illegal move is played, but the result is read. python-chess skips the result, and after an
+    unmatched `)` it continues in the previous position."""
     for problem, game, at, word in mutant.of_kind("illegal-move", "ambiguous-move"):
         if not is_legal(board(game, problem["ply"]), word):
             yield mutant.lost(at, game)
 
 
 def null_in_check(mutant):
-    """A null move in check is illegal. python-chess makes it."""
+    """A null move in check is illegal. python-chess plays it."""
     for problem, game, at, word in mutant.of_kind("illegal-move"):
         if word in ("--", "Z0", "0000", "@@@@") and board(game, problem["ply"]).is_check():
             yield mutant.lost(at, game)
 
 
 def unclosed_comment(mutant):
-    """What follows a `{` that is not closed is lost, up to the next game, and this is an error. python-chess says
-    nothing and loses the next game too."""
+    """The text after an unclosed `{` is lost up to the next game, which is an error. python-chess reports nothing,
+    and loses the next game too."""
     for _, game, at, _ in mutant.of_kind("unclosed-comment"):
         if mutant.text[at] == "{" and "}" not in mutant.text[at : game["end"]]:
             yield at, game["end"], f" {ILLEGAL} "
 
 
 def unclosed_variation(mutant):
-    """What follows a `(` or `[` that is not closed is lost, and this is an error. python-chess says nothing, or ignores the `[`."""
+    """The text after an unclosed `(` or `[` is lost, which is an error. python-chess reports nothing, or ignores the
+    `[`."""
     for _, game, at, _ in mutant.of_kind("unclosed-variation"):
         rest = strip_comments(mutant.text[at : game["end"]])
         if mutant.text[at] == "(" and not is_closed(rest) or mutant.text[at] == "[" and "]" not in rest:
@@ -174,8 +174,8 @@ def unclosed_variation(mutant):
 
 
 def blank_line(mutant):
-    """A blank line within a game means nothing. python-chess ends the game at it, or at the second one among the
-    tags."""
+    """A blank line within a game is ignored. python-chess ends the game at it, or, among the tags, at the second
+    one."""
     for game in mutant.games:
         text = mutant.text[game["start"] : game["end"]]
         for blank in re.finditer(rf"{LINE_END}(?:[ \t]*{LINE_END})+", text):
@@ -183,7 +183,7 @@ def blank_line(mutant):
 
 
 def result_ends_game(mutant):
-    """A result ends the game, wherever it stands. python-chess plays on."""
+    """A result ends the game, wherever it is. python-chess continues."""
     for game, following in itertools.zip_longest(mutant.games, mutant.games[1:]):
         end = following["start"] if following else len(mutant.text)
         if RESULT.search(mutant.text[: game["end"]]) and mutant.text[game["end"] : end].strip():
@@ -193,22 +193,22 @@ def result_ends_game(mutant):
 
 
 def tags_begin_game(mutant):
-    """A tag pair after moves begins another game, indented or not, with or without a blank line. For python-chess a
-    blank line must stand before it and nothing else in its line."""
+    """A tag pair after moves begins a new game, with or without indentation or a blank line. python-chess requires a
+    blank line before it, and nothing else on its line."""
     for game in mutant.games:
         if TAG.match(mutant.text, game["start"]):
             yield game["start"], game["start"], "\n\n"
 
 
 def outside_text(mutant):
-    """Text that belongs to no game makes none; we tell of it. python-chess makes a game of it."""
+    """Text that belongs to no game is reported, and is not a game. python-chess makes a game of it."""
     for _, game, at, _ in mutant.of_kind("outside-text"):
         if game is None:
             yield at, min([game["start"] for game in mutant.games if game["start"] > at], default=len(mutant.text)), ""
 
 
 def only_signs(mutant):
-    """A result, numbers and signs that stand alone after a game make none. python-chess makes a game of them."""
+    """A result, numbers and signs alone after a game are not a game. python-chess makes a game of them."""
     for game, following in itertools.zip_longest(mutant.games, mutant.games[1:]):
         end = following["start"] if following else len(mutant.text)
         if re.fullmatch(rf"[\s\d/.$*#+{HALF}-]*", mutant.text[game["end"] : end]):
@@ -216,8 +216,8 @@ def only_signs(mutant):
 
 
 def damaged_tag(mutant):
-    """A line among the tags that was a tag pair once is passed over. For python-chess the moves begin with it, unless
-    it begins with `[`."""
+    """A damaged tag pair among the tags is skipped. For python-chess the moves begin with it, unless it begins with
+    `[`."""
     for _, _, at, _ in mutant.of_kind("invalid-tag"):
         line = re.compile(rf"[^\r\n]*{LINE_END}?").match(mutant.text, at)
         if not chess.pgn.TAG_REGEX.match(line[0]):
@@ -225,15 +225,15 @@ def damaged_tag(mutant):
 
 
 def unknown_word(mutant):
-    """A word that names no square is no move and is passed over. python-chess looks into it."""
+    """A word without the name of a square is not a move, and is skipped. python-chess looks for a move within it."""
     for _, _, at, word in mutant.of_kind("unknown-token"):
         if not re.search("[a-h][1-8]", word) and not SAN.match(word):
             yield at, at + len(word), ""
 
 
 def glued(mutant):
-    """A move may be followed by another one, by its number or by the result, without a space between. python-chess
-    takes letters of what follows for part of the move."""
+    """A move may be followed by another move, by its number or by the result, without a space. python-chess reads
+    the following letters as part of the move."""
     for problem, game, at, word in mutant.of_kind("missing-space"):
         before, after = board(game, problem["ply"]), game["fens"][problem["ply"] + 1]
         for length in range(2, len(word)):
@@ -246,25 +246,25 @@ def glued(mutant):
 
 
 def glued_result(mutant):
-    """A result with a digit behind it is none. python-chess takes it for one."""
+    """A result followed by a digit is not a result. python-chess reads it as one."""
     for result in re.finditer(r"(?<![\w/-])(1-0|0-1)\d+", mutant.text):
         yield result.start(), result.end(), ""
 
 
 def unknown_variant(mutant):
-    """The moves of a variant of unknown name are skipped. python-chess plays standard chess."""
+    """The moves of an unknown variant are skipped. python-chess plays standard chess."""
     for _, game, _, _ in mutant.of_kind("unsupported-variant"):
         yield mutant.text.rfind('"]', game["start"], game["end"]) + 2, game["end"], '\n[FEN "?"]'
 
 
 def castling(mutant):
-    """Castling is read with small letters and without dashes. python-chess passes over both."""
+    """Castling is read in lower case and without dashes. python-chess skips both."""
     for move in CASTLING.finditer(mutant.text):
         yield move.start(), move.end(), "O-O-O" if move[2] else "O-O"
 
 
 def king_castles(mutant):
-    """Castling is read as a move of the king by two squares. python-chess takes it for illegal."""
+    """A king's move by two squares is read as castling. For python-chess it is illegal."""
     for game in mutant.games:
         for before, after in itertools.pairwise(game["fens"]):
             if before.split()[2] == after.split()[2]:
@@ -278,13 +278,13 @@ def king_castles(mutant):
 
 
 def colon(mutant):
-    """A capture may be written with a colon. python-chess passes over it and what stands before."""
+    """A capture may be written with a colon. python-chess skips the colon and what is before it."""
     for sign in re.finditer(r"(?<=[KQRBNa-h1-8]):(?=[a-h][1-8])", mutant.text):
         yield sign.start(), sign.end(), "x"
 
 
 def early_variation(mutant):
-    """A variation before the first move is one. python-chess passes over its brackets and plays its moves."""
+    """A variation before the first move is read as a variation. python-chess skips its brackets and plays its moves."""
     for game in mutant.games:
         tags = mutant.text.rfind('"]', game["start"], game["end"]) + 2
         variation = re.compile(r"\s*(\([^()]*\))").match(mutant.text, tags)
@@ -293,20 +293,20 @@ def early_variation(mutant):
 
 
 def glued_number(mutant):
-    """A move number needs neither dot nor space behind it. python-chess takes its last digit for the rank that a pawn
-    or a piece comes from."""
+    """A move number needs neither a dot nor a space after it. python-chess reads its last digit as the rank from
+    which a pawn or a piece comes."""
     for number in re.finditer(r"(?<![\w/-])\d*[1-8](?=[a-h][x1-8])", mutant.text):
         yield number.end(), number.end(), " "
 
 
 def bracket(mutant):
-    """A `[` before a number begins no tag pair and means nothing. python-chess passes over the line."""
+    """A `[` before a number does not begin a tag pair, and is ignored. python-chess skips the line."""
     for sign in re.finditer(r"(?<=[\r\n])\[(?=\d)", mutant.text):
         yield sign.start(), sign.end(), ""
 
 
 def unclosed_tag(mutant):
-    """A tag pair that is not closed is read to the end of its line. python-chess passes over it."""
+    """An unclosed tag pair is read to the end of its line. python-chess skips it."""
     for _, _, at, _ in mutant.of_kind("unclosed-tag"):
         line = re.compile(r"(\[\s*\w+)\s*\"([^\r\n]*)").match(mutant.text, at)
         if not chess.pgn.TAG_REGEX.match(line[0]):
@@ -315,14 +315,14 @@ def unclosed_tag(mutant):
 
 
 def fen_digits(mutant):
-    """Numbers of empty squares that stand side by side in a FEN are added. python-chess takes the FEN for invalid."""
+    """Adjacent numbers of empty squares in a FEN are added. For python-chess the FEN is invalid."""
     for fen in re.finditer(r"(?<=\[FEN \")[^ ]*[1-8]{2}[^ ]* ", mutant.text):
         yield fen.start(), fen.end(), re.sub("[1-8]{2,}", lambda digits: str(sum(map(int, digits[0]))), fen[0])
 
 
 def tags_on_a_line(mutant):
-    """Each tag pair stands for itself, indented or not, whatever else is in its line. python-chess takes a line for
-    one tag pair or for nothing."""
+    """Each tag pair is read separately, with or without indentation and other text on its line. python-chess reads a
+    line as one tag pair or not at all."""
     for indent in re.finditer(r"(?<=[\r\n])[ \t]+(?=\[\s*\w+\s*\")", mutant.text):
         yield indent.start(), indent.end(), ""
     for game in mutant.games:
@@ -332,7 +332,7 @@ def tags_on_a_line(mutant):
 
 
 def short_draw(mutant):
-    """A draw may be written `1/2` or with a half sign. python-chess knows `1/2-1/2`."""
+    """A draw may be written as `1/2` or with a half sign. python-chess knows only `1/2-1/2`."""
     for result in re.finditer(rf"(?<!1/2-)(1/2|{HALF}-{HALF})(?!-1/2)", mutant.text):
         yield result.start(), result.end(), "1/2-1/2"
 
@@ -368,7 +368,7 @@ MOST_RULES = 4
 
 
 def rewrite(text, edits):
-    """The text with all edits that do not overlap one before."""
+    """The text with the edits; an edit that overlaps an earlier one is left out."""
     pieces, end = [], 0
     for start, stop, new in sorted(edits, key=lambda edit: (edit[0], edit[1] > edit[0], -edit[1])):
         if start >= end:
@@ -378,7 +378,8 @@ def rewrite(text, edits):
 
 
 def classify(mutant):
-    """The names of the fewest rules that explain how the readings differ; `None` if none do."""
+    """The names of the smallest set of rules that explains the difference between the readings; `None` if there is
+    none."""
     if read(mutant.text) == mutant.ours:
         return "equal"
     edits = {rule.__name__: list(rule(mutant)) for rule in RULES}
@@ -400,7 +401,7 @@ def show(reading):
 
 
 def main():
-    """Prints the class of each mutant, one a line."""
+    """Prints the class of each mutant, one per line."""
     for line in sys.stdin:
         mutant = Mutant(line)
         name = classify(mutant)

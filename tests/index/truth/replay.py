@@ -1,8 +1,8 @@
 """Checks moves that pgndex has played with python-chess.
 
-Each line of standard input is a ply, its fields between tabs: six-field FEN, UCI, SAN, signed key, FEN after the move,
-signed key after it, Chess960 (0 or 1). A FEN's en-passant square stands only where a capture is legal, and its key says the
-same. Prints the differences and, last, the number of plies.
+Each line of standard input is a ply with tab-separated fields: six-field FEN, UCI, SAN, signed key, FEN after the
+move, signed key after it, Chess960 (0 or 1). The FENs and the keys include an en-passant square only if a capture is
+legal. Prints the differences and, on the last line, the number of plies.
 """
 
 import sys
@@ -12,7 +12,7 @@ import chess.polyglot
 
 
 def key(board):
-    """The key of the FEN: python-chess hashes en passant also where a capture is not legal."""
+    """The key of the FEN. python-chess itself also hashes an en-passant square without a legal capture."""
     board = board.copy(stack=False)
     if not board.has_legal_en_passant():
         board.ep_square = None
