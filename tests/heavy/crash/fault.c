@@ -1,16 +1,16 @@
-/* A disk that fails: preloaded (LD_PRELOAD), counts the changes that a process makes to the files below a directory, and
- * at the Nth of them ends the process, lets the disk be full, or holds whoever makes it.
+/* Simulates a failing disk. Preloaded (LD_PRELOAD), it counts the changes that a process makes to the files below a
+ * directory. At the Nth change it ends the process, simulates a full disk, or pauses the thread that makes the change.
  *
  *   FAULT_BELOW   the directory
- *   FAULT_KIND    kill   the process is killed; of a write, half is done
- *                 power  the same, and writes that were not synced are lost: all, or a part as FAULT_SEED has it
- *                 full   from then on no write can make a file longer
- *                 gate   the thread waits before the change until FAULT_GATE, a FIFO, was opened for writing and closed
+ *   FAULT_KIND    kill   the process is killed; half of a write is done
+ *                 power  the same, and writes that were not synced are lost: all, or a part that depends on FAULT_SEED
+ *                 full   from then on, no write can make a file longer
+ *                 gate   before the change, the thread waits until FAULT_GATE, a FIFO, is opened for writing and closed
  *   FAULT_AT      N; 0: never
- *   FAULT_COUNT   a file that gets the number of changes when the process ends by itself
+ *   FAULT_COUNT   a file to which the number of changes is written when the process ends by itself
  *
- * A power failure is simulated by keeping what each write and truncation replaced until the file is synced. Renaming and
- * removing files is taken to last at once. */
+ * To simulate a power failure, the bytes that each write or truncation replaces are kept until the file is synced.
+ * Renaming and removing files are assumed to be durable at once. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
 struct change {
     int file; /* index into files */
     off_t start, old_size;
-    size_t length; /* of the bytes replaced */
+    size_t length; /* of the replaced bytes */
     char *old;
     struct change *before;
 };
@@ -70,8 +70,8 @@ __attribute__((destructor)) static void end(void) {
 
 static int is_below(const char *path) { return below && strncmp(path, below, strlen(below)) == 0; }
 
-/* The file of a descriptor, if it is one that is watched and still has a name; otherwise -1. The descriptor of our own is
- * never closed: that would give up the locks of the process. */
+/* The index of a descriptor's file if it is below the directory and still has a name; otherwise -1. The library's own
+ * descriptor of a file is never closed, because that would release the locks of the process. */
 static int watched(int fd) {
     char link[64], path[4096];
     struct stat status;
@@ -128,7 +128,7 @@ static void die(void) {
         if (!all && coin()) continue;
         real_pwrite64(fd, change->old, change->length, change->start);
         off_t size = size_of(change->file);
-        /* Space that was given to the file and never written. */
+        /* The file may keep space that was allocated and never written. */
         off_t end = change->start + (off_t)change->length;
         if (end < change->old_size) end = change->old_size;
         if (all || (size > end && coin())) real_ftruncate64(fd, change->old_size);
@@ -146,11 +146,11 @@ static void wait_at_gate(void) {
     close(fd);
 }
 
-/* Counts a change; whether the process ends with it. */
+/* Counts a change. Returns whether the process ends at it. */
 static int strikes(void) {
     if (++count != at || kind == 'f') return 0;
     if (kind != 'g') return 1;
-    /* Other threads go on. */
+    /* Other threads continue. */
     pthread_mutex_unlock(&mutex);
     wait_at_gate();
     pthread_mutex_lock(&mutex);
