@@ -3,11 +3,11 @@
     python3 tests/server/page.py http://127.0.0.1:9002 OUT_DIR PART
 
 PART is one of
-- look: each view at each width in one scheme of colours, with axe-core; OUT_DIR gets pictures of them;
-- look-at-every-width: the same at each width in both schemes;
-- use: the page by keyboard alone, by mouse, with slow and hostile answers.
+- look: each view at each width in one colour scheme, with axe-core; pictures of them are written to OUT_DIR;
+- look-at-every-width: the same at each width in both colour schemes;
+- use: the page by keyboard only, by mouse, and with slow and hostile responses.
 
-The server runs already, over any database that has games. The script needs the packages playwright and
+The server must be running; any database with games will do. The script needs the packages playwright and
 axe-playwright-python, of which only axe-core is used, and Chromium (CHROMIUM, or chromium on the path).
 """
 

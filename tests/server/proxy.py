@@ -1,8 +1,9 @@
-"""Asks a server through a proxy with TLS, as clients in a network do.
+"""Sends requests to a server through a TLS proxy, as clients in a network do.
 
     python3 tests/server/proxy.py PORT HOST SERVER TOKEN CERTIFICATE.pem
 
-The proxy listens at PORT of this machine and has CERTIFICATE for HOST; SERVER is what it stands before, such as 127.0.0.1:9002.
+The proxy listens on PORT of this machine with CERTIFICATE for HOST; SERVER is the address to which it forwards
+requests, for example 127.0.0.1:9002.
 """
 
 import base64
