@@ -141,7 +141,7 @@ fn found<'t>(paths: &[PathBuf], rows: impl Fn(&Path) -> &'t [Row]) -> HashMap<Pa
 }
 
 #[test]
-fn readings_of_odd_files_agree_with_the_table() {
+fn unusual_files_are_read_as_listed() {
     let Some(edge) = shared("edge") else { return };
     let truth = python_chess(&edge.join("TRUTH_pychess.tsv"));
     let table = include_str!("../data/edge.tsv");

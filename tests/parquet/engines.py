@@ -231,7 +231,7 @@ def main():
     truth = Sqlite(database)
     sums = {table: truth.sums(table, columns) for table, columns in NUMBERS.items()}
     rows, _, _, negative, none, null, *_ = sums["game_position"]
-    assert rows > none > 0 and negative > 0 and null > 0, "the games lack what is looked for"
+    assert rows > none > 0 and negative > 0 and null > 0, "the games lack rows that the test needs"
     fens = truth.fens()
     keys = {key: truth.look_up(key) for key in truth.keys()}
     for kind in (kind for name in names for kind in ENGINES[name]):

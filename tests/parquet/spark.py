@@ -228,7 +228,7 @@ def hold_killed(spark, directory, program):
     # Existing files are not replaced unless requested.
     try:
         index(spark, path, out)
-        raise AssertionError("a complete job was begun again")
+        raise AssertionError("a complete job was started again")
     except job.JobError as error:
         assert "overwrite" in str(error)
 

@@ -21,7 +21,7 @@ SECONDS = 120
 def structure(path):
     root = ElementTree.parse(path).getroot()
     if root.tag != f"{SVG}svg" or root.get("role") != "img" or [child.tag for child in root][:2] != [f"{SVG}title", f"{SVG}desc"]:
-        raise SystemExit(f"{path}: not a picture that tells what it shows")
+        raise SystemExit(f"{path}: not a picture with a description")
     names = {shape.get("id") for shape in root.iter(f"{SVG}g") if shape.get("id")}
     used = [use.get("href") for use in root.iter(f"{SVG}use")]
     if not {use.removeprefix("#") for use in used} == names:
@@ -76,7 +76,7 @@ def difference(path, images):
         raise SystemExit(f"{path}: {[image.size for image in images]}")
     for image in images:
         if len(image.getcolors(SIDE * SIDE)) < 20:
-            raise SystemExit(f"{path}: there is nothing to be seen")
+            raise SystemExit(f"{path}: the picture is empty")
     apart = ImageChops.difference(*images)
     squares = apart.crop((MARGIN, MARGIN, SIDE - MARGIN, SIDE - MARGIN)).resize((8, 8), Image.Resampling.BOX)
     worst = max(sum(squares.getpixel((x, y))) for x in range(8) for y in range(8))

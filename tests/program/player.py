@@ -150,8 +150,8 @@ def hold_lines(found, seen, what):
     for same in positions.values():
         most, _ = max(same, key=lambda one: one[1]["games"])
         for line, node in same:
-            told = node["transposes_to"] and re.sub("[+#]", "", node["transposes_to"])
-            assert told == (None if line == most else most), (what, line, told, most)
+            transposed = node["transposes_to"] and re.sub("[+#]", "", node["transposes_to"])
+            assert transposed == (None if line == most else most), (what, line, transposed, most)
 
 
 def main():

@@ -134,7 +134,7 @@ fn pages_may_end_between_occurrences_of_one_game() {
     let game =
         |moves: &str| format!("[Event \"?\"]\n[White \"A\"]\n[Black \"B\"]\n[Result \"*\"]\n\n{moves} *\n\n");
     let returning = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 5. Nf3 Nf6 6. e4";
-    let server = Serving::with_filter(
+    let server = Serving::with_games(
         &[game(returning), game("1. Nf3 Nf6"), game("1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. d4")].concat(),
     );
     for sort in ["game", "date", "rating"] {

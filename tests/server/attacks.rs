@@ -395,7 +395,7 @@ fn paths_outside_the_page_are_rejected() {
 #[test]
 fn hostile_games_are_sent_as_data() {
     let hostile = "<script>alert(1)</script>\u{1b}[31m";
-    let server = Serving::with_filter(&format!(
+    let server = Serving::with_games(&format!(
         "[Event \"{hostile}\"]\n[White \"{hostile}\"]\n[Black \"=cmd|' /C calc'!A0\"]\n[Result \"1-0\"]\n\n1. e4 {{{hostile}}} 1-0\n"
     ));
     for target in [

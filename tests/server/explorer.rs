@@ -51,7 +51,7 @@ fn games(answer: &Value) -> u64 {
 
 #[test]
 fn responses_have_the_form_of_lichess() {
-    let server = Serving::with_filter(GAMES);
+    let server = Serving::with_games(GAMES);
     let answer = server.json(&format!("/lichess?{BEFORE_CASTLING}"));
     insta::assert_snapshot!(answer, @r#"{"white":1,"draws":1,"black":0,"opening":{"eco":"C42","name":"Petrov's Defense: Italian Variation"},"moves":[{"uci":"d2d3","san":"d3","averageRating":2300,"white":0,"draws":1,"black":0,"game":{"id":"ABCDEFGH","winner":null,"speed":"rapid","mode":"casual","white":{"name":"berta","rating":2300},"black":{"name":"anna","rating":1500},"year":2024,"month":"2024-11"},"opening":null},{"uci":"e1h1","san":"O-O","averageRating":2010,"white":1,"draws":0,"black":0,"game":{"id":"q7ZvsdUF","winner":"white","speed":"blitz","mode":"rated","white":{"name":"anna","rating":2010},"black":{"name":"berta","rating":1990},"year":2024,"month":"2024-03"},"opening":null}],"topGames":[{"uci":"e1h1","id":"q7ZvsdUF","winner":"white","speed":"blitz","mode":"rated","white":{"name":"anna","rating":2010},"black":{"name":"berta","rating":1990},"year":2024,"month":"2024-03"},{"uci":"d2d3","id":"ABCDEFGH","winner":null,"speed":"rapid","mode":"casual","white":{"name":"berta","rating":2300},"black":{"name":"anna","rating":1500},"year":2024,"month":"2024-11"}],"recentGames":[{"uci":"d2d3","id":"ABCDEFGH","winner":null,"speed":"rapid","mode":"casual","white":{"name":"berta","rating":2300},"black":{"name":"anna","rating":1500},"year":2024,"month":"2024-11"},{"uci":"e1h1","id":"q7ZvsdUF","winner":"white","speed":"blitz","mode":"rated","white":{"name":"anna","rating":2010},"black":{"name":"berta","rating":1990},"year":2024,"month":"2024-03"}]}"#);
     // Fields that clients need are not null if the value is unknown.
@@ -71,7 +71,7 @@ fn responses_have_the_form_of_lichess() {
 
 #[test]
 fn query_strings_of_clients_are_understood() {
-    let server = Serving::with_filter(GAMES);
+    let server = Serving::with_games(GAMES);
     // Castling is accepted in both notations. Empty, unknown and unreadable parameters are ignored.
     for (query, expected) in [
         ("", 3),
@@ -116,7 +116,7 @@ fn query_strings_of_clients_are_understood() {
 
 #[test]
 fn the_response_for_a_player_is_one_line() {
-    let server = Serving::with_filter(GAMES);
+    let server = Serving::with_games(GAMES);
     let answer = server.get("/player?player=anna&color=white&recentGames=8&modes=casual,rated");
     assert_eq!(answer.status, 200);
     assert!(answer.body.ends_with('\n') && answer.body.lines().count() == 1, "{}", answer.body);
@@ -165,7 +165,7 @@ const ACCOUNTS: &str = r#"[Event "Rated Blitz game"]
 
 #[test]
 fn accounts_match_only_whole_names() {
-    let server = Serving::with_filter(ACCOUNTS);
+    let server = Serving::with_games(ACCOUNTS);
     for (player, color, expected) in [
         ("ghost", "white", 1),
         ("GHOST", "white", 1),
@@ -186,7 +186,7 @@ fn accounts_match_only_whole_names() {
 
 #[test]
 fn the_mean_rating_is_that_of_the_side_that_moved() {
-    let server = Serving::with_filter(ACCOUNTS);
+    let server = Serving::with_games(ACCOUNTS);
     let ratings = |query: &str| {
         let answer = server.json(query);
         let moves = answer["moves"].as_array().expect("moves").clone();
@@ -210,7 +210,7 @@ fn the_mean_rating_is_that_of_the_side_that_moved() {
 
 #[test]
 fn an_empty_time_span_has_no_games() {
-    let server = Serving::with_filter(ACCOUNTS);
+    let server = Serving::with_games(ACCOUNTS);
     for path in ["/lichess?", "/masters?", "/player?player=ghost&color=black&", "/lichess?history=true&"] {
         for span in ["since=2024-06&until=2024-02", "since=2025&until=2024", "since=3000-12&until=0001-01"] {
             let answer = server.get(&format!("{path}{span}"));
@@ -222,7 +222,7 @@ fn an_empty_time_span_has_no_games() {
 
 #[test]
 fn games_are_found_by_their_ids() {
-    let server = Serving::with_filter(GAMES);
+    let server = Serving::with_games(GAMES);
     for (id, line) in
         [("q7ZvsdUF", "[White \"anna\"]"), ("ABCDEFGH", "[White \"berta\"]"), ("00000003", "1. d4 d5")]
     {
@@ -242,7 +242,7 @@ fn games_are_found_by_their_ids() {
 
 #[test]
 fn the_response_for_a_player_has_scores_and_months() {
-    let server = Serving::with_filter(GAMES);
+    let server = Serving::with_games(GAMES);
     let answer = server.json("/player?player=anna&color=white&history=True");
     let played = &answer["moves"][0];
     assert_eq!((&played["averageOpponentRating"], &played["performance"]), (&1990.into(), &2790.into()));

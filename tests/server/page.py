@@ -55,7 +55,7 @@ class Visit:
 
     def check_host(self, address):
         is_own = address.startswith((Visit.base, "data:", "blob:"))
-        check(is_own, f"{self.name}: it asks another host: {address}")
+        check(is_own, f"{self.name}: a request to another host: {address}")
 
     def open(self, address):
         try:
@@ -79,7 +79,7 @@ class Visit:
 
     def check_width(self):
         wide = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        check(wide <= 0, f"{self.name}: it scrolls sideways by {wide} px")
+        check(wide <= 0, f"{self.name}: it scrolls horizontally by {wide} px")
 
     def check_axe(self, axe):
         self.page.evaluate(axe)
@@ -135,7 +135,7 @@ def look(browser, base, out, axe, looks, wide):
                         page.click("button.primary")
                         visit.settle()
                     if name == "sql":
-                        check(page.locator(".sql-rows").count() == 0, "a statement of an address does not run")
+                        check(page.locator(".sql-rows").count() == 0, "a statement in the address is not run")
                         page.click("button.primary")
                         visit.settle()
                     visit.check_width()
@@ -157,19 +157,19 @@ def play_by_keys(browser, base):
         visit.open(f"{base}/")
         keys = page.keyboard
         keys.press("Tab")
-        check(page.evaluate("document.activeElement.className") == "skip", "the first stop is the link to the content")
+        check(page.evaluate("document.activeElement.className") == "skip", "the link to the content receives the focus first")
         keys.press("Enter")
         keys.press("Tab")
-        check(page.evaluate("document.activeElement.dataset.square") == "e2", "the board is the first stop of the content")
+        check(page.evaluate("document.activeElement.dataset.square") == "e2", "the board is the first element of the content that receives the focus")
         for key in ["Enter", "ArrowUp", "ArrowUp", "Enter"]:
             keys.press(key)
         visit.settle()
-        check("play=e2e4" in page.url, f"e4 was played over the board: {page.url}")
+        check("play=e2e4" in page.url, f"e4 is played on the board: {page.url}")
         for key in ["ArrowLeft", "ArrowLeft", "ArrowUp", "ArrowUp", "ArrowUp", "Enter", "ArrowDown", "ArrowDown", "Enter"]:
             keys.press(key)
         visit.settle()
-        check("play=e2e4,c7c5" in page.url, f"c5 was played over the board: {page.url}")
-        check("c5" in page.locator("#live").inner_text(), "the move is told")
+        check("play=e2e4,c7c5" in page.url, f"c5 is played on the board: {page.url}")
+        check("c5" in page.locator("#live").inner_text(), "the move is announced")
         for _ in range(40):
             keys.press("Tab")
             if page.evaluate("document.activeElement.name") == "move":
@@ -177,26 +177,26 @@ def play_by_keys(browser, base):
         keys.type("Nf3")
         keys.press("Enter")
         visit.settle()
-        check("play=e2e4,c7c5,g1f3" in page.url, f"Nf3 was typed: {page.url}")
+        check("play=e2e4,c7c5,g1f3" in page.url, f"a typed Nf3 is played: {page.url}")
         page.evaluate("document.activeElement.blur()")
         keys.press("ArrowLeft")
         visit.settle()
-        check(re.search("play=e2e4,c7c5(&|$)", page.url) is not None, f"back in the line: {page.url}")
+        check(re.search("play=e2e4,c7c5(&|$)", page.url) is not None, f"one move back in the line: {page.url}")
         keys.press("ArrowRight")
         visit.settle()
-        check("play=e2e4,c7c5,g1f3" in page.url, f"forward in the line: {page.url}")
+        check("play=e2e4,c7c5,g1f3" in page.url, f"one move forward in the line: {page.url}")
         page.go_back()
         visit.settle()
-        check(re.search("play=e2e4,c7c5(&|$)", page.url) is not None, f"back in the browser: {page.url}")
+        check(re.search("play=e2e4,c7c5(&|$)", page.url) is not None, f"back in the history of the browser: {page.url}")
         label = page.locator("[data-square=c5]").get_attribute("aria-label")
-        check(label == "c5, black pawn", f"the board shows what the address says: {label}")
+        check(label == "c5, black pawn", f"the board shows the position of the address: {label}")
         page.go_forward()
         visit.settle()
         label = page.locator("[data-square=f3]").get_attribute("aria-label")
-        check(label == "f3, white knight", f"and forward: {label}")
+        check(label == "f3, white knight", f"after going forward, the board shows the position: {label}")
         keys.press("f")
         visit.settle()
-        check("flip" in page.url, "the board is turned")
+        check("flip" in page.url, "the board is flipped")
         visit.check_console()
 
 
@@ -207,11 +207,11 @@ def play_by_mouse(browser, base):
         visit.open(f"{base}/")
         page.drag_and_drop("[data-square=d2]", "[data-square=d4]")
         visit.settle()
-        check("play=d2d4" in page.url, f"d4 was dragged: {page.url}")
+        check("play=d2d4" in page.url, f"a dragged d4 is played: {page.url}")
         page.click("[data-square=g8]")
         page.click("[data-square=f6]")
         visit.settle()
-        check("play=d2d4,g8f6" in page.url, f"Nf6 was clicked: {page.url}")
+        check("play=d2d4,g8f6" in page.url, f"a clicked Nf6 is played: {page.url}")
         page.keyboard.press("Escape")
         page.go_back()
         visit.settle()
@@ -219,33 +219,33 @@ def play_by_mouse(browser, base):
         page.click("[data-square=d5]")
         visit.settle()
         check("tree=" in page.url, f"a variation is kept: {page.url}")
-        check(page.locator(".variation").count() == 1, "and shown")
+        check(page.locator(".variation").count() == 1, "the variation is shown")
         visit.open(f"{base}/?fen=8/P6k/8/8/8/8/7K/8+w+-+-+0+1")
         page.click("[data-square=a7]")
         page.click("[data-square=a8]")
         page.click(".promotion [aria-label=knight]")
         visit.settle()
-        check("play=a7a8n" in page.url, f"a pawn became a knight: {page.url}")
+        check("play=a7a8n" in page.url, f"a pawn is promoted to a knight: {page.url}")
         page.click("summary:has-text('Paste')")
         page.fill(".paste textarea", "1. d4 d5 2. c4 *")
         page.click(".paste button.primary")
         visit.settle()
-        check("play=d2d4,d7d5,c2c4" in page.url and "fen" not in page.url, f"moves were pasted: {page.url}")
+        check("play=d2d4,d7d5,c2c4" in page.url and "fen" not in page.url, f"pasted moves are played: {page.url}")
         page.click("button.chip.add")
         page.fill("[name=since]", "2010")
         page.click(".filter-form button.primary")
         visit.settle()
-        check("since=2010" in page.url and page.locator(".chip-text").count() == 1, f"a filter is a chip: {page.url}")
+        check("since=2010" in page.url and page.locator(".chip-text").count() == 1, f"the filter is shown as a chip: {page.url}")
         page.click(".chip-x")
         visit.settle()
-        check("since" not in page.url, "and goes away")
+        check("since" not in page.url, "the filter is removed")
         visit.open(f"{base}/?play=e2e4")
         page.click("summary:has-text('Lines from here')")
         visit.settle()
-        check("lines=1" in page.url, f"lines are opened: {page.url}")
+        check("lines=1" in page.url, f"the lines are opened: {page.url}")
         page.locator(".lines-tree a").first.click()
         visit.settle()
-        check(re.search("play=e2e4,[a-h][1-8]", page.url) is not None and "lines=1" in page.url, f"and followed: {page.url}")
+        check(re.search("play=e2e4,[a-h][1-8]", page.url) is not None and "lines=1" in page.url, f"a line can be followed: {page.url}")
         visit.check_console()
 
 
@@ -260,7 +260,7 @@ def walk(browser, base):
         page.mouse.wheel(0, 100_000)
         visit.settle()
         if rows >= 60:
-            check(page.locator("tbody tr").count() > rows, "the list goes on as one scrolls")
+            check(page.locator("tbody tr").count() > rows, "scrolling extends the list")
         page.locator("tbody tr a").nth(1).click()
         visit.settle()
         check("/view/game/" in page.url, "a game is opened")
@@ -268,10 +268,10 @@ def walk(browser, base):
         page.keyboard.press("ArrowRight")
         page.keyboard.press("ArrowRight")
         visit.settle()
-        check("at=2" in page.url, f"keys go through its moves: {page.url}")
+        check("at=2" in page.url, f"keys step through the moves: {page.url}")
         page.keyboard.press("p")
         visit.settle()
-        check(page.url.split("?")[0] != first.split("?")[0], "a key leads to the game before")
+        check(page.url.split("?")[0] != first.split("?")[0], "a key leads to the previous game")
         page.click("text=Explore from here")
         visit.settle()
         check("/view/" not in page.url, "a link leads to the explorer")
@@ -289,21 +289,21 @@ def search_by_hand(browser, base):
         page.locator("[data-square=f1]").focus()
         page.keyboard.press("R")
         pattern = page.input_value("[name=pattern]")
-        check(pattern == "*/*/*/*/*/*/*/?????RK?", f"the pattern says what was set up: {pattern}")
+        check(pattern == "*/*/*/*/*/*/*/?????RK?", f"the pattern is that of the board: {pattern}")
         page.click(".search-form button.primary")
         visit.settle()
-        check("pattern=" in page.url, f"the search is an address: {page.url}")
+        check("pattern=" in page.url, f"the search is in the address: {page.url}")
         found = page.locator(".hit .small-board")
         check(found.count() > 0, "games are found")
         label = found.first.get_attribute("aria-label")
-        check("king g1" in label and "rook f1" in label, f"and their positions shown: {label}")
+        check("king g1" in label and "rook f1" in label, f"the positions of the games are shown: {label}")
         page.locator(".hit a").first.click()
         visit.settle()
         label = page.locator("[data-square=f1]").get_attribute("aria-label")
         check(label == "f1, white rook", f"the game opens at the position: {label}")
         page.go_back()
         visit.settle()
-        check(page.locator(".hit").count() > 0, "and back is the search")
+        check(page.locator(".hit").count() > 0, "back in the history, the search is shown")
         visit.check_console()
 
 
@@ -319,8 +319,8 @@ def follow_player(browser, base):
         visit.open(f"{base}/?player=a")
         page.click(".side-choice >> text=Black")
         visit.settle()
-        check("black=a" in page.url and "player" not in page.url, f"the player has Black: {page.url}")
-        check(page.locator("th:has-text('Score')").count() == 1, "points are told")
+        check("black=a" in page.url and "player" not in page.url, f"the games with Black are shown: {page.url}")
+        check(page.locator("th:has-text('Score')").count() == 1, "the score is shown")
         visit.check_console()
 
 
@@ -336,17 +336,17 @@ def ask_sql(browser, base):
         check(page.locator(".sql-rows tbody tr").count() > 0, "rows are shown")
         page.click("summary:has-text('Chart')")
         visit.settle()
-        check(page.locator(".sql-chart svg").count() == 1, "and drawn")
+        check(page.locator(".sql-chart svg").count() == 1, "the rows are drawn")
         with page.expect_download() as saved:
             page.click("text=Save as CSV")
         text = Path(saved.value.path()).read_bytes().decode()
-        check(text.startswith("result,games\r\n"), f"and saved: {text[:40]!r}")
+        check(text.startswith("result,games\r\n"), f"the rows are saved: {text[:40]!r}")
         visit.check_console()
         for wrong in ("SELEC 1", "DELETE FROM game", "SELECT nothing FROM nowhere"):
             page.fill("[name=sql]", wrong)
             page.click("button.primary")
             visit.settle()
-            check(page.locator("[role=alert]").count() == 1, f"what is wrong is told: {wrong}")
+            check(page.locator("[role=alert]").count() == 1, f"the error is reported: {wrong}")
 
 
 def take_game(browser, base):
@@ -381,11 +381,11 @@ def stop_long_work(browser, base):
         page.goto(f"{base}/view/statistics")
         page.wait_for_selector(".waiting >> text=Stop")
         page.click("text=Stop")
-        check(page.locator("text=Stopped.").count() == 1, "it was stopped")
+        check(page.locator("text=Stopped.").count() == 1, "the work was stopped")
         is_slow = False
         page.click("text=Try again")
         visit.settle()
-        check(page.locator("figure").count() > 0, "and asked for again")
+        check(page.locator("figure").count() > 0, "the work can be repeated")
         for route in held:
             with suppress(Error):
                 route.abort()
@@ -395,7 +395,7 @@ def stop_long_work(browser, base):
 def tell_nothing(browser, base):
     """If nothing is found, the page says why."""
     print("nothing", flush=True)
-    told = {
+    reasons = {
         "/?play=a2a4,a7a6,a1a3,h7h6,a3h3": "No game reached this position",
         "/?play=e2e4&player=Nobody+at+all": "none passes the filters",
         "/view/games?player=Nobody+at+all": "No player is called “Nobody at all”",
@@ -406,15 +406,15 @@ def tell_nothing(browser, base):
         "/view/sql?sql=SELECT+1+WHERE+0": "Press Run to see the rows",
         "/view/search?pattern=xyz": "attern",
     }
-    for address, text in told.items():
+    for address, text in reasons.items():
         with page_of(browser) as page:
             visit = Visit(page, f"nothing at {address}")
             visit.open(f"{base}{address}")
             shown = page.locator("main").inner_text()
-            check(text in shown, f"{visit.name}: it says why: {shown[-160:]!r}")
+            check(text in shown, f"{visit.name}: the reason is shown: {shown[-160:]!r}")
 
 
-def tell_names(browser, base):
+def check_names(browser, base):
     """If a name in a filter matches several players or nobody, each view with filters says so, and links to the
     possible players."""
     print("names", flush=True)
@@ -423,21 +423,21 @@ def tell_names(browser, base):
             visit = Visit(page, f"names at {path}")
             visit.open(f"{base}{path}?player=a")
             notes = page.locator(".name-notes")
-            check(re.search(r"“a” matches [\d,]+ players", notes.inner_text()) is not None, f"{visit.name}: several are told: {notes.inner_text()!r}")
+            check(re.search(r"“a” matches [\d,]+ players", notes.inner_text()) is not None, f"{visit.name}: it says that several players match: {notes.inner_text()!r}")
             name = notes.locator("a").first.inner_text()
             notes.locator("a").first.click()
             visit.settle()
             chip = page.locator(".chip-text").first.inner_text()
-            check(chip == f"Player: ={name}" and notes.inner_text() == "", f"{visit.name}: one is chosen: {chip}, {notes.inner_text()!r}")
+            check(chip == f"Player: ={name}" and notes.inner_text() == "", f"{visit.name}: one player can be chosen: {chip}, {notes.inner_text()!r}")
             visit.open(f"{base}{path}?white={name[:-1].replace(' ', '+')}qq")
-            told = page.locator("main").inner_text()
-            check(told.count("No White is called") == 1, f"{visit.name}: nobody is told once: {told[:200]!r}")
+            shown = page.locator("main").inner_text()
+            check(shown.count("No White is called") == 1, f"{visit.name}: it says once that nobody matches: {told[:200]!r}")
             visit.check_console()
     with page_of(browser) as page:
         visit = Visit(page, "names at the player")
         visit.open(f"{base}/view/player?name=a&opponent=b")
         text = page.locator(".name-notes").inner_text()
-        check("“b” matches" in text and "“a”" not in text, f"{visit.name}: the opponents are told: {text!r}")
+        check("“b” matches" in text and "“a”" not in text, f"{visit.name}: it says that several opponents match: {text!r}")
         visit.check_console()
 
 
@@ -452,19 +452,19 @@ def keep_repertoire(browser, base):
         visit.settle()
         page.go_back()
         visit.settle()
-        check(page.input_value("textarea") == BOOK, "what was typed is there again")
-        check(page.locator(".report h2").count() == 0, "and is not asked by itself")
+        check(page.input_value("textarea") == BOOK, "the typed text is kept")
+        check(page.locator(".report h2").count() == 0, "the typed text is not checked automatically")
         page.click("button.primary")
         visit.settle()
-        check(page.locator(".report h2").count() == 1, "it is checked")
+        check(page.locator(".report h2").count() == 1, "the repertoire is checked")
         page.click("#nav a:has-text('Games')")
         visit.settle()
         page.go_back()
         visit.settle()
-        check(page.input_value("textarea") == BOOK and page.locator(".report h2").count() == 1, "the check is there again")
+        check(page.input_value("textarea") == BOOK and page.locator(".report h2").count() == 1, "the text and the report are kept")
         page.reload()
         visit.settle()
-        check(page.input_value("textarea") == BOOK and page.locator(".report h2").count() == 1, "also when the page is loaded anew")
+        check(page.input_value("textarea") == BOOK and page.locator(".report h2").count() == 1, "the text and the report are kept when the page is reloaded")
 
         def answer(route):
             response = route.fetch()
@@ -481,7 +481,7 @@ def keep_repertoire(browser, base):
         visit.settle()
         text = page.locator(".report").first.inner_text()
         for cut in ("of 1,234", "of 2,345", "more games followed it"):
-            check(cut in text, f"what is left out is told: {cut}")
+            check(cut in text, f"cut lists are reported: {cut}")
         visit.check_console()
         page.unroute_all(behavior="ignoreErrors")
 
@@ -493,29 +493,29 @@ def tell_wrong(browser, base):
         visit = Visit(page, "wrong")
         heading = page.locator("h1")
         visit.open(f"{base}/")
-        check(heading.inner_text() == "Start position", f"the start: {heading.inner_text()}")
+        check(heading.inner_text() == "Start position", f"the heading of the start position: {heading.inner_text()}")
         visit.open(f"{base}/?fen=8/P6k/8/8/8/8/7K/8+w+-+-+0+1")
-        check(heading.inner_text() == "Position from a FEN", f"a position from a FEN: {heading.inner_text()}")
+        check(heading.inner_text() == "Position from a FEN", f"the heading of a position from a FEN: {heading.inner_text()}")
         page.click("summary:has-text('Paste')")
         page.fill(".paste textarea", "1. e4 {" + "a word " * 10_000 + "} e5 *")
         page.click(".paste button.primary")
         visit.settle()
-        told = page.locator(".paste .field-error").inner_text()
-        check("too long" in told, f"what is too long is told: {told!r}")
+        message = page.locator(".paste .field-error").inner_text()
+        check("too long" in message, f"a text that is too long is reported: {message!r}")
         page.fill(".paste textarea", "1. e4 {" + "a word " * 6_000 + "} e5 *")
         page.click(".paste button.primary")
         visit.settle()
-        check("play=e2e4,e7e5" in page.url, f"what is long is read: {page.url}")
+        check("play=e2e4,e7e5" in page.url, f"a long text is read: {page.url}")
         visit.open(f"{base}/?play=e2e5")
-        check(heading.inner_text() == "This line cannot be played", f"no move: {heading.inner_text()}")
+        check(heading.inner_text() == "This line cannot be played", f"an illegal move is reported: {heading.inner_text()}")
         page.route(re.compile("/api/"), lambda route: route.abort())
         visit.open(f"{base}/?play=e2e4")
         text = page.locator("main").inner_text()
-        check(heading.inner_text() == "Explorer" and "Is it still running?" in text, f"no server: {text[:200]!r}")
+        check(heading.inner_text() == "Explorer" and "Is it still running?" in text, f"a missing server is reported: {text[:200]!r}")
         page.unroute_all(behavior="ignoreErrors")
         page.locator("text=Try again").first.click()
         visit.settle()
-        check("King" in heading.inner_text() or "B00" in heading.inner_text(), f"it is there again: {heading.inner_text()}")
+        check("King" in heading.inner_text() or "B00" in heading.inner_text(), f"the position is shown again: {heading.inner_text()}")
 
 
 def sort_results(browser, base):
@@ -526,11 +526,11 @@ def sort_results(browser, base):
         visit.open(f"{base}/view/search?ending=rook")
         page.select_option(".sort-choice select", "date")
         visit.settle()
-        check("sort=date" in page.url and page.locator(".hit").count() > 0, f"by date: {page.url}")
-        check(page.input_value(".sort-choice select") == "date", "the choice says so")
+        check("sort=date" in page.url and page.locator(".hit").count() > 0, f"the hits are sorted by date: {page.url}")
+        check(page.input_value(".sort-choice select") == "date", "the choice shows the order")
         page.select_option(".sort-choice select", "game")
         visit.settle()
-        check("sort" not in page.url, f"by number: {page.url}")
+        check("sort" not in page.url, f"the hits are sorted by game id: {page.url}")
         visit.check_console()
 
 
@@ -562,12 +562,12 @@ def attack(browser, base):
 
             page.route(re.compile("/api/(?!databases)"), answer)
             visit.open(address)
-            check(page.evaluate("window.hit") is None, f"{visit.name}: markup of a name was run")
-            check(page.locator("main img, main script").count() == 0, f"{visit.name}: markup of a name became an element")
+            check(page.evaluate("window.hit") is None, f"{visit.name}: markup of a name must not be run")
+            check(page.locator("main img, main script").count() == 0, f"{visit.name}: markup of a name must not become an element")
             visit.said = [text for text in visit.said if "Failed to load resource" not in text]
             visit.check_console()
             if name in ("games", "game", "player", "sources"):
-                check("<script>" in page.locator("main").inner_text(), f"{visit.name}: the name is shown as it is")
+                check("<script>" in page.locator("main").inner_text(), f"{visit.name}: the name is shown unchanged")
                 visit.check_width()
             page.unroute_all(behavior="ignoreErrors")
 
@@ -592,7 +592,7 @@ def main():
             take_game(browser, base)
             stop_long_work(browser, base)
             tell_nothing(browser, base)
-            tell_names(browser, base)
+            check_names(browser, base)
             tell_wrong(browser, base)
             keep_repertoire(browser, base)
             sort_results(browser, base)

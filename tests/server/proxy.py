@@ -52,27 +52,27 @@ def check_token():
     ]:
         answer, _ = ask("/lichess", headers)
         check(answer.status == expected, f"{headers}: {answer.status}")
-        check(expected != 401 or "Basic" in answer.headers["WWW-Authenticate"], "a browser is told to ask for the token")
+        check(expected != 401 or "Basic" in answer.headers["WWW-Authenticate"], "a browser is requested to ask for the token")
 
 
 def check_answers():
     answer, page = ask("/")
-    check(answer.status == 200 and b"<title>pgndex" in page, "the page is there")
-    check("default-src 'none'" in answer.headers["Content-Security-Policy"], "what secures the page comes through")
+    check(answer.status == 200 and b"<title>pgndex" in page, "the page is served")
+    check("default-src 'none'" in answer.headers["Content-Security-Policy"], "the security headers are passed through")
     for headers in ({}, {"Accept-Encoding": "gzip"}):
         answer, body = ask("/api/games", headers)
         if headers:
-            check(answer.headers["Content-Encoding"] == "gzip", "an answer is packed")
+            check(answer.headers["Content-Encoding"] == "gzip", "a response is compressed")
             body = gzip.decompress(body)
         check(answer.status == 200 and len(json.loads(body)["games"]) == 50, "games are listed")
         again, body = ask("/api/games", {**headers, "If-None-Match": answer.headers["ETag"]})
-        check((again.status, body) == (304, b""), f"what is known is not sent again: {again.status}")
-        check(again.headers["ETag"] == answer.headers["ETag"], "and has the same tag")
+        check((again.status, body) == (304, b""), f"an unchanged response is not sent again: {again.status}")
+        check(again.headers["ETag"] == answer.headers["ETag"], "an unchanged response has the same tag")
     answer, body = ask("/api/games?wihte=x")
-    check(answer.status == 400 and "did you mean white" in json.loads(body)["detail"], f"errors come through: {body}")
+    check(answer.status == 400 and "did you mean white" in json.loads(body)["detail"], f"errors are passed through: {body}")
     moves = ",".join(["g1f3", "g8f6", "f3g1", "f6g8"] * 1250)
     answer, body = ask(f"/lichess?play={moves}")
-    check(answer.status == 200, f"a line of {len(moves)} letters is asked for: {answer.status}")
+    check(answer.status == 200, f"a line of {len(moves)} letters is accepted: {answer.status}")
 
 
 def check_hosts():
@@ -88,34 +88,34 @@ def check_hosts():
 def check_uploads():
     book = "1. e4 e5 {" + "a comment " * 300_000 + "} 2. Nf3 *\n"
     answer, body = ask("/api/repertoire?side=white", {"Content-Type": "application/x-chess-pgn"}, "POST", book)
-    check(answer.status == 200, f"a repertoire of {len(book)} bytes is sent: {answer.status}: {body[:200]}")
+    check(answer.status == 200, f"a repertoire of {len(book)} bytes is accepted: {answer.status}: {body[:200]}")
     answer, _ = ask("/api/repertoire", {"Content-Type": "application/x-chess-pgn"}, "POST", book * 2)
-    check(answer.status == 413, f"one of {2 * len(book)} bytes is refused: {answer.status}")
+    check(answer.status == 413, f"a repertoire of {2 * len(book)} bytes is rejected: {answer.status}")
 
 
 def check_export():
     direct = http.client.HTTPConnection(SERVER, timeout=60)
     whole, expected = ask("/api/export.pgn", {"Host": SERVER}, connection=direct)
-    check(whole.status == 200 and len(expected) > 10 << 20, f"an export has {len(expected)} bytes")
+    check(whole.status == 200 and len(expected) > 10 << 20, f"the export has more than 10 MiB: {len(expected)} bytes")
     connection = Proxied()
     connection.request("GET", "/api/export.pgn", headers={"Host": NAMED, **BEARER})
     answer = connection.getresponse()
-    check("attachment" in answer.headers["Content-Disposition"], "it is a file")
+    check("attachment" in answer.headers["Content-Disposition"], "the export is sent as a file")
     # The export is sent while it is being written; a slow reader loses nothing.
     read = answer.read(1000)
     time.sleep(1)
-    check(read + answer.read() == expected, "an export comes whole")
+    check(read + answer.read() == expected, "the export is complete")
     # Exports for clients that have disconnected are stopped; otherwise they would occupy all eight threads.
     for _ in range(10):
         connection = Proxied()
         connection.request("GET", "/api/export.pgn", headers={"Host": NAMED, **BEARER})
         answer = connection.getresponse()
-        check(answer.status in (200, 503), f"an export begins: {answer.status}")
+        check(answer.status in (200, 503), f"the export begins or is rejected: {answer.status}")
         answer.read(100)
         connection.close()
         time.sleep(0.1)
     time.sleep(1)
-    check(len(ask("/api/export.pgn")[1]) == len(expected), "there is a thread left")
+    check(len(ask("/api/export.pgn")[1]) == len(expected), "a thread is free again")
 
 
 check_token()

@@ -111,7 +111,7 @@ impl Serving {
     }
 
     /// Serves the games of a text.
-    pub(crate) fn with_filter(pgn: &str) -> Self {
+    pub(crate) fn with_games(pgn: &str) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         std::fs::write(directory.path().join("games.pgn"), pgn).expect("written");
         index(directory.path(), "games.db", Path::new("games.pgn"));

@@ -106,4 +106,4 @@ def compare(program, one, other, lines, players, draw, is_optimized):
             raise Failed(f"{name}: {left[name]} in {one}, {right[name]} in {other} (rows, sum)")
     for question in questions(lines, players, draw):
         if answer(program, one, question) != answer(program, other, question):
-            raise Failed(f"{' '.join(question)}: not the same in {one} and {other}")
+            raise Failed(f"{' '.join(question)}: different answers in {one} and {other}")

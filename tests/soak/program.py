@@ -36,13 +36,13 @@ class Program:
     def run(self, *arguments, good=(0,)):
         """Runs a command to its end, and returns its output. If the database is busy, the command is repeated."""
         for _ in range(20):
-            status, printed, told = self.attempt(arguments, None)
+            status, printed, error_output = self.attempt(arguments, None)
             if status != self.BUSY:
                 break
             self.busy += 1
             time.sleep(1)
         if status not in good:
-            raise Failed(f"{' '.join(map(str, arguments))}: status {status}\n{printed[-2000:]}{told[-2000:]}")
+            raise Failed(f"{' '.join(map(str, arguments))}: status {status}\n{printed[-2000:]}{error_output[-2000:]}")
         return printed
 
     def kill(self, delay, *arguments):
@@ -52,8 +52,8 @@ class Program:
     def attempt(self, arguments, delay):
         began = time.monotonic()
         out, errors = self.directory / "stdout", self.directory / "stderr"
-        with open(out, "wb") as output, open(errors, "wb") as told:
-            process = self.start(*arguments, stdout=output, stderr=told)
+        with open(out, "wb") as output, open(errors, "wb") as error_output:
+            process = self.start(*arguments, stdout=output, stderr=error_output)
         while process.poll() is None:
             self.most_memory[arguments[0]] = max(self.most_memory.get(arguments[0], 0), anonymous(process.pid))
             passed = time.monotonic() - began

@@ -39,7 +39,7 @@ class Server:
         )
         line = process.stdout.readline()
         if "http://" not in line:
-            raise Failed(f"serve does not tell its address: {line!r}")
+            raise Failed(f"serve did not print its address: {line!r}")
         self.process, self.address = process, line.strip().split("http://")[1].rstrip("/")
 
     def kill(self):
@@ -76,7 +76,7 @@ class Server:
         try:
             status = self.process.wait(20)
         except subprocess.TimeoutExpired:
-            raise Failed("serve does not end when it is asked to") from None
+            raise Failed("serve did not end when it was asked to") from None
         if status != 0:
             raise Failed(f"serve ended with status {status} when it was asked to end")
 
