@@ -392,7 +392,7 @@ def stop_long_work(browser, base):
         page.unroute_all(behavior="ignoreErrors")
 
 
-def tell_nothing(browser, base):
+def check_empty_answers(browser, base):
     """If nothing is found, the page says why."""
     print("nothing", flush=True)
     reasons = {
@@ -431,7 +431,7 @@ def check_names(browser, base):
             check(chip == f"Player: ={name}" and notes.inner_text() == "", f"{visit.name}: one player can be chosen: {chip}, {notes.inner_text()!r}")
             visit.open(f"{base}{path}?white={name[:-1].replace(' ', '+')}qq")
             shown = page.locator("main").inner_text()
-            check(shown.count("No White is called") == 1, f"{visit.name}: it says once that nobody matches: {told[:200]!r}")
+            check(shown.count("No White is called") == 1, f"{visit.name}: it says once that nobody matches: {shown[:200]!r}")
             visit.check_console()
     with page_of(browser) as page:
         visit = Visit(page, "names at the player")
@@ -486,7 +486,7 @@ def keep_repertoire(browser, base):
         page.unroute_all(behavior="ignoreErrors")
 
 
-def tell_wrong(browser, base):
+def check_reported_errors(browser, base):
     """Illegal moves and invalid requests are reported differently."""
     print("wrong", flush=True)
     with page_of(browser) as page:
@@ -591,9 +591,9 @@ def main():
             ask_sql(browser, base)
             take_game(browser, base)
             stop_long_work(browser, base)
-            tell_nothing(browser, base)
+            check_empty_answers(browser, base)
             check_names(browser, base)
-            tell_wrong(browser, base)
+            check_reported_errors(browser, base)
             keep_repertoire(browser, base)
             sort_results(browser, base)
             attack(browser, base)
