@@ -147,7 +147,7 @@ fn explored_from_the_sicilian(bencher: Bencher<'_, '_>, name: &str) {
 
 /// The same counts for a position that only one game reached.
 #[divan::bench]
-fn explored_where_one_game_was(bencher: Bencher<'_, '_>) {
+fn explored_with_one_game(bencher: Bencher<'_, '_>) {
     explore(bencher, &rare(), "all games");
 }
 

@@ -128,12 +128,12 @@ pub(crate) fn read(page: &Path) -> String {
 
 /// Runs the commands of a page, and checks that they print what the page shows. Returns the number of commands; each
 /// console block has at least one.
-pub(crate) fn prints_what_it_says(page: &Path) -> usize {
-    prints_in(directory_with_samples().path(), page)
+pub(crate) fn check_printed_outputs(page: &Path) -> usize {
+    check_printed_outputs_in(directory_with_samples().path(), page)
 }
 
 /// The same, in a given directory with the samples.
-pub(crate) fn prints_in(directory: &Path, page: &Path) -> usize {
+pub(crate) fn check_printed_outputs_in(directory: &Path, page: &Path) -> usize {
     let text = read(page);
     let (mut updated, mut steps) = (String::new(), 0);
     for piece in pieces(&text) {

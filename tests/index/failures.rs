@@ -159,7 +159,7 @@ fn a_missing_directory_for_temporary_files_is_reported_before_the_import() {
 }
 
 #[test]
-fn targets_with_odd_names() {
+fn targets_with_special_names() {
     let place = Workspace::new();
     let options = options();
     for name in

@@ -34,7 +34,7 @@ fn sets(database: &Path) -> Vec<String> {
 
 /// Asserts that the sets are those that `repair` builds from the rows of the games.
 #[track_caller]
-fn assert_made_of_rows(database: &Path, what: &str) {
+fn assert_sets_match_rows(database: &Path, what: &str) {
     let made = sets(database);
     repair(database, &options(), &Progress::default()).expect("repaired");
     assert!(made == sets(database), "{what}");
@@ -60,7 +60,7 @@ fn texts() -> Vec<String> {
 fn sets_agree_with_the_rows() {
     for (index, text) in texts().into_iter().enumerate() {
         let indexed = Indexed::new(text);
-        assert_made_of_rows(&indexed.database(), &format!("text {index}"));
+        assert_sets_match_rows(&indexed.database(), &format!("text {index}"));
         if index == 0 {
             let kinds = lines(&indexed.open(), "SELECT DISTINCT kind FROM game_set ORDER BY 1");
             let all =
@@ -93,15 +93,15 @@ fn sets_grow_and_shrink_with_their_blocks() {
         assert_eq!(count("SELECT max(block) FROM game_set"), 1);
         let copy = path("copy.db");
         fs::copy(&database, &copy).expect("copied");
-        assert_made_of_rows(&copy, "added");
+        assert_sets_match_rows(&copy, "added");
         let gone = [1, 2, 53, 65_533, 65_536, 65_540].map(GameId).to_vec();
         remove(&database, &Removal::Games(gone), &options, &Progress::default()).expect("removed");
         fs::copy(&database, &copy).expect("copied");
-        assert_made_of_rows(&copy, "removed");
+        assert_sets_match_rows(&copy, "removed");
         remove(&database, &Removal::Sources(vec![path("b.pgn")]), &options, &Progress::default())
             .expect("removed");
         assert_eq!(count("SELECT max(block) FROM game_set"), 0);
-        assert_made_of_rows(&database, "a source removed");
+        assert_sets_match_rows(&database, "a source removed");
     }
 }
 
@@ -396,7 +396,7 @@ fn answers_on_many_games_agree_with_a_full_scan() {
     {
         let Some(text) = part_of_corpus(corpus, 3_000_000) else { return };
         let indexed = Indexed::new(text);
-        assert_made_of_rows(&indexed.database(), corpus);
+        assert_sets_match_rows(&indexed.database(), corpus);
         ask(&indexed.database(), 30, seed);
     }
 }

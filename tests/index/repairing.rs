@@ -190,7 +190,7 @@ fn games_without_positions_are_reported() {
 
 /// Rows that the page encoder never writes do not prevent the removal of other games.
 #[test]
-fn games_can_be_removed_despite_odd_rows() {
+fn games_can_be_removed_despite_unexpected_rows() {
     let place = Workspace::new();
     for (first, (change, undo)) in (10..).step_by(2).zip([
         (

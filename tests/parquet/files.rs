@@ -60,13 +60,13 @@ fn example(name: &str) -> String {
 }
 
 /// Names that need escaping, and set-ups.
-fn odd_games() -> String {
+fn unusual_games() -> String {
     [CLUB, ENDINGS, SHUFFLE, BLUNDER].concat()
 }
 
 #[test]
 fn files_have_the_rows_of_a_database_however_they_are_written() {
-    let workspace = Workspace::in_memory().with("odd.pgn", odd_games());
+    let workspace = Workspace::in_memory().with("odd.pgn", unusual_games());
     let [famous, annotated, odd] =
         [example("famous-games.pgn"), example("annotated.pgn"), "odd.pgn".to_owned()];
     let index = ["index", "--quiet", "--continuation-threshold", "2"];
@@ -178,7 +178,7 @@ fn changed_files_are_found() {
 
 #[test]
 fn nothing_is_replaced_without_overwrite_and_shards_coexist() {
-    let workspace = Workspace::in_memory().with("odd.pgn", odd_games());
+    let workspace = Workspace::in_memory().with("odd.pgn", unusual_games());
     let write = |options: &[&str]| {
         workspace.run(&[&["index", "--quiet", "--parquet", "tables", "odd.pgn"], options].concat())
     };
@@ -209,7 +209,7 @@ fn nothing_is_replaced_without_overwrite_and_shards_coexist() {
 
 #[test]
 fn wrong_targets_for_files_are_reported() {
-    let workspace = Workspace::in_memory().with("odd.pgn", odd_games()).indexed(CLUB);
+    let workspace = Workspace::in_memory().with("odd.pgn", unusual_games()).indexed(CLUB);
     fs::create_dir_all(workspace.path("mine")).expect("a directory");
     workspace.write("mine/letter.txt", "Dear Åsa");
     for (arguments, expected) in [
@@ -247,7 +247,7 @@ fn a_sample_over_many_partitions_has_the_requested_size() {
 
 #[test]
 fn some_games_of_a_database_are_exported() {
-    let workspace = Workspace::in_memory().indexed(&odd_games());
+    let workspace = Workspace::in_memory().indexed(&unusual_games());
     let run = workspace.run(&["export", "games.db", "--parquet", "tables", "--player", "Knight, B"]);
     assert!(run.stderr.contains("2 games with 14 positions"), "{run:?}");
     assert!(

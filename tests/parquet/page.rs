@@ -5,7 +5,8 @@ use std::process::Command;
 
 use crate::needs::python_with;
 use crate::pages::{
-    directory_with_samples, needs_parquet, pages, prints_in, prints_what_it_says, project, read, run,
+    check_printed_outputs, check_printed_outputs_in, directory_with_samples, needs_parquet, pages, project,
+    read, run,
 };
 
 const PAGE: &str = "docs/parquet.md";
@@ -16,7 +17,7 @@ fn directory_with_files() -> tempfile::TempDir {
     std::fs::create_dir(directory.path().join("docs")).expect("a directory");
     let views = directory.path().join("docs/duckdb.sql");
     std::fs::copy(project().join("docs/duckdb.sql"), views).expect("the views");
-    let steps = prints_in(directory.path(), Path::new(PAGE));
+    let steps = check_printed_outputs_in(directory.path(), Path::new(PAGE));
     assert!(steps >= 7, "only {steps} commands were found");
     directory
 }
@@ -32,7 +33,7 @@ fn examples(page: &str) -> Vec<(&str, &str)> {
 }
 
 /// Runs the wanted examples, and checks their output. Returns how many there are.
-fn print_what_they_say(python: &str, is_wanted: impl Fn(&str) -> bool) -> usize {
+fn check_examples(python: &str, is_wanted: impl Fn(&str) -> bool) -> usize {
     let page = read(Path::new(PAGE));
     let directory = directory_with_files();
     let wanted: Vec<_> = examples(&page).into_iter().filter(|(code, _)| is_wanted(code)).collect();
@@ -55,7 +56,7 @@ fn commands_on_pages_with_parquet_print_the_shown_output() {
     let steps: usize = pages()
         .iter()
         .filter(|page| needs_parquet(page) && *page != Path::new(PAGE))
-        .map(|page| prints_what_it_says(page))
+        .map(|page| check_printed_outputs(page))
         .sum();
     assert!(steps >= 6, "only {steps} commands were found");
 }
@@ -66,14 +67,14 @@ fn engines_print_the_output_on_the_page() {
         directory_with_files();
         return;
     };
-    assert!(print_what_they_say(python, |code| !code.contains("pyspark")) >= 6);
+    assert!(check_examples(python, |code| !code.contains("pyspark")) >= 6);
 }
 
 #[test]
 #[ignore = "needs Spark"]
 fn spark_prints_the_output_on_the_page() {
     let Some(python) = python_with("pyspark") else { return };
-    assert_eq!(print_what_they_say(python, |code| code.contains("pyspark")), 1);
+    assert_eq!(check_examples(python, |code| code.contains("pyspark")), 1);
 }
 
 #[test]

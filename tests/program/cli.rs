@@ -917,7 +917,7 @@ mod game {
     }
 
     #[test]
-    fn exported_pgn_is_exported_the_same_again() {
+    fn a_second_export_equals_the_first() {
         let sample = Workspace::new().built(FAMOUS);
         let count = FAMOUS.matches("[Event ").count();
         let export = |sample: &Workspace| -> String {

@@ -403,7 +403,7 @@ fn a_position_without_games_is_not_an_error() {
 }
 
 #[test]
-fn the_time_it_took_goes_to_standard_error() {
+fn the_duration_goes_to_standard_error() {
     let sample = built(RATED);
     let Run { status, stdout, stderr } = sample.ask(&["--moves", "1. d4", "--timing"]);
     assert_eq!((status, stdout), (0, sample.ok(&["--moves", "1. d4"])));

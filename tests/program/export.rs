@@ -317,7 +317,7 @@ fn games_are_sorted_and_limited() {
 }
 
 /// Asserts that the exported games and positions for a description are those that `find` lists.
-fn are_those_of_find(workspace: &Workspace, options: &[&str]) -> usize {
+fn check_against_find(workspace: &Workspace, options: &[&str]) -> usize {
     let lines = |arguments: &[&str]| -> Vec<String> {
         let run = workspace.run(&[arguments, options].concat());
         assert_eq!(run.status, 0, "{}", run.stderr);
@@ -370,9 +370,9 @@ fn described_positions_agree_with_find() {
     let mut found = 0;
     for description in descriptions {
         for rest in [&["--limit", "0"][..], &["--limit", "5"], &["--sort", "rating", "--limit", "7"]] {
-            found += are_those_of_find(&workspace, &[description, rest].concat());
+            found += check_against_find(&workspace, &[description, rest].concat());
         }
-        found += are_those_of_find(&workspace, &[description, &["--sort", "date", "--limit", "0"]].concat());
+        found += check_against_find(&workspace, &[description, &["--sort", "date", "--limit", "0"]].concat());
     }
     assert!(found > 200, "{found}");
 }

@@ -332,7 +332,7 @@ fn the_explorer_responds_while_sql_is_overloaded() {
 }
 
 #[test]
-fn huge_and_odd_requests_are_refused() {
+fn huge_and_unusual_requests_are_refused() {
     let server = Serving::famous(&[]);
     let long = "a".repeat(100_000);
     for request in [

@@ -27,7 +27,7 @@ fn an_unread_log_delays_no_request() {
 }
 
 /// A server with this many databases, whose names contain spaces, and a limit on open files.
-fn with_few_files(databases: usize, files: &str) -> Option<Serving> {
+fn with_file_limit(databases: usize, files: &str) -> Option<Serving> {
     if !has_program("prlimit") {
         return None;
     }
@@ -64,13 +64,13 @@ fn assert_all_answer(server: &Serving, databases: usize) {
 }
 
 #[test]
-fn few_files_are_enough() {
-    let Some(server) = with_few_files(1, "40") else { return };
+fn a_server_with_a_low_file_limit_responds() {
+    let Some(server) = with_file_limit(1, "40") else { return };
     assert_all_answer(&server, 1);
 }
 
 #[test]
 fn many_databases_stay_within_the_file_limit() {
-    let Some(server) = with_few_files(20, "64:256") else { return };
+    let Some(server) = with_file_limit(20, "64:256") else { return };
     assert_all_answer(&server, 20);
 }

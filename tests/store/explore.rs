@@ -125,7 +125,7 @@ impl Sample {
             let is_visited: bool = visited.query_row(params![key, fen], |row| row.get(0)).unwrap();
             assert_eq!(is_visited, found.results.games() + found.unfinished >= threshold.into(), "{fen}");
             from_tables += usize::from(is_visited);
-            self.assert_lone_games(&found);
+            self.assert_only_games(&found);
             answers.push(found);
         }
         self.run("BEGIN");
@@ -138,7 +138,7 @@ impl Sample {
     }
 
     /// Asserts that a move of a single game names this game. [`Sample::expected`] must be called before.
-    fn assert_lone_games(&self, found: &PositionCounts) {
+    fn assert_only_games(&self, found: &PositionCounts) {
         for continuation in &found.continuations {
             let Some(only) = &continuation.only_game else {
                 assert_ne!(continuation.results.games(), 1);
@@ -329,7 +329,7 @@ fn answers_on_some_games_agree_with_plain_sql() {
         for (key, fen) in &positions {
             let found = sample.explore_some(*key, fen, &selection);
             assert_eq!(formatted(&found), sample.expected(*key, fen, &condition), "{condition}: {fen}");
-            sample.assert_lone_games(&found);
+            sample.assert_only_games(&found);
             games = games.max(found.results.games());
         }
         assert_eq!(games > 0, condition != "false", "{condition}");
@@ -458,7 +458,7 @@ impl Sample {
 
     /// Compares `count` answers about visited positions under random filters with plain SQL and, for some, with the
     /// answers without sets or columns. Returns how many answers have games.
-    fn assert_right_under_filters(&self, count: u32) -> u32 {
+    fn assert_correct_under_filters(&self, count: u32) -> u32 {
         let positions = self.some_visited(100);
         let (mut random, mut with_games) = (Random(7), 0);
         for _ in 0..count {
@@ -489,10 +489,10 @@ fn filtered_answers_agree_with_plain_sql() {
     let readings =
         "SELECT count(*), count(DISTINCT path), (SELECT count(DISTINCT variant) FROM game) FROM source";
     assert_eq!(lines(sample.sql(), readings), ["4 3 3"]);
-    assert!(sample.assert_right_under_filters(300) > 100);
+    assert!(sample.assert_correct_under_filters(300) > 100);
     let Some(text) = part_of_corpus("otb-40k", 1 << 19) else { return };
     let sample = Sample::of_files(&text, 8);
-    assert!(sample.assert_right_under_filters(250) > 100);
+    assert!(sample.assert_correct_under_filters(250) > 100);
 }
 
 #[test]
@@ -500,7 +500,7 @@ fn filtered_answers_agree_with_plain_sql() {
 fn filtered_answers_on_many_games_agree_with_plain_sql() {
     let Some(text) = part_of_corpus("otb-40k", 3 << 20) else { return };
     let sample = Sample::of_files(&text, 16);
-    assert!(sample.assert_right_under_filters(2000) > 500);
+    assert!(sample.assert_correct_under_filters(2000) > 500);
 }
 
 #[test]

@@ -170,13 +170,13 @@ fn check_edge_files(most: u64, step: usize) {
 }
 
 #[test]
-fn some_odd_files_survive_an_export() {
+fn some_edge_files_survive_an_export() {
     check_edge_files(20_000, 6);
 }
 
 #[test]
 #[ignore = "takes ten seconds"]
-fn odd_files_survive_an_export() {
+fn edge_files_survive_an_export() {
     check_edge_files(u64::MAX, 1);
 }
 
@@ -318,7 +318,7 @@ fn games(games: &[Vec<Item>]) -> String {
 }
 
 /// Asserts that a text gives the same database with chunks of any size, and that its games survive an export.
-fn assert_comes_back(text: &[u8]) {
+fn assert_round_trip(text: &[u8]) {
     let directory = directory_for(text.len());
     let path = |name: &str| directory.path().join(name);
     fs::write(path("in.pgn"), text).expect("written");
@@ -338,13 +338,13 @@ proptest! {
 
     #[test]
     fn random_annotated_games_survive_an_export(items in prop::collection::vec(items(), 1..4)) {
-        assert_comes_back(games(&items).as_bytes());
+        assert_round_trip(games(&items).as_bytes());
     }
 
     #[test]
     fn any_brackets_and_braces_survive_an_export(pieces in prop::collection::vec(prop::sample::select(SOUP.as_slice()), 0..80)) {
         let text = [b"[Event \"a\"]\n\n1. e4 e5 ".as_slice(), &pieces.concat()].concat();
-        assert_comes_back(&text);
+        assert_round_trip(&text);
     }
 }
 

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::generated_file::compare_with_file;
-use crate::pages::{directory_with_samples, needs_parquet, pages, prints_what_it_says, project, read, run};
+use crate::pages::{check_printed_outputs, directory_with_samples, needs_parquet, pages, project, read, run};
 
 #[test]
 fn commands_on_every_page_print_the_shown_output() {
@@ -21,7 +21,7 @@ fn commands_on_every_page_print_the_shown_output() {
         .into_iter()
         .filter(|page| !needs_parquet(page))
         .map(|page| {
-            let steps = prints_what_it_says(&page);
+            let steps = check_printed_outputs(&page);
             (page, steps)
         })
         .collect();

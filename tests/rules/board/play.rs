@@ -42,7 +42,12 @@ fn can_capture_en_passant(position: &Position, victim: Square) -> bool {
 
 /// The castling rights by a second method: a right is lost if its king or rook is not on its original square. In
 /// Chess960, a king or rook may castle without leaving its square, so castling itself also ends the rights of its side.
-fn rights_by_looking(start: &Position, before: Castling, code: MoveCode, after: &Position) -> Castling {
+fn castling_rights_by_squares(
+    start: &Position,
+    before: Castling,
+    code: MoveCode,
+    after: &Position,
+) -> Castling {
     let mut rights = before.0;
     for color in [Color::White, Color::Black] {
         for short in [true, false] {
@@ -115,7 +120,7 @@ proptest! {
             prop_assert_eq!(board.castling(), rights);
             let mut next = board.clone();
             next.make(code).unwrap();
-            rights = rights_by_looking(&start, rights, code, &next);
+            rights = castling_rights_by_squares(&start, rights, code, &next);
             prop_assert_eq!(next.castling(), rights, "{:?} in {}", code, board.fen());
             Ok(())
         })?;

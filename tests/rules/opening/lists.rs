@@ -97,7 +97,7 @@ fn line_ends_byte_order_marks_and_other_columns_are_ignored() {
 }
 
 #[test]
-fn scid_s_own_codes_names_in_latin_1_and_the_start_position() {
+fn scid_codes_latin_1_names_and_the_start_position_are_read() {
     let book = read(b"A00a \"Start position\" *\nA04b1 \"R\xe9ti\" 1.Nf3 *\n").expect("a list");
     assert_eq!(name(&book, "").as_deref(), Some("A00a Start position"));
     assert_eq!(name(&book, "Nf3").as_deref(), Some("A04b1 Réti"));
