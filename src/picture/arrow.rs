@@ -2,7 +2,7 @@
 
 use crate::board::{Color, Square};
 use crate::picture::place::centre;
-use crate::picture::words::escaped;
+use crate::picture::xml::escaped;
 use crate::query::PositionStatistics;
 use crate::sorted::sort_by_key;
 

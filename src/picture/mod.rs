@@ -28,9 +28,10 @@ mod place;
 #[cfg(test)]
 mod tests;
 mod words;
+mod xml;
 
 pub use arrow::{Arrow, continuation_arrows};
-pub use words::escaped;
+pub use xml::escaped;
 
 use crate::board::{Color, MoveCode, Piece, Position, Square};
 use glyph::{FILES, RANKS};
@@ -89,8 +90,8 @@ impl BoardPicture<'_> {
         let mut svg = format!(
             "<svg {shown} viewBox=\"0 0 {SIDE} {SIDE}\" role=\"img\">\n\
              <title>{}</title>\n<desc>{}</desc>\n{definitions}",
-            words::escaped(&words::title(self)),
-            words::escaped(&words::description(self)),
+            escaped(&words::title(self.position)),
+            escaped(&words::description(self.position, self.orientation, self.last_move, self.arrows)),
         );
         self.draw_squares(&mut svg);
         self.draw_marks(&mut svg);

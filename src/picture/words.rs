@@ -1,7 +1,7 @@
 //! Describes a picture in words.
 
-use crate::board::{Color, MoveCode, PieceKind, Special};
-use crate::picture::BoardPicture;
+use crate::board::{Color, MoveCode, Piece, PieceKind, Position, Special, Square};
+use crate::picture::arrow::Arrow;
 use crate::picture::piece::kind_name;
 
 /// The order in which pieces are listed.
@@ -15,16 +15,20 @@ const ORDER: [PieceKind; 6] = [
 ];
 
 /// A short title of the picture.
-pub(super) fn title(picture: &BoardPicture<'_>) -> String {
-    format!("Chess board, {}", state(picture))
+pub(super) fn title(position: &Position) -> String {
+    format!("Chess board, {}", state(position))
 }
 
 /// A complete description of the picture.
-pub(super) fn description(picture: &BoardPicture<'_>) -> String {
-    let BoardPicture { position, orientation, last_move, arrows } = picture;
-    let mut words = format!("{}. ", state(picture));
+pub(super) fn description(
+    position: &Position,
+    orientation: Color,
+    last_move: Option<MoveCode>,
+    arrows: &[Arrow],
+) -> String {
+    let mut words = format!("{}. ", state(position));
     for color in [Color::White, Color::Black] {
-        words += &format!("{}: {}. ", color.name(), pieces(picture, color));
+        words += &format!("{}: {}. ", color.name(), pieces(position, color));
     }
     if let Some(move_in_words) = last_move.and_then(move_in_words) {
         words += &format!("Last move: {move_in_words}. ");
@@ -44,8 +48,7 @@ pub(super) fn description(picture: &BoardPicture<'_>) -> String {
 }
 
 /// The side to move, or the mate or stalemate that ended the game.
-fn state(picture: &BoardPicture<'_>) -> String {
-    let position = picture.position;
+fn state(position: &Position) -> String {
     let side = position.side().name();
     match (position.has_legal_move(), position.is_check()) {
         (true, false) => format!("{side} to move"),
@@ -56,10 +59,11 @@ fn state(picture: &BoardPicture<'_>) -> String {
 }
 
 /// The pieces of a colour with their squares.
-fn pieces(picture: &BoardPicture<'_>, color: Color) -> String {
+fn pieces(position: &Position, color: Color) -> String {
     let kinds = ORDER.iter().filter_map(|&kind| {
-        let squares = picture.pieces().filter(|(_, piece)| (piece.kind(), piece.color()) == (kind, color));
-        let squares: Vec<_> = squares.map(|(square, _)| square.to_string()).collect();
+        let is_on = |square: &Square| position.piece_at(*square) == Some(Piece::new(kind, color));
+        let squares = (0..64).map(Square::from_ordinal).filter(is_on);
+        let squares: Vec<_> = squares.map(|square| square.to_string()).collect();
         let plural = if squares.len() > 1 { "s" } else { "" };
         (!squares.is_empty()).then(|| format!("{}{plural} {}", kind_name(kind), squares.join(" ")))
     });
@@ -83,22 +87,4 @@ fn move_in_words(code: MoveCode) -> Option<String> {
         None => format!("{} to {}", code.from(), code.to()),
     };
     Some(format!("{color}'s {kind} {step}{words}"))
-}
-
-/// Escapes a text for XML or HTML, outside attributes: markup characters become entities, and U+FFFD replaces
-/// control characters and others that XML does not allow.
-#[must_use]
-pub fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped += "&amp;",
-            '<' => escaped += "&lt;",
-            '>' => escaped += "&gt;",
-            '\n' | '\t' => escaped.push(letter),
-            '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            _ => escaped.push(letter),
-        }
-    }
-    escaped
 }

@@ -1,0 +1,19 @@
+//! Text in XML.
+
+/// Escapes a text for XML or HTML, outside attributes: markup characters become entities, and U+FFFD replaces
+/// control characters and others that XML does not allow.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '\n' | '\t' => escaped.push(letter),
+            '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            _ => escaped.push(letter),
+        }
+    }
+    escaped
+}
