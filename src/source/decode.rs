@@ -116,19 +116,6 @@ impl Packed {
         }
     }
 
-    /// Whether the text of an archive has the assumed encoding: UTF-8, or an 8-bit character set.
-    pub(super) fn has_text(self) -> Result<bool> {
-        let Self { path, kind, .. } = self;
-        let Kind::File(map, _) = kind else { return Ok(false) };
-        let range = 0..map.bytes().len();
-        let input = Input::mapped(Arc::new(map), range, Position::default());
-        let io = |error| Error::io(&path, error);
-        let mut decoder = frames::decoder(input, frames::USUAL_WINDOW).map_err(io)?;
-        // Damage is reported when the archive is read.
-        let (head, error) = read_head(&mut decoder);
-        Ok(error.is_some() || Form::of(&head) == Form::Text)
-    }
-
     /// Begins to decode.
     ///
     /// # Errors

@@ -1,13 +1,17 @@
 //! Errors of sources.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::file::shown_path;
 use crate::error_advice::error_advice;
 
 /// The result of reading a source.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// The path of a source, for people.
+pub(crate) fn shown_path(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }
+}
 
 /// Why a source cannot be read.
 #[derive(Debug, thiserror::Error)]

@@ -126,11 +126,6 @@ pub(super) enum Location {
     Stream,
 }
 
-/// The path of a source, for people.
-pub(crate) fn shown_path(path: &Path) -> String {
-    if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }
-}
-
 /// The first bytes of a file, enough for its format and for the header of a zstd frame. Empty if they cannot
 /// be read; the error is reported when the file is read.
 pub(super) fn head(path: &Path) -> Vec<u8> {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::decode::DecodeOptions;
-use super::file::{Location, SourceFile, head, shown_path};
+use super::error::shown_path;
+use super::file::{Location, SourceFile, head};
 use super::form::Form;
 use super::path_list::{listed_paths, read_list};
 use super::path_pattern::Pattern;

@@ -19,9 +19,9 @@ mod zip;
 
 pub use decode::{DecodeOptions, Decoded, Opened, Packed, open};
 pub use encoding::TextEncoding;
+pub(crate) use error::shown_path;
 pub use error::{Error, Result};
 pub use file::SourceFile;
-pub(crate) use file::shown_path;
 pub(crate) use form::other_text;
 pub use list::{Finder, Sources, has_name_of_games, list};
 pub use mapped::{Mapped, MemoryLimitGuard};

@@ -11,11 +11,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::file::SourceFile;
 use super::form::Form;
 use super::frames::{self, FRAME};
-use super::input::{Input, Position};
-use super::{Mapped, Result, decode};
+use super::input::{Input, Position, read_head};
+use super::{Error, Mapped, Result};
 use crate::sorted::sort;
 
 /// How a file can be read in parts.
@@ -47,7 +46,7 @@ pub fn parts(path: &Path, size: u64) -> Result<Parts> {
             if starts.len() < 2 {
                 return Ok(whole(Some("a zstd archive of a single frame: pzstd makes archives of many")));
             }
-            if !has_text(path)? {
+            if !has_text(map, path)? {
                 return Ok(whole(Some("an archive without UTF-8 text")));
             }
             starts
@@ -71,11 +70,13 @@ pub fn parts(path: &Path, size: u64) -> Result<Parts> {
 }
 
 /// Whether the text of an archive is UTF-8 or in an 8-bit character set, according to its first bytes.
-fn has_text(path: &Path) -> Result<bool> {
-    match decode::open(&SourceFile::from_file(path, 0))? {
-        decode::Opened::Packed(packed) => packed.has_text(),
-        decode::Opened::Mapped(_) => Ok(false),
-    }
+fn has_text(map: Mapped, path: &Path) -> Result<bool> {
+    let range = 0..map.bytes().len();
+    let input = Input::mapped(Arc::new(map), range, Position::default());
+    let decoder = frames::decoder(input, frames::USUAL_WINDOW);
+    let (head, error) = read_head(&mut decoder.map_err(|error| Error::io(path, error))?);
+    // Damage is reported when the archive is read.
+    Ok(error.is_some() || Form::of(&head) == Form::Text)
 }
 
 /// The starts of consecutive frames with content. If skippable frames precede a frame, its start is that of
