@@ -14,6 +14,7 @@
 //! | `rows::problems` | the rows of `problem` |
 //! | `source` | games against the PGN text they were read from, plain or compressed |
 
+mod check;
 mod error;
 pub(crate) mod file;
 mod finding;

@@ -1,28 +1,27 @@
 //! Runs a check: jobs that threads take one after the other, each thread with its own connection.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::Connection;
 
-use crate::board::Position;
-use crate::id::{GameId, OpeningId};
-use crate::parallel::{self, lock};
+use crate::id::GameId;
+use crate::parallel::lock;
 use crate::store::row::StoredId;
-use crate::store::{self, Cells, Database, OPENING, WrongCell};
+use crate::store::{self, Cells, Database, OPENING};
+use crate::verify::check::{Check, Duplicates, MissingIds};
 use crate::verify::error::{Error, Result};
-use crate::verify::file::structure::{self, MissingIds};
-use crate::verify::finding::{Collector, FindingKind, RowId};
+use crate::verify::file::structure;
+use crate::verify::finding::RowId;
 use crate::verify::options::{Sample, VerifyOptions};
 use crate::verify::progress::Progress;
 use crate::verify::report::Report;
 use crate::verify::rows::checksum::Checksum;
-use crate::verify::rows::duplicates::{DuplicateScan, Duplicates};
+use crate::verify::rows::duplicates::DuplicateScan;
 use crate::verify::rows::frequent_keys::ListedKeys;
 use crate::verify::rows::games::{GameScan, Sums};
 use crate::verify::rows::occurrences::{OccurrenceScan, find_missing, find_surplus, find_unlisted};
@@ -30,42 +29,7 @@ use crate::verify::rows::problems::{self, ProblemCounts, Problems};
 use crate::verify::rows::visited_positions::{AT_ONCE, VisitedPositions};
 use crate::verify::rows::{aliases, annotations, features, sets};
 use crate::verify::source::packed;
-use crate::verify::source::text::Sources;
-
-/// State shared by all threads of a check.
-pub(crate) struct Check<'a> {
-    path: &'a Path,
-    pub(crate) options: &'a VerifyOptions,
-    pub(crate) progress: &'a Progress,
-    pub(crate) findings: Collector,
-    pub(crate) sources: Sources,
-    pub(crate) duplicates: Duplicates,
-    pub(crate) problems: Problems,
-    pub(crate) start: Position,
-    /// For each key, the numbers and FENs of the openings with this key.
-    pub(crate) openings: HashMap<i64, Vec<(StoredId<OpeningId>, String)>>,
-    pub(crate) threshold: Option<i64>,
-    /// Which numbers may be missing. After several runs, a game may have a new number, because it was read
-    /// again when its file had grown. Names that only this game used may be removed, or may remain.
-    pub(crate) gone: MissingIds,
-    games: u64,
-    last_game: StoredId<GameId>,
-    /// The numbers of the games to replay, if numbers are missing, so that the index of a game does not
-    /// follow from its number.
-    sampled: Option<HashSet<i64>>,
-    /// Blocks that have sets of games.
-    blocks: Vec<u32>,
-    pub(crate) listed_keys: ListedKeys,
-    /// Whether a thread failed, so that the others can stop.
-    failed: AtomicBool,
-}
-
-/// The numbers of the games of a sample of `count` games.
-fn sampled(connection: &Connection, sample: Sample, count: u64) -> rusqlite::Result<HashSet<i64>> {
-    let mut statement = connection.prepare("SELECT game_id FROM game ORDER BY game_id")?;
-    let games = (0..).zip(statement.query_map([], |row| row.get(0))?);
-    games.filter(|&(index, _)| sample.has(index, count)).map(|(_, game)| game).collect()
-}
+use crate::verify::source::readings::Sources;
 
 /// A part of the check that one thread does.
 #[derive(Clone, Debug)]
@@ -92,6 +56,13 @@ struct Outcome {
     problems: ProblemCounts,
     /// Whether something could not be read, so that sums and totals cannot be compared.
     is_incomplete: bool,
+}
+
+/// The numbers of the games of a sample of `count` games.
+fn sampled(connection: &Connection, sample: Sample, count: u64) -> rusqlite::Result<HashSet<i64>> {
+    let mut statement = connection.prepare("SELECT game_id FROM game ORDER BY game_id")?;
+    let games = (0..).zip(statement.query_map([], |row| row.get(0))?);
+    games.filter(|&(index, _)| sample.has(index, count)).map(|(_, game)| game).collect()
 }
 
 /// Checks a database. Writes nothing.
@@ -124,38 +95,7 @@ pub fn verify(path: &Path, options: &VerifyOptions, progress: &Progress) -> Resu
     Ok(Report { findings, sources_same, sources_other, notes, elapsed: started.elapsed(), ..report })
 }
 
-impl<'a> Check<'a> {
-    fn new(path: &'a Path, options: &'a VerifyOptions, progress: &'a Progress) -> Self {
-        Self {
-            path,
-            options,
-            progress,
-            findings: Collector::new(options.limit),
-            sources: Sources::default(),
-            duplicates: Duplicates::default(),
-            problems: Problems::default(),
-            start: Position::start(),
-            openings: HashMap::new(),
-            threshold: None,
-            gone: MissingIds::Nothing,
-            games: 0,
-            last_game: StoredId::default(),
-            sampled: None,
-            blocks: Vec::new(),
-            listed_keys: ListedKeys::default(),
-            failed: AtomicBool::new(false),
-        }
-    }
-
-    /// Whether a game is in the sample to replay.
-    pub(crate) fn is_sampled(&self, game: StoredId<GameId>) -> bool {
-        if let Some(sampled) = &self.sampled {
-            return sampled.contains(&game.number());
-        }
-        let index = game.number().checked_sub(1).and_then(|index| u64::try_from(index).ok());
-        index.is_some_and(|index| self.options.sample.has(index, self.games))
-    }
-
+impl Check<'_> {
     fn run(&mut self, connection: &Connection) -> Result<Report> {
         let pool = ThreadPoolBuilder::new()
             .num_threads(self.options.threads.max(1))
@@ -393,138 +333,9 @@ impl<'a> Check<'a> {
             })
         })
     }
-
-    /// Ranges of games that together cover all possible numbers.
-    fn game_ranges(&self) -> Vec<RangeInclusive<StoredId<GameId>>> {
-        const MOST: i64 = 1 << 16;
-        let last = self.last_game.number().clamp(1, i64::from(u32::MAX));
-        let width = (last / MOST).max(256);
-        let mut starts: Vec<i64> = (0..=last / width).map(|index| index * width + 1).collect();
-        starts[0] = i64::MIN;
-        let typed = |range: RangeInclusive<i64>| (*range.start()).into()..=(*range.end()).into();
-        ranges(&starts).into_iter().map(typed).collect()
-    }
-
-    /// Ranges of keys that together cover all keys.
-    fn key_ranges(&self) -> Vec<RangeInclusive<i64>> {
-        let bits = if self.games > 1 << 16 { 10 } else { 6 };
-        ranges(
-            &(0..1 << bits).map(|part: i64| i64::MIN.wrapping_add(part << (64 - bits))).collect::<Vec<_>>(),
-        )
-    }
-
-    /// Processes `items` on all threads, each with its own connection.
-    fn spread<T: Sync>(
-        &self,
-        pool: &ThreadPool,
-        items: &[T],
-        work: impl Fn(&Connection, &T) -> Result<()> + Sync,
-    ) -> Result<()> {
-        self.spread_numbers(pool, items.len(), &|connection, index| work(connection, &items[index]))
-    }
-
-    fn spread_numbers(
-        &self,
-        pool: &ThreadPool,
-        count: usize,
-        work: &(dyn Fn(&Connection, usize) -> Result<()> + Sync),
-    ) -> Result<()> {
-        let next = AtomicUsize::new(0);
-        let thread = || {
-            let database = Database::open_read_only(self.path)?;
-            self.progress.listen(database.interrupt_handle());
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                if index >= count {
-                    return Ok(());
-                }
-                if self.failed.load(Ordering::Relaxed) {
-                    return Ok(());
-                }
-                if self.progress.is_stopped() {
-                    return Err(Error::Stopped);
-                }
-                work(database.connection(), index)?;
-            }
-        };
-        let results = parallel::broadcast(pool, || {
-            let result = thread();
-            self.failed.fetch_or(result.is_err(), Ordering::Relaxed);
-            result
-        });
-        results.into_iter().collect()
-    }
-
-    /// Reports that data cannot be read, if the cause is in the database.
-    fn guard<T>(&self, table: &'static str, row: RowId, result: rusqlite::Result<T>) -> Result<Option<T>> {
-        match result {
-            Ok(value) => Ok(Some(value)),
-            Err(error) => self.report(table, row, error).map(|()| None),
-        }
-    }
-
-    fn report(&self, table: &'static str, row: RowId, error: rusqlite::Error) -> Result<()> {
-        use rusqlite::Error as Sql;
-        let is_damage = match &error {
-            Sql::SqliteFailure(failure, _) => match failure.code {
-                ErrorCode::OperationInterrupted => return Err(Error::Stopped),
-                ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => true,
-                ErrorCode::SystemIoFailure => failure.extended_code == rusqlite::ffi::SQLITE_IOERR_SHORT_READ,
-                // A table or column is missing.
-                _ => failure.extended_code == rusqlite::ffi::SQLITE_ERROR,
-            },
-            Sql::SqlInputError { .. } => true,
-            Sql::InvalidColumnType(..)
-            | Sql::FromSqlConversionFailure(..)
-            | Sql::IntegralValueOutOfRange(..)
-            | Sql::Utf8Error(..) => true,
-            _ => false,
-        };
-        if !is_damage {
-            return Err(store::Error::sqlite(self.path, "read the database", error).into());
-        }
-        match WrongCell::from_error(&error) {
-            Some(cell) => {
-                let found = format!("cannot be read from here on: {cell}");
-                self.findings.about(FindingKind::Unreadable, cell.table, RowId::default(), found);
-            }
-            None => {
-                let found = format!("cannot be read from here on: {error}");
-                self.findings.about(FindingKind::Unreadable, table, row, found);
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The start of a range of games.
 fn at(range: &RangeInclusive<StoredId<GameId>>) -> RowId {
     RowId::game((*range.start()).max(StoredId::from(1)))
-}
-
-/// The ranges from each start to the next.
-fn ranges(starts: &[i64]) -> Vec<RangeInclusive<i64>> {
-    let ends = starts.iter().skip(1).map(|next| next - 1).chain([i64::MAX]);
-    starts.iter().copied().zip(ends).map(|(start, end)| start..=end).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_contain_every_number_once() {
-        let (options, progress) = (VerifyOptions::default(), Progress::default());
-        let mut check = Check::new(Path::new("x.db"), &options, &progress);
-        for last_game in [0, 1, 256, 257, 40_000, 1 << 40, i64::MAX] {
-            check.last_game = last_game.into();
-            let numbers =
-                |range: &RangeInclusive<StoredId<GameId>>| range.start().number()..=range.end().number();
-            for ranges in [check.game_ranges().iter().map(numbers).collect(), check.key_ranges()] {
-                assert_eq!((*ranges[0].start(), *ranges[ranges.len() - 1].end()), (i64::MIN, i64::MAX));
-                assert!(ranges.windows(2).all(|pair| pair[0].end() + 1 == *pair[1].start()));
-                assert!(ranges.iter().all(|range| !range.is_empty()));
-            }
-        }
-    }
 }

@@ -11,6 +11,7 @@ use crate::sorted::SortedMap;
 use crate::source::TextEncoding;
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
 use crate::store::{self, Cells, Database, OPENING, schema_of, version_of};
+use crate::verify::check::MissingIds;
 use crate::verify::file::definition::is_extension;
 use crate::verify::finding::{Collector, FindingKind, Id, RowId};
 use crate::verify::rows::games::Sums;
@@ -376,16 +377,6 @@ pub(crate) fn removed_games(connection: &Connection, findings: &Collector) -> ru
         findings.about(FindingKind::SurplusRow, "removed_game", row, "the game still exists");
     }
     Ok(())
-}
-
-/// Which rows may have been removed, so that numbers are missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MissingIds {
-    Nothing,
-    /// Games that were read again, and names that only these games used.
-    Games,
-    /// Games, sources and names, because the user removed games.
-    All,
 }
 
 #[cfg(test)]

@@ -1,8 +1,5 @@
 //! Compares duplicates, their texts and their moves, with the games that they repeat.
 
-use std::collections::HashMap;
-
-use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
 use crate::board::Position;
@@ -11,49 +8,10 @@ use crate::index::{Annotations, GameText, MIN_PLIES_OF_MOVES, PREFIX_PLIES, Sing
 use crate::store::read_rows;
 use crate::store::row::virtual_table::Rows as _;
 use crate::store::row::{GameRow, StoredId};
-use crate::verify::file::structure::MissingIds;
+use crate::verify::check::{Check, Duplicates, MissingIds};
 use crate::verify::finding::{Collector, FindingKind, RowId};
 use crate::verify::rows::stored::{self, StoredDuplicate, shown};
-use crate::verify::run::Check;
 use crate::verify::source::text::{Texts, piece};
-
-/// The rows of `duplicate`, divided into pieces.
-#[derive(Debug, Default)]
-pub(crate) struct Duplicates {
-    count: u64,
-    /// The first key of each piece.
-    starts: Vec<[Value; 2]>,
-    /// For each source with rows, the number of rows of the table before its first one.
-    before: HashMap<StoredId<SourceId>, u64>,
-}
-
-impl Duplicates {
-    /// The number of rows per piece.
-    const PIECE: u64 = 4096;
-
-    /// Finds where the pieces begin.
-    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        let mut duplicates = Self::default();
-        let mut statement = connection
-            .prepare("SELECT source_id, byte_offset FROM duplicate ORDER BY source_id, byte_offset")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            if duplicates.count.is_multiple_of(Self::PIECE) {
-                duplicates.starts.push([row.get(0)?, row.get(1)?]);
-            }
-            if let Ok(source) = row.get(0) {
-                duplicates.before.entry(source).or_insert(duplicates.count);
-            }
-            duplicates.count += 1;
-        }
-        Ok(duplicates)
-    }
-
-    /// The numbers of the pieces.
-    pub(crate) fn pieces(&self) -> std::ops::Range<usize> {
-        0..self.starts.len()
-    }
-}
 
 /// The skipped games of some sources in the sample, source by source in the order of their text.
 pub(crate) struct Skipped<'c> {

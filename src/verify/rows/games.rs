@@ -7,16 +7,15 @@ use std::ops::RangeInclusive;
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::{Connection, OptionalExtension as _, Row, Rows};
 
-use crate::board::Position;
 use crate::id::{GameId, ImportId, NameId, OpeningId, Ply, SourceId};
 use crate::index::pairing_hash;
 use crate::store::row::StoredId;
+use crate::verify::check::Check;
 use crate::verify::finding::{FindingKind, RowId};
 use crate::verify::rows::checksum::Checksum;
 use crate::verify::rows::replay::Replay;
 use crate::verify::rows::stored::{GAMES, POSITIONS, StoredGame, StoredPosition, bytes, read, shown};
 use crate::verify::rows::visited_positions::{OccurrenceCounter, VisitedPositions};
-use crate::verify::run::Check;
 use crate::verify::source::text::Texts;
 
 /// Counts of a source or an import.
@@ -341,13 +340,4 @@ impl<'c> GameScan<'c> {
 fn player(connection: &Connection, id: StoredId<NameId>) -> rusqlite::Result<Option<String>> {
     const SQL: &str = "SELECT name FROM player WHERE player_id = ?1";
     connection.prepare_cached(SQL)?.query_row([id], |row| row.get(0)).optional()
-}
-
-impl Check<'_> {
-    /// The opening of a position in the table `opening`.
-    fn opening_of(&self, position: &Position) -> Option<StoredId<OpeningId>> {
-        let named = self.openings.get(&position.key().as_i64())?;
-        let fen = position.canonical_fen();
-        named.iter().find(|(_, named)| *named == fen).map(|&(opening, _)| opening)
-    }
 }

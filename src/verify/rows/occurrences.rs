@@ -9,11 +9,11 @@ use rusqlite::{Connection, OptionalExtension as _, Row, Rows, params};
 use crate::id::{GameId, Ply};
 use crate::store::row::StoredId;
 use crate::store::visited_threshold::may_be_delayed;
+use crate::verify::check::Check;
 use crate::verify::finding::{Collector, FindingKind, RowId};
 use crate::verify::rows::checksum::Checksum;
 use crate::verify::rows::stored::shown;
 use crate::verify::rows::visited_positions::{VisitedPositions, report_shared};
-use crate::verify::run::Check;
 
 /// Scans ranges of keys. Each thread has its own scan.
 pub(crate) struct OccurrenceScan<'c> {
@@ -89,16 +89,7 @@ impl<'c> OccurrenceScan<'c> {
     ) -> rusqlite::Result<()> {
         const REPORT_INTERVAL: u64 = 1 << 14;
         let bounds = [*range.start(), *range.end()];
-        let mut statement = connection.prepare_cached(if has_one_level(connection)? {
-            // With one level, the rows need no sorting.
-            "SELECT key, game_id, ply, game_id < level, level FROM occurrence
-             WHERE level = (SELECT level FROM occurrence_level) AND key BETWEEN ?1 AND ?2 ORDER BY key, game_id, ply"
-        } else {
-            "SELECT o.key, o.game_id, o.ply, o.game_id < l.level OR o.game_id >= l.next, o.level
-             FROM (SELECT level, lead(level) OVER (ORDER BY level) AS next FROM occurrence_level) AS l
-             CROSS JOIN occurrence AS o ON o.level = l.level
-             WHERE o.key BETWEEN ?1 AND ?2 ORDER BY o.key, o.game_id, o.ply"
-        })?;
+        let mut statement = connection.prepare_cached(rows_of_keys(connection)?)?;
         let mut rows = statement.query(bounds)?;
         let mut statement = connection.prepare_cached(
             "SELECT key, games + unfinished FROM visited_position WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
@@ -110,12 +101,12 @@ impl<'c> OccurrenceScan<'c> {
         // The key, the level, and the number of consecutive rows with both.
         let mut in_level = (0, 0, 0);
         while let Some(row) = rows.next()? {
-            let Occurrence { key, game, ply } = Occurrence::read(row)?;
+            let occurrence = Occurrence::read(row)?;
+            let Occurrence { key, game, ply } = occurrence;
             self.occurrences.add(key, game, ply);
             if row.get::<_, Option<bool>>(3)? == Some(true) {
-                let id = Occurrence { key, game, ply }.id();
                 let found = "the row is in the level of other games";
-                self.check.findings.about(FindingKind::WrongValue, "occurrence", id, found);
+                findings.about(FindingKind::WrongValue, "occurrence", occurrence.id(), found);
             }
             let level = row.get(4)?;
             if (in_level.0, in_level.1) == (key, level) {
@@ -134,8 +125,7 @@ impl<'c> OccurrenceScan<'c> {
             }
             told += 1;
             if told == REPORT_INTERVAL {
-                self.check.progress.add_rows(told);
-                told = 0;
+                self.check.progress.add_rows(std::mem::take(&mut told));
                 if self.check.progress.is_stopped() {
                     return Ok(());
                 }
@@ -198,9 +188,20 @@ impl<'c> OccurrenceScan<'c> {
     }
 }
 
-fn has_one_level(connection: &Connection) -> rusqlite::Result<bool> {
+/// The query for the rows in a range of keys, and whether each is in the level of other games.
+fn rows_of_keys(connection: &Connection) -> rusqlite::Result<&'static str> {
     let sql = "SELECT count(*) = 1 FROM occurrence_level";
-    connection.prepare_cached(sql)?.query_row([], |row| row.get(0))
+    let has_one_level = connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+    Ok(if has_one_level {
+        // With one level, the rows need no sorting.
+        "SELECT key, game_id, ply, game_id < level, level FROM occurrence
+         WHERE level = (SELECT level FROM occurrence_level) AND key BETWEEN ?1 AND ?2 ORDER BY key, game_id, ply"
+    } else {
+        "SELECT o.key, o.game_id, o.ply, o.game_id < l.level OR o.game_id >= l.next, o.level
+         FROM (SELECT level, lead(level) OVER (ORDER BY level) AS next FROM occurrence_level) AS l
+         CROSS JOIN occurrence AS o ON o.level = l.level
+         WHERE o.key BETWEEN ?1 AND ?2 ORDER BY o.key, o.game_id, o.ply"
+    })
 }
 
 /// Reports rows of `occurrence` whose level is not listed, so that they are never found.

@@ -12,13 +12,14 @@ use crate::index::SingleGameParser;
 use crate::sorted::sort_by_key;
 use crate::source::{self, DecodeOptions, Decoded, Opened, SourceFile};
 use crate::store::row::StoredId;
+use crate::verify::check::Check;
 use crate::verify::finding::Collector;
 use crate::verify::progress::Progress;
 use crate::verify::rows::duplicates::{self, Skipped};
 use crate::verify::rows::replay::replayed_codes;
 use crate::verify::rows::stored::{self, GAMES, StoredDuplicate, StoredGame};
-use crate::verify::run::Check;
-use crate::verify::source::text::{Chain, Marks, compare_game, piece, report_misplaced};
+use crate::verify::source::readings::{Chain, Marks};
+use crate::verify::source::text::{compare_game, piece, report_misplaced};
 
 /// The amount of text to decode at once, in bytes.
 const BLOCK: usize = 1 << 20;
