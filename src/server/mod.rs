@@ -15,8 +15,8 @@
 //! | `pool` | the threads that run queries |
 //! | `request` | parameters of requests |
 //! | `answer` | answers and errors |
-//! | `route` | the table of routes, from which the router and the API description are built |
-//! | `explorer`, `api` | the handlers of the routes |
+//! | `route` | a route: a path, its parameters and its handler |
+//! | `explorer`, `api` | the handlers; `api` lists all routes, from which the router and the API description are built |
 //! | `openapi` | the description of the API, which a test makes from the routes and compares with `openapi.json` |
 //! | `page` | the files of the web page |
 //! | `wire` | connections, access control, the log, metrics |

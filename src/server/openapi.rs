@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 
 use crate::generated_file::compare_with_file;
 use crate::server::answer::{JSON, Problem, Shape};
+use crate::server::api::routes;
 use crate::server::databases::DatabaseList;
 use crate::server::request::{Param, ParamType};
-use crate::server::route::{Method, Params, Route, routes};
+use crate::server::route::{Method, Params, Route};
 
 #[test]
 fn the_description_agrees_with_the_routes() {

@@ -1,8 +1,7 @@
-//! The table of routes, from which the router and the API description are built.
+//! Routes: paths, their parameters and their handlers.
 
 use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::request::{Call, Param};
-use crate::server::{api, explorer};
 use crate::store::Database;
 
 /// A path below the root or below `/db/NAME`, and its handler.
@@ -59,7 +58,28 @@ pub(super) enum Lane {
     Export,
 }
 
-/// All routes to a database.
-pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
-    explorer::ROUTES.iter().chain(api::routes())
+/// A route with parameters only.
+pub(super) const fn get(
+    path: &'static str,
+    summary: &'static str,
+    params: &'static [&'static [Param]],
+    lane: Lane,
+    shape: Shape,
+    answer: fn(&Call, &Database) -> Result<Answer, Problem>,
+) -> Route {
+    Route { method: Method::Get, path, summary, params: Params::Exactly(params), lane, shape, answer }
+}
+
+/// A route with a request body of a type, of at most this many bytes.
+pub(super) const fn post(
+    path: &'static str,
+    summary: &'static str,
+    params: &'static [&'static [Param]],
+    lane: Lane,
+    (most, body): (usize, Shape),
+    shape: Shape,
+    answer: fn(&Call, &Database) -> Result<Answer, Problem>,
+) -> Route {
+    let method = Method::Post { most, body };
+    Route { method, path, summary, params: Params::Exactly(params), lane, shape, answer }
 }

@@ -3,9 +3,8 @@
 use crate::board::Color;
 use crate::query::{ExploreAnswer, ExploreQuery, MoveTree, PositionQuery};
 use crate::server::answer::{Answer, Problem, Shape};
-use crate::server::api::get;
 use crate::server::request::{Call, FILTER, POSITION, Param, ParamType, filter, position};
-use crate::server::route::{Lane, Route};
+use crate::server::route::{Lane, Route, get};
 use crate::store::{Database, Lines, ListLengths};
 
 /// The number of moves counted year by year.

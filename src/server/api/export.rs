@@ -6,9 +6,8 @@ use crate::id::GameId;
 use crate::query::{self, Choice, FindTarget, GameFields, choose_games, write_pgn};
 use crate::server::answer::{Answer, CSV, PGN, Problem, Shape};
 use crate::server::api::games::{SORT, order};
-use crate::server::api::get;
 use crate::server::request::{Call, FILTER, POSITION, Param, ParamType, TARGET, filter, target};
-use crate::server::route::{Lane, Route};
+use crate::server::route::{Lane, Route, get};
 use crate::store::{Database, GameAnnotations, HitOrder, Selection};
 
 const PARAMS: &[Param] = &[

@@ -3,9 +3,8 @@
 use crate::id::GameId;
 use crate::query::{Error, GameAnswer, novelty, replay, write_pgn};
 use crate::server::answer::{Answer, PGN, Problem, Shape};
-use crate::server::api::get;
 use crate::server::request::{Call, Param, ParamType};
-use crate::server::route::{Lane, Route};
+use crate::server::route::{Lane, Route, get};
 use crate::store::{Database, GameAnnotations, GameRecord};
 
 const PLAIN: Param = Param::new("plain", ParamType::Flag, "Return only moves, without annotations");

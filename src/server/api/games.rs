@@ -11,9 +11,9 @@ use crate::query::{
     similar_names,
 };
 use crate::server::answer::{Answer, Problem, Shape};
-use crate::server::api::{NAMED, get};
+use crate::server::api::names::NAMED;
 use crate::server::request::{Call, FILTER, POSITION, Param, ParamType, TARGET, filter, target};
-use crate::server::route::{Lane, Route};
+use crate::server::route::{Lane, Route, get};
 use crate::store::{Database, GameSortKey, Hit, HitOrder, Lines, Seek as _};
 
 /// The maximum and default number of games per page.

@@ -4,11 +4,12 @@ use serde::Serialize;
 
 use crate::query::{FoundNames, SeveralPlayers, SimilarNames, find_names, several_players, similar_names};
 use crate::server::answer::{Answer, Problem, Shape};
-use crate::server::api::{NAMED, get};
 use crate::server::request::{Call, FILTER, Param, ParamType, filter};
-use crate::server::route::{Lane, Route};
+use crate::server::route::{Lane, Route, get};
 use crate::store::{Database, Named};
 
+/// How many players are listed if a filter's name matches several.
+pub(super) const NAMED: usize = 6;
 const KINDS: &[&str] = &["player", "event", "site", "opening"];
 /// The maximum and default number of names.
 const MOST: u32 = 100;

@@ -3,9 +3,8 @@
 use crate::board::Color;
 use crate::query::{Book, PlayerQuery, PlayerRecord, Repertoire, RepertoireError, RepertoireQuery};
 use crate::server::answer::{Answer, PGN, Problem, Shape};
-use crate::server::api::{get, post};
 use crate::server::request::{Call, FILTER, Param, ParamType, filter, filter_of_player};
-use crate::server::route::{Lane, Route};
+use crate::server::route::{Lane, Route, get, post};
 use crate::store::{Database, NameFilter};
 
 /// The maximum size of a repertoire, in bytes.

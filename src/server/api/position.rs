@@ -2,9 +2,8 @@
 
 use crate::query::{DescribedPosition, PositionQuery};
 use crate::server::answer::{Answer, Problem, Shape};
-use crate::server::api::get;
 use crate::server::request::{Call, POSITION, position};
-use crate::server::route::{Lane, Route};
+use crate::server::route::{Lane, Route, get};
 use crate::store::Database;
 
 pub(super) const ROUTES: &[Route] = &[get(

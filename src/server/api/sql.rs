@@ -9,9 +9,8 @@ use serde::Deserialize;
 
 use crate::query::{SqlLimits, SqlRows};
 use crate::server::answer::{Answer, Problem, Shape};
-use crate::server::api::post;
 use crate::server::request::Call;
-use crate::server::route::{Lane, Route};
+use crate::server::route::{Lane, Route, post};
 use crate::store::sql_words::words;
 use crate::store::{Catalog, Database, Error, Result};
 

@@ -4,9 +4,8 @@ use serde::Serialize;
 
 use crate::query::{DatabaseContents, FoundProblems, OpeningList, Statistics};
 use crate::server::answer::{Answer, Problem, Shape};
-use crate::server::api::get;
 use crate::server::request::{Call, FILTER, Param, ParamType, filter};
-use crate::server::route::{Lane, Route};
+use crate::server::route::{Lane, Route, get};
 use crate::store::{Database, PROBLEM_KINDS, ProblemPage, SourceInfo};
 
 /// The maximum number of openings and problems, and the default number of problems.

@@ -1,8 +1,87 @@
-//! Parameters of pgndex's own routes. Unknown ones are refused.
+//! A request and its parameters. pgndex's own routes refuse unknown ones.
+
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use axum::body::Bytes;
 
 use crate::server::answer::Problem;
-use crate::server::request::Call;
 use crate::store::nearest;
+
+/// A request.
+#[derive(Debug, Default)]
+pub(in crate::server) struct Call {
+    /// The variable segments of the path.
+    pub(in crate::server) path: Vec<(String, String)>,
+    /// The parameters, in order.
+    pub(in crate::server) query: Vec<(String, String)>,
+    /// The request body.
+    pub(in crate::server) body: Bytes,
+}
+
+impl Call {
+    /// Parses the query string of a URL.
+    pub(in crate::server) fn read_query(query: &str) -> Vec<(String, String)> {
+        form_urlencoded::parse(query.as_bytes()).into_owned().collect()
+    }
+
+    /// A variable segment of the path.
+    pub(in crate::server) fn path(&self, name: &str) -> &str {
+        let found = self.path.iter().find(|(other, _)| other == name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// The non-empty values of a parameter.
+    pub(in crate::server) fn all<'c>(&'c self, name: &'c str) -> impl Iterator<Item = &'c str> + 'c {
+        let values = self.query.iter().filter(move |(other, _)| other == name);
+        values.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    /// The value of a parameter, if it is given and not empty.
+    pub(in crate::server) fn text<'c>(&'c self, name: &'c str) -> Option<&'c str> {
+        self.all(name).next()
+    }
+
+    /// The parsed value of a parameter.
+    pub(in crate::server) fn read<T: FromStr<Err: std::fmt::Display>>(
+        &self,
+        name: &str,
+    ) -> Result<Option<T>, Problem> {
+        let read = |text: &str| text.parse().map_err(|error| Problem::parameter(name, error));
+        self.text(name).map(read).transpose()
+    }
+
+    /// An integer from 0 on.
+    pub(in crate::server) fn number(&self, name: &str, most: u32) -> Result<Option<u32>, Problem> {
+        self.within(name, 0..=most)
+    }
+
+    /// An integer within a range.
+    pub(in crate::server) fn within(
+        &self,
+        name: &str,
+        range: RangeInclusive<u32>,
+    ) -> Result<Option<u32>, Problem> {
+        let read = |text: &str| {
+            let number = text.parse::<u32>().ok().filter(|number| range.contains(number));
+            let (least, most) = (range.start(), range.end());
+            number
+                .ok_or_else(|| Problem::parameter(name, format!("not a whole number from {least} to {most}")))
+        };
+        self.text(name).map(read).transpose()
+    }
+
+    /// Whether a flag is set.
+    pub(in crate::server) fn flag(&self, name: &str) -> Result<bool, Problem> {
+        // A name without a value is set, as in `…&withEvals`.
+        let Some((_, value)) = self.query.iter().find(|(other, _)| other == name) else { return Ok(false) };
+        match value.to_ascii_lowercase().as_str() {
+            "" | "true" | "1" | "on" | "yes" => Ok(true),
+            "false" | "0" | "off" | "no" => Ok(false),
+            _ => Err(Problem::parameter(name, "write true or false")),
+        }
+    }
+}
 
 /// A parameter.
 #[derive(Clone, Copy, Debug)]

@@ -26,11 +26,12 @@ use super::log::Entry;
 use super::stream_body::{StreamBody, reason, with_guard};
 use crate::query;
 use crate::server::answer::{Answer, JSON, Problem};
+use crate::server::api::routes;
 use crate::server::databases::DatabaseIndex;
 use crate::server::page;
 use crate::server::pool::{CancelToken, Reader};
 use crate::server::request::{Call, Param};
-use crate::server::route::{Lane, Method, Params, Route, routes};
+use crate::server::route::{Lane, Method, Params, Route};
 
 /// The time in which a client must send the request body.
 const BODY_TIME: Duration = Duration::from_secs(20);

@@ -61,31 +61,7 @@ impl Metrics {
         pools: impl Iterator<Item = &'p Pool>,
     ) -> String {
         let mut text = String::new();
-        let head = |text: &mut String, name: &str, kind: &str, help: &str| {
-            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-        };
-        let read = |number: &AtomicU64| number.load(Ordering::Relaxed);
-        head(&mut text, "pgndex_answers_total", "counter", "Responses by status class.");
-        for (class, count) in self.answers.iter().enumerate().skip(1) {
-            let _ = writeln!(text, "pgndex_answers_total{{class=\"{class}xx\"}} {}", read(count));
-        }
-        let all: u64 = self.answers.iter().map(read).sum();
-        head(
-            &mut text,
-            "pgndex_answer_seconds",
-            "histogram",
-            "Seconds from the request's header to the response's header.",
-        );
-        let mut sum = 0;
-        for (end, count) in TIMES.iter().zip(&self.times) {
-            sum += read(count);
-            let _ = writeln!(text, "pgndex_answer_seconds_bucket{{le=\"{end}\"}} {sum}");
-        }
-        let seconds = read(&self.microseconds) as f64 / 1e6;
-        let _ = writeln!(
-            text,
-            "pgndex_answer_seconds_bucket{{le=\"+Inf\"}} {all}\npgndex_answer_seconds_sum {seconds}\npgndex_answer_seconds_count {all}"
-        );
+        self.write_answers(&mut text);
         head(&mut text, "pgndex_connections", "gauge", "Open connections.");
         let _ = writeln!(text, "pgndex_connections {connections}");
         for (name, help, number) in [
@@ -132,4 +108,37 @@ impl Metrics {
         }
         text
     }
+
+    /// Writes the counts of answers, and the histogram of their times.
+    fn write_answers(&self, text: &mut String) {
+        head(text, "pgndex_answers_total", "counter", "Responses by status class.");
+        for (class, count) in self.answers.iter().enumerate().skip(1) {
+            let _ = writeln!(text, "pgndex_answers_total{{class=\"{class}xx\"}} {}", read(count));
+        }
+        let all: u64 = self.answers.iter().map(read).sum();
+        head(
+            text,
+            "pgndex_answer_seconds",
+            "histogram",
+            "Seconds from the request's header to the response's header.",
+        );
+        let mut sum = 0;
+        for (end, count) in TIMES.iter().zip(&self.times) {
+            sum += read(count);
+            let _ = writeln!(text, "pgndex_answer_seconds_bucket{{le=\"{end}\"}} {sum}");
+        }
+        let seconds = read(&self.microseconds) as f64 / 1e6;
+        let _ = writeln!(
+            text,
+            "pgndex_answer_seconds_bucket{{le=\"+Inf\"}} {all}\npgndex_answer_seconds_sum {seconds}\npgndex_answer_seconds_count {all}"
+        );
+    }
+}
+
+fn head(text: &mut String, name: &str, kind: &str, help: &str) {
+    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}
+
+fn read(number: &AtomicU64) -> u64 {
+    number.load(Ordering::Relaxed)
 }
