@@ -16,6 +16,6 @@ fn main() -> ExitCode {
     match cli::run(arguments) {
         Ok(status) => status.into(),
         Err(error) if cli::is_closed_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => cli::report(&error),
+        Err(error) => cli::report_error(&error),
     }
 }

@@ -9,8 +9,9 @@ use pgndex::query::Error as QueryError;
 use pgndex::store::{Error as StoreError, FilterError, Need, Size, free_bytes};
 use pgndex::verify::Error as VerifyError;
 
-use crate::cli::args::WrongValue;
-use crate::cli::store_error;
+#[cfg(feature = "parquet")]
+use crate::cli::error::parquet_error;
+use crate::cli::error::{WrongValue, store_error};
 
 /// The message of an error for users of the command line.
 pub(super) fn message(error: &(dyn Error + 'static)) -> String {
@@ -35,7 +36,7 @@ fn with_options(error: &(dyn Error + 'static)) -> Option<String> {
         return Some(format!("--sql: {error}"));
     }
     #[cfg(feature = "parquet")]
-    if let Some(pgndex::columnar::Error::Exists { directory, shard }) = crate::cli::parquet_error(error) {
+    if let Some(pgndex::columnar::Error::Exists { directory, shard }) = parquet_error(error) {
         let directory = directory.display();
         return Some(format!(
             "{directory}: has the Parquet files of shard {shard} already; use --overwrite to replace them, or name another \

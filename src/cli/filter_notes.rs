@@ -8,17 +8,18 @@ use pgndex::query::{
 };
 use pgndex::store::{Database, GameFilter, NameFilter, Named, Selection};
 
-use crate::cli::note;
+use crate::cli::args::filter_option;
 use crate::cli::render::board::sign;
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::text::printable;
+use crate::cli::terminal::log::note;
 
 /// How many players are listed for a name.
 const SHOWN: usize = 5;
 
 /// Prints names that do not occur, with similar ones.
 pub(super) fn note_unknown_names(unknown: &[SimilarNames]) {
-    note_unknown(unknown, option);
+    note_unknown(unknown, filter_option);
 }
 
 /// The same with another form of the filter's field.
@@ -48,8 +49,8 @@ pub(super) fn note_unknown(unknown: &[SimilarNames], option: impl Fn(&str) -> St
 
 /// Prints names that match several players, and players who may have many more games under another name.
 pub(super) fn note_players(database: &Database, selection: &Selection) -> anyhow::Result<()> {
-    note_several(database, selection, option)?;
-    note_similar(database, selection, option)
+    note_several(database, selection, filter_option)?;
+    note_similar(database, selection, filter_option)
 }
 
 /// Prints names that match several players, and returns whether there are any. `option` formats a field.
@@ -199,16 +200,6 @@ pub(super) fn filters_in_words(filter: &GameFilter) -> Vec<String> {
         ("variant", filter.variant.clone()),
     ];
     told.into_iter().filter_map(|(what, value)| Some(format!("{what} {}", value?))).collect()
-}
-
-/// The option of a filter's field.
-pub(super) fn option(field: &str) -> String {
-    match field {
-        "opponent" => "--opponent (the second --player)".to_owned(),
-        "speeds" => "--speed".to_owned(),
-        "sources" => "--source".to_owned(),
-        field => format!("--{}", field.replace('_', "-")),
-    }
 }
 
 /// A word quoted for a shell.

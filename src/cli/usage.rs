@@ -7,11 +7,11 @@ use clap::builder::PossibleValue;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, CommandFactory as _, FromArgMatches as _, ValueHint};
 
-use crate::cli::args::Arguments;
+use crate::cli::args::{Arguments, FORMAT, formats};
 use crate::cli::environment;
 use crate::cli::render::output::of_stdout;
 use crate::cli::render::text::{brief, printable};
-use crate::cli::terminal::sqlite;
+use crate::cli::terminal::{log, sqlite};
 use crate::cli::usage_hint::add_hint;
 
 /// Whether the database comes from an environment variable.
@@ -62,17 +62,8 @@ fn with_json(command: clap::Command) -> clap::Command {
     command.arg(json).mut_arg(FORMAT, |format| format.default_value_if(JSON, "true", JSON))
 }
 
-/// The option for the format of an answer.
-const FORMAT: &str = "format";
 /// The options of a command that do something other than answer.
 const CHANGE: &str = "change";
-
-/// The formats that a command has.
-pub(super) fn formats(command: &clap::Command) -> Vec<String> {
-    let option = command.get_arguments().find(|arg| arg.get_id() == FORMAT);
-    let values = option.map(Arg::get_possible_values).unwrap_or_default();
-    values.iter().map(|value| value.get_name().to_owned()).collect()
-}
 
 /// Settings of all arguments that have values.
 fn with_values(arg: Arg) -> Arg {
@@ -174,7 +165,7 @@ fn end_after(printed: std::io::Result<()>) -> ! {
     let failure = printed.err().filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
     let is_failure = failure.is_some();
     if let Some(error) = failure {
-        crate::cli::complain(&of_stdout(error).to_string());
+        log::complain(&of_stdout(error).to_string());
     }
     std::process::exit(i32::from(is_failure))
 }

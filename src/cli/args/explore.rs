@@ -1,12 +1,11 @@
 //! Arguments of `pgndex explore`.
 
-use crate::cli::args::WrongValue;
 use crate::cli::args::board::{BOARDS, BoardArgs, PictureArgs};
-use crate::cli::args::filter::FilterArgs;
+use crate::cli::args::filter::{FilterArgs, filter_option};
 use crate::cli::args::players::SideArg;
 use crate::cli::args::position::PositionArgs;
-use crate::cli::args::within;
-use crate::cli::filter_notes::option;
+use crate::cli::args::value::within;
+use crate::cli::error::WrongValue;
 use anyhow::anyhow;
 use clap::{Args, Parser, ValueEnum};
 use pgndex::board::Color;
@@ -149,15 +148,15 @@ impl ExploreArgs {
         let of_side = match self.side {
             Some(SideArg::White) => ["white", "black"],
             Some(SideArg::Black) => ["black", "white"],
-            None => return option(field),
+            None => return filter_option(field),
         };
         let is_given = !self.filter.player.is_empty();
         match of_side.iter().position(|side| *side == field) {
-            Some(0) if is_given => option("player"),
+            Some(0) if is_given => filter_option("player"),
             Some(1) if is_given && (self.filter.opponent.is_some() || self.filter.player.len() > 1) => {
-                option("opponent")
+                filter_option("opponent")
             }
-            _ => option(field),
+            _ => filter_option(field),
         }
     }
 }

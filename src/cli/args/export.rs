@@ -10,7 +10,8 @@ use crate::cli::args::filter::{FilterArgs, SortArg, WHICH};
 use crate::cli::args::parquet::{ParquetLayoutArgs, directory};
 use crate::cli::args::position::PositionArgs;
 use crate::cli::args::sequence::{PlyRange, SequenceArgs};
-use crate::cli::args::{WrongValue, within};
+use crate::cli::args::value::within;
+use crate::cli::error::WrongValue;
 
 /// Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
 #[derive(Args, Debug)]

@@ -1,7 +1,7 @@
 //! Which games, and in which order.
 
-use crate::cli::args::WrongValue;
-use crate::cli::args::within;
+use crate::cli::args::value::within;
+use crate::cli::error::WrongValue;
 use clap::Args;
 use clap::ValueEnum;
 use clap::builder::NonEmptyStringValueParser;
@@ -212,5 +212,15 @@ impl FilterArgs {
                 "a game has two players; give --player twice, or --player and --opponent once each"
             ))),
         }
+    }
+}
+
+/// The option of a filter's field.
+pub(crate) fn filter_option(field: &str) -> String {
+    match field {
+        "opponent" => "--opponent (the second --player)".to_owned(),
+        "speeds" => "--speed".to_owned(),
+        "sources" => "--source".to_owned(),
+        field => format!("--{}", field.replace('_', "-")),
     }
 }

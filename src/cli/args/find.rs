@@ -4,7 +4,7 @@ use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::filter::SortArg;
 use crate::cli::args::position::{POSITION, PositionArgs};
 use crate::cli::args::sequence::SequenceArgs;
-use crate::cli::args::within;
+use crate::cli::args::value::within;
 use clap::Args;
 use clap::ValueEnum;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Arguments of `pgndex game`.
 
 use crate::cli::args::board::{BOARDS, BoardArgs, PictureArgs};
-use crate::cli::args::within;
+use crate::cli::args::value::within;
 use clap::Args;
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! Arguments of `pgndex key`.
 
-use crate::cli::args::PositionArgs;
-use crate::cli::args::RowFormat;
 use crate::cli::args::board::{BOARDS, PictureArgs};
+use crate::cli::args::position::PositionArgs;
+use crate::cli::args::value::RowFormat;
 use clap::Args;
 
 /// Show the key and the canonical FEN of a position

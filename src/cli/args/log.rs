@@ -2,8 +2,6 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::args::Command;
-
 /// Heading of the options for messages.
 const MESSAGES: &str = "Messages";
 
@@ -20,7 +18,7 @@ pub(crate) struct LogArgs {
     /// json is one object per line.
     #[arg(help_heading = MESSAGES, hide_short_help = true, long, value_name = "FORMAT", value_enum)]
     #[arg(default_value = "text")]
-    log_format: LogFormat,
+    pub(super) log_format: LogFormat,
 }
 
 /// What a command reports while it works, and when it is done.
@@ -38,21 +36,4 @@ pub(crate) struct ReportArgs {
 pub(crate) enum LogFormat {
     Text,
     Json,
-}
-
-impl Command {
-    /// The format of the command's log.
-    pub(crate) fn log_format(&self) -> LogFormat {
-        let log = match self {
-            Self::Index(args) => args.report.log,
-            Self::Watch(args) => args.log,
-            Self::Backup(args) => args.report.log,
-            Self::Remove(args) => args.report.log,
-            Self::Optimize(args) => args.report.log,
-            Self::Verify(args) => args.report.log,
-            Self::Repair(args) => args.report.log,
-            _ => return LogFormat::Text,
-        };
-        log.log_format
-    }
 }

@@ -1,13 +1,14 @@
-//! Arguments of `pgndex optimize` and `pgndex repair`, and those that all commands share which write much of a database.
+//! Arguments of the commands that maintain a database, and of all work that takes long.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use pgndex::index::IndexOptions;
 
-use crate::cli::args::Memory;
+use crate::cli::args::filter::{FilterArgs, WHICH};
 use crate::cli::args::log::ReportArgs;
-use crate::cli::args::within;
+use crate::cli::args::parquet::directory;
+use crate::cli::args::value::{Memory, within};
 
 /// Heading of the options for resources.
 const RESOURCES: &str = "Resources";
@@ -83,6 +84,115 @@ pub(crate) struct MaintenanceArgs {
     pub(crate) database: PathBuf,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+/// Remove games from a database; all counts stay exact
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+The removal is one transaction: after a crash, either all of it is done or nothing. Numbers of removed games are not used again. The file \
+keeps its size or grows at first. Games that are added later use its free pages.
+
+If a removed game has a duplicate that was skipped, the duplicate is added, provided that its file still begins with the same text. \
+With --games, added games that match the filters are removed too, in a second transaction. With --sql they stay.
+
+A file that was removed with --source can be indexed again. Games that were removed with --games or --sql are not added again when their \
+file grows. The same game in another file is added when that file is indexed.
+
+Examples:
+  pgndex remove games.db --source old.pgn                     all games of a file
+  pgndex remove games.db --games --speed bullet --dry-run     show what would be removed
+  pgndex remove games.db --sql \"SELECT game_id FROM game WHERE ply_count < 10\"")]
+pub(crate) struct RemoveArgs {
+    /// Database
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+    /// Remove the games that the filters choose.
+    ///
+    /// Without this option, --source is the only filter allowed, and the records of its files are removed too.
+    #[arg(help_heading = WHICH, long, requires = "FilterArgs")]
+    pub(crate) games: bool,
+    /// Remove the games with the numbers in the first column of this query
+    #[arg(help_heading = WHICH, long, value_name = "QUERY", conflicts_with_all = ["FilterArgs", "games"])]
+    pub(crate) sql: Option<String>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// Show what would be removed, and remove nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Rewrite the file afterwards without its free pages.
+    ///
+    /// This temporarily needs as much space again. Without filters the command does nothing else.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) shrink: bool,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+/// Copy a database, while others continue to read and write it
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+The copy is a snapshot. It is written under another name beside TO, synced to disk, and renamed in one step. If games are added \
+meanwhile, copying starts again, at most twice; after that, writers wait. Ctrl-C leaves nothing behind.
+
+Examples:
+  pgndex backup games.db /backup/games.db
+  pgndex backup games.db /backup/games.db --overwrite && pgndex verify /backup/games.db")]
+pub(crate) struct BackupArgs {
+    /// Database
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+    /// The copy: a file
+    #[arg(value_name = "TO")]
+    pub(crate) target: PathBuf,
+    /// Replace the copy if it exists
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+/// Check whether a database is sound; changes and repairs nothing
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Pages, links between tables, counts and totals are checked in full. Three samples of equal size are checked more closely. Games are \
+replayed and compared with their PGN files, the counts for `explore` are computed again, and duplicates are compared with the games \
+that they repeat. A PGN file that has changed or is missing gets a note and is not damage.
+
+For Parquet files, every byte is checked against the manifest, position_game is compared with game_position, and games are replayed.
+
+Exit status: 0 if the database is sound, 1 if it is not or could not be checked.
+
+Examples:
+  pgndex verify games.db --all --limit 100    every game
+  pgndex verify games.db --json | jq .sound
+  pgndex verify --parquet tables/             Parquet files that index or export wrote")]
+pub(crate) struct VerifyArgs {
+    /// Database
+    #[arg(value_name = "DB", required_unless_present = "parquet")]
+    pub(crate) database: Option<PathBuf>,
+    /// Check the Parquet files of this directory instead
+    #[arg(long, value_name = "DIR", value_parser = directory(), conflicts_with = "no_sources")]
+    pub(crate) parquet: Option<PathBuf>,
+    /// Number of games, positions and duplicates to check closely.
+    ///
+    /// Games are replayed, positions counted again, and duplicates compared.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(0..=u32::MAX))]
+    pub(crate) sample: u32,
+    /// Check all games, positions and duplicates closely
+    #[arg(long, conflicts_with = "sample")]
+    pub(crate) all: bool,
+    /// Number of findings to print; all are counted
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = within(1..=u32::MAX))]
+    pub(crate) limit: u32,
+    /// Do not read the PGN files
+    #[arg(long)]
+    pub(crate) no_sources: bool,
+    #[command(flatten)]
+    pub(crate) threads: ThreadsArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
 }

@@ -1,7 +1,6 @@
 //! The arguments: one file per command. Only these modules and the code that parses arguments use clap.
 
 mod access;
-mod backup;
 mod board;
 mod explore;
 mod export;
@@ -16,43 +15,31 @@ mod maintenance;
 mod parquet;
 mod players;
 mod position;
-mod remove;
 mod sequence;
 mod shell;
-mod size;
-mod verify;
-mod watch;
+mod value;
 
 use clap::Parser;
 use clap::Subcommand;
-use clap::ValueEnum;
-use std::fmt::Display;
-use std::num::IntErrorKind;
-use std::num::ParseIntError;
-use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 #[cfg(feature = "serve")]
 pub(crate) use access::ServeArgs;
 pub(crate) use access::{SqlArgs, SqlFormat, parameter_name, parameter_value, query_text};
-pub(crate) use backup::BackupArgs;
 pub(crate) use board::{BoardArgs, ColorChoice, PictureArgs};
 pub(crate) use explore::{ExploreArgs, ExploreFormat};
 pub(crate) use export::{ExportArgs, ExportFormat};
+pub(crate) use filter::filter_option;
 pub(crate) use find::{FindArgs, FindFormat, FindTargetArgs};
 pub(crate) use game::{BoardPly, GameArgs, GameFormat};
-pub(crate) use index::{IndexArgs, OnProblemArg};
+pub(crate) use index::{IndexArgs, OnProblemArg, WatchArgs};
 pub(crate) use info::{InfoArgs, InfoFormat};
 pub(crate) use key::KeyArgs;
-pub(crate) use log::LogFormat;
-pub(crate) use maintenance::MaintenanceArgs;
+pub(crate) use log::{LogFormat, ReportArgs};
+pub(crate) use maintenance::{BackupArgs, MaintenanceArgs, RemoveArgs, VerifyArgs};
 pub(crate) use players::{PlayerArgs, PlayerFormat, PlayerSortArg, PlayersArgs, RepertoireArgs};
-pub(crate) use position::{PositionArgs, read_fen, read_position};
-pub(crate) use remove::RemoveArgs;
+pub(crate) use position::{read_fen, read_position};
 pub(crate) use shell::{CompletionsArgs, ManArgs};
-pub(crate) use size::{ByteSize, Memory};
-pub(crate) use verify::VerifyArgs;
-pub(crate) use watch::WatchArgs;
+pub(crate) use value::{FORMAT, RowFormat, formats};
 
 const NOTES: &str = "\
 Answers go to standard output. Notes, progress and errors go to standard error. The variable PGNDEX_DB names the database for commands \
@@ -75,48 +62,6 @@ pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-/// Formats for rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RowFormat {
-    Table,
-    #[value(alias = "jsonl")]
-    Json,
-    Csv,
-}
-
-/// The error for an invalid value of an argument that clap cannot check.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub(crate) struct WrongValue(pub(crate) anyhow::Error);
-
-/// Parses a whole number in a range.
-pub(crate) fn within<N: FromStr<Err = ParseIntError> + PartialOrd + Display>(
-    range: RangeInclusive<N>,
-) -> impl Fn(&str) -> Result<N, String> + Clone
-where
-    RangeInclusive<N>: Clone,
-{
-    move |text| {
-        let too_large = || format!("too large; the maximum is {}", range.end());
-        match text.parse::<N>() {
-            Ok(number) if number > *range.end() => Err(too_large()),
-            Ok(number) if number < *range.start() => {
-                Err(format!("too small; the minimum is {}", range.start()))
-            }
-            Ok(number) => Ok(number),
-            Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err(too_large()),
-            Err(_) if is_negative(text) => Err(format!("too small; the minimum is {}", range.start())),
-            Err(_) => Err("not a whole number".to_owned()),
-        }
-    }
-}
-
-/// Whether a text is a negative number, or a zero with a sign.
-fn is_negative(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or_default();
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The commands.
@@ -147,6 +92,23 @@ pub(crate) enum Command {
     Key(KeyArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
+}
+
+impl Command {
+    /// The format of the command's log.
+    pub(crate) fn log_format(&self) -> LogFormat {
+        let log = match self {
+            Self::Index(args) => args.report.log,
+            Self::Watch(args) => args.log,
+            Self::Backup(args) => args.report.log,
+            Self::Remove(args) => args.report.log,
+            Self::Optimize(args) => args.report.log,
+            Self::Verify(args) => args.report.log,
+            Self::Repair(args) => args.report.log,
+            _ => return LogFormat::Text,
+        };
+        log.log_format
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 #[cfg(feature = "parquet")]
 use pgndex::columnar::PartitionBy;
 
-use crate::cli::args::within;
+use crate::cli::args::value::within;
 
 /// Heading of the options on Parquet files.
 pub(crate) const PARQUET: &str = "Parquet";

@@ -1,8 +1,8 @@
 //! Arguments of `pgndex player`, `pgndex players` and `pgndex repertoire`.
 
-use crate::cli::args::RowFormat;
 use crate::cli::args::filter::FilterArgs;
-use crate::cli::args::within;
+use crate::cli::args::value::RowFormat;
+use crate::cli::args::value::within;
 use clap::ArgGroup;
 use clap::Args;
 use clap::ValueEnum;

@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use clap::Args;
 use pgndex::query::{PositionError, PositionQuery};
 
-use crate::cli::args::WrongValue;
+use crate::cli::error::WrongValue;
 use crate::cli::render::text::brief;
 
 /// Heading of the options that give a position.

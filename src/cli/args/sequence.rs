@@ -6,7 +6,8 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use pgndex::board::{Description, Ending, MaterialSignature, MovePattern, Pattern, PawnStructure};
 use pgndex::query::{PositionSequence, Step};
 
-use crate::cli::args::{WrongValue, within};
+use crate::cli::args::value::within;
+use crate::cli::error::WrongValue;
 
 /// The position descriptions on the command line, separated by `--then`.
 #[derive(Debug, Default)]

@@ -9,9 +9,12 @@ use anyhow::bail;
 use pgndex::store::{Database, is_file_of};
 
 use crate::cli::args::BackupArgs;
-use crate::cli::render::done::{Copied, Done, Reporter};
+use crate::cli::render::done::{Copied, Done};
 use crate::cli::render::number::{bytes, duration};
+use crate::cli::render::output_file::refuse_standard_output;
 use crate::cli::render::text::printable;
+use crate::cli::report::report_done;
+use crate::cli::terminal::log::note_stopping;
 use crate::cli::terminal::progress::{COPYING, Progress as Display, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
 
@@ -29,7 +32,7 @@ struct State {
 /// If it cannot be read, the copy cannot be written or exists already, or it is stopped.
 pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
     let started = Instant::now();
-    crate::cli::refuse_standard_output(&args.target)?;
+    refuse_standard_output(&args.target)?;
     if is_file_of(&args.database, &args.target) {
         bail!(
             "{}: cannot copy a database onto itself or onto one of its auxiliary files; name another file",
@@ -41,7 +44,7 @@ pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
     let stopped = Arc::clone(&state);
     stop_on_signal(move || {
         stopped.is_stopped.store(true, Ordering::Relaxed);
-        crate::cli::note_stopping();
+        note_stopping();
     })?;
     let shown = Arc::clone(&state);
     let display = Display::start(args.report.log.quiet, move || Snapshot {
@@ -64,5 +67,5 @@ pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
     let [database, copy] = [&args.database, &args.target].map(|path| path.display().to_string());
     let text = format!("{} copied to {} in {}", bytes(length), printable(&copy), duration(elapsed));
     let done = Copied { database, copy, bytes: length, seconds: elapsed.as_secs_f64() };
-    Reporter { quiet: args.report.log.quiet, json: args.report.json }.report(Done::Backup(done), || text)
+    report_done(args.report, Done::Backup(done), || text)
 }

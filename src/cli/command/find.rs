@@ -11,16 +11,14 @@ use pgndex::query::{
 use pgndex::store::row::GameId;
 use pgndex::store::{Database, Hit, Lines, Seek as _};
 
-use crate::cli::args::WrongValue;
 use crate::cli::args::read_fen;
-use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, RowFormat};
+use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, RowFormat, filter_option};
 use crate::cli::command::variants::{games_that_reached, note_variants, read_lines};
-use crate::cli::filter_notes::{
-    note_alternatives, note_players, note_unknown_names, note_without_one, option,
-};
-use crate::cli::note;
+use crate::cli::error::WrongValue;
+use crate::cli::filter_notes::{note_alternatives, note_players, note_unknown_names, note_without_one};
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::{RowWriter, Value, shown, stdout, write_json};
+use crate::cli::terminal::log::note;
 use crate::cli::terminal::timing::Timing;
 
 const TABLE: [&str; 12] =
@@ -91,11 +89,11 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
         printer.finish(None)?;
         let nothing = find.nothing()?;
         note_no_hits(&nothing, &find);
-        let as_given = |field: &str| Some(option(field));
+        let as_given = |field: &str| Some(filter_option(field));
         match (&nothing, &target) {
             // If only one filter is given, it must be that one.
             (NoHits::NoGame { .. }, _) if filters_given(&filter) < 2 => {
-                note_alternatives(&database, &filter, option)?;
+                note_alternatives(&database, &filter, filter_option)?;
             }
             _ if filters_given(&filter) < 2 => {}
             (NoHits::NoGame { .. }, _) => note_without_one(&database, &filter, None, as_given)?,
@@ -319,7 +317,6 @@ impl<'a> Printer<'a> {
             Printed::Csv(rows) => rows.row(&field_row(&FoundPosition::from_hit(hit, lines)?))?,
             Printed::Json(out) => {
                 write_json(out, &FoundPosition::from_hit(hit, lines)?)?;
-                writeln!(out)?;
             }
             Printed::Pgn { database, out, text, last } => {
                 if last.replace(hit.game.game) != Some(hit.game.game) {

@@ -9,8 +9,8 @@ use pgndex::query::{GameAnswer, NewMove, Novelty, novelty, replay, visit_games, 
 use pgndex::store::row::{GameId, GameStatus};
 use pgndex::store::{Database, Error, GameAnnotations, GameProblem, GameRecord};
 
-use crate::cli::args::{BoardPly, GameArgs, GameFormat, WrongValue};
-use crate::cli::note;
+use crate::cli::args::{BoardPly, GameArgs, GameFormat};
+use crate::cli::error::WrongValue;
 use crate::cli::render::board::use_ascii;
 use crate::cli::render::number::counted;
 use crate::cli::render::output::{shown, stdout, write_json};
@@ -18,6 +18,7 @@ use crate::cli::render::picture::{PictureOutput, orientation};
 use crate::cli::render::sheet::write_sheet;
 use crate::cli::render::table::{Cell, TableWriter};
 use crate::cli::render::text::printable;
+use crate::cli::terminal::log::note;
 
 /// Prints games. Existing games before the first missing one are printed first.
 ///
@@ -113,7 +114,6 @@ impl<W: Write> Sheets<'_, W> {
                 let answer =
                     GameAnswer { novelty: novelty()?, ..GameAnswer::new(record, &annotations, &problems) };
                 write_json(&mut self.out, &answer)?;
-                writeln!(self.out)?;
             }
             GameFormat::Pgn => {
                 self.text.clear();

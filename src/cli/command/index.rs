@@ -18,30 +18,26 @@ use pgndex::source::has_name_of_games;
 use pgndex::store::row::Severity;
 use pgndex::store::{Database, SourceContent};
 
-use crate::cli::Status;
-use crate::cli::args::{IndexArgs, OnProblemArg, WrongValue};
+use crate::cli::args::{IndexArgs, OnProblemArg};
+use crate::cli::error::WrongValue;
 use crate::cli::error_hint::AT_FIRST_ERROR;
-use crate::cli::render::done::{Done, Reporter};
+use crate::cli::render::done::Done;
 use crate::cli::render::number::{bytes, counted};
+use crate::cli::render::output_file::{refuse_file_of, refuse_standard_output};
 use crate::cli::render::summary::{Report, problem_query};
 use crate::cli::render::text::printable;
+use crate::cli::report::{Status, report_done};
+use crate::cli::terminal::log;
 use crate::cli::terminal::progress::{Progress as Display, Snapshot};
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
+use crate::cli::terminal::sqlite;
 
 /// Indexes PGN files into a database.
 ///
 /// # Errors
 /// If no source can be read, the database cannot be written, or the run is stopped.
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
-    let written = target(args).into_iter().chain(args.problems.as_deref()).chain(args.rejects.as_deref());
-    written.into_iter().try_for_each(crate::cli::refuse_standard_output)?;
-    if args.drop_missing && !args.reread {
-        // clap does not check required arguments that exclude a given one.
-        return Err(WrongValue(anyhow!(
-            "--drop-missing needs --reread, which reads the database's own files again"
-        ))
-        .into());
-    }
+    check_arguments(args)?;
     let skips = Arc::new(AtomicBool::new(true));
     // Before the database is opened, which can take seconds if it is locked.
     let progress = stoppable_progress(args, Arc::clone(&skips))?;
@@ -51,27 +47,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         true => files_of(&args.database, args.drop_missing, &mut options)?,
         false => inputs(args),
     };
-    if args.dry_run && is_target(args) && !args.inputs.is_empty() {
-        let name = printable(&args.database.to_string_lossy());
-        crate::cli::note(&format!("--dry-run takes no database; {name} is ignored"));
-    }
-    if args.dry_run && is_database(&args.database) {
-        for path in options.problems.iter().chain(&options.rejects) {
-            crate::cli::refuse_file_of(&args.database, path)?;
-        }
-    }
-    if args.parquet.is_some() && is_database(&args.database) {
-        bail!(
-            "{0}: is a database, but with --parquet all files are read as PGN; to write its tables, run `pgndex export {0} --parquet DIR`",
-            args.database.display()
-        );
-    }
-    if let Some(games) = games_instead_of_database(args) {
-        bail!(
-            "{0}: not a database; the database comes first, as in `pgndex index games.db {0}`",
-            games.display()
-        );
-    }
+    check_database(args, &options)?;
     let display = || {
         let shown = Arc::clone(&progress);
         Display::start(args.report.log.quiet, move || snapshot(&shown))
@@ -85,20 +61,16 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
             if args.report.json {
                 report_outcome(args, &Summary { added: true, ..Summary::default() })?;
             }
-            crate::cli::note(&format!("{error}; nothing was added"));
+            log::note(&format!("{error}; nothing was added"));
             return Ok(Status::Done);
         }
         plan => plan?,
     };
     if !args.report.log.quiet {
-        plan.notes().iter().for_each(|note| crate::cli::note(note));
-    }
-    if !args.report.log.quiet
-        && target(args) == Some(&args.database)
-        && !args.overwrite
-        && is_database(&args.database)
-    {
-        crate::cli::terminal::sqlite::note().into_iter().for_each(crate::cli::note);
+        plan.notes().iter().for_each(|note| log::note(note));
+        if target(args) == Some(&args.database) && !args.overwrite && is_database(&args.database) {
+            sqlite::note().into_iter().for_each(log::note);
+        }
     }
     let display = display();
     let result = match &args.parquet {
@@ -113,13 +85,53 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     #[cfg(feature = "parquet")]
     if !args.report.log.quiet && args.parquet.is_some() {
         let note = args.parquet_layout.note_on(summary.parquet_files, summary.file_bytes);
-        note.into_iter().for_each(crate::cli::note);
+        note.into_iter().for_each(log::note);
     }
     let found = summary.games + summary.left_out + summary.duplicates.skipped();
     if found == 0 && summary.known_sources == 0 {
-        crate::cli::note("no games were found");
+        log::note("no games were found");
     }
     Ok(status(&summary))
+}
+
+/// Fails if options exclude each other, or an output is standard output.
+fn check_arguments(args: &IndexArgs) -> anyhow::Result<()> {
+    let written = target(args).into_iter().chain(args.problems.as_deref()).chain(args.rejects.as_deref());
+    written.into_iter().try_for_each(refuse_standard_output)?;
+    if args.drop_missing && !args.reread {
+        // clap does not check required arguments that exclude a given one.
+        return Err(WrongValue(anyhow!(
+            "--drop-missing needs --reread, which reads the database's own files again"
+        ))
+        .into());
+    }
+    Ok(())
+}
+
+/// Fails if the database was exchanged with another argument, or another output would overwrite it.
+fn check_database(args: &IndexArgs, options: &IndexOptions) -> anyhow::Result<()> {
+    if args.dry_run && is_target(args) && !args.inputs.is_empty() {
+        let name = printable(&args.database.to_string_lossy());
+        log::note(&format!("--dry-run takes no database; {name} is ignored"));
+    }
+    if args.dry_run && is_database(&args.database) {
+        for path in options.problems.iter().chain(&options.rejects) {
+            refuse_file_of(&args.database, path)?;
+        }
+    }
+    if args.parquet.is_some() && is_database(&args.database) {
+        bail!(
+            "{0}: is a database, but with --parquet all files are read as PGN; to write its tables, run `pgndex export {0} --parquet DIR`",
+            args.database.display()
+        );
+    }
+    if let Some(games) = games_instead_of_database(args) {
+        bail!(
+            "{0}: not a database; the database comes first, as in `pgndex index games.db {0}`",
+            games.display()
+        );
+    }
+    Ok(())
 }
 
 /// Names the option that made a run stop at its first error.
@@ -165,7 +177,7 @@ fn stoppable_progress(args: &IndexArgs, skips: Arc<AtomicBool>) -> anyhow::Resul
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || {
         stop_run(&stopped);
-        crate::cli::note_stopping();
+        log::note_stopping();
     })?;
     ignore_file_size_signal();
     Ok(progress)
@@ -174,18 +186,18 @@ fn stoppable_progress(args: &IndexArgs, skips: Arc<AtomicBool>) -> anyhow::Resul
 /// Prints the result of a run.
 fn report_outcome(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
     for source in summary.unreadable.iter().chain(&summary.damaged).chain(&summary.gameless) {
-        crate::cli::complain(source);
+        log::complain(source);
     }
     if !args.report.log.quiet {
-        summary.rewritten.iter().for_each(|note| crate::cli::note(note));
+        summary.rewritten.iter().for_each(|note| log::note(note));
     }
-    summary.log_left.iter().for_each(|note| crate::cli::note(note));
+    summary.log_left.iter().for_each(|note| log::note(note));
     if args.report.log.quiet {
-        first_error(summary, target(args)).iter().for_each(|text| crate::cli::complain(text));
+        first_error(summary, target(args)).iter().for_each(|text| log::complain(text));
     }
     let report = Report { target: target(args), summary };
     let done = Done::Index(Box::new(summary.object(report.target)));
-    Reporter { quiet: args.report.log.quiet, json: args.report.json }.report(done, || report.text())
+    report_done(args.report, done, || report.text())
 }
 
 #[cfg(feature = "parquet")]
@@ -256,9 +268,7 @@ fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow:
         let file = path.ancestors().find(|path| path.is_file() && File::open(path).is_ok());
         match file {
             Some(file) => files.extend(seen.insert(file.to_owned()).then(|| file.to_owned())),
-            None if drops => {
-                crate::cli::note(&format!("{}: cannot be read; its games are dropped", path.display()))
-            }
+            None if drops => log::note(&format!("{}: cannot be read; its games are dropped", path.display())),
             None => bail!(
                 "{}: cannot be read, so its games would be lost; {} is unchanged. Run the command in the directory where the \
                  games were indexed, or index the existing files into another database; --drop-missing drops the games",
@@ -322,13 +332,13 @@ fn announce(estimate: &Estimate, is_parquet: bool, skips_duplicates: bool) {
         0 => String::new(),
         spill => format!(", and {} go to temporary files (--memory, --temp-dir)", bytes(spill)),
     };
-    if !crate::cli::terminal::log::is_json() && io::stderr().is_terminal() {
+    if !log::is_json() && io::stderr().is_terminal() {
         let _ = write!(io::stderr().lock(), "\r\x1b[K");
     }
     let what = if is_parquet { "the files will take" } else { "the database will grow by" };
     // Duplicates are known only when games are read.
     let less = if skips_duplicates { ", less if games are skipped as duplicates" } else { "" };
-    crate::cli::note(&format!("{what} about {}{less}{spill}", bytes(database_bytes)));
+    log::note(&format!("{what} about {}{less}{spill}", bytes(database_bytes)));
 }
 
 fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {

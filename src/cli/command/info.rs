@@ -29,10 +29,7 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<()> {
     let mut out = stdout();
     match args.format {
         InfoFormat::Table => write_table(&mut out, &held, if args.all { usize::MAX } else { LISTED })?,
-        InfoFormat::Json => {
-            write_json(&mut out, &held)?;
-            writeln!(out)?;
-        }
+        InfoFormat::Json => write_json(&mut out, &held)?,
     }
     Ok(out.flush()?)
 }

@@ -6,8 +6,9 @@ use pgndex::index::{OptimizeSummary, Progress, optimize};
 
 use crate::cli::args::MaintenanceArgs;
 use crate::cli::command::index::snapshot;
-use crate::cli::render::done::{Done, Optimized, Reporter};
+use crate::cli::render::done::{Done, Optimized};
 use crate::cli::render::number::database_size;
+use crate::cli::report::report_done;
 use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 
@@ -27,8 +28,7 @@ pub(crate) fn run(args: &MaintenanceArgs) -> anyhow::Result<()> {
     display.stop();
     let summary = merged?;
     let done = Done::Optimize(optimized(args, &summary));
-    Reporter { quiet: args.report.log.quiet, json: args.report.json }
-        .report(done, || last_line(args, &summary))
+    report_done(args.report, done, || last_line(args, &summary))
 }
 
 fn last_line(args: &MaintenanceArgs, summary: &OptimizeSummary) -> String {

@@ -5,17 +5,17 @@ use std::io::{BufWriter, Write};
 use pgndex::query::{PlayerQuery, PlayerRecord, similar_names};
 use pgndex::store::Database;
 
-use crate::cli::args::{PlayerArgs, PlayerFormat, SqlFormat};
+use crate::cli::args::{PlayerArgs, PlayerFormat, SqlFormat, filter_option};
 use crate::cli::filter_notes::{
-    filters_in_words, note_matching, note_similar, note_unknown, note_without_one, option,
+    filters_in_words, note_matching, note_similar, note_unknown, note_without_one,
 };
-use crate::cli::note;
 use crate::cli::render::output::{stdout, terminal_width, write_json};
 use crate::cli::render::output_file::{
     Existing, OutputFile, check, not_written, refuse_pgn, refuse_source, unless_standard_output,
 };
 use crate::cli::render::record::{Sections, write_page, write_tables};
 use crate::cli::render::text::printable;
+use crate::cli::terminal::log::note;
 use crate::cli::terminal::timing::Timing;
 
 /// What to do if the path is not that of a file.
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
     let named = |field: &str| match field {
         "player" => format!("\"{}\"", printable(args.name.text())),
         "opponent" => "--opponent".to_owned(),
-        field => option(field),
+        field => filter_option(field),
     };
     note_similar(&database, &selection, named)?;
     if record.all.games == 0 {
@@ -58,7 +58,9 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
         note_unknown(&unknown, named);
         if unknown.is_empty() {
             note("no game of this player passes the filters");
-            note_without_one(&database, &filter, None, |field| (field != "player").then(|| option(field)))?;
+            note_without_one(&database, &filter, None, |field| {
+                (field != "player").then(|| filter_option(field))
+            })?;
         }
     }
     if record.players.len() > 1 {
@@ -110,9 +112,6 @@ fn write_to(
         PlayerFormat::Table => write_tables(out, &sections(), SqlFormat::Table, terminal),
         PlayerFormat::Md => write_tables(out, &sections(), SqlFormat::Md, terminal),
         PlayerFormat::Html => Ok(write_page(out, &sections())?),
-        PlayerFormat::Json => {
-            write_json(&mut out, record)?;
-            Ok(writeln!(out)?)
-        }
+        PlayerFormat::Json => write_json(&mut out, record),
     }
 }

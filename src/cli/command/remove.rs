@@ -8,13 +8,15 @@ use pgndex::index::{LostDuplicates, Progress, Removal, RemovalSummary, removable
 use pgndex::query::{Choice, choose_games, similar_names};
 use pgndex::store::{Database, Error, GameFilter};
 
-use crate::cli::args::{RemoveArgs, WrongValue};
+use crate::cli::args::{RemoveArgs, filter_option};
 use crate::cli::command::index::snapshot;
-use crate::cli::filter_notes::{note_several, note_unknown_names, option};
-use crate::cli::note;
-use crate::cli::render::done::{Done, Lost, Removed, Reporter};
+use crate::cli::error::WrongValue;
+use crate::cli::filter_notes::{note_several, note_unknown_names};
+use crate::cli::render::done::{Done, Lost, Removed};
 use crate::cli::render::number::{counted, database_size};
 use crate::cli::render::text::printable;
+use crate::cli::report::report_done;
+use crate::cli::terminal::log::note;
 use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 
@@ -75,7 +77,7 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     if args.games {
         let selection = database.select(&filter)?;
         note_unknown_names(&similar_names(&database, &selection)?);
-        if note_several(&database, &selection, option)? {
+        if note_several(&database, &selection, filter_option)? {
             return Err(wrong(
                 "the name matches several players; nothing is removed. Give one of them as =NAME, as in --player \"=Carlsen,M\"",
             ));
@@ -113,9 +115,8 @@ fn report_outcome(
     bytes_before: Option<u64>,
 ) -> anyhow::Result<()> {
     let done = Done::Remove(removed(args, summary));
-    let reporter = Reporter { quiet: args.report.log.quiet, json: args.report.json };
     if args.report.json {
-        return reporter.report(done, String::new);
+        return report_done(args.report, done, String::new);
     }
     for LostDuplicates { path, games, reason } in &summary.lost {
         let path = printable(&path.to_string_lossy());
@@ -126,7 +127,7 @@ fn report_outcome(
             printable(reason),
         ));
     }
-    reporter.report(done, || last_line(args, summary, bytes_before))
+    report_done(args.report, done, || last_line(args, summary, bytes_before))
 }
 
 fn last_line(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u64>) -> String {

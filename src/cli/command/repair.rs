@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use pgndex::index::{Progress, RepairSummary, repair};
 
-use crate::cli::Status;
 use crate::cli::args::MaintenanceArgs;
 use crate::cli::command::index::snapshot;
-use crate::cli::note;
-use crate::cli::render::done::{Done, Repaired, Reporter};
+use crate::cli::render::done::{Done, Repaired};
 use crate::cli::render::number::{bytes, counted};
 use crate::cli::render::text::printable;
+use crate::cli::report::{Status, report_done};
+use crate::cli::terminal::log::note;
 use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 
@@ -32,8 +32,7 @@ pub(crate) fn run(args: &MaintenanceArgs) -> anyhow::Result<Status> {
         report_unrepaired(&summary);
     }
     let done = Done::Repair(object(args, &summary));
-    Reporter { quiet: args.report.log.quiet, json: args.report.json }
-        .report(done, || last_lines(args, &summary))?;
+    report_done(args.report, done, || last_lines(args, &summary))?;
     Ok(if summary.broken.is_empty() { Status::Done } else { Status::Unsound })
 }
 

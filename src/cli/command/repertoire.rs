@@ -10,15 +10,15 @@ use pgndex::query::{
     RepertoireQuery, Score, number_before, push_move, similar_names,
 };
 use pgndex::source::{self, DecodeOptions, Opened};
-use pgndex::store::Database;
+use pgndex::store::{Database, Selection};
 
 use crate::cli::args::{RepertoireArgs, RowFormat};
 use crate::cli::filter_notes::{note_players, note_unknown_names};
-use crate::cli::note;
 use crate::cli::render::board::sign;
 use crate::cli::render::number::{counted, grouped, percent};
-use crate::cli::render::output::{RowWriter, Value, stdout, write_json};
+use crate::cli::render::output::{RowWriter, Value, print_json, stdout};
 use crate::cli::render::text::printable;
+use crate::cli::terminal::log::note;
 use crate::cli::terminal::timing::Timing;
 
 /// How many unreadable parts are listed one by one.
@@ -64,10 +64,26 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     if repertoires.is_empty() {
         bail!("{}: there are no moves in it; is this a PGN file?", name());
     }
+    note_outcome(&database, &selection, &repertoires)?;
+    match args.format {
+        RowFormat::Table => repertoires.iter().try_for_each(|repertoire| write(repertoire, limit))?,
+        RowFormat::Json => print_json(&repertoires)?,
+        RowFormat::Csv => write_csv(&repertoires)?,
+    }
+    timing.report();
+    Ok(())
+}
+
+/// Prints why no game reached the repertoires, and which side was assumed.
+fn note_outcome(
+    database: &Database,
+    selection: &Selection,
+    repertoires: &[Repertoire],
+) -> anyhow::Result<()> {
     if !repertoires.iter().any(reached) {
-        let unknown = similar_names(&database, &selection)?;
+        let unknown = similar_names(database, selection)?;
         note_unknown_names(&unknown);
-        note(match database.count_games_of(&selection)? {
+        note(match database.count_games_of(selection)? {
             0 if selection.is_all() => "the database has no games",
             0 => "no game passes the filters",
             _ => "no game followed the repertoire",
@@ -80,17 +96,6 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
             repertoire.side.other().name().to_lowercase()
         ));
     }
-    match args.format {
-        RowFormat::Table => repertoires.iter().try_for_each(|repertoire| write(repertoire, limit))?,
-        RowFormat::Json => {
-            let mut out = stdout();
-            write_json(&mut out, &repertoires)?;
-            writeln!(out)?;
-            out.flush()?;
-        }
-        RowFormat::Csv => write_csv(&repertoires)?,
-    }
-    timing.report();
     Ok(())
 }
 

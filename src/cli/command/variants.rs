@@ -5,8 +5,8 @@ use pgndex::board::Position;
 use pgndex::query::{Difference, Variant, variants};
 use pgndex::store::{Database, HitCount, Lines};
 
-use crate::cli::note;
 use crate::cli::render::number::{counted, grouped};
+use crate::cli::terminal::log::note;
 
 /// Prints positions with the same pieces on the same squares that many more games reached.
 ///

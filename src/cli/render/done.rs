@@ -1,15 +1,10 @@
 //! The result of a command, as printed by `--json` and in the log.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
 
-use anyhow::Context as _;
 use pgndex::index::SummaryObject;
 use serde::Serialize;
 use serde_json::Value;
-
-use crate::cli::render::text::escaped_json;
-use crate::cli::terminal::log::{self, Event, Level};
 
 /// The result of a command, an object of a different type for each command.
 #[derive(Debug, Serialize)]
@@ -222,43 +217,4 @@ pub(crate) struct VerifiedParquet {
     pub(crate) positions: u64,
     /// Number of games replayed.
     pub(crate) replayed_games: u64,
-}
-
-/// How a command reports what it did.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reporter {
-    /// Whether it prints only problems.
-    pub(crate) quiet: bool,
-    /// Whether it writes an object to standard output.
-    pub(crate) json: bool,
-}
-
-impl Reporter {
-    /// Reports what was done: as an object on standard output, as the last line of the log, or else as text
-    /// for people.
-    ///
-    /// # Errors
-    /// If the object cannot be written. A closed pipe is no error: the exit status still shows the result.
-    pub(crate) fn report(self, done: Done, text: impl FnOnce() -> String) -> anyhow::Result<()> {
-        if self.json {
-            let object = serde_json::to_string(&done)?;
-            match writeln!(io::stdout().lock(), "{}", escaped_json(&object)) {
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-                written => {
-                    written
-                        .context("the run is done, but its summary cannot be written to standard output")?;
-                }
-            }
-        }
-        if self.quiet {
-            return Ok(());
-        }
-        if log::is_json() {
-            log::write(Level::Info, "done", "done", Event::Done(done));
-        } else if !self.json {
-            // The work is done; a summary that cannot be written is no failure.
-            let _ = writeln!(io::stderr().lock(), "{}", text());
-        }
-        Ok(())
-    }
 }

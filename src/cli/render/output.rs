@@ -52,12 +52,23 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     if *IS_TERMINAL { printable_lines(text).into() } else { text.into() }
 }
 
-/// Writes an answer as JSON, with escaped control characters.
+/// Writes an answer as a line of JSON, with escaped control characters.
 ///
 /// # Errors
 /// Errors of writing.
-pub(crate) fn write_json(out: &mut impl Write, answer: &impl Serialize) -> serde_json::Result<()> {
-    answer.serialize(&mut Serializer::with_formatter(out, Escaping))
+pub(crate) fn write_json(out: &mut impl Write, answer: &impl Serialize) -> anyhow::Result<()> {
+    answer.serialize(&mut Serializer::with_formatter(&mut *out, Escaping))?;
+    Ok(writeln!(out)?)
+}
+
+/// Prints an answer as one object.
+///
+/// # Errors
+/// Errors of writing.
+pub(crate) fn print_json(answer: &impl Serialize) -> anyhow::Result<()> {
+    let mut out = stdout();
+    write_json(&mut out, answer)?;
+    Ok(out.flush()?)
 }
 
 /// Compact JSON with escaped texts.

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use pgndex::pgn::starts_tag_pair;
-use pgndex::store::{Database, Error as StoreError, Need, SourceContent, is_disk_full};
+use pgndex::store::{Database, Error as StoreError, Need, SourceContent, is_disk_full, is_file_of};
 use tempfile::NamedTempFile;
 
-use crate::cli::{io_errors, refuse_file_of};
+use crate::cli::error::{WrongValue, io_errors};
 
 /// A file with a temporary name until it is complete. If it is dropped before, it is removed.
 #[derive(Debug)]
@@ -108,6 +108,28 @@ impl OutputFile {
 /// The file of an option; `None` if there is none, or if it is `-` (standard output).
 pub(crate) fn unless_standard_output(path: Option<&Path>) -> Option<&Path> {
     path.filter(|path| *path != Path::new("-"))
+}
+
+/// Fails if an output file is the database or belongs to it.
+pub(crate) fn refuse_file_of(database: &Path, path: &Path) -> anyhow::Result<()> {
+    if is_file_of(database, path) {
+        anyhow::bail!(
+            "{}: is the database itself or one of its auxiliary files; name another file",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+/// Fails if an output file or directory has the name that means standard output elsewhere.
+pub(crate) fn refuse_standard_output(path: &Path) -> anyhow::Result<()> {
+    if path.as_os_str() == "-" {
+        let wrong = anyhow::anyhow!(
+            "-: the output goes to a file, not to standard output; name a file (./- for a file called -)"
+        );
+        return Err(WrongValue(wrong).into());
+    }
+    Ok(())
 }
 
 /// The directory of a file.

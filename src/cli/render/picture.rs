@@ -8,8 +8,8 @@ use pgndex::board::Color;
 use pgndex::picture::BoardPicture;
 
 use crate::cli::args::PictureArgs;
-use crate::cli::note;
 use crate::cli::render::output_file::{Existing, OutputFile, check, refuse_pgn};
+use crate::cli::terminal::log::note;
 
 /// What to do if the path is not that of a file.
 const INSTEAD: &str = "name a file for the picture";

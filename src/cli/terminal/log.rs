@@ -102,6 +102,23 @@ pub(crate) fn text(level: Level, text: &str, message: &str, event: Event) -> Str
     if is_json() { line(SystemTime::now(), level, message, event) } else { sanitized(text) }
 }
 
+/// Writes a note to standard error.
+pub(crate) fn note(text: &str) {
+    write(Level::Info, &format!("pgndex: note: {text}"), text, Event::Note {});
+}
+
+/// Prints that running work will end soon.
+pub(crate) fn note_stopping() {
+    note(
+        "stopping; a second signal ends the program immediately and leaves temporary files, which the next run removes",
+    );
+}
+
+/// Writes to standard error that a part failed.
+pub(crate) fn complain(text: &str) {
+    write(Level::Error, &format!("pgndex: error: {text}"), text, Event::Note {});
+}
+
 fn line(time: SystemTime, level: Level, message: &str, event: Event) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let line = Line { time: utc(since), level, message: bounded(message), event };

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::cli::note;
+use crate::cli::terminal::log::note;
 
 /// Measures a command, if requested.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use pgndex::server::{LogFormat, Options};
 
-use crate::cli::args::within;
+use crate::cli::args::value::within;
 
 /// Serve databases over HTTP: a page, Lichess's explorer API, and pgndex's own API
 #[derive(Args, Debug)]

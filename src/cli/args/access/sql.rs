@@ -1,6 +1,6 @@
 //! Arguments of `pgndex sql`.
 
-use crate::cli::args::RowFormat;
+use crate::cli::args::value::RowFormat;
 use clap::Args;
 use clap::ValueEnum;
 use rusqlite::types::Value;

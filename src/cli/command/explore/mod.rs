@@ -6,26 +6,24 @@ mod table;
 mod tree;
 mod versus;
 
-use std::io::Write as _;
-
 use pgndex::board::Position;
 use pgndex::opening::OpeningBook;
 use pgndex::picture::{BoardPicture, continuation_arrows};
-use pgndex::query::{ExploreAnswer, ExploreQuery, PositionStatistics, match_line};
+use pgndex::query::{ExploreAnswer, ExploreQuery, HistoryYear, PositionStatistics, match_line};
 use pgndex::store::{Database, GameFilter, ListLengths, Selection};
-use serde::Serialize;
 
 use crate::cli::args::read_position;
-use crate::cli::args::{ExploreArgs, ExploreFormat, WrongValue};
+use crate::cli::args::{ExploreArgs, ExploreFormat};
 use crate::cli::command::find::{no_line, note_assumptions, note_line_match};
 use crate::cli::command::variants::{note_variants, read_lines};
+use crate::cli::error::WrongValue;
 use crate::cli::filter_notes::{
     note_alternatives, note_several, note_similar, note_unknown, note_without_one,
 };
-use crate::cli::note;
 use crate::cli::render::board::use_ascii;
-use crate::cli::render::output::{stdout, write_json};
+use crate::cli::render::output::print_json;
 use crate::cli::render::picture::{PictureOutput, orientation};
+use crate::cli::terminal::log::note;
 use crate::cli::terminal::timing::Timing;
 
 /// How many games of each list a table shows by default.
@@ -83,18 +81,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     let history = args.history.then(|| explore.history(HISTORY_MOVES)).transpose()?;
     match versus {
         Some(versus) => write_versus(args, &explore, answer, &versus)?,
-        None => match args.format {
-            ExploreFormat::Table => {
-                table::write(args, &explore, &answer)?;
-                history.iter().try_for_each(|years| history::write_table(args, &explore, years))?;
-            }
-            ExploreFormat::Csv => match &history {
-                Some(years) => history::write_csv(years)?,
-                None => csv::write(&answer)?,
-            },
-            ExploreFormat::Json => print_json(&ExploreAnswer { explored: answer, history, versus: None })?,
-            ExploreFormat::Dot => return Err(no_depth()),
-        },
+        None => write_answer(args, &explore, answer, history)?,
     }
     if let Some((file, arrows)) = picture {
         file.write(&BoardPicture {
@@ -106,6 +93,25 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     }
     timing.report();
     Ok(())
+}
+
+/// Prints the moves played, and the games by year if they were counted.
+fn write_answer(
+    args: &ExploreArgs,
+    explore: &ExploreQuery<'_>,
+    answer: PositionStatistics,
+    history: Option<Vec<HistoryYear>>,
+) -> anyhow::Result<()> {
+    match (args.format, &history) {
+        (ExploreFormat::Table, history) => {
+            table::write(args, explore, &answer)?;
+            history.iter().try_for_each(|years| history::write_table(args, explore, years))
+        }
+        (ExploreFormat::Csv, Some(years)) => history::write_csv(years),
+        (ExploreFormat::Csv, None) => csv::write(&answer),
+        (ExploreFormat::Json, _) => print_json(&ExploreAnswer { explored: answer, history, versus: None }),
+        (ExploreFormat::Dot, _) => Err(no_depth()),
+    }
 }
 
 /// Prepares a filter, and prints notes on names that match several players or may be written differently.
@@ -170,14 +176,6 @@ fn write_versus(
 
 fn no_depth() -> anyhow::Error {
     WrongValue(anyhow::anyhow!("a tree for Graphviz needs its depth: --depth 4 --format dot")).into()
-}
-
-/// Prints an answer as one object.
-fn print_json(answer: &impl Serialize) -> anyhow::Result<()> {
-    let mut out = stdout();
-    write_json(&mut out, answer)?;
-    writeln!(out)?;
-    Ok(out.flush()?)
 }
 
 /// How many games to list: fewer in a table for people.

@@ -4,15 +4,15 @@ use std::io::Write;
 
 use pgndex::query::{ExploreQuery, MoveTree, TreeMove};
 
+use super::csv;
 use super::table::{
     Bars, OF_BOTH, OF_SIDE, SIDE_WIDTH, chosen, integer, performance, won_drawn_lost, write_head,
 };
-use super::{csv, print_json};
 use crate::cli::args::{ExploreArgs, ExploreFormat, RowFormat};
-use crate::cli::note;
 use crate::cli::render::board::BoardStyle;
 use crate::cli::render::number::{counted, percent};
-use crate::cli::render::output::{RowWriter, Value, stdout};
+use crate::cli::render::output::{RowWriter, Value, print_json, stdout};
+use crate::cli::terminal::log::note;
 
 /// The width of the table without its bars, with shortened openings.
 const WIDTH_WITHOUT_BAR: usize = 80;

@@ -1,5 +1,6 @@
 //! `pgndex export`: exports chosen games as PGN, CSV or Parquet, or their positions as FEN, EPD or CSV.
 
+mod chosen;
 #[cfg(feature = "parquet")]
 mod parquet;
 
@@ -11,25 +12,27 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use anyhow::ensure;
 use pgndex::query::{
-    Choice, Draw, GameFields, PositionFields, PositionFormat, PositionQuery, PositionSequence, Positions,
-    Sample, WantedPositions, choose_games, similar_names, write_normalized_pgn, write_pgn, write_positions,
+    Choice, Draw, GameFields, PositionFields, PositionFormat, PositionQuery, Positions, Sample,
+    WantedPositions, choose_games, write_normalized_pgn, write_pgn, write_positions,
 };
 use pgndex::store::row::{GameId, GameStatus, Ply};
 use pgndex::store::{Database, GameAnnotations, GameFilter, GameRecord, GameSet, Lines};
 use serde::Serialize;
 
-use crate::cli::args::{ExportArgs, ExportFormat};
+use crate::cli::args::{ExportArgs, ExportFormat, filter_option};
 use crate::cli::command::variants::note_variants;
 use crate::cli::environment;
-use crate::cli::filter_notes::{note_alternatives, note_players, note_unknown_names, option};
-use crate::cli::note;
+use crate::cli::error::Stopped;
+use crate::cli::filter_notes::note_alternatives;
 use crate::cli::render::number::counted;
 use crate::cli::render::output::{csv_cell, shown, stdout};
 use crate::cli::render::output_file::{
     Existing, OutputFile, check, not_written, refuse_pgn, refuse_source, unless_standard_output,
 };
+use crate::cli::terminal::log::note;
 use crate::cli::terminal::progress::{Progress, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
+use chosen::Chosen;
 
 /// Writes games, or their positions.
 ///
@@ -62,14 +65,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let target = target.map(|path| create(path, args, &database)).transpose()?;
     let format = Format::new(args);
     let counts = Arc::new(Counts::default());
-    let out: Box<dyn Write> = match &target {
-        Some(target) => {
-            let counts = Arc::clone(&counts);
-            stop_on_signal(move || counts.stop.store(true, Ordering::Relaxed))?;
-            Box::new(BufWriter::with_capacity(1 << 16, target.file().try_clone()?))
-        }
-        None => stdout(),
-    };
+    let out = output(target.as_ref(), &counts)?;
     let is_seen = target.is_some() || !io::stdout().is_terminal();
     let shown = Arc::clone(&counts);
     let display = Progress::start(!is_seen || !io::stderr().is_terminal(), move || shown.snapshot());
@@ -93,6 +89,20 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         None => error,
     })?;
     drop(exporter);
+    complete(target, format, &counts)?;
+    note_outcome(&database, &chosen, &counts)
+}
+
+/// What to write to. A signal stops writing to a file, which is then removed.
+fn output(target: Option<&OutputFile>, counts: &Arc<Counts>) -> anyhow::Result<Box<dyn Write>> {
+    let Some(target) = target else { return Ok(stdout()) };
+    let counts = Arc::clone(counts);
+    stop_on_signal(move || counts.stop.store(true, Ordering::Relaxed))?;
+    Ok(Box::new(BufWriter::with_capacity(1 << 16, target.file().try_clone()?)))
+}
+
+/// Completes the file if anything was written, and prints how much that is.
+fn complete(target: Option<OutputFile>, format: Format, counts: &Counts) -> anyhow::Result<()> {
     let games = counts.games.load(Ordering::Relaxed);
     match target {
         Some(target) if games > 0 => {
@@ -103,47 +113,23 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         None if games == 0 => note(&format!("no {} matches", format.unit())),
         None => {}
     }
-    if games == 0 && args.sql.is_none() {
-        note_alternatives(&database, &filter, option)?;
+    Ok(())
+}
+
+/// Prints why nothing matched, or how to choose the same positions again, and which games are incomplete.
+fn note_outcome(database: &Database, chosen: &Chosen<'_>, counts: &Counts) -> anyhow::Result<()> {
+    let games = counts.games.load(Ordering::Relaxed);
+    if games == 0 && chosen.args.sql.is_none() {
+        note_alternatives(database, chosen.filter, filter_option)?;
     }
-    if let Some(query) = query.filter(|_| games == 0) {
-        note_variants(&database, &query.position, Lines::Main)?;
+    if let Some(query) = chosen.query.filter(|_| games == 0) {
+        note_variants(database, &query.position, Lines::Main)?;
     }
-    if let Some(sample) = args.sample().filter(|_| games > 0) {
+    if let Some(sample) = chosen.args.sample().filter(|_| games > 0) {
         note_sample(&sample, counts.positions.load(Ordering::Relaxed));
     }
     note_lossy(counts.lossy.load(Ordering::Relaxed));
     Ok(())
-}
-
-/// The games to export.
-struct Chosen<'c> {
-    args: &'c ExportArgs,
-    filter: &'c GameFilter,
-    query: Option<&'c PositionQuery>,
-    sequence: Option<&'c PositionSequence>,
-}
-
-impl Chosen<'_> {
-    /// Passes on the query for these games.
-    fn read<T>(
-        &self,
-        database: &Database,
-        write: impl FnOnce(Choice<'_>) -> anyhow::Result<T>,
-    ) -> anyhow::Result<T> {
-        if let Some(sql) = &self.args.sql {
-            return write(Choice::Sql(sql));
-        }
-        let selection = database.select(self.filter)?;
-        note_unknown_names(&similar_names(database, &selection)?);
-        note_players(database, &selection)?;
-        let order = self.args.sort.order();
-        write(match (self.query, self.sequence) {
-            (Some(query), _) => Choice::Reached(query, &selection, order),
-            (None, Some(sequence)) => Choice::Passed(sequence, &selection, order),
-            (None, None) => Choice::Selection(&selection, order),
-        })
-    }
 }
 
 /// Creates the output file. It replaces no file with games except an exported one.
@@ -360,7 +346,7 @@ impl Exporter<'_> {
     }
 
     fn check_stop(&self) -> anyhow::Result<()> {
-        ensure!(!self.counts.stop.load(Ordering::Relaxed), crate::cli::Stopped);
+        ensure!(!self.counts.stop.load(Ordering::Relaxed), Stopped);
         Ok(())
     }
 

@@ -9,15 +9,17 @@ use pgndex::index::IndexOptions;
 use pgndex::query::choose_games;
 use pgndex::store::{Database, GameFilter, GameSet};
 
-use super::Chosen;
-use crate::cli::note;
+use super::chosen::Chosen;
+use crate::cli::error::Stopped;
 use crate::cli::render::number::{bytes, counted};
+use crate::cli::render::output_file::refuse_standard_output;
+use crate::cli::terminal::log::note;
 use crate::cli::terminal::progress::{Progress as Display, Snapshot};
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
 
 /// Writes the tables of the chosen games.
 pub(super) fn run(database: &Database, chosen: &Chosen<'_>, directory: &Path) -> anyhow::Result<()> {
-    crate::cli::refuse_standard_output(directory)?;
+    refuse_standard_output(directory)?;
     let progress = Arc::new(ExportProgress::default());
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || stopped.stop())?;
@@ -82,7 +84,7 @@ fn games(
     let mut games = GameSet::default();
     chosen.read(database, |choice| {
         choose_games(database, choice, |game| {
-            ensure!(!progress.is_stopped(), crate::cli::Stopped);
+            ensure!(!progress.is_stopped(), Stopped);
             games.insert(game);
             Ok(args.limit == 0 || games.len() < args.limit.into())
         })

@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use clap_mangen::Man;
 
 use crate::cli::args::ManArgs;
+use crate::cli::render::output_file::refuse_standard_output;
 use crate::cli::usage::{self, Notes};
 
 /// Writes the manual pages.
@@ -17,7 +18,7 @@ use crate::cli::usage::{self, Notes};
 /// If the directory cannot be created or written to.
 pub(crate) fn run(args: &ManArgs) -> anyhow::Result<()> {
     let directory = &args.directory;
-    crate::cli::refuse_standard_output(directory)?;
+    refuse_standard_output(directory)?;
     if directory.is_file() {
         anyhow::bail!("{}: is a file; name a directory", directory.display());
     }

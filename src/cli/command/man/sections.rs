@@ -2,8 +2,8 @@
 
 use clap::Command;
 
+use crate::cli::args::formats;
 use crate::cli::environment::{DATABASE, NO_PROGRESS, SPREADSHEET, THREADS};
-use crate::cli::usage::formats;
 
 /// The page of the program itself, which has the entries of all commands.
 const PROGRAM: &str = "pgndex";

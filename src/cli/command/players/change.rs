@@ -6,9 +6,9 @@ use pgndex::query::{AliasError, Aliases, PlayersQuery, choose_name};
 use pgndex::store::{Database, NameFilter, WriterLock};
 
 use crate::cli::command::players::alias_file;
-use crate::cli::note;
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::text::printable;
+use crate::cli::terminal::log::note;
 
 /// Changes the names in one step: all or nothing. Nobody else can write between reading and writing.
 fn change(

@@ -12,11 +12,11 @@ use pgndex::store::{Database, GameFilter};
 
 use crate::cli::args::{PlayerSortArg, PlayersArgs, RowFormat};
 use crate::cli::filter_notes::{note_similar, note_unknown};
-use crate::cli::note;
 use crate::cli::render::board::sign;
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::{RowWriter, Value, stdout, write_json};
 use crate::cli::render::text::printable;
+use crate::cli::terminal::log::note;
 
 const TABLE: [&str; 5] = ["games", "from", "to", "name", "other spellings"];
 const FIELDS: [&str; 8] =
@@ -116,7 +116,6 @@ fn write(format: RowFormat, listed: &ListedPlayers) -> anyhow::Result<()> {
             let mut out = stdout();
             for player in &listed.players {
                 write_json(&mut out, player)?;
-                writeln!(out)?;
             }
             out.flush()?;
         }

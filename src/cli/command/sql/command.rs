@@ -7,6 +7,7 @@ use anyhow::{anyhow, bail};
 use clap::ValueEnum as _;
 use pgndex::store::nearest;
 
+use super::script::Piece;
 use super::session::{Flow, Session, value};
 use crate::cli::args::{SqlFormat, parameter_name, parameter_value};
 use crate::cli::render::number::counted;
@@ -28,11 +29,25 @@ pub(crate) const COMMANDS: [(&str, &str, &str); 9] = [
 ];
 
 impl Session {
-    /// Runs a command.
+    /// Runs a piece of a script.
     ///
     /// # Errors
-    /// If there is no such command or it fails.
-    pub(crate) fn command(&mut self, text: &str) -> anyhow::Result<Flow> {
+    /// The error of the first statement that fails, with its place in the script.
+    pub(crate) fn run(&mut self, piece: &Piece) -> anyhow::Result<Flow> {
+        match piece {
+            Piece::Sql { text, line } => {
+                let ran = self.statements(text, *line)?;
+                Ok(Flow::Continue { ran })
+            }
+            Piece::Command { text, line } => self.command(text).map_err(|error| match &self.source {
+                Some(source) => anyhow!("{source}:{line}: {error}"),
+                None => error,
+            }),
+        }
+    }
+
+    /// Runs a command.
+    fn command(&mut self, text: &str) -> anyhow::Result<Flow> {
         let (name, argument) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let argument = argument.trim();
         match (name, argument) {
@@ -135,12 +150,6 @@ impl Session {
                 OutputFile::create(Path::new(file), Existing::NeverReplaced, database, "name a file")?;
             self.output = Some(output);
         }
-        Ok(())
-    }
-
-    /// Completes the file of answers.
-    pub(super) fn end_output(&mut self) -> anyhow::Result<()> {
-        self.output.take().map(OutputFile::finish).transpose()?;
         Ok(())
     }
 

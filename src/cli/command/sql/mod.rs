@@ -14,7 +14,8 @@ use std::path::Path;
 use anyhow::{Context as _, anyhow, bail};
 use pgndex::store::{Database, Error, WriterLock};
 
-use crate::cli::args::{SqlArgs, WrongValue};
+use crate::cli::args::SqlArgs;
+use crate::cli::error::WrongValue;
 use crate::cli::render::text::brief;
 use crate::cli::terminal::signal::Interrupts;
 use script::Script;

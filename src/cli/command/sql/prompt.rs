@@ -12,8 +12,9 @@ use rustyline::{CompletionType, Config, Context, Editor, Helper};
 use super::complete::Completer;
 use super::script::{Script, command_of};
 use super::session::{Flow, Session};
+use crate::cli::render::output_file::refuse_file_of;
 use crate::cli::render::text::printable;
-use crate::cli::{refuse_file_of, report};
+use crate::cli::report::report_error;
 
 const PROMPT: &str = "pgndex> ";
 /// The prompt for further lines of an incomplete statement.
@@ -81,7 +82,7 @@ fn run_input(session: &mut Session, input: &str) -> Flow {
             Ok(Flow::Leave) => return Flow::Leave,
             Ok(Flow::Continue { .. }) => {}
             Err(error) => {
-                report(&error);
+                report_error(&error);
                 return Flow::Continue { ran: false };
             }
         }

@@ -10,12 +10,11 @@ use rusqlite::params_from_iter;
 use rusqlite::types::{Value as SqlValue, ValueRef};
 
 use super::explain::{explain, warnings};
-use super::script::Piece;
 use crate::cli::args::{SqlArgs, SqlFormat, parameter_name};
-use crate::cli::note;
 use crate::cli::render::number::counted;
 use crate::cli::render::output::{RowWriter, Value, stdout, terminal_width};
 use crate::cli::render::output_file::OutputFile;
+use crate::cli::terminal::log::note;
 use crate::cli::terminal::signal::Interrupts;
 
 /// An open database with settings for output.
@@ -34,7 +33,7 @@ pub(crate) struct Session {
     pub(crate) timer: bool,
     interrupts: Interrupts,
     /// The file of the statements.
-    source: Option<String>,
+    pub(super) source: Option<String>,
     /// Whether a result has been printed, so that the next one must be separated from it.
     printed: bool,
 }
@@ -100,21 +99,10 @@ impl Session {
         self.source.as_deref().unwrap_or("the query")
     }
 
-    /// Runs a piece of a script.
-    ///
-    /// # Errors
-    /// The error of the first statement that fails, with its place in the script.
-    pub(crate) fn run(&mut self, piece: &Piece) -> anyhow::Result<Flow> {
-        match piece {
-            Piece::Sql { text, line } => {
-                let ran = self.statements(text, *line)?;
-                Ok(Flow::Continue { ran })
-            }
-            Piece::Command { text, line } => self.command(text).map_err(|error| match &self.source {
-                Some(source) => anyhow::anyhow!("{source}:{line}: {error}"),
-                None => error,
-            }),
-        }
+    /// Completes the file of answers.
+    pub(super) fn end_output(&mut self) -> anyhow::Result<()> {
+        self.output.take().map(OutputFile::finish).transpose()?;
+        Ok(())
     }
 
     /// Starts the answer to a command.
@@ -132,7 +120,7 @@ impl Session {
         Ok(())
     }
 
-    fn statements(&mut self, text: &str, line: u64) -> anyhow::Result<bool> {
+    pub(super) fn statements(&mut self, text: &str, line: u64) -> anyhow::Result<bool> {
         let mut ran = false;
         let mut printed = self.printed;
         let database = &self.database;

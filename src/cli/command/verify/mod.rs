@@ -11,14 +11,14 @@ use std::sync::Arc;
 use pgndex::verify::{Finding, FindingKind, Id, Progress, Report, Sample, VerifyOptions, verify};
 use serde_json::json;
 
-use crate::cli::Status;
 use crate::cli::args::VerifyArgs;
 #[cfg(feature = "parquet")]
-use crate::cli::args::WrongValue;
-use crate::cli::render::done::{Done, Found, OtherSource, Reporter, Verified};
+use crate::cli::error::WrongValue;
+use crate::cli::render::done::{Done, Found, OtherSource, Verified};
 use crate::cli::render::number::{counted, grouped};
 use crate::cli::render::output::stdout;
 use crate::cli::render::text::printable;
+use crate::cli::report::{Status, report_done};
 use crate::cli::terminal::log;
 use crate::cli::terminal::progress::{Progress as Display, Snapshot};
 use crate::cli::terminal::signal::{READING, end_after, stop_on_signal};
@@ -57,7 +57,8 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
         writeln!(out, "{}", last_line(&report))?;
         out.flush()?;
     }
-    report_outcome(args, Done::Verify(Box::new(verified(database, &report))))?;
+    // For people the answer is on standard output.
+    report_done(args.report, Done::Verify(Box::new(verified(database, &report))), String::new)?;
     if !report.is_sound() && !args.report.json {
         let needs_new = [FindingKind::Integrity, FindingKind::Unreadable, FindingKind::Schema];
         let advice = if needs_new.iter().any(|kind| report.findings.counts.contains_key(kind)) {
@@ -66,15 +67,9 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
             "`pgndex repair` rebuilds all data that is derived from the games and positions. If games or positions were changed, \
              build a new database with `pgndex index --overwrite`"
         };
-        crate::cli::note(advice);
+        log::note(advice);
     }
     Ok(if report.is_sound() { Status::Done } else { Status::Unsound })
-}
-
-/// Reports the result to programs; for people the answer is on standard output.
-fn report_outcome(args: &VerifyArgs, done: Done) -> anyhow::Result<()> {
-    Reporter { quiet: args.report.log.quiet || !log::is_json(), json: args.report.json }
-        .report(done, String::new)
 }
 
 fn options(args: &VerifyArgs) -> VerifyOptions {
@@ -109,11 +104,11 @@ fn note_sources(report: &Report) {
             continue;
         }
         let path = printable(&note.path.to_string_lossy());
-        crate::cli::note(&format!("{path}: {}, so its games could not be compared with it", note.message));
+        log::note(&format!("{path}: {}, so its games could not be compared with it", note.message));
     }
     let more = report.sources_other.saturating_sub(report.notes.len() as u64);
     if more > 0 {
-        crate::cli::note(&format!("the same applies to {}", counted(more, "more source")));
+        log::note(&format!("the same applies to {}", counted(more, "more source")));
     }
 }
 

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pgndex::columnar::{VerifyOptions, VerifyProgress, VerifyReport, verify};
 
-use super::report_outcome;
-use crate::cli::Status;
 use crate::cli::args::VerifyArgs;
 use crate::cli::render::done::{Done, VerifiedParquet};
 use crate::cli::render::number::{bytes, counted, grouped};
 use crate::cli::render::output::stdout;
 use crate::cli::render::text::printable;
+use crate::cli::report::{Status, report_done};
+use crate::cli::terminal::log::note;
 use crate::cli::terminal::progress::{Progress as Display, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
 
@@ -69,9 +69,9 @@ pub(super) fn run(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Status>
         positions: report.positions,
         replayed_games: report.replayed_games,
     };
-    report_outcome(args, Done::VerifyParquet(done))?;
+    report_done(args.report, Done::VerifyParquet(done), String::new)?;
     if !is_sound && !args.report.json {
-        crate::cli::note("write the files again, with --overwrite");
+        note("write the files again, with --overwrite");
     }
     Ok(if is_sound { Status::Done } else { Status::Unsound })
 }

@@ -17,12 +17,13 @@ use crate::cli::args::WatchArgs;
 use crate::cli::command::index::{first_error, snapshot, status};
 use crate::cli::render::done::Done;
 use crate::cli::render::number::counted;
+use crate::cli::render::output_file::refuse_standard_output;
 use crate::cli::render::text::printable;
-use crate::cli::terminal::log::{self, Event, Level};
+use crate::cli::report::Status;
+use crate::cli::terminal::log::{self, Event, Level, complain, note};
 use crate::cli::terminal::notify::{Notifier, Watchdog};
 use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
-use crate::cli::{Status, complain, note};
 use folder::{Folder, Scan};
 
 /// Watches a directory until it is stopped.
@@ -31,7 +32,7 @@ use folder::{Folder, Scan};
 /// If the directory cannot be read, or the database cannot be written.
 pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Status> {
     ignore_file_size_signal();
-    crate::cli::refuse_standard_output(&args.database)?;
+    refuse_standard_output(&args.database)?;
     check_database(&args.database)?;
     let notifier = Arc::new(Notifier::from_environment());
     let (stop, woken) = listen(&notifier)?;

@@ -1,6 +1,58 @@
-//! Sizes in bytes, as people write them.
+//! Values of arguments: formats, whole numbers, sizes in bytes as people write them.
 
+use std::fmt::Display;
+use std::num::{IntErrorKind, ParseIntError};
+use std::ops::RangeInclusive;
 use std::str::FromStr;
+
+use clap::{Arg, ValueEnum};
+
+/// Formats for rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RowFormat {
+    Table,
+    #[value(alias = "jsonl")]
+    Json,
+    Csv,
+}
+
+/// The option for the format of an answer.
+pub(crate) const FORMAT: &str = "format";
+
+/// The formats that a command has.
+pub(crate) fn formats(command: &clap::Command) -> Vec<String> {
+    let option = command.get_arguments().find(|arg| arg.get_id() == FORMAT);
+    let values = option.map(Arg::get_possible_values).unwrap_or_default();
+    values.iter().map(|value| value.get_name().to_owned()).collect()
+}
+
+/// Parses a whole number in a range.
+pub(crate) fn within<N: FromStr<Err = ParseIntError> + PartialOrd + Display>(
+    range: RangeInclusive<N>,
+) -> impl Fn(&str) -> Result<N, String> + Clone
+where
+    RangeInclusive<N>: Clone,
+{
+    move |text| {
+        let too_large = || format!("too large; the maximum is {}", range.end());
+        match text.parse::<N>() {
+            Ok(number) if number > *range.end() => Err(too_large()),
+            Ok(number) if number < *range.start() => {
+                Err(format!("too small; the minimum is {}", range.start()))
+            }
+            Ok(number) => Ok(number),
+            Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err(too_large()),
+            Err(_) if is_negative(text) => Err(format!("too small; the minimum is {}", range.start())),
+            Err(_) => Err("not a whole number".to_owned()),
+        }
+    }
+}
+
+/// Whether a text is a negative number, or a zero with a sign.
+fn is_negative(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
 
 /// A number of bytes, written as `4G`, `512M`, `64K`, `1T` or a plain number; the units are powers of 1024.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

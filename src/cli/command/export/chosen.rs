@@ -1,0 +1,37 @@
+//! The games to export.
+
+use pgndex::query::{Choice, PositionQuery, PositionSequence, similar_names};
+use pgndex::store::{Database, GameFilter};
+
+use crate::cli::args::ExportArgs;
+use crate::cli::filter_notes::{note_players, note_unknown_names};
+
+/// The games to export.
+pub(super) struct Chosen<'c> {
+    pub(super) args: &'c ExportArgs,
+    pub(super) filter: &'c GameFilter,
+    pub(super) query: Option<&'c PositionQuery>,
+    pub(super) sequence: Option<&'c PositionSequence>,
+}
+
+impl Chosen<'_> {
+    /// Passes on the query for these games.
+    pub(super) fn read<T>(
+        &self,
+        database: &Database,
+        write: impl FnOnce(Choice<'_>) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        if let Some(sql) = &self.args.sql {
+            return write(Choice::Sql(sql));
+        }
+        let selection = database.select(self.filter)?;
+        note_unknown_names(&similar_names(database, &selection)?);
+        note_players(database, &selection)?;
+        let order = self.args.sort.order();
+        write(match (self.query, self.sequence) {
+            (Some(query), _) => Choice::Reached(query, &selection, order),
+            (None, Some(sequence)) => Choice::Passed(sequence, &selection, order),
+            (None, None) => Choice::Selection(&selection, order),
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! Reports the result of a command, and its exit status.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+
+use crate::cli::args::ReportArgs;
+use crate::cli::error::{WrongValue, is_busy, is_stop};
+use crate::cli::render::done::Done;
+use crate::cli::render::text::{bounded, escaped_json};
+use crate::cli::terminal::log::{self, Event, Level};
+use crate::cli::terminal::signal;
+use crate::cli::{environment, error_hint, usage};
+
+/// The result of a command that did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Everything is done.
+    Done,
+    /// Everything is done, but a part of a game or of a file was lost.
+    Lossy,
+    /// Everything is done, and a database was found to be damaged.
+    Unsound,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Done => Self::SUCCESS,
+            Status::Lossy => Self::from(3),
+            Status::Unsound => Self::FAILURE,
+        }
+    }
+}
+
+/// Reports what a command did: as an object on standard output, as the last line of the log, or else as text
+/// for people, if there is any.
+///
+/// # Errors
+/// If the object cannot be written. A closed pipe is no error: the exit status still shows the result.
+pub(crate) fn report_done(args: ReportArgs, done: Done, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+    if args.json {
+        let object = serde_json::to_string(&done)?;
+        match writeln!(io::stdout().lock(), "{}", escaped_json(&object)) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            written => {
+                written.context("the run is done, but its summary cannot be written to standard output")?;
+            }
+        }
+    }
+    if args.log.quiet {
+        return Ok(());
+    }
+    if log::is_json() {
+        log::write(Level::Info, "done", "done", Event::Done(done));
+    } else if !args.json {
+        let text = text();
+        if !text.is_empty() {
+            // The work is done; a summary that cannot be written is no failure.
+            let _ = writeln!(io::stderr().lock(), "{text}");
+        }
+    }
+    Ok(())
+}
+
+/// Writes an error and its causes to standard error. Returns the exit status.
+pub(crate) fn report_error(error: &anyhow::Error) -> ExitCode {
+    /// The same command may succeed later.
+    const BUSY: u8 = 4;
+    const WRONG_USAGE: u8 = 2;
+    let status = match error {
+        _ if is_busy(error) => BUSY,
+        _ if error.is::<WrongValue>() => WRONG_USAGE,
+        _ => signal::exit_status().filter(|_| is_stop(error)).unwrap_or(1),
+    };
+    let event = Event::Failed { causes: causes(error), exit_status: status };
+    let mut text = describe(error);
+    if usage::is_database_from_environment() {
+        text += &format!("\n  the variable {} names the database", environment::DATABASE);
+    }
+    log::write(Level::Error, &text, &error_hint::message(error.as_ref()), event);
+    status.into()
+}
+
+/// An error with all its causes, one per line.
+fn describe(error: &anyhow::Error) -> String {
+    let causes = causes(error).into_iter().map(|cause| format!("\n  because: {cause}"));
+    format!("pgndex: error: {}{}", error_hint::message(error.as_ref()), causes.collect::<String>())
+}
+
+/// The causes of an error, without those that only repeat the one above.
+fn causes(error: &anyhow::Error) -> Vec<String> {
+    let mut causes = Vec::new();
+    let mut above = error_hint::message(error.as_ref());
+    for cause in error.chain().skip(1) {
+        let message = error_hint::message(cause);
+        // SQLite's error code, which its message has just described.
+        let is_code = cause.is::<rusqlite::ffi::Error>();
+        if !is_code && !above.contains(&message) {
+            causes.push(bounded(&message).into_owned());
+            above = message;
+        }
+    }
+    causes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_listed_once_each() {
+        let error = Err::<(), _>(io::Error::other("disk on fire"))
+            .context("cannot read: disk on fire")
+            .context("games.db: cannot open")
+            .unwrap_err();
+        insta::assert_snapshot!(describe(&error), @r"
+        pgndex: error: games.db: cannot open
+          because: cannot read: disk on fire
+        ");
+    }
+}
