@@ -16,7 +16,7 @@ pub enum AliasError {
     /// The database cannot be read or written.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// A name has no letters.
+    /// A name is empty, or has no letters or digits.
     #[error("the name is empty")]
     Empty,
     /// A name is given as another spelling of itself.
@@ -208,8 +208,8 @@ impl Aliases {
         Ok(())
     }
 
-    /// Sets the name of a spelling, which must not be the name of other spellings. If `spelling` equals
-    /// `name`, the name is no longer a spelling of another one.
+    /// Makes `spelling`, which must not have spellings of its own, a spelling of `name`. If the two are
+    /// equal, the name is no longer a spelling of another name.
     fn set_name(&mut self, spelling: String, name: &str) {
         if spelling == name {
             self.names.remove(name);
@@ -219,8 +219,8 @@ impl Aliases {
         self.names.insert(spelling, name.to_owned());
     }
 
-    /// Adds a list. Its rows must not contradict each other or, unless the list itself resolves this,
-    /// existing aliases.
+    /// Adds a list. Its rows must not contradict each other. A row may contradict an existing alias only if
+    /// the list also makes the name in that alias a spelling of the new name.
     ///
     /// # Errors
     /// An [`AliasError`] with the index of the row. The aliases are then unchanged.
@@ -337,8 +337,8 @@ fn read_name(text: &str) -> Result<(&str, NameFilter)> {
     Ok((text.strip_prefix('=').unwrap_or(text), filter))
 }
 
-/// The name of the player that a text means: the one with exactly these letters, or otherwise the only one
-/// that matches. With `=` in front the name need not exist yet.
+/// The name that a text means: the name with exactly these letters; otherwise the only name that matches, or
+/// the player to whom all matching names belong. A name after `=` need not exist yet.
 ///
 /// # Errors
 /// [`AliasError::Unknown`], [`AliasError::Ambiguous`], [`AliasError::Empty`]; errors of SQLite.

@@ -1,4 +1,5 @@
-//! A position in words and moves: what a board on a screen needs to know of it, so that it needs no rules of chess.
+//! A position with its legal moves, so that a board on a screen can show it without knowing the rules of
+//! chess.
 
 use serde::Serialize;
 
@@ -106,7 +107,7 @@ fn opening(database: &Database, query: &PositionQuery) -> store::Result<Option<O
     Ok(None)
 }
 
-/// A legal move of a position; nothing if it is none.
+/// A move of a position, with the position after it; `None` if the move is illegal.
 fn described(position: &Position, code: MoveCode) -> Option<DescribedMove> {
     let mut after = position.clone();
     let made = after.make(code).ok()?;

@@ -51,12 +51,12 @@ pub enum AlternativeValues {
     Dates(Option<(String, String)>),
     /// No game has both ratings.
     NoRatings,
-    /// The most frequent values among the first games.
+    /// At most five values: the most frequent ones among the first 100,000 games.
     Values(Vec<String>),
 }
 
 /// If only one filter is given and no game passes it, returns its field in [`GameFilter`] and the values that
-/// games have. `None` for filters where this adds no information.
+/// games have. Otherwise `None`, and also for filters where this adds no information.
 ///
 /// # Errors
 /// Errors of SQLite.

@@ -14,7 +14,8 @@ use crate::store::{
     self, Database, Hit, HitCount, HitOrder, Lines, Listing, Nearest, Scan, Search, Selection,
 };
 
-/// The maximum number of games read in a search for the nearest positions, if the number of hits is limited.
+/// The maximum number of games read in a search for the nearest positions, if the number of hits is limited,
+/// not counting games with the lower bound 0.
 const LOOKED_AT: u32 = 2_500;
 
 const NONE: HitCount = HitCount::Exact { occurrences: 0, games: 0 };
@@ -35,9 +36,10 @@ pub enum FindTarget {
 /// A query for games that reached something.
 ///
 /// Without a position, a game is found at its first position. A position is found each time a game reached
-/// it, and each time in its variations if these are searched. A course is found at the first position that
-/// completes it in each game; one in a variation is used only if the main line has none. The nearest
-/// positions are searched for in main lines, one per game, and come in the order of their distance.
+/// it, and each time in its variations if these are searched. A course is found at its first completion in
+/// each game, at the first position of the last step; variations are used only if the main line does not
+/// complete it. The nearest positions are searched for in main lines, one per game, and come in the order of
+/// their distance.
 #[derive(Clone, Copy, Debug)]
 pub struct FindQuery<'a> {
     /// The database.
@@ -66,14 +68,14 @@ pub struct Shown {
     last: Option<GameId>,
     /// Whether there was another hit after the last one.
     is_more: bool,
-    /// For the nearest positions: games that were not read may have positions nearer than those from this
-    /// distance on.
+    /// For the nearest positions: the smallest distance that a position of an unread game can have. Hits with
+    /// a greater distance may thus not be the nearest. `None` if all games were read.
     pub unseen: Option<u32>,
 }
 
 impl Shown {
-    /// Whether there was another hit after the last one, if it was searched for. For a visited position, all
-    /// hits are counted instead.
+    /// Whether there was another hit after the last one. Always `false` for a position whose hits can all be
+    /// counted: no further hit is then searched for.
     #[must_use]
     pub const fn is_more(&self) -> bool {
         self.is_more
@@ -164,7 +166,8 @@ pub enum NoHits {
         /// Names in the filters that do not occur in the database.
         unknown_names: Vec<SimilarNames>,
     },
-    /// No game that passes the filters has positions that match the description.
+    /// No game that passes the filters has positions that match the description, or the offset skips all of
+    /// them.
     NoneFits {
         /// Names in the filters that do not occur in the database.
         unknown_names: Vec<SimilarNames>,
@@ -211,7 +214,7 @@ impl FindQuery<'_> {
             FindTarget::Position(query) => {
                 let fen = query.position.canonical_fen();
                 let search = self.search(query, &fen)?;
-                // One more hit shows whether there are more. They are not always counted.
+                // If the hits are not all counted, one more hit shows whether there are more.
                 let limit = if is_counted(&search) { self.limit } else { self.one_more() };
                 self.database.visit_hits(&Search { limit, ..search }, see)?;
             }
@@ -245,7 +248,8 @@ impl FindQuery<'_> {
 
     fn search<'s>(&'s self, query: &PositionQuery, fen: &'s str) -> store::Result<Search<'s>> {
         let key = query.position.key();
-        // The data of visited positions helps only if no variation has the position.
+        // The data of visited positions covers main lines only. If variations are to be searched but none has
+        // the position, the main lines alone give the same hits.
         let in_variations = self.lines == Lines::All && self.database.has_in_variations(key)?;
         Ok(Search {
             key,
@@ -343,7 +347,7 @@ impl FindQuery<'_> {
     }
 }
 
-/// How far games follow a line if no game reaches its end; `None` if the line has only one move.
+/// How far games follow a line if no game reaches its end; `None` if the line has fewer than two moves.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -416,7 +420,7 @@ pub struct FoundPosition<'h> {
 }
 
 impl<'h> FoundPosition<'h> {
-    /// Converts a hit in these lines.
+    /// Converts a hit of a search in `lines`.
     ///
     /// # Errors
     /// [`Error::Fen`] if the stored position is invalid.
@@ -459,7 +463,7 @@ pub(super) const fn side(color: Color) -> &'static str {
     }
 }
 
-/// The same as a serializer.
+/// Serializes a side as `w` or `b`, as in FEN.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 pub(super) fn as_letter<S: Serializer>(color: &Color, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(side(*color))

@@ -18,7 +18,8 @@ use crate::store::{
 };
 
 /// Passes the games of some ranges to `visit`, each after it was successfully replayed. Returns the first
-/// requested number that does not exist. Missing numbers within a range are ignored.
+/// requested number that does not exist. Gaps in a range of several numbers are ignored, but not numbers
+/// after the last game.
 ///
 /// # Errors
 /// Errors of SQLite, [`Error::Damaged`], and errors of `visit`.
@@ -130,8 +131,8 @@ fn as_object<S: Serializer>(tags: &[(String, String)], serializer: S) -> Result<
     serializer.collect_map(tags.iter().map(|(name, value)| (name, value)))
 }
 
-/// The positions of a game, computed while they are serialised: all at once, those of the longest games would
-/// need gigabytes.
+/// The positions of a game, computed while they are serialised: kept all at once, the positions of the
+/// longest games would need gigabytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Plies<'a> {
     record: &'a GameRecord,

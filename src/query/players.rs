@@ -25,7 +25,7 @@ pub struct PlayersQuery<'a> {
     pub database: &'a Database,
     /// The name; `None` for all players.
     pub name: Option<&'a NameFilter>,
-    /// Their order.
+    /// The order of the players.
     pub order: PlayerOrder,
     /// The maximum number of players.
     pub limit: Option<u32>,
@@ -70,7 +70,7 @@ pub struct Spelling {
 pub struct ListedPlayers {
     /// The requested players.
     pub players: Vec<ListedPlayer>,
-    /// The total number of players.
+    /// The number of all matching players, regardless of limit and offset.
     pub total: u64,
 }
 
@@ -93,7 +93,6 @@ impl PlayersQuery<'_> {
         let ids: Vec<Vec<NameId>> = groups.iter().map(|group| group.ids.clone()).collect();
         let counts = self.database.player_games(&ids)?;
         let total = groups.len() as u64;
-        // Without names that only removed games had.
         let mut players: Vec<(Group, PlayerGames)> = groups.into_iter().zip(counts).collect();
         match self.order {
             PlayerOrder::Games => {

@@ -16,7 +16,7 @@ pub struct PositionQuery {
     pub changes: Vec<FenChange>,
     /// Assumptions made when moves were not read exactly as written.
     pub notes: Vec<MovesNote>,
-    /// The moves that lead to it, if it was given by moves.
+    /// The moves that lead to the position; empty if it was not given by moves.
     pub line: Vec<LineMove>,
 }
 
@@ -159,7 +159,7 @@ impl PositionQuery {
     /// # Errors
     /// [`PositionError::Fen`], [`PositionError::Variant`].
     pub fn from_fen(fen: &str) -> Result<Self, PositionError> {
-        // The name that engines use.
+        // The UCI protocol's name of the start position.
         if fen.trim().eq_ignore_ascii_case("startpos") {
             return Ok(Self::start());
         }
@@ -198,7 +198,8 @@ impl PositionQuery {
     /// Parses moves in UCI notation, separated by commas or blanks.
     ///
     /// # Errors
-    /// If a move cannot be played. The error says which move, why, and in what position.
+    /// If a move cannot be played (the error says which move, why, and in what position), or if there are no
+    /// moves.
     pub fn from_uci(text: &str) -> Result<Self, PositionError> {
         let query = Self::start().then_uci(text)?;
         if query.line.is_empty() { Err(PositionError::NoMoves) } else { Ok(query) }

@@ -65,7 +65,8 @@ pub enum DamagedGame {
 /// Replays a game. `visit` is called with each position and its row, whose move, if any, is legal.
 ///
 /// # Errors
-/// If a stored position or move is invalid. `visit` is not called with the invalid position.
+/// If a stored position or move is invalid. `visit` is not called with the position at which the error was
+/// found.
 pub fn replay(
     record: &GameRecord,
     mut visit: impl FnMut(&Position, &StoredPosition),

@@ -70,8 +70,8 @@ fn other_field(database: &Database, unknown: &UnknownName) -> store::Result<Opti
     Ok((games > 0).then_some(OtherField { field, games }))
 }
 
-/// The names most similar to an unknown one. The nearest come first; among equally near ones, those with the
-/// same beginning, then those that were added to the database first.
+/// The names most similar to an unknown one. The nearest come first; among equally near ones, those that
+/// match at an earlier word, then those that were added to the database first.
 pub(crate) fn near(database: &Database, unknown: &UnknownName) -> store::Result<Vec<String>> {
     let wanted = Wanted::new(unknown.filter.text(), unknown.named);
     let mut nearest: Vec<((usize, usize), String)> = Vec::new();
@@ -127,7 +127,8 @@ impl Wanted {
 }
 
 /// The number of letters in which words differ. An initial matches any word that begins with it, and the last
-/// wanted word matches as a prefix. `None` if more than a third differ.
+/// wanted word matches as a prefix. `None` if more than a third differ, if a word is much shorter or longer,
+/// or if there are only initials.
 fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
     let (mut wrong, mut letters) = (0, 0);
     for (index, (word, wanted)) in words.iter().zip(wanted).enumerate() {
@@ -152,7 +153,7 @@ fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
             _ => return None,
         };
     }
-    // Initials alone are similar to too many names, as are two letters.
+    // Initials alone would be similar to too many names. Two letters must match exactly for the same reason.
     (letters > 0 && wrong <= letters / 3).then_some(wrong)
 }
 

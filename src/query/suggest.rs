@@ -145,7 +145,8 @@ struct Unit {
 
 /// Groups names that probably belong to one player. Names with the same FIDE number are grouped. Other names
 /// are grouped if they match each other and none of them matches the name of yet another person. The name of
-/// a group is the one with the most games. Names with existing aliases get no further suggestions.
+/// a group is the one with the most games. Names in existing aliases are not suggested as spellings of other
+/// names, but other names can be suggested for them.
 ///
 /// # Errors
 /// Errors of SQLite.

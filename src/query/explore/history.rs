@@ -60,7 +60,8 @@ pub struct HistoryMonth {
 }
 
 impl ExploreQuery<'_> {
-    /// The games by month, the first month first. Games with an unknown month are left out.
+    /// The games by month, the first month first. Games with an unknown month or without a result are left
+    /// out.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -80,9 +81,9 @@ impl ExploreQuery<'_> {
         Ok(months.into_iter().map(listed).collect())
     }
 
-    /// The games by year, the first year first, unknown years last. Years without games that reached the
-    /// position are included if they lie in between and have other games. Counts at most `most_moves` of the
-    /// most frequent moves.
+    /// The games with a result by year, the first year first, unknown years last. Years without games that
+    /// reached the position are included if they lie between such years and have other games. Counts the
+    /// `most_moves` most frequent moves.
     ///
     /// # Errors
     /// Errors of SQLite.

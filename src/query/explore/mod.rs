@@ -38,7 +38,7 @@ pub struct ExploreQuery<'a> {
     pub lists: ListLengths,
     /// The maximum number of moves; `None`: all.
     pub limit: Option<u32>,
-    /// Whether to count games that came by another order of moves.
+    /// Whether to count the games that reached the position in another order of moves.
     pub counts_transposed: bool,
     /// Names of openings to use instead of those in the database.
     pub openings: Option<&'a OpeningBook>,
@@ -61,7 +61,8 @@ pub struct PositionStatistics {
     /// Ratings of the requested side. Missing unless a side was requested.
     #[serde(flatten)]
     pub score: Option<SideScore>,
-    /// Number of games without a result that reached the position. Other numbers do not include them.
+    /// Number of games without a result that reached the position. The numbers of results do not include
+    /// them.
     pub unfinished: u64,
     /// Number of games with a result that reached the position in another move order than the given one: they
     /// did not have all positions on the way. Missing if fewer than two moves were given, or if the number is
@@ -98,7 +99,7 @@ pub struct ExploreAnswer {
     /// are listed if they lie in between and have other games. Missing unless requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<HistoryYear>>,
-    /// The same for the games to compare with. Missing unless requested.
+    /// The moves played from the position in the games to compare with. Missing unless requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub versus: Option<PositionStatistics>,
 }
@@ -253,7 +254,8 @@ impl ExploreQuery<'_> {
         let position = &self.query.position;
         let (key, fen) = (position.key(), position.canonical_fen());
         let snapshot = self.database.snapshot()?;
-        // If only one move leads to it, there is no other order.
+        // The positions on the way. If fewer than two moves were given, there are none, and no other order
+        // either.
         let before = self.query.line.split_last().map_or(&[][..], |(_, before)| before);
         let before = if self.counts_transposed { before } else { &[] };
         let before: Vec<Position> = before.iter().map(|played| played.position.clone()).collect();
@@ -345,7 +347,7 @@ impl ExploreQuery<'_> {
         })
     }
 
-    /// The name of a position from the given list, or otherwise from the list in the database.
+    /// The name of a position, from the given list of openings or, if none is given, from the database.
     fn name(&self, position: &Position) -> store::Result<Option<Opening>> {
         match self.openings {
             Some(book) => Ok(book.get(position).cloned()),

@@ -29,7 +29,8 @@ pub struct MoveTree {
     /// Ratings of the requested side. Missing unless a side was requested.
     #[serde(flatten)]
     pub score: Option<SideScore>,
-    /// Number of games without a result that reached the position. Other numbers do not include them.
+    /// Number of games without a result that reached the position. The numbers of results do not include
+    /// them.
     pub unfinished: u64,
     /// Number of games with a result that ended in the position.
     #[serde(skip)]
@@ -76,7 +77,7 @@ impl TreeMove {
         line
     }
 
-    /// Its number as written in front of it: `3.`, or `3...` for Black's.
+    /// The number as written before the move: `3.`, or `3...` for a move of Black.
     #[must_use]
     pub fn number(&self) -> String {
         number_before(self.move_number, self.side)
@@ -93,9 +94,9 @@ impl MoveTree {
 
 impl ExploreQuery<'_> {
     /// Counts the moves played from the position, `depth` half-moves deep. A move is included if at least
-    /// `least_share` percent of the games with the first position played it, and at least one game. If there
-    /// are more moves than a tree can have, the most frequent ones are kept. Lists of games and variations
-    /// are not included.
+    /// `least_share` percent of the games with the first position played it, and at least one game; only
+    /// games with a result count. If there are more moves than a tree can have, the most frequent ones are
+    /// kept. Lists of games and variations are not included.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -142,12 +143,12 @@ struct Node {
 /// A move from a position.
 struct Edge {
     played: MoveStatistics,
-    /// The node it leads to, if it is in the tree.
+    /// The node that the move leads to; `None` if the move is not in the tree.
     to: Option<usize>,
 }
 
-/// A candidate move: games, half-moves up to it, node, index of the move. The greatest one is next: the most
-/// frequent, then the one with the shortest path.
+/// A candidate move: games, half-moves before it, node, index of the move. The greatest entry is next: the
+/// most frequent move or, among equally frequent ones, the move with the shortest path.
 type Open = (u64, Reverse<u32>, Reverse<usize>, Reverse<usize>);
 
 /// The tree under construction. The most frequent moves are added first, so that the least important ones are
@@ -210,7 +211,8 @@ impl TreeBuilder {
         let node = &self.nodes[index];
         let depth = node.depth + 1;
         let played = node.moves.as_ref().and_then(|moves| moves.get(at));
-        // Somebody changed the row of a move that is not possible in this position.
+        // A stored move that is impossible in this position: the database is damaged. `verify` reports it;
+        // skip it here.
         let Some(after) = played.and_then(|edge| after(&node.position, &edge.played)) else { return true };
         let new = self.nodes.len();
         let to = *self.known.entry(after.canonical_fen()).or_insert(new);
@@ -228,7 +230,8 @@ impl TreeBuilder {
     /// The moves of the tree. Positions are visited breadth-first, so that each is listed at its shortest
     /// path.
     fn in_order(mut self) -> Vec<TreeMove> {
-        // A position that was found on a longer path has another move number.
+        // Moves are numbered by their depth: a position can have the move number of a longer path, on which
+        // it was found first.
         let first = &self.nodes[0].position;
         let first = 2 * first.fullmove_number() + u32::from(first.side() == Color::Black);
         let mut lines: Vec<Option<String>> = vec![None; self.nodes.len()];

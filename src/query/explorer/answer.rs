@@ -114,7 +114,7 @@ pub struct ExplorerPlayer {
 }
 
 impl ExplorerAnswer {
-    /// Converts the counts of a position into the form that these clients read.
+    /// Converts the counts of a position into the form that explorer clients read.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -15,7 +15,8 @@ pub fn game_code(game: GameId, marks: &GameMarks) -> String {
     }
 }
 
-/// The game with an id as returned by [`game_code`]. A game's number is accepted too.
+/// The game with an id as returned by [`game_code`]. A game's number of fewer than eight digits is accepted
+/// too.
 ///
 /// # Errors
 /// Errors of SQLite.

@@ -41,10 +41,11 @@ impl Sample {
     /// of them are read.
     pub const MOST_AT_A_TIME: usize = 1 << 18;
 
-    /// The approximate minimum number of draws in a part. The draws of one part are in memory together.
+    /// The approximate maximum number of draws in a part, as long as 256 parts are enough. The draws of one
+    /// part are in memory together.
     const FEW: u64 = 1 << 20;
-    /// The maximum number of parts into which all draws are divided for sorting. Each part takes one pass
-    /// over the games.
+    /// The approximate maximum number of parts into which all draws are divided for sorting. Each part takes
+    /// one pass over the games.
     const PARTS: u64 = 256;
 
     /// Passes draws in order to `visit`, some at a time, so that games can be read in another order. `visit`
@@ -104,7 +105,7 @@ impl Sample {
         let mut draws = draws.peekable();
         if let Some(&Draw { game, .. }) = draws.peek() {
             let of_game = self.of_game(game);
-            // The rank of a position among those of its game.
+            // A pseudo-random number that decides the order of the positions of a game.
             let rank = |Ply(ply): Ply| mixed(!of_game.wrapping_add(u64::from(ply)));
             wanted.sort_by_cached_key(|&ply| (rank(ply), ply));
         }

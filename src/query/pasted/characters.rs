@@ -2,8 +2,8 @@
 
 use crate::board::PieceKind;
 
-/// All dashes except the hyphen are replaced by this dash, so that `--`, a null move, differs from a drawn
-/// line.
+/// All dashes except the hyphen are replaced by this dash, so that two hyphens, a null move, differ from a
+/// separator line of dashes.
 pub(super) const DASH: char = '–';
 
 /// Removes invisible characters, and replaces blanks, line ends, dashes and capture signs by one form each.
@@ -54,7 +54,8 @@ pub(super) const fn figurine(letter: char) -> Option<PieceKind> {
     })
 }
 
-/// Whether a text contains a square or castling, so that its words can be moves. `d12` is a search depth.
+/// Whether a text contains a square or castling, so that its words can be moves. `d12` is a search depth, not
+/// a square.
 pub(super) fn has_moves(text: &str) -> bool {
     let letters: Vec<char> = text.chars().collect();
     let is_square = |at: usize| {

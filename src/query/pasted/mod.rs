@@ -1,8 +1,8 @@
 //! Parses pasted positions: FENs, and moves in the letters and signs of many books and programs.
 //!
 //! Moves are parsed in three steps: `scan` splits the text into words, `reading` plays the words with the
-//! piece letters of one [language](language), and `moves` chooses the language. PGN files are not parsed
-//! here: they are written by programs, and there are many of them.
+//! piece letters of one [language](language), and `moves` chooses the language. PGN files are parsed by
+//! [`pgn`](crate::pgn) instead: programs write them, so they need less tolerance and more speed.
 
 mod characters;
 mod fen;

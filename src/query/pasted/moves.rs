@@ -106,7 +106,7 @@ struct Why {
     refusal: WordRefusal,
     /// The language of the letters, if it is not English.
     language: Option<&'static str>,
-    /// The number in front of the move, and the actual move number.
+    /// The number in front of the move, and the actual move number, if they differ.
     number: Option<(u32, u32)>,
 }
 
@@ -127,7 +127,8 @@ fn other_number(number: &Option<(u32, u32)>) -> String {
 /// Plays the moves of a text.
 ///
 /// # Errors
-/// If the text contains anything other than the moves of one line, or if a move is illegal or ambiguous.
+/// If the text does not consist of the moves of one line and, possibly, comments and tag pairs; if a tag pair
+/// has an invalid FEN or an unsupported variant; or if a move is illegal, ambiguous or wrongly numbered.
 pub(in crate::query) fn read_moves(text: &str) -> Result<PositionQuery, PositionError> {
     if let Some(name) = other_variant(text) {
         return Err(PositionError::Variant { name });

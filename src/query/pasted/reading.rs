@@ -200,7 +200,7 @@ const fn is_pawn_capture(word: &str) -> bool {
     )
 }
 
-/// Castling written with zeros, or with letters of any case and alphabet.
+/// Castling written with zeros or the letter O: Latin, Cyrillic or Greek, in any case.
 fn castling(word: &str) -> Option<&'static str> {
     let parts = word.chars().filter(|&letter| letter != '-').count();
     let is_castling =

@@ -123,7 +123,8 @@ impl<'t> Scanner<'t> {
         self.at += length(self.rest(), is_passed);
     }
 
-    /// Skips lines without moves, and list markers. Returns an error if another game begins.
+    /// Skips lines that begin with `%`, separator lines such as `-----`, and list markers. Returns an error
+    /// if another game begins.
     fn line_start(&mut self) -> Result<(), Stop> {
         let line = self.rest().split('\n').next().unwrap_or_default();
         let is_rule = |letter: char| "-=_*~|:+# ".contains(letter) || letter == DASH;

@@ -56,8 +56,8 @@ impl<'g> TreeBuilder<'g> {
         self.games.push((moves.into(), game));
     }
 
-    /// The moves of at least `fewest` games, as a tree. If there are too many, only those of most games. Also
-    /// returns whether moves were left out.
+    /// The moves of at least `fewest` games, as a tree. If there are more than [`MOST_MOVES`], only the most
+    /// frequent. Also returns whether moves were left out.
     pub(super) fn tree(mut self, fewest: u64) -> (Vec<LineNode>, bool) {
         sort_by(&mut self.games, |(one, _), (other, _)| {
             one.iter().map(|code| code.bits()).cmp(other.iter().map(|code| code.bits()))
@@ -123,7 +123,8 @@ impl<'g> TreeBuilder<'g> {
         let told = |index: usize| {
             let node = &taken[index];
             let mut after = position.clone();
-            // Somebody changed the row of a move that is not possible in this position.
+            // A stored move that is impossible in this position: the database is damaged. `verify` reports
+            // it; skip it here.
             after.make(node.code).ok()?;
             let mut record = Record::default();
             self.games[node.games.clone()].iter().for_each(|(_, game)| record.count(game));

@@ -164,7 +164,7 @@ impl Record {
         performance(&self.rated)
     }
 
-    /// From how many games the performance is told.
+    /// The number of games from which the performance rating is computed.
     #[must_use]
     pub fn performance_games(&self) -> u64 {
         self.rated.games.into()
@@ -307,7 +307,7 @@ pub struct PlayerGame {
     pub opening: Option<String>,
 }
 
-/// As `find` takes it.
+/// Serializes a kind of ending by the name that `find` accepts.
 fn as_name<S: Serializer>(kind: &Ending, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(kind.as_str())
 }
@@ -425,8 +425,8 @@ impl PlayerQuery<'_> {
         Ok(endings)
     }
 
-    /// The records with the most games, then by name, and the number of all records. Unknown values come
-    /// last.
+    /// At most `limit` records, most games first, then by name, and the number of all records with a known
+    /// value. The record of unknown values comes last.
     fn most<T: Ord>(&self, mut records: Vec<(Option<T>, Record)>) -> (Vec<(Option<T>, Record)>, u64) {
         sort_by(&mut records, |(one, record), (other, more)| {
             let order = (one.is_none(), Reverse(record.games)).cmp(&(other.is_none(), Reverse(more.games)));

@@ -9,8 +9,8 @@ use crate::pgn::{
 use crate::query::position::number_before;
 use crate::query::text::cut;
 
-/// The maximum number of moves in a repertoire. A repertoire has some thousands of moves; a text with more
-/// than this is a collection of games.
+/// The maximum number of moves and start positions in a repertoire. A repertoire has some thousands of moves;
+/// a text with more than this is a collection of games.
 const MOST_MOVES: usize = 200_000;
 /// The maximum nesting depth of variations.
 const MOST_DEPTH: usize = 1000;
@@ -19,7 +19,7 @@ const MOST_PROBLEMS: usize = 1000;
 /// The maximum number of characters of a word that a message quotes.
 const QUOTED: usize = 40;
 
-/// A part of a text that could not be parsed. The rest of its line is ignored.
+/// A part of a text that could not be parsed. The message says what is ignored because of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BookProblem {
     /// The line of the text, from 1.

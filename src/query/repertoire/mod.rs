@@ -31,7 +31,7 @@ pub struct RepertoireQuery<'a> {
     pub least_games: u64,
     /// ... and at least this percentage of the games that reached the position.
     pub least_share: u64,
-    /// The maximum length of each of these lists.
+    /// The maximum length of each list of moves outside the repertoire.
     pub limit: usize,
     /// How many games to list, latest first.
     pub games: usize,
@@ -244,8 +244,8 @@ impl RepertoireQuery<'_> {
         Ok(repertoires)
     }
 
-    /// The side that has fewer alternatives in the repertoire; if equal, the side that plays the last move of
-    /// more lines.
+    /// The side for which fewer positions of the repertoire have several moves; if equal, the side that plays
+    /// the last move of more lines.
     fn side_of(&self, places: &RepertoirePositions) -> Option<Color> {
         let choices = |side: Color| {
             let places = places.places.iter().filter(|place| place.moves.len() > 1);
@@ -305,9 +305,9 @@ impl RepertoireQuery<'_> {
         side: Color,
         reached: &mut ReachedGames<'_>,
     ) -> Result<Latest, RepertoireError> {
-        // One more shows whether there are more.
+        // One game more than is listed shows whether there are more.
         let mut latest = Latest::new(self.games.saturating_add(1));
-        // A game counts at the last place it reached, so the deepest places come first.
+        // A game is listed with the deepest place that it reached, so the deepest places come first.
         let mut order: Vec<usize> = (0..places.places.len()).collect();
         sort_by_key(&mut order, |&index| Reverse(self.book.nodes[places.places[index].node].ply));
         for index in order {

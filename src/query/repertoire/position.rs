@@ -132,7 +132,7 @@ impl Latest {
         Self { most, order: BinaryHeap::new(), games: HashMap::new() }
     }
 
-    /// Whether a game is late enough to be listed.
+    /// Whether a game is not yet recorded, and late enough to be listed.
     pub(super) fn is_wanted(&self, day: u32, game: GameId) -> bool {
         let is_late = || self.order.peek().is_none_or(|Reverse(first)| (day, game) > *first);
         (self.order.len() < self.most || is_late()) && !self.games.contains_key(&game)

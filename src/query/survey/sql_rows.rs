@@ -14,7 +14,8 @@ const EXACT: u64 = 1 << 53;
 pub struct SqlLimits {
     /// The maximum number of rows.
     pub rows: usize,
-    /// The approximate maximum size of their texts, in bytes.
+    /// The approximate maximum size of the rows, in bytes: each value counts 8, and each text its length in
+    /// addition.
     pub bytes: usize,
 }
 
