@@ -191,10 +191,10 @@ mod help {
                   Fail on any error or warning, and leave the database unchanged
 
               --problems <FILE>
-                  Write all problems to a file as JSON, one object per line
+                  Write all problems to this file as JSON, one object per line
 
               --rejects <FILE>
-                  Write the original text of games with an error to a file
+                  Write to this file the original text of each game that has an error
 
               --on-problem <WHAT>
                   What to do with a game that has an error
@@ -228,7 +228,7 @@ mod help {
                   `explore` can show them immediately. [default: 64, or the database's setting]
 
               --annotations <WHICH>
-                  Annotations of moves to store.
+                  Which annotations to store.
                   
                   [default: all, or the database's setting]
 
@@ -285,9 +285,9 @@ mod help {
               --json
                   Print one JSON object at the end, instead of the summary
 
-        Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes and unpacked in memory. Only
-        text of tens of MiB without the beginning of a game goes to a temporary file. In a zip archive all
-        .pgn files are read. UTF-16 is read too.
+        Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes and unpacked in memory. A
+        temporary file is used only if tens of MiB of text contain no beginning of a game. In a zip archive
+        all .pgn files are read. UTF-16 is read too.
 
         If a game or a file cannot be read, the run reports it and continues. All problems are in the table
         `problem`. If part of a game could not be read, or a file has text but no game, the exit status is
@@ -554,7 +554,7 @@ mod help {
 
         What is stored:
               --duplicates <RULE>    What to do with repeated games [possible values: keep, skip, moves]
-              --annotations <WHICH>  Annotations of moves to store [possible values: all, numbers, none]
+              --annotations <WHICH>  Which annotations to store [possible values: all, numbers, none]
               --openings <FILE>      Names of openings: a file, or a directory of files
               --encoding <LABEL>     Encoding of the files, such as windows-1251
 

@@ -116,7 +116,7 @@ fn help() {
           --move <MOVE>          The move played from the position, such as "Qxh7#"
           --for <PLIES>          At least this many consecutive positions must match
           --ply <PLIES>          Only positions at these plies: 20, 20-40, -40 or 60-
-          --then                 Put between two descriptions; the second must match later in the game
+          --then                 Put this between two descriptions to match them one after the other
 
     Which games:
           --white <NAME>      White's name, or the beginning of one of its words

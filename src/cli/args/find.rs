@@ -19,8 +19,8 @@ reached the position. Without a position, each game that passes the filters has 
 All conditions of a description must hold in the same position. A game has one row, with its first matching position. With --for, this is \
 the first of the consecutive positions. With --then, it is the position that matches the last description.
 
-With --variations, each row shows the variation's number in the game's text; 0 is the game itself. --sort rating and --sort date put \
-unfinished games (result *) after all others.
+With --variations, the column `line` shows which variation it is, counted through the game's text; 0 is the game itself. --sort rating and \
+--sort date put unfinished games (result *) after all others.
 
 Examples:
   pgndex find games.db --moves \"1. d4 f5\" --elo-min 2600 --since 2010 --sort rating

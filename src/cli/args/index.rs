@@ -18,8 +18,8 @@ use std::sync::Arc;
     override_usage = "pgndex index [OPTIONS] <DB> <PGN>...\n       pgndex index [OPTIONS] --reread <DB>\n       pgndex index [OPTIONS] --parquet <DIR> <PGN>...\n       pgndex index [OPTIONS] --dry-run <PGN>..."
 )]
 #[command(after_long_help = "\
-Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes and unpacked in memory. Only text of tens of \
-MiB without the beginning of a game goes to a temporary file. In a zip archive all .pgn files are read. UTF-16 is read too.
+Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes and unpacked in memory. A temporary file is used \
+only if tens of MiB of text contain no beginning of a game. In a zip archive all .pgn files are read. UTF-16 is read too.
 
 If a game or a file cannot be read, the run reports it and continues. All problems are in the table `problem`. If part of a game could \
 not be read, or a file has text but no game, the exit status is 3.
@@ -62,10 +62,10 @@ pub(crate) struct IndexArgs {
     /// Read and replay the games, but write no database
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Write all problems to a file as JSON, one object per line
+    /// Write all problems to this file as JSON, one object per line
     #[arg(help_heading = WRONG, long, value_name = "FILE")]
     pub(crate) problems: Option<PathBuf>,
-    /// Write the original text of games with an error to a file
+    /// Write to this file the original text of each game that has an error
     #[arg(help_heading = WRONG, long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
     /// What to do with a game that has an error
@@ -99,7 +99,7 @@ pub(crate) struct DatabaseSettingsArgs {
     #[arg(help_heading = STORED, long, value_name = "GAMES", value_parser = within(1..=u32::MAX))]
     #[arg(hide_short_help = true)]
     continuation_threshold: Option<u32>,
-    /// Annotations of moves to store.
+    /// Which annotations to store.
     ///
     /// [default: all, or the database's setting]
     #[arg(help_heading = STORED, long, value_name = "WHICH", value_enum)]

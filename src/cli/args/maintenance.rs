@@ -53,8 +53,8 @@ impl WorkArgs {
 
 /// Notes and examples of `pgndex optimize`.
 pub(super) const OPTIMIZE: &str = "\
-Each run stores its games as a separate part, so that adding games to a large database is not slower. pgndex also merges these parts from \
-time to time. Answers are the same before and after; look-ups are a little quicker afterwards.
+Each run stores its games as a separate part, so that adding games takes no longer in a large database than in a small one. pgndex also \
+merges these parts from time to time. Answers are the same before and after; look-ups are a little quicker afterwards.
 
 The work is one transaction: after a crash, either all of it is done or nothing. If more than a tenth of the file is then free, the file \
 is rewritten without its free pages. This temporarily needs as much space again.
@@ -66,8 +66,8 @@ Examples:
 /// Notes and examples of `pgndex repair`.
 pub(super) const REPAIR: &str = "\
 The command recomputes all data that is derived from the games and positions: which games have a position, the counts for `explore`, \
-totals. It removes rows that refer to missing games, sources or names, and names that no game has. A file without games can be indexed \
-again. Games, their moves and their annotations stay unchanged.
+totals. It removes rows that refer to missing games, sources or names, and names that no game has. A PGN file can be indexed \
+again if all its games are missing although `remove` did not remove them. Games, their moves and their annotations stay unchanged.
 
 The command works on a copy, which replaces the database at the end. This temporarily needs as much space again. After a crash the \
 database is unchanged. A file that the disk damaged cannot be repaired: index its games again.
@@ -123,7 +123,8 @@ pub(crate) struct RemoveArgs {
     pub(crate) dry_run: bool,
     /// Rewrite the file afterwards without its free pages.
     ///
-    /// This temporarily needs as much space again. Without filters the command does nothing else.
+    /// This temporarily needs as much space again. Without filters, `remove --shrink` only rewrites the file and removes no
+    /// games.
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) shrink: bool,
     #[command(flatten)]
@@ -160,7 +161,7 @@ pub(crate) struct BackupArgs {
 #[command(after_long_help = "\
 Pages, links between tables, counts and totals are checked in full. Three samples of equal size are checked more closely. Games are \
 replayed and compared with their PGN files, the counts for `explore` are computed again, and duplicates are compared with the games \
-that they repeat. A PGN file that has changed or is missing gets a note and is not damage.
+that they repeat. A PGN file that has changed or is missing causes a note; it does not count as damage.
 
 For Parquet files, every byte is checked against the manifest, position_game is compared with game_position, and games are replayed.
 

@@ -149,7 +149,8 @@ struct Options {
     played: Vec<String>,
     /// At least this many consecutive positions must match.
     ///
-    /// Positions that occur only in the middle of an exchange are ignored.
+    /// The count starts again after a position that does not match. This leaves out games that have such a position only
+    /// for a moment, such as in the middle of an exchange.
     #[arg(long = "for", value_name = "PLIES", value_parser = within(1..=u32::MAX), help_heading = DESCRIPTION)]
     lasting: Vec<u32>,
     /// Only positions at these plies: 20, 20-40, -40 or 60-.
@@ -157,9 +158,9 @@ struct Options {
     /// In `export` this works without a description too.
     #[arg(long = "ply", value_name = "PLIES", value_parser = read_plies, allow_hyphen_values = true, help_heading = DESCRIPTION)]
     plies: Vec<PlyRange>,
-    /// Put between two descriptions; the second must match later in the game.
+    /// Put this between two descriptions to match them one after the other.
     ///
-    /// A position must match the first description, and a later position of the game the second.
+    /// A position must match the first description, and a later position of the same game must match the second.
     #[arg(long, num_args = 0, default_missing_value = "true", help_heading = DESCRIPTION)]
     then: Vec<bool>,
     /// Also match with the colours reversed
