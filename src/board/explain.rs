@@ -72,7 +72,7 @@ pub enum MoveRefusal {
         /// The target.
         to: Square,
     },
-    /// The castling right is missing, because the king or the rook has moved.
+    /// The castling right is missing: the king or the rook has moved, or the FEN does not give the right.
     NoCastlingRight {
         /// The side.
         side: Color,

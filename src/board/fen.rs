@@ -86,7 +86,7 @@ pub enum FenChange {
     CastlingAssumed,
     /// The en-passant square was dropped: no en-passant capture is legal.
     EnPassantDropped,
-    /// Counters were missing: 0 and 1 are assumed.
+    /// A counter was missing: 0 is assumed for the half-move clock, 1 for the full-move number.
     CountersAssumed,
 }
 
@@ -167,7 +167,7 @@ impl Setup {
         })
     }
 
-    /// The same pieces with another side to move and no castling rights.
+    /// The same pieces with this side to move, without castling rights and en-passant square.
     pub(super) fn with_side(self, side: Color) -> Self {
         Self { side, castling: Castling::default(), en_passant: None, ..self }
     }
@@ -236,8 +236,8 @@ impl Setup {
         }
     }
 
-    /// The side with more than sixteen pieces, if there is one, and their number. No game leads to such a
-    /// position, but it can be played.
+    /// The side with more than sixteen pieces (if both have more, the side with the most), and the number of
+    /// its pieces. No game leads to such a position, but it can be played.
     #[must_use]
     pub fn crowded(&self) -> Option<(Color, usize)> {
         let count = |color| (color, self.pieces().filter(|(_, piece)| piece.color() == color).count());

@@ -7,8 +7,8 @@ use super::{Color, MoveCode, Piece, PieceKind, Position, Special, Square, Square
 const PROMOTIONS: [PieceKind; 4] = [PieceKind::Knight, PieceKind::Bishop, PieceKind::Rook, PieceKind::Queen];
 
 impl Position {
-    /// Stores the pseudo-legal moves of the side to move in `moves`, which is cleared first, ordered by FROM,
-    /// then TO. Castling comes last and, unlike the rest, is checked completely.
+    /// Stores the pseudo-legal moves of the side to move in `moves`, which is cleared first, ordered by
+    /// origin, then by target. Castling comes last and, unlike the rest, is checked completely.
     pub fn pseudo_legal_moves(&self, moves: &mut Vec<MoveCode>) {
         moves.clear();
         let own = self.pieces_of(self.side());

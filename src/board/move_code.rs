@@ -115,8 +115,8 @@ impl MoveCode {
         Self((special as u32) << 24 | (from as u32) << 16 | (to as u32) << 8 | (piece << 4 | captured) as u32)
     }
 
-    /// The code with these 32 bits, if they can be a move: squares on the board, a moving piece, bits 30 and
-    /// 31 zero.
+    /// The code with these 32 bits, if they can be a move: 0 for the null move; otherwise squares on the
+    /// board, valid piece codes, SPECIAL bits other than 0, and bits 30 and 31 zero.
     #[must_use]
     pub const fn from_bits(bits: u32) -> Option<Self> {
         let code = Self(bits);

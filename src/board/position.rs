@@ -47,7 +47,8 @@ pub struct Position {
     /// For each square (by ordinal), the castling rights that remain after a piece leaves it or is captured
     /// on it.
     kept_rights: [u8; 64],
-    /// Whether all castling rights have the king on the e-file and the rook in the corner.
+    /// Whether all castling rights, when the position was set up, had the king on the e-file and the rook in
+    /// the corner.
     standard_castling: bool,
     en_passant: Option<Square>,
     in_check: bool,
@@ -72,7 +73,7 @@ impl Eq for Position {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IllegalMove {
-    /// The code does not match the pieces on the board.
+    /// The code is not a move that the pieces on the board can make.
     #[error("the move does not fit the position")]
     Unfitting,
     /// The move captures a king.
@@ -186,7 +187,8 @@ impl Position {
         self.castling.has(Castling::right(color, short)).then(|| self.rooks[Castling::index(color, short)])
     }
 
-    /// Whether all castling rights are those of standard chess: king on the e-file, rook in the corner.
+    /// Whether all castling rights, when the position was set up, were those of standard chess: king on the
+    /// e-file, rook in the corner.
     #[must_use]
     pub const fn has_standard_castling(&self) -> bool {
         self.standard_castling
@@ -243,8 +245,8 @@ impl Position {
     /// Plays a move, and returns its code with the correct check bit.
     ///
     /// # Errors
-    /// If the code does not match the board, captures a king or leaves the mover's king in check. The
-    /// position is then unchanged.
+    /// If the code is not a move that the pieces on the board can make, captures a king or leaves the mover's
+    /// king in check. The position is then unchanged.
     pub fn make(&mut self, code: MoveCode) -> Result<MoveCode, IllegalMove> {
         if code.is_null() {
             return if self.in_check { Err(IllegalMove::LeavesKingInCheck) } else { Ok(self.play(code)) };

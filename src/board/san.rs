@@ -11,7 +11,7 @@ pub enum SanError {
     /// The text does not have the form of a move.
     #[error("not readable as a move")]
     Unreadable,
-    /// No piece of this kind can reach the target, or its king would be in check.
+    /// The text has the form of a move, but no legal move matches.
     #[error("illegal move")]
     Illegal,
     /// Several legal moves match.
@@ -41,8 +41,8 @@ pub(super) enum San {
 const ANYWHERE: SquareSet = SquareSet(u64::MAX);
 
 impl San {
-    /// Parses SAN, lax forms of it, long algebraic notation and UCI. Anything after a move (`+ # ! ?`, `+-`,
-    /// `=`) is ignored.
+    /// Parses SAN, lax forms of it, long algebraic notation and UCI. Signs after a move (`+ # ! ?`, `+-`,
+    /// `=`) are ignored.
     pub(super) fn parse(token: &[u8]) -> Result<Self, SanError> {
         let token = trim_suffix(token);
         match token {
@@ -173,7 +173,7 @@ impl Position {
     /// The code's check bit is not set; [`make`](Self::make) sets it.
     ///
     /// # Errors
-    /// If the text cannot be parsed, matches no legal move, or matches several.
+    /// If the text cannot be parsed, lacks a promotion piece, matches no legal move, or matches several.
     pub fn resolve(&self, token: &[u8]) -> Result<MoveCode, SanError> {
         let san = match San::parse(token) {
             Ok(san) => san,

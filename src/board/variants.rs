@@ -14,7 +14,8 @@ impl Position {
         for side in [Color::White, Color::Black] {
             let setup = setup.clone().with_side(side);
             let Ok(plain) = Self::new(&setup) else { continue };
-            // Castling rights and the en-passant square are independent, so not all pairs need to be tried.
+            // Whether an en-passant capture is legal does not depend on castling rights, so each square is
+            // tested once.
             let make = |setup: &Setup, square| Self::new(&setup.clone().with_en_passant(square)).ok();
             let can_pass = |&square: &Square| {
                 make(&setup, Some(square)).is_some_and(|other| other.en_passant().is_some())

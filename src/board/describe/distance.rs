@@ -14,7 +14,7 @@ const SURPLUS: u32 = 3;
 /// - 2 for each pawn and 1 for each other piece, of either position, that is not on the same square in the
 ///   other;
 /// - 3 for each piece that one position has in excess of the other's pieces of the same kind and colour;
-/// - 1 if the other side is to move;
+/// - 1 if the sides to move differ;
 /// - 100 if the two positions do not have their pawns on the same squares, or their material differs.
 ///
 /// Castling rights, en-passant squares and counters are ignored.
@@ -77,7 +77,7 @@ fn place(square: Square) -> usize {
 
 impl PositionDistance {
     /// The distance added if pawns or material differ. It exceeds any distance between positions with equal
-    /// pawns and material.
+    /// pawns and material, if no side has more than 16 pieces.
     pub(crate) const OTHER: u32 = 100;
 
     /// Prepares to compute distances from this position.
@@ -153,10 +153,10 @@ impl PositionDistance {
     }
 
     /// Two lower bounds of the distance to positions with this material, without [`OTHER`](Self::OTHER). The
-    /// first bound holds for every such position. The second holds for one such position after adding twice
-    /// the weight of this position's pieces that are not on the same squares in that one. Such a piece counts
-    /// twice because the other position has it on a different square; the second bound corrects this for
-    /// pieces that the other position does not have.
+    /// first bound holds for every such position. The second is the base of a bound for one particular
+    /// position: add to it twice the weight of each piece of this position that is not on its square in that
+    /// position. Such a piece counts twice because the other position has it on a different square; the
+    /// second bound corrects this for pieces that the other position does not have.
     pub(crate) fn bounds(&self, material: Material) -> [u32; 2] {
         let (mut apart, mut beside) = (0, 0);
         for piece in all_pieces() {

@@ -19,7 +19,7 @@ const ORDER: [PieceKind; 6] = [
 const BITS: u32 = 5;
 const MAX: u64 = 15;
 /// The largest count if the guard bit is part of it, as in set-ups with more pieces than a game can have.
-/// Signatures do not match all such set-ups.
+/// For such set-ups, the answers of signatures are not reliable.
 const WITH_GUARD: u64 = 31;
 /// The guard bits of all counts.
 const GUARDS: u64 = {

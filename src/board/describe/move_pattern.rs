@@ -47,7 +47,7 @@ enum Shape {
         to: SquareSet,
         captures: bool,
         captured: Option<PieceKind>,
-        /// The pieces to which a pawn may promote; `None`: no condition.
+        /// The pieces, to one of which the pawn must promote; `None`: no condition.
         promotions: Option<Kinds>,
     },
 }
@@ -77,7 +77,7 @@ pub struct MoveConditions {
     pub captures: bool,
     /// The captured piece.
     pub captured: Option<PieceKind>,
-    /// The pieces to which a pawn may promote.
+    /// The pieces, to one of which the pawn must promote.
     pub promotions: Option<Vec<PieceKind>>,
     /// Whether the move must give check or mate.
     pub gives_check: bool,

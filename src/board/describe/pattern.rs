@@ -32,7 +32,8 @@ use crate::board::{Color, Piece, Square, SquareSet};
 pub struct Pattern {
     /// From the eighth rank to the first, as in a FEN.
     ranks: [Rank; 8],
-    /// The number of ranks that must be read: the ranks after them match anything.
+    /// The number of ranks that must be read: the ranks after them match anything, and no side to move is
+    /// required.
     needed: usize,
     side: Option<Color>,
 }
@@ -91,9 +92,9 @@ const ANYTHING: Contents = EMPTY | PIECES;
 
 /// The possible contents of a rank's squares.
 ///
-/// The signs other than `*` are numbered from the left. State *i* means that the first *i* signs are matched.
-/// A set of states is one word of bits, and each square leads from one set to the next, so that stars need no
-/// backtracking.
+/// The signs other than `*` are numbered from the left; a number of empty squares counts as that many signs.
+/// State *i* means that the first *i* signs are matched. A set of states is one word of bits, and each square
+/// leads from one set to the next, so that stars need no backtracking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Rank {
     /// For each piece code, and 0 for an empty square, the set of signs that match it.
@@ -163,7 +164,7 @@ impl Rank {
         (0..16).zip(self.fits).fold(0, |all, (code, signs)| all | (signs >> sign & 1) << code)
     }
 
-    /// The number of signs other than `?`.
+    /// The number of signs that do not match everything.
     fn condition_count(&self) -> u32 {
         (0..self.end.trailing_zeros()).filter(|&sign| self.contents(sign) != ANYTHING).count() as u32
     }
@@ -177,8 +178,8 @@ impl Rank {
                 return None;
             }
             // A sign without a star before it has a fixed distance from the left edge; a sign with a star
-            // before it, but none after it, from the right edge. Between stars, the squares from one to the
-            // other are possible.
+            // before it, but none after it, from the right edge. A sign between stars can be on any square
+            // from the first of these two places to the second.
             let is_star_before = self.stars & ((2 << sign) - 1) != 0;
             let is_star_behind = self.stars >> sign >> 1 != 0;
             let (left, right) = (sign, sign + 8 - signs);

@@ -12,7 +12,7 @@ pub enum Phase {
     /// Ten or fewer queens, rooks, bishops and knights are left, both sides together; or a side has fewer
     /// than four pieces on its back rank, including king and pawns; or the pieces of both sides are mixed.
     Middlegame,
-    /// Six or fewer queens, rooks, bishops and knights are left.
+    /// Six or fewer queens, rooks, bishops and knights are left, both sides together.
     Endgame,
 }
 
