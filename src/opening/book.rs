@@ -35,7 +35,7 @@ pub struct NamedPosition {
     pub key: PositionKey,
     /// The canonical FEN of the position.
     pub fen: Cow<'static, str>,
-    /// The board, built from the FEN when first needed: most runs need few of the thousands.
+    /// The board, built from the FEN when first needed: most runs need few of the thousands of boards.
     position: OnceLock<Box<Position>>,
 }
 
@@ -60,9 +60,9 @@ impl NamedPosition {
 
 /// A list of openings, for looking up the name of a position.
 ///
-/// Looking up a position without a name takes one or two nanoseconds: it ends at a bit table with two bytes
-/// per opening. A position found by its key is compared completely, so that two positions with the same key
-/// are never confused.
+/// Looking up a position without a name usually takes one or two nanoseconds: it ends at a bit table of two
+/// to four bytes per opening. A position found by its key is compared completely, so that two positions with
+/// the same key are never confused.
 #[derive(Clone, Debug)]
 pub struct OpeningBook {
     openings: Vec<NamedPosition>,

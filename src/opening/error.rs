@@ -93,10 +93,10 @@ pub enum LineError {
     /// Text outside entries.
     #[error("text that belongs to no opening")]
     Outside,
-    /// A tag pair is not closed.
+    /// A tag pair is not closed, or its value is not quoted.
     #[error("a tag pair without its closing quote and bracket")]
     UnclosedTag,
-    /// The opening does not begin at the standard start position.
+    /// A game has a tag `FEN`, although openings must begin at the standard start position.
     #[error("openings must begin at the standard start position; this one has a FEN tag")]
     StartPosition,
     /// A move that cannot be played.
