@@ -10,16 +10,17 @@ const FILL: &str = "#0f5c8c";
 /// The colour of the edge that separates an arrow from arrows below it and from dark pieces.
 const EDGE: &str = "#fff";
 
-/// The width of the shaft of an arrow with weight 0, and the additional width for weight 1.
+/// The width of the shaft of an arrow with weight 0, and the additional width for weight 1, in hundredths of
+/// a square.
 const WIDTH: [f64; 2] = [7.0, 17.0];
 /// The opacity of an arrow with weight 0, and the additional opacity for weight 1.
 const OPACITY: [f64; 2] = [0.6, 0.3];
-/// The distance of the shaft's start from the centre of its first square.
+/// The distance of the shaft's start from the centre of the arrow's start square.
 const TAIL: f64 = 22.0;
-/// The distance of the arrow's tip from the centre of its last square.
+/// The distance of the arrow's tip from the centre of its target square.
 const TIP: f64 = 4.0;
 
-/// The minimum share of games in which a move with an arrow was played.
+/// A move gets an arrow if it was played in at least this share of the games.
 const LEAST_SHARE: f64 = 0.01;
 
 /// An arrow from one square to another.
@@ -36,9 +37,9 @@ pub struct Arrow {
     pub label: String,
 }
 
-/// Arrows for the moves played from a position: the first `most` moves of `explored`, weighted by their share
-/// of games. Moves played in less than one percent of the games get no arrow. Promotions to different pieces
-/// on the same squares share one arrow.
+/// At most `most` arrows for the moves played from a position, in the order of `explored`, weighted by their
+/// share of games. Null moves, and moves played in less than one percent of the games, get no arrow.
+/// Promotions to different pieces on the same squares share one arrow.
 #[must_use]
 pub fn continuation_arrows(explored: &PositionStatistics, most: usize) -> Vec<Arrow> {
     let games = explored.results.games();

@@ -1,9 +1,10 @@
 //! Pictures of boards, as SVG.
 //!
-//! A picture is self-contained: it needs no font, script, style sheet or other file. Pieces, coordinates and
-//! signs are this program's own paths. So all browsers and other programs that draw SVG show the same
-//! picture, and it can be a file or a part of a page. The picture is readable without colours; its `title`
-//! and `desc` describe it in words.
+//! A picture needs no font, script, style sheet or other file. Pieces, coordinates and signs are this
+//! program's own paths. So all browsers and other programs that draw SVG show the same picture, and it can be
+//! a file or a part of a page. Only the pictures of [`BoardPicture::to_svg_in_page`] need something else:
+//! shapes that the page must contain. A picture is readable without colours; its `title` and `desc` describe
+//! it in words.
 //!
 //! ```
 //! use pgndex::board::{Color, Position};
@@ -80,7 +81,7 @@ impl BoardPicture<'_> {
     }
 
     /// The picture as a part of an HTML page that contains the [shapes of the pieces](piece_shapes) and sets
-    /// its size.
+    /// the picture's size.
     #[must_use]
     pub fn to_svg_in_page(&self) -> String {
         self.drawn("class=\"board\"", "")
@@ -210,8 +211,8 @@ impl BoardPicture<'_> {
     }
 }
 
-/// The shapes of all pieces, as an invisible `svg` element, which a page must contain once, before its
-/// pictures.
+/// The shapes of all pieces, as an invisible `svg` element. A page with pictures of
+/// [`BoardPicture::to_svg_in_page`] must contain it once.
 #[must_use]
 pub fn piece_shapes() -> String {
     format!("<svg width=\"0\" height=\"0\" aria-hidden=\"true\">\n{}</svg>\n", piece::definitions(|_| true))

@@ -84,7 +84,6 @@ const fn ink(color: Color) -> &'static str {
     }
 }
 
-/// The word for a kind of piece.
 pub(super) const fn kind_name(kind: PieceKind) -> &'static str {
     match kind {
         PieceKind::Pawn => "pawn",

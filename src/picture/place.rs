@@ -1,4 +1,4 @@
-//! Sizes and positions in a picture.
+//! Sizes and positions in a picture, in the units of its `viewBox`.
 
 use crate::board::{Color, Square};
 

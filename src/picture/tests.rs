@@ -28,7 +28,7 @@ fn count(svg: &str, part: &str) -> usize {
     svg.matches(part).count()
 }
 
-/// The text between the start tag and the end tag of the first such element.
+/// The text in the first element with this tag.
 fn inside<'s>(svg: &'s str, tag: &str) -> &'s str {
     let (_, rest) = svg.split_once(&format!("<{tag}>")).unwrap();
     rest.split_once(&format!("</{tag}>")).unwrap().0

@@ -1,7 +1,7 @@
 //! Text in XML.
 
-/// Escapes a text for XML or HTML, outside attributes: markup characters become entities, and U+FFFD replaces
-/// control characters and others that XML does not allow.
+/// Escapes a text for XML or HTML, outside attributes: `&`, `<` and `>` become entities, and U+FFFD replaces
+/// U+FFFE, U+FFFF and all control characters but tab and line feed.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

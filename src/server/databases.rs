@@ -12,12 +12,10 @@ use crate::server::answer::Problem;
 use crate::server::error::Error;
 use crate::store::{self, Database, FileId};
 
-/// The served databases.
 pub(super) struct Databases {
     served: Vec<ServedDatabase>,
 }
 
-/// A served database.
 pub(super) struct ServedDatabase {
     /// Its name in URLs.
     pub(super) name: String,
@@ -46,23 +44,23 @@ struct ListedDatabase {
     is_first: bool,
 }
 
-/// The index of a served database.
+/// The index of a database in [`Databases`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DatabaseIndex(pub(super) usize);
 
-/// Identifies the state of a database: while it is unchanged, answers to the same request are the same.
+/// Identifies the state of a database. In equal states, the answers to the same request are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct State {
-    /// The start of the server, because version numbers are only unique from then on.
+    /// When the server started: an earlier run may have had the same version numbers.
     began: SystemTime,
     pub(super) file: FileId,
-    /// How often the file was opened.
+    /// How often the watching connection was opened: each time, its version numbers start again.
     opened: u64,
     /// SQLite's data version on the watching connection.
     version: i64,
 }
 
-/// A connection that is used only to detect changes by others.
+/// A connection that is used only to detect changes of the database.
 struct ChangeWatch {
     began: SystemTime,
     open: Option<(FileId, Database)>,
@@ -70,7 +68,8 @@ struct ChangeWatch {
 }
 
 impl ChangeWatch {
-    /// Opens the connection. Before that, this server must not read the file.
+    /// Opens the connection. Before that, switches the file to a write-ahead log, which fails if it is in
+    /// use. So this server must not have the file open.
     fn open(&mut self, path: &Path, file: FileId) -> store::Result<()> {
         self.open = None;
         Database::share(path);
@@ -109,7 +108,8 @@ impl Databases {
         if served.is_empty() { Err(Error::NoDatabase) } else { Ok(Self { served }) }
     }
 
-    /// Closes the connections. No other part of the server may have a database open.
+    /// Closes the watching connections, and removes the write-ahead logs. The latter fails if another part of
+    /// the server still has a database open.
     pub(super) fn close(&self) {
         for served in &self.served {
             let mut watch = served.watch.lock().unwrap_or_else(PoisonError::into_inner);

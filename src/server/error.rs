@@ -16,19 +16,19 @@ pub enum Error {
     /// No database is given.
     #[error("no database is given")]
     NoDatabase,
-    /// The address is reachable by others, but public access is not allowed.
+    /// The address is reachable from other machines, but there is no token, and public access is not allowed.
     #[error("{address} can be reached from other machines; require a token, or allow public access")]
     Public {
         /// The address.
         address: SocketAddr,
     },
-    /// The token is too easy to guess.
+    /// The token is so short that it could be guessed.
     #[error("the token is too short; it must have {least} characters or more")]
     ShortToken {
         /// The minimum number of characters.
         least: usize,
     },
-    /// The token cannot be sent in a request.
+    /// The token has control characters, so it cannot be sent in a request.
     #[error("the token must be one line without control characters")]
     TokenOfLines,
     /// A name is not a valid host name.

@@ -1,12 +1,13 @@
 //! The HTTP server: the explorer API for Lichess clients, pgndex's own API below `/api`, and a web page.
 //!
 //! ```text
-//! connection ──► wire (limits, hosts, origins, token) ──► route ──► pool ──► question ──► answer
+//! connection ──► wire (limits, hosts, origins, token) ──► route ──► pool ──► query ──► answer
 //! ```
 //!
-//! One thread reads and writes HTTP. A few other threads run the queries, each with its own connections to
-//! some databases. A short queue holds waiting requests. A query stops on timeout or when the client
-//! disconnects. The server never changes a database.
+//! One thread reads and writes HTTP. A few pools of other threads run the queries. Each thread has its own
+//! connections to some databases, and each pool has a short queue of waiting requests. A query stops on
+//! timeout or when the client disconnects. The server never changes the data of a database; it only switches
+//! the file to a write-ahead log, so that other programs can write meanwhile.
 //!
 //! | module | contents |
 //! |---|---|

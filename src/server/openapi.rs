@@ -95,7 +95,7 @@ fn success(shape: Shape, generator: &mut SchemaGenerator) -> Value {
     json!({ "description": "OK", "content": content(shape, generator) })
 }
 
-/// The content of an answer, by its type.
+/// The content of a request or an answer, by its media type.
 fn content(shape: Shape, generator: &mut SchemaGenerator) -> Value {
     let media = match shape.schema {
         Some(schema) => json!({ "schema": schema(generator) }),
@@ -117,7 +117,7 @@ fn parameter(param: &Param) -> Value {
     json!({ "name": param.name, "in": "query", "description": param.what, "schema": schema })
 }
 
-/// RFC 9457.
+/// The schema of a problem, as in RFC 9457.
 fn problem() -> Value {
     json!({
         "type": "object",

@@ -42,10 +42,10 @@ pub struct Options {
 pub enum LogFormat {
     /// Not at all.
     None,
-    /// A line for people.
+    /// One line per request, for people.
     #[default]
     Text,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -53,7 +53,7 @@ impl Options {
     /// The default address.
     pub const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9002);
 
-    /// Serves these databases to this machine only.
+    /// The default options: serve these databases to this machine only.
     #[must_use]
     pub fn new(databases: Vec<PathBuf>) -> Self {
         Self {

@@ -14,7 +14,8 @@ use crate::server::databases::{DatabaseIndex, Databases};
 use crate::server::error::Error;
 use crate::store::{self, Database, FileId, Stop};
 
-/// The number of prepared statements cached per connection: those of all queries, with some filters.
+/// The maximum number of prepared statements cached per connection: enough for all queries, each with a few
+/// different filters.
 const STATEMENTS: usize = 128;
 
 /// The properties of a pool.
@@ -24,11 +25,11 @@ pub(super) struct PoolOptions {
     pub(super) threads: usize,
     /// The maximum number of queued requests.
     pub(super) waiting: usize,
-    /// The number of databases that a thread keeps open.
+    /// The maximum number of databases that a thread keeps open.
     pub(super) open: usize,
-    /// The priority of its threads when there are more threads than processors: the nice value, from 0 to 19.
+    /// The nice value of the threads, from 0 (normal priority) to 19 (lowest priority). Used only on Linux.
     pub(super) nice: u8,
-    /// The size of the page cache per connection, in bytes.
+    /// The maximum size of the page cache per connection, in bytes.
     pub(super) page_bytes: u64,
     /// Configures a newly opened connection.
     pub(super) prepare: fn(&Database) -> store::Result<()>,
@@ -60,8 +61,8 @@ pub(super) struct CancelOnDrop(Arc<CancelState>);
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.is_gone.store(true, Ordering::Relaxed);
-        // The connection's own check of the time is not enough: SQLite counts rows without calling it.
-        // Between two checks it also runs a thousand steps, each of which can be a slow function.
+        // The check that SQLite calls during a statement is not enough: SQLite does not call it while it
+        // counts rows. Between two calls it also runs a thousand steps, each of which can be a slow function.
         if let Some(connection) = &*self.0.running() {
             connection.interrupt();
         }
@@ -109,17 +110,15 @@ struct Job {
     work: Work,
 }
 
-/// Some threads and their queue.
 pub(super) struct Pool {
     name: &'static str,
-    /// `None` when the pool is stopping.
+    /// `None` once the pool is stopping.
     sender: Mutex<Option<Sender<Job>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     refused: AtomicU64,
 }
 
 impl Pool {
-    /// Starts the threads.
     pub(super) fn start(nature: PoolOptions, databases: &Arc<Databases>) -> Result<Self, Error> {
         let PoolOptions { name, threads, waiting, .. } = nature;
         let (sender, receiver) = bounded(waiting);
@@ -133,7 +132,7 @@ impl Pool {
         Ok(Self { name, sender, threads, refused: AtomicU64::new(0) })
     }
 
-    /// Passes a job to the next free thread.
+    /// Queues a job for the next free thread. Fails if the queue is full or the pool is stopping.
     pub(super) fn run(
         &self,
         cancel: CancelToken,
@@ -153,7 +152,8 @@ impl Pool {
         self.sender.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stops the threads. Returns whether they have ended before `until`.
+    /// Accepts no more jobs, and waits for the threads until the queued jobs are done, but not longer than
+    /// `until`. Returns whether all threads have ended.
     pub(super) fn end(&self, until: Instant) -> bool {
         *self.sender() = None;
         let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
@@ -175,7 +175,7 @@ impl Pool {
         self.sender().as_ref().map_or(0, Sender::len)
     }
 
-    /// The number of requests refused because the queue was full.
+    /// The number of requests refused because the queue was full, or because no thread was left.
     pub(super) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
@@ -185,7 +185,7 @@ fn work(receiver: &Receiver<Job>, databases: &Arc<Databases>, nature: PoolOption
     lower_priority(nature.nice);
     let mut reader = Reader::new(databases, nature);
     for Job { cancel, work } in receiver.iter() {
-        // The client has disconnected, or was sent a timeout error.
+        // The client has disconnected, or the deadline has passed.
         if cancel.is_over() {
             continue;
         }
@@ -198,10 +198,11 @@ fn work(receiver: &Receiver<Job>, databases: &Arc<Databases>, nature: PoolOption
     }
 }
 
-/// Lowers the priority of this thread. Otherwise two statements that count for a second would delay quick
-/// answers by as long as the system lets a thread run.
+/// Lowers the priority of this thread. Otherwise, when long queries keep all processors busy, a quick answer
+/// would wait until the system suspends one of their threads.
 fn lower_priority(nice: u8) {
-    // On other systems this would affect the whole process. Failure is harmless: only speed is affected.
+    // On other systems than Linux, the call would affect the whole process. Failure is harmless: only speed
+    // is affected.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(None, nice.into());
     #[cfg(not(target_os = "linux"))]
@@ -226,8 +227,8 @@ impl Reader {
         }
     }
 
-    /// Returns a database. If its file was replaced, the new file is opened. Queries stop when the cancel token
-    /// of the current request is over.
+    /// Returns a connection to a database whose current file is `file`. Opens the file unless this thread has
+    /// it open. Queries stop when the cancel token of the current request is over.
     pub(super) fn database(&mut self, index: DatabaseIndex, file: FileId) -> Result<&Database, Problem> {
         let is_it = |open: &Open| open.index == index;
         let known = self.open.iter().position(is_it).map(|at| self.open.remove(at));

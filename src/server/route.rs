@@ -4,7 +4,7 @@ use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::request::{Call, Param};
 use crate::store::Database;
 
-/// A path below the root or below `/db/NAME`, and its handler.
+/// A path, served both below the root and below `/db/NAME`, and its handler.
 pub(super) struct Route {
     pub(super) method: Method,
     /// `{name}` is a variable segment.
@@ -23,7 +23,7 @@ pub(super) struct Route {
 #[derive(Clone, Copy)]
 pub(super) enum Method {
     Get,
-    /// The request has a body of this type, of at most this many bytes.
+    /// The request has a body of the type `body`, of at most `most` bytes.
     Post {
         most: usize,
         body: Shape,
@@ -33,9 +33,9 @@ pub(super) enum Method {
 /// The parameters of a route.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Params {
-    /// These, and no others.
+    /// These parameters; requests with others are refused.
     Exactly(&'static [&'static [Param]]),
-    /// These; others are ignored, because clients of the explorer send various parameters.
+    /// These parameters; others are ignored, because clients of the explorer send various parameters.
     Among(
         #[cfg_attr(
             not(test),
@@ -45,7 +45,7 @@ pub(super) enum Params {
     ),
 }
 
-/// The thread pool that answers.
+/// The thread pool that answers requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
     /// Quick requests.
@@ -58,7 +58,7 @@ pub(super) enum Lane {
     Export,
 }
 
-/// A route with parameters only.
+/// A route for `GET`: its requests have no body.
 pub(super) const fn get(
     path: &'static str,
     summary: &'static str,
@@ -70,7 +70,7 @@ pub(super) const fn get(
     Route { method: Method::Get, path, summary, params: Params::Exactly(params), lane, shape, answer }
 }
 
-/// A route with a request body of a type, of at most this many bytes.
+/// A route for `POST`, with a request body of the type `body`, of at most `most` bytes.
 pub(super) const fn post(
     path: &'static str,
     summary: &'static str,

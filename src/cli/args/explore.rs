@@ -143,7 +143,8 @@ impl ExploreArgs {
         with_side(read.filter.filter()?, self.side()).map(Some)
     }
 
-    /// The option for a field of the filter.
+    /// The option that gave a field of the filter. With `--side`, the fields `white` and `black` can come
+    /// from `--player` and `--opponent`.
     pub(crate) fn option(&self, field: &str) -> String {
         let of_side = match self.side {
             Some(SideArg::White) => ["white", "black"],
@@ -161,7 +162,7 @@ impl ExploreArgs {
     }
 }
 
-/// The same games, without those in which the filter's player did not have this side.
+/// Restricts a filter to games in which its player had this side.
 fn with_side(filter: GameFilter, side: Option<Color>) -> Result<GameFilter, WrongValue> {
     let Some(side) = side else { return Ok(filter) };
     filter.with_side(side).map_err(|error| match error {

@@ -184,9 +184,9 @@ pub(crate) enum ExportFormat {
 }
 
 impl ExportFormatArgs {
-    /// Whether it has whole games.
+    /// Whether the output has whole games, not positions.
     fn is_of_games(&self) -> bool {
-        // Parquet files if there is no format.
+        // Without a format, Parquet files are written.
         matches!(self.format, None | Some(ExportFormat::Pgn | ExportFormat::Csv))
     }
 }

@@ -49,7 +49,7 @@ impl Shape {
         shape
     }
 
-    /// A text of some type.
+    /// A text of any type, without a schema.
     pub(super) const fn text(content_type: &'static str) -> Self {
         Self {
             content_type,
@@ -72,7 +72,8 @@ pub(super) enum Answer {
     StreamBody { content_type: &'static str, file_name: &'static str, write: WriteChunks },
 }
 
-/// Writes an answer piece by piece. If the writer fails, the client has disconnected.
+/// Writes an answer piece by piece. The given writer fails if the client has disconnected or the deadline has
+/// passed.
 pub(super) type WriteChunks = Box<dyn FnOnce(&Database, &mut dyn Write) -> io::Result<()>>;
 
 impl Answer {

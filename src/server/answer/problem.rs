@@ -100,7 +100,7 @@ impl Problem {
         Self::new(500, "internal error", "The server has an internal error; its log has the details.")
     }
 
-    /// Stored data is invalid.
+    /// Stored data is invalid, or cannot be read.
     pub(in crate::server) fn damaged(detail: impl Into<String>) -> Self {
         Self::new(500, "database is damaged", detail)
     }

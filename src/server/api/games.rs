@@ -118,17 +118,19 @@ pub(super) fn order(word: Option<&str>) -> HitOrder {
     }
 }
 
-/// The start of a page. Starting later takes no longer: earlier games are excluded, not skipped one by one.
+/// The start of a page. Later pages take no longer than the first one, because games of earlier pages are
+/// excluded, not skipped one by one. Only the nearest positions are skipped one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cursor {
-    /// The game that the page begins with; `None` for the nearest positions, which have no order by game.
+    /// The last game of the previous page, which may have more hits; `None` for the nearest positions, which
+    /// have no order by game.
     place: Option<GameSortKey>,
     /// The number of hits to skip: those of this game that were on previous pages; for the nearest positions, all
     /// hits of previous pages.
     skip: u32,
 }
 
-/// The start of the page after these hits.
+/// The start of the page after these hits, whose own page begins at `from`.
 fn next_cursor(find: &FindQuery<'_>, from: Option<Cursor>, hits: &[Hit]) -> Result<Option<Cursor>, Problem> {
     let shown = |hits: usize| u32::try_from(hits).unwrap_or(u32::MAX);
     if matches!(find.target, FindTarget::Like(_)) {
@@ -137,7 +139,8 @@ fn next_cursor(find: &FindQuery<'_>, from: Option<Cursor>, hits: &[Hit]) -> Resu
     let Some(last) = hits.last() else { return Ok(None) };
     let game = last.game.game;
     let of_game = hits.iter().rev().take_while(|hit| hit.game.game == game).count();
-    // If the page ends within the game that it began with, the next one continues there.
+    // If all hits of the page are in the game at which it began, the next page must also skip the hits of
+    // that game on earlier pages.
     let began = from.and_then(|from| from.place).map(|place| place.game);
     let before = if of_game == hits.len() && began == Some(game) { find.offset } else { 0 };
     let place = find.database.game_sort_key(game, find.order)?;

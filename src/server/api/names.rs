@@ -1,4 +1,4 @@
-//! Completes names, and reports what the names of filters match.
+//! Completes names, and reports names in filters that match several players or nothing.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::server::request::{Call, FILTER, Param, ParamType, filter};
 use crate::server::route::{Lane, Route, get};
 use crate::store::{Database, Named};
 
-/// How many players are listed if a filter's name matches several.
+/// The maximum number of players listed if a filter's name matches several.
 pub(super) const NAMED: usize = 6;
 const KINDS: &[&str] = &["player", "event", "site", "opening"];
 /// The maximum and default number of names.

@@ -9,7 +9,7 @@ use crate::store::{Database, NameFilter};
 
 /// The maximum size of a repertoire, in bytes.
 const REPERTOIRE: usize = 4 << 20;
-/// The maximum number of lines, moves and games in each list.
+/// The maximum number of entries in each list.
 const LISTED: u32 = 1000;
 
 const PLAYER: &[Param] = &[

@@ -1,4 +1,4 @@
-//! Users' SQL statements: read-only, for at most a second, with limited results.
+//! Users' SQL statements: read-only, and limited in their time and in the size of their results.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,12 +14,12 @@ use crate::server::route::{Lane, Route, post};
 use crate::store::sql_words::words;
 use crate::store::{Catalog, Database, Error, Result};
 
-/// The maximum sizes of the statement and of the answer.
+/// The maximum sizes, in bytes, of the statement and of the rows of the answer.
 const STATEMENT: usize = 64 << 10;
 const LIMITS: SqlLimits = SqlLimits { rows: 1000, bytes: 4 << 20 };
 
-/// SQLite cannot interrupt a function call. With texts of this length, no function takes longer than a tenth
-/// of a second.
+/// The maximum size of a value in bytes. SQLite cannot interrupt a function call. With values of this size,
+/// no allowed function takes longer than a tenth of a second.
 const LONGEST: i32 = 100_000;
 
 /// SQLite's limits for users' statements.
@@ -36,7 +36,8 @@ const SIZES: [(Limit, i32); 10] = [
     (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
 ];
 
-/// Pragmas that describe tables, and change nothing.
+/// Allowed pragmas, which describe the database. Only `user_version` could change it, so it is allowed only
+/// without a value.
 const PRAGMAS: [&str; 9] = [
     "table_list",
     "table_info",
@@ -49,19 +50,21 @@ const PRAGMAS: [&str; 9] = [
     "user_version",
 ];
 
-/// Functions that reach beyond the database, and functions that take too long with two long texts.
+/// Refused functions: those that reach beyond the database, and those that take too long with two long texts.
 const FUNCTIONS: [&str; 5] = ["load_extension", "fts3_tokenizer", "json_patch", "jsonb_patch", "unhex"];
 
-/// Functions that take a tenth of a second with two long texts, and how often a statement may use one of
-/// them. SQLite can interrupt a statement between rows, but not between the calls for one row.
+/// Functions that take a tenth of a second with two long texts, and the maximum number of places in a
+/// statement that use any of them. SQLite can interrupt a statement between rows, but not between the calls
+/// for one row.
 const SLOW: [&str; 4] = ["like", "glob", "instr", "replace"];
 const SLOW_CALLS: usize = 40;
 
-/// The maximum number of copies of WITH tables, multiplied by the words of the statement. SQLite takes about
-/// a second for ten times as many.
+/// The maximum of the [copies](copies) of WITH tables, multiplied by the words of the statement. SQLite takes
+/// about a second for ten times this number.
 const COPIED_WORDS: usize = 10_000;
 
-/// Tables that show pages instead of rows. For the second, SQLite reads a whole file to return one row.
+/// Refused tables, which show pages instead of rows. For `dbstat`, SQLite reads a whole file to return one
+/// row.
 const TABLES: [&str; 2] = ["sqlite_dbpage", "dbstat"];
 
 pub(super) const ROUTES: &[Route] = &[post(
@@ -115,8 +118,9 @@ fn run(call: &Call, database: &Database) -> std::result::Result<Answer, Problem>
     Answer::json(&rows)
 }
 
-/// The maximum number of copies of WITH tables that SQLite makes before it runs a statement: one each time a
-/// table is named, and again within each WITH table that names another. It cannot be interrupted meanwhile.
+/// An upper bound of the number of copies of WITH tables that SQLite makes before it runs a statement.
+/// Wherever a statement names a WITH table, SQLite copies the table, together with all WITH tables that it
+/// uses in turn. SQLite cannot be interrupted meanwhile.
 fn copies(words: &[&str]) -> usize {
     let words = words.iter().map(|word| plain(word)).collect::<Vec<_>>();
     let mut uses = HashMap::<&str, usize>::new();
@@ -137,8 +141,8 @@ fn copies(words: &[&str]) -> usize {
     names.into_iter().fold(1, |copies, name| copies.saturating_mul(uses[name].saturating_sub(1).max(1)))
 }
 
-/// Normalizes a word as SQLite compares names: without quotes, in lower case. A word that is a name only
-/// within quotes keeps a quote.
+/// Normalizes a word as SQLite compares names: without quotes, in lower case. If the text between the quotes
+/// would not be one word without them, the result begins with a quote.
 fn plain(word: &str) -> String {
     let inner = match word.chars().next() {
         Some(quote @ ('\'' | '"' | '`')) => word[1..]
@@ -152,7 +156,7 @@ fn plain(word: &str) -> String {
     if is_plain { inner.to_ascii_lowercase() } else { format!("\"{}", inner.to_ascii_lowercase()) }
 }
 
-/// A suggestion for a refused statement, if it was refused.
+/// What to tell a user whose statement the authorizer refused; `None` for other errors.
 fn refused(message: &str) -> Option<String> {
     let function = message.strip_prefix("not authorized to use function: ");
     Some(match function {
@@ -183,7 +187,7 @@ pub(in crate::server) fn guard(database: &Database) -> Result<()> {
     guard().map_err(|source| Error::sqlite(database.path(), "guard the connection", source))
 }
 
-/// Allows the next statement on a connection to read only.
+/// Lets the next statement on a connection only read, and counts its slow functions from 0.
 fn authorize(database: &Database) -> Result<()> {
     let mut slow_calls = 0;
     let set = database.connection().authorizer(Some(move |asked: AuthContext<'_>| {

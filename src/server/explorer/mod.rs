@@ -1,6 +1,7 @@
 //! The routes of Lichess's opening explorer.
 //!
-//! Requests are parsed leniently: unknown parameters and invalid values are ignored.
+//! Requests are parsed leniently: unknown parameters and invalid values are ignored, except for an invalid
+//! position.
 
 mod params;
 

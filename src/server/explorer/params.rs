@@ -54,7 +54,8 @@ impl<'c> ExplorerParams<'c> {
         start.then_uci(play).map_err(|error| Problem::position("play", &error))
     }
 
-    /// The player, by account name. Names from tournaments may contain a comma.
+    /// The player, by account name. Commas do not separate names here, because a name from a tournament may
+    /// contain one.
     pub(super) fn player(self) -> Option<NameFilter> {
         let name = self.0.text("player")?.trim();
         (!name.is_empty()).then(|| NameFilter::Account(name.to_owned()))
@@ -93,7 +94,7 @@ impl<'c> ExplorerParams<'c> {
         Ok(())
     }
 
-    /// The requested rating bands: from each value up to the next bound.
+    /// The rating bands that contain the requested values. Without bands, ratings are not restricted.
     fn bands(self) -> Vec<RangeInclusive<u16>> {
         let values = self.words("ratings").filter_map(|word| word.parse::<u16>().ok());
         let mut bands =

@@ -9,7 +9,7 @@ use crate::store::{FilterError, GameFilter, NameFilter};
 const SPEEDS: &[&str] = &["ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence"];
 const RESULTS: &[&str] = &["1-0", "0-1", "1/2-1/2", "draw", "*"];
 
-/// The parameters, named like the command-line options.
+/// The parameters, named like the command-line options, but in camel case.
 pub(in crate::server) const FILTER: &[Param] = &[
     Param::new(
         "white",
@@ -126,7 +126,8 @@ fn result(text: &str) -> Option<GameResult> {
     if text == "draw" { Some(GameResult::Draw) } else { GameResult::parse(text.as_bytes()) }
 }
 
-/// Parses a player and the opponent.
+/// Parses the names of a player and the opponent. The player is `player`, or else the first parameter
+/// `player`. The opponent is the parameter `opponent`, or the next parameter `player`.
 fn players(
     call: &Call,
     player: Option<NameFilter>,

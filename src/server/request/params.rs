@@ -1,4 +1,4 @@
-//! A request and its parameters. pgndex's own routes refuse unknown ones.
+//! A request and its parameters. pgndex's own routes refuse unknown parameters.
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::store::nearest;
 /// A request.
 #[derive(Debug, Default)]
 pub(in crate::server) struct Call {
-    /// The variable segments of the path.
+    /// The variable segments of the path, each with its name.
     pub(in crate::server) path: Vec<(String, String)>,
     /// The parameters, in order.
     pub(in crate::server) query: Vec<(String, String)>,
@@ -25,7 +25,7 @@ impl Call {
         form_urlencoded::parse(query.as_bytes()).into_owned().collect()
     }
 
-    /// A variable segment of the path.
+    /// The variable segment of the path with this name; empty if there is none.
     pub(in crate::server) fn path(&self, name: &str) -> &str {
         let found = self.path.iter().find(|(other, _)| other == name);
         found.map_or("", |(_, value)| value)
@@ -37,7 +37,7 @@ impl Call {
         values.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
     }
 
-    /// The value of a parameter, if it is given and not empty.
+    /// The first value of a parameter that is not empty, if there is one.
     pub(in crate::server) fn text<'c>(&'c self, name: &'c str) -> Option<&'c str> {
         self.all(name).next()
     }
@@ -51,7 +51,7 @@ impl Call {
         self.text(name).map(read).transpose()
     }
 
-    /// An integer from 0 on.
+    /// An integer from 0 to `most`.
     pub(in crate::server) fn number(&self, name: &str, most: u32) -> Result<Option<u32>, Problem> {
         self.within(name, 0..=most)
     }
@@ -73,7 +73,7 @@ impl Call {
 
     /// Whether a flag is set.
     pub(in crate::server) fn flag(&self, name: &str) -> Result<bool, Problem> {
-        // A name without a value is set, as in `…&withEvals`.
+        // A flag without a value is set, as in `…&withEvals`.
         let Some((_, value)) = self.query.iter().find(|(other, _)| other == name) else { return Ok(false) };
         match value.to_ascii_lowercase().as_str() {
             "" | "true" | "1" | "on" | "yes" => Ok(true),
@@ -117,7 +117,8 @@ impl Param {
         Self { name, kind, what }
     }
 
-    /// Fails if the request has unknown parameters, or repeats one that may be given only once.
+    /// Fails if the request has an unknown parameter, a value that is not among the words of its parameter,
+    /// or two values of a parameter that may be given only once.
     pub(in crate::server) fn check(groups: &[&[Self]], call: &Call) -> Result<(), Problem> {
         let known = || groups.iter().copied().flatten();
         for (at, (name, value)) in call.query.iter().enumerate() {
@@ -125,7 +126,8 @@ impl Param {
                 return Err(unknown(name, known().map(|param| param.name)));
             };
             let is_again = call.query[..at].iter().any(|(other, _)| other == name);
-            // Parameters that describe positions may occur once in each step, between two `then`.
+            // With `then`, parameters that describe positions may occur once in each step; the parser of the
+            // steps checks this.
             if is_again && !param.kind.repeats() && !call.query.iter().any(|(other, _)| other == "then") {
                 return Err(Problem::parameter(name, "is given twice, and can be given once; remove one"));
             }

@@ -4,7 +4,7 @@ use crate::query::PositionQuery;
 use crate::server::answer::Problem;
 use crate::server::request::{Call, Param, ParamType};
 
-/// The parameters.
+/// The parameters that give a position.
 pub(in crate::server) const POSITION: &[Param] = &[
     Param::new(
         "fen",

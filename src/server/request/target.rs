@@ -1,4 +1,5 @@
-//! Parses the target of a search: a position, or a description of positions.
+//! Parses the target of a search: all games, a position, a description of positions, or the positions nearest
+//! to one.
 
 use std::ops::RangeInclusive;
 

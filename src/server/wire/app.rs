@@ -25,7 +25,8 @@ use crate::server::page;
 use crate::server::pool::{Pool, PoolOptions};
 use crate::server::route::Lane;
 
-/// How long a user's statement may continue when the server stops.
+/// How long a user's statement may continue when the server stops, and how long the server then waits for its
+/// threads.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
 /// State shared by all requests.
@@ -51,7 +52,7 @@ pub(super) struct App {
 }
 
 impl App {
-    /// Starts the threads.
+    /// Starts the pools and the log.
     pub(super) fn new(
         databases: Arc<Databases>,
         options: &Options,
@@ -107,7 +108,7 @@ impl App {
         }
     }
 
-    /// The error when the timeout has passed.
+    /// The error when the timeout of a lane has passed.
     pub(super) fn too_slow(&self, lane: Lane) -> Problem {
         match lane {
             Lane::Sql => Problem::too_slow_sql(self.sql_timeout),
@@ -115,12 +116,11 @@ impl App {
         }
     }
 
-    /// All pools.
     pub(super) fn pools(&self) -> impl Iterator<Item = &Pool> {
         [&self.quick, &self.search, &self.sql, &self.export].into_iter()
     }
 
-    /// Flushes the log and closes the databases, if running queries end soon.
+    /// Closes the databases if running queries end soon, and flushes the log.
     pub(super) fn close(&self) {
         let until = Instant::now() + LAST_MOMENT;
         let ended = self.pools().map(|pool| pool.end(until)).collect::<Vec<_>>();
@@ -157,11 +157,11 @@ impl App {
     /// Completes when the server is stopping, and running requests have had a moment to finish.
     pub(super) async fn ending(&self) {
         let mut ending = self.ending.clone();
-        let _ = ending.wait_for(|ending| *ending).await; // Without a sender the server is gone.
+        let _ = ending.wait_for(|ending| *ending).await; // Without a sender, the server has ended.
         tokio::time::sleep(LAST_MOMENT).await;
     }
 
-    /// The content of a path that never changes while the program runs.
+    /// The content at a path, if it never changes while the program runs.
     pub(super) fn static_content(&self, path: &str) -> Option<&StaticContent> {
         self.static_content.get(path)
     }

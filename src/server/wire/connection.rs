@@ -9,14 +9,16 @@ use std::time::{Duration, Instant};
 use axum::http::Method;
 use tokio::sync::Notify;
 
-/// The minimum time that idle connections with the same origin as a new one are kept.
+/// The minimum time for which an idle connection is kept, even if there are too many connections.
 const MIN_IDLE: Duration = Duration::from_secs(1);
-/// An origin gets no such time if it has more idle connections than the limit of connections divided by this.
+/// An exception: if an origin has more idle connections than the limit of connections divided by this number,
+/// a new connection of another origin replaces one of them at once.
 const MAX_IDLE_SHARE: usize = 8;
 /// The maximum number of bytes of unread answers, for all connections together.
 const MAX_UNREAD: u64 = 256 << 20;
 
-/// The origin of connections: an address, or for IPv6 the network of one customer.
+/// The origin of connections: an address, or for IPv6 its first 64 bits, which are the network of one
+/// customer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Origin(IpAddr);
 
@@ -112,8 +114,8 @@ impl Connection {
         is_whole
     }
 
-    /// Counts the bytes of an answer as unread, until they are written or the connection ends. Returns
-    /// whether they are within the limit.
+    /// Counts the bytes of an answer as unread, until they are written or the connection ends. Returns false,
+    /// and does not count them, if they would exceed the limit.
     pub(super) fn keep(&self, all: &Arc<AtomicU64>, bytes: u64) -> bool {
         let before = all.fetch_add(bytes, Ordering::Relaxed);
         let kept = UnreadBytes { all: Arc::clone(all), bytes };
@@ -128,7 +130,6 @@ impl Connection {
     }
 }
 
-/// All connections.
 pub(super) struct Connections {
     most: usize,
     places: Mutex<SlotTable>,
@@ -157,7 +158,7 @@ impl Drop for Slot {
 pub(super) enum Admission {
     /// It is admitted; another connection may have been closed for it.
     Granted { place: Slot, in_place_of_another: bool },
-    /// All connections are busy.
+    /// All slots are in use, and no idle connection may be closed yet.
     Full,
 }
 
@@ -175,8 +176,9 @@ impl Connections {
         self.places().taken.len()
     }
 
-    /// Finds a slot for a connection from an address. If all are in use, one idle connection is closed, of
-    /// the origin that has most of them. Busy connections are never closed.
+    /// Finds a slot for a connection from an address. If all slots are in use, closes one idle connection:
+    /// among those of the origin with the most idle connections, the one that has been idle longest. Busy
+    /// connections are never closed.
     pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Admission {
         let from = Origin::from_address(address);
         let mut places = self.places();
@@ -200,7 +202,8 @@ impl Connections {
 }
 
 impl SlotTable {
-    /// The connection to close for a new one from an address.
+    /// The idle connection to close for a new one, if one may be closed. `crowd` is the number of idle
+    /// connections that an origin can have without losing their minimum time.
     fn to_close(&self, newcomer: Origin, crowd: usize) -> Option<u64> {
         /// The idle connections of one origin: how many, and which one has been idle longest.
         struct Waiting {

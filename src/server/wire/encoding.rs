@@ -11,14 +11,15 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use flate2::{Compress, Compression, FlushCompress, Status};
 
-/// Shorter answers are not compressed: heads and network overhead are the larger part of them.
+/// Answers of fewer bytes are not compressed: their headers and the network's overhead are larger than what
+/// could be saved.
 const LEAST: usize = 2048;
-/// The size of the compression window, as a power of two.
+/// The size of the compression window in bytes, as an exponent of 2.
 const WINDOW: u8 = 15;
 
 thread_local! {
-    /// Creating a compressor takes as long as compressing a short answer. The fastest level already saves
-    /// three quarters.
+    /// The compressor is kept, because creating one takes as long as compressing a short answer. The fastest
+    /// level already saves three quarters of the bytes.
     static PACKER: RefCell<Compress> = RefCell::new(Compress::new_gzip(Compression::fast(), WINDOW));
 }
 
@@ -50,7 +51,7 @@ impl AcceptedEncodings {
         Self { takes_packed: takes_packed(headers), known }
     }
 
-    /// The response `304 Not Modified`, if the client has the answer with this tag.
+    /// The response `304 Not Modified`, if the client has the answer with this tag, compressed or not.
     pub(super) fn known(&self, tag: &str) -> Option<Response> {
         let packed = packed_tag(tag);
         let tags = self.known.as_deref()?.split(',').map(str::trim);
@@ -58,12 +59,14 @@ impl AcceptedEncodings {
         tags.find(|&known| known == tag || known == packed).map(not_modified)
     }
 
-    /// The response `304 Not Modified`, if the client has any answer.
+    /// The response `304 Not Modified`, if any answer is good enough for the client: it sent `If-None-Match:
+    /// *`.
     pub(super) fn any(&self, tag: &str) -> Option<Response> {
         (self.known.as_deref()?.trim() == "*").then(|| not_modified(tag))
     }
 
-    /// A response, compressed if that helps. With a tag, the client can avoid fetching it again.
+    /// A response, compressed if the client accepts that and it becomes shorter. With a tag, the client can
+    /// avoid fetching the answer again.
     pub(super) fn whole(&self, content_type: &str, body: Vec<u8>, tag: Option<&str>) -> Response {
         match self.takes_packed.then(|| packed(&body)).flatten() {
             Some(packed) => as_packed(content_type, packed.into(), tag),
@@ -106,14 +109,14 @@ fn as_it_is(content_type: &str, body: Bytes, tag: Option<&str>) -> Response {
     response
 }
 
-/// The compressed form has another tag, because its bytes differ.
+/// A compressed response. Its tag differs from that of the uncompressed one, because its bytes differ.
 fn as_packed(content_type: &str, body: Bytes, tag: Option<&str>) -> Response {
     let mut response = as_it_is(content_type, body, tag.map(packed_tag).as_deref());
     response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     response
 }
 
-/// Adds a header line to a response.
+/// Sets a header of a response. Ignores a value that a header cannot have.
 pub(super) fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);

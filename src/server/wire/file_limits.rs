@@ -3,7 +3,7 @@
 use crate::server::error::Error;
 use crate::server::options::Options;
 
-/// The number of threads for searches, which is also that for SQL statements; the number of threads for exports.
+/// The maximum numbers of threads: `SEARCH` for searches and again for SQL statements, `EXPORT` for exports.
 pub(super) const SEARCH: usize = 2;
 pub(super) const EXPORT: usize = 8;
 
@@ -31,7 +31,7 @@ pub(super) struct FileLimits {
 }
 
 impl FileLimits {
-    /// Raises the system's limit of files, and distributes them.
+    /// Raises the limit of open files as far as the system allows, and distributes the files.
     pub(super) fn shared_by(options: &Options) -> Result<Self, Error> {
         Self::share(allowed(), options)
     }

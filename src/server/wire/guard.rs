@@ -16,15 +16,15 @@ use crate::server::options::Options;
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The number of wrong tokens allowed per origin in a period, and the number of origins remembered before old
-/// ones are dropped.
+/// The number of wrong tokens allowed per origin, the period in which they are counted, and the number of
+/// remembered origins from which on old ones are dropped.
 const GUESSES: u32 = 50;
 const GUESS_TIME: Duration = Duration::from_secs(60);
 const GUESSERS: usize = 10_000;
 
 /// Decides who may send requests.
 pub(super) struct Guard {
-    /// The address that the server listens on, unless it is any address.
+    /// The address that the server listens on; `None` if it listens on all addresses of this machine.
     own: Option<IpAddr>,
     allowed: Vec<String>,
     token: Option<String>,
@@ -40,7 +40,7 @@ impl Guard {
         Self { own, allowed: allowed.collect(), token, guesses, cors: options.cors }
     }
 
-    /// Whether a request can name such a host. Ports are ignored.
+    /// Whether a text is a host name as a URL has it, without a user name and a port.
     pub(super) fn can_be_host(name: &str) -> bool {
         name.parse::<Authority>().is_ok_and(|authority| authority.host() == name)
     }
@@ -74,7 +74,8 @@ impl Guard {
         host == "localhost" || host.ends_with(".localhost") || self.allowed.contains(&host)
     }
 
-    /// Refuses requests without the token and, for a while, origins that try too many tokens.
+    /// Refuses requests without the token. For a while, also refuses the right token from an origin that sent
+    /// too many wrong ones.
     pub(super) fn check_token(&self, peer: IpAddr, headers: &HeaderMap) -> Result<(), Problem> {
         let Some(token) = &self.token else { return Ok(()) };
         let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(given);
@@ -115,14 +116,15 @@ impl Guard {
     }
 }
 
-/// The client: a proxy on this machine names the client for which it sends.
+/// The origin of a request. A proxy on this machine names its client in a header; from other machines, that
+/// header is ignored.
 fn client(peer: IpAddr, headers: &HeaderMap) -> Origin {
     let forwarded = headers.get_all(FORWARDED).iter().next_back().and_then(|value| value.to_str().ok());
     let last = forwarded.and_then(|value| value.rsplit(',').next()).and_then(|last| last.trim().parse().ok());
     Origin::from_address(last.filter(|_| peer.to_canonical().is_loopback()).unwrap_or(peer))
 }
 
-/// Wrong tokens by origin.
+/// By origin: when its first wrong token of the current period came, and how many have come since.
 #[derive(Default)]
 struct FailedTokens(Mutex<HashMap<Origin, (Instant, u32)>>);
 

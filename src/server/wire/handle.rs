@@ -35,13 +35,13 @@ use crate::server::route::{Lane, Method, Params, Route};
 
 /// The time in which a client must send the request body.
 const BODY_TIME: Duration = Duration::from_secs(20);
-/// The maximum length of a URL: enough for the moves of the longest possible game, 11,797 with five letters
-/// each.
+/// The maximum length of a URL's path and query, in bytes: enough for the 11,797 moves of the longest
+/// possible game, with five letters each.
 const ADDRESS: usize = 60_000;
 /// The maximum size of the request headers in bytes.
 const HEADERS: usize = 16 << 10;
-/// The content security policy of all answers: pages load only files of this server, and no page may frame an
-/// answer.
+/// The content security policy of all answers: pages load only files of this server and embedded images, and
+/// no page may frame an answer.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -108,7 +108,7 @@ fn usage(method: Method) -> String {
     }
 }
 
-/// Runs before and after each request.
+/// Checks a request, gets its answer, and counts and logs the answer.
 async fn serve_request(
     State(app): State<Arc<App>>,
     Extension(client): Extension<Arc<Connection>>,
@@ -150,7 +150,7 @@ fn with_own_message(response: Response) -> Response {
     refuse(&Problem::new(400, "wrong address", detail))
 }
 
-/// Exists while a part of an answer has still to be passed to the connection.
+/// Exists until the whole answer has been passed to the connection.
 struct SentGuard(Arc<Connection>);
 
 impl Drop for SentGuard {
@@ -257,7 +257,7 @@ async fn answer(
     if let Params::Exactly(groups) = route.params {
         Param::check(groups, &call)?;
     }
-    // The request body is awaited.
+    // Until the request body has arrived, the connection counts as idle.
     client.wait();
     call.body = read_body(route.method, body).await?;
     client.record_activity();
@@ -301,7 +301,7 @@ async fn read_body(method: Method, body: Body) -> Result<Bytes, Problem> {
         return Err(too_large());
     }
     match tokio::time::timeout(BODY_TIME, to_bytes(body, most)).await {
-        // The body is longer than announced, or the client has disconnected.
+        // The body is too long, which its header did not show, or the client has disconnected.
         Ok(read) => read.map_err(|_| {
             let detail = format!("The request body ended too early, or has more than {most} bytes.");
             Problem::new(413, "request too large", detail)
@@ -349,7 +349,7 @@ impl PendingRequest {
                     };
                     return drop(reply.send(Err(problem)));
                 }
-                // The start of the answer was logged like other answers.
+                // The answer was already logged when it began; this second line says that it is incomplete.
                 let problem = format!("the answer was cut off: {reason}");
                 let (method, target, took) = ("GET", self.question.as_str(), began.elapsed());
                 let problem = Some(problem.as_str());
@@ -371,7 +371,8 @@ impl PendingRequest {
             return Ok((known, None));
         }
         let database = reader.database(self.database, state.file)?;
-        // All look-ups for an answer use one snapshot and one lock. Users' statements take their own locks.
+        // All look-ups for an answer use one snapshot and one lock. Users' statements and exports take their
+        // own locks.
         let snapshot = match self.route.lane {
             Lane::Quick | Lane::Search => database.snapshot()?,
             Lane::Sql | Lane::Export => None,
@@ -383,7 +384,7 @@ impl PendingRequest {
         drop(snapshot);
         match answer {
             Answer::Whole { content_type, body } => {
-                // Some clients accept any answer, but it must exist.
+                // To some clients any answer is good enough, but there must be an answer.
                 let known = tag.and_then(|tag| self.wanted.any(tag));
                 let response = known.unwrap_or_else(|| self.wanted.whole(content_type, body, tag));
                 Ok((response, None))
@@ -430,7 +431,7 @@ fn text(content_type: &'static str, text: String) -> Response {
     whole(content_type, text.into_bytes())
 }
 
-/// Redirects to the page of a database: the page has the database in a parameter.
+/// Redirects from a path below `/db/NAME` to the web page, which has the name of the database in a parameter.
 async fn database_page(State(app): State<Arc<App>>, path: RawPathParams, uri: Uri) -> Response {
     let part = |name| path.iter().find(|(other, _)| *other == name).map(|(_, value)| value);
     let name = part("db").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The access log: one line per request on standard error.
+//! The access log on standard error: a line per request, and one more if its answer was cut off.
 //!
 //! A separate thread writes the lines, so that a slow reader of the log does not delay answers.
 
@@ -34,14 +34,12 @@ pub(super) struct Entry<'a> {
     pub(super) problem: Option<&'a str>,
 }
 
-/// The log.
 pub(super) struct Log {
     format: LogFormat,
     lines: Sender<String>,
     counts: Arc<Counts>,
 }
 
-/// The counts of lines.
 #[derive(Default)]
 struct Counts {
     written: AtomicU64,
@@ -50,7 +48,7 @@ struct Counts {
 }
 
 impl Log {
-    /// Starts the writing thread.
+    /// Starts the writing thread, unless the log is switched off.
     pub(super) fn start(format: LogFormat) -> Result<Self, Error> {
         let (lines, receiver) = bounded(WAITING);
         let counts = Arc::<Counts>::default();
@@ -112,7 +110,7 @@ fn write_lines(lines: &Receiver<String>, format: LogFormat, counts: &Counts, mut
     }
 }
 
-/// The beginning of a text, without control characters.
+/// The first `most` characters of a text, with control characters escaped.
 fn shown(text: &str, most: usize) -> String {
     text.chars().take(most).flat_map(char::escape_debug).collect()
 }
@@ -150,7 +148,8 @@ fn now() -> String {
 
 /// The date of a day, given as days since 1970-01-01.
 const fn date(days: u64) -> (u64, u64, u64) {
-    // Years begin in March here, so that a leap day ends one: https://howardhinnant.github.io/date_algorithms.html
+    // Years begin in March here, so that a leap day is the last day of a year:
+    // https://howardhinnant.github.io/date_algorithms.html
     let days = days + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
     let year = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

@@ -36,16 +36,16 @@ use stream::Stream;
 
 /// The time in which a client must send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(10);
-/// The maximum number of header lines, and the maximum size of the head. Longer requests are refused without
-/// an explanation; [`handle`] explains the refusal of slightly shorter ones.
+/// The maximum number of header lines, and the maximum size of the head in bytes. Beyond them, requests are
+/// refused without an explanation. [`handle`] has lower limits of bytes, and explains refusals.
 const HEADERS: usize = 128;
 const HEAD_BYTES: usize = 64 << 10;
-/// The size of the socket's send buffer. With a much larger one, a client that reads nothing would go
-/// unnoticed for minutes.
+/// The size of the socket's send buffer in bytes. With a much larger one, a client that reads nothing would
+/// go unnoticed for minutes.
 const SEND_BUFFER: usize = 256 << 10;
 /// The pause after a connection could not be accepted.
 const PAUSE: Duration = Duration::from_millis(50);
-/// The minimum number of characters of a token.
+/// The minimum length of a token, in bytes.
 const TOKEN: usize = 16;
 
 /// A listening server. It serves requests when it is [run](Self::run).
@@ -73,8 +73,8 @@ impl Server {
     /// Opens the databases and begins to listen.
     ///
     /// # Errors
-    /// If a database cannot be opened, the server cannot listen on the address, or the options do not say who
-    /// may connect.
+    /// If the options are invalid or do not say who may connect, a database cannot be opened, the server
+    /// cannot listen on the address or start its threads, or too few files may be open.
     pub fn bind(options: Options) -> Result<Self, Error> {
         let address = options.listen;
         if !address.ip().is_loopback() && options.token.is_none() && !options.is_public {
@@ -91,7 +91,7 @@ impl Server {
         if let Some(name) = options.allowed_hosts.iter().find(|name| !Guard::can_be_host(name)) {
             return Err(Error::HostName { name: name.clone() });
         }
-        // Before the databases are opened, which uses files.
+        // First raise the limit of open files, because the databases need files.
         let files = FileLimits::shared_by(&options)?;
         let databases = Arc::new(Databases::open(&options.databases)?);
         let failed = |source| Error::Listen { address, source };
@@ -106,22 +106,22 @@ impl Server {
         Ok(Self { listener, address, app, stop, options })
     }
 
-    /// The address that it listens on.
+    /// The address that the server listens on.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// A handle that stops it.
+    /// A handle that stops the server.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         Stopper(self.stop.clone())
     }
 
-    /// Serves until it is stopped.
+    /// Answers requests until the server is stopped.
     ///
     /// # Errors
-    /// If it can no longer listen.
+    /// If it cannot start: the runtime cannot be created, or the listener cannot be handed to it.
     pub fn run(self) -> Result<(), Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.map_err(Error::Thread)?.block_on(self.serve())
@@ -174,7 +174,6 @@ impl Server {
     }
 }
 
-/// How connections are served.
 #[derive(Clone)]
 struct Protocol {
     http: http1::Builder,
@@ -183,7 +182,7 @@ struct Protocol {
 }
 
 impl Protocol {
-    /// Answers the requests of a connection until it ends, its place is needed, or the server stops.
+    /// Answers the requests of a connection until it ends, its slot is needed, or the server stops.
     async fn serve(self, stream: TcpStream, place: Slot, mut stopped: watch::Receiver<bool>) {
         let client = &place.client;
         let _ = stream.set_nodelay(true);

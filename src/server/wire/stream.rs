@@ -12,8 +12,8 @@ use tokio::time::{Sleep, sleep_until};
 
 use super::connection::Connection;
 
-/// The number of bytes, or the rest of an answer, that a client must read in a period. The time stops while
-/// there is nothing to read.
+/// The number of bytes that a client must read in the reading time, unless the rest of the answer is shorter.
+/// The time stops while there is nothing to read.
 pub(super) const LEAST: usize = 512 << 10;
 
 /// A connection with a check of the client's reading speed.
@@ -45,7 +45,7 @@ impl ReadRate {
         }
     }
 
-    /// Ready when the time is over.
+    /// Ready when the waiting time for these bytes exceeds `time`.
     fn poll_over(&mut self, time: Duration, context: &mut Context<'_>) -> Poll<()> {
         let since = *self.since.get_or_insert_with(Instant::now);
         let end = since + time.saturating_sub(self.waited);
@@ -54,7 +54,7 @@ impl ReadRate {
 }
 
 impl Stream {
-    /// `time` is the time in which a part of an answer must be read.
+    /// `time` is the time in which the client must read [`LEAST`] bytes.
     pub(super) fn new(stream: TcpStream, client: Arc<Connection>, time: Duration) -> Self {
         Self { stream, client, time, pace: ReadRate::default() }
     }
@@ -114,7 +114,7 @@ impl AsyncWrite for Stream {
         self.stream.is_write_vectored()
     }
 
-    /// Called when all data has been written.
+    /// hyper calls this when it has written all data that it has.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(Pin::new(&mut self.stream).poll_flush(context))?;
         if self.client.written() {

@@ -14,7 +14,7 @@ use crate::server::answer::WriteChunks;
 use crate::server::pool::CancelToken;
 use crate::store::Database;
 
-/// The size of a piece, and the maximum number of pieces waiting for the client.
+/// The size in bytes at which a piece is sent, and the maximum number of pieces waiting for the client.
 const PIECE: usize = 64 << 10;
 const PIECES: usize = 4;
 /// The maximum time for which the first piece is collected. Errors before it is sent are reported; later errors
@@ -27,7 +27,7 @@ enum Message {
     End,
 }
 
-/// Writes an answer.
+/// An answer that is still to be written.
 pub(super) struct StreamBody<'d> {
     database: &'d Database,
     sender: mpsc::Sender<Message>,
@@ -44,8 +44,8 @@ impl<'d> StreamBody<'d> {
         )
     }
 
-    /// Writes until the answer is complete, the client disconnects, or the timeout passes. An answer is
-    /// complete only if it was written to its end. `begin` is called before the first piece is sent: if
+    /// Writes until the answer is complete, the client disconnects, or the timeout passes. Only a complete
+    /// answer gets an end that the client can recognize. `begin` is called before the first piece is sent: if
     /// writing fails before that, another answer can be sent.
     ///
     /// # Errors
@@ -92,7 +92,7 @@ impl ChunkWriter<'_> {
         if self.began.take().is_some() {
             (self.begin)();
         }
-        // The connection checks how fast the client reads.
+        // The deadline is the only limit here: the connection checks how fast the client reads.
         let end = self.cancel.deadline.into();
         let sent = async { tokio::time::timeout_at(end, self.sender.send(message)).await };
         match self.runtime.block_on(sent) {
