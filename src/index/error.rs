@@ -217,7 +217,7 @@ fn problem_summary(errors: u64, warnings: u64, first: &str) -> String {
 }
 
 impl Error {
-    /// The error [`Partial`](Self::Partial), with this error as the reason, unless the run was stopped.
+    /// The error [`Partial`](Self::Partial). Its reason is this error, or `None` if the run was stopped.
     #[must_use]
     pub fn after(self, done: String, rest: &'static str, advice: &'static str) -> Self {
         let source = if matches!(self, Self::Stopped) { None } else { Some(Box::new(self)) };

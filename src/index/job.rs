@@ -45,8 +45,8 @@ impl Plan<'_> {
     ///
     /// # Errors
     /// If the database cannot be written, there is clearly not enough space for it, or the run is
-    /// [stopped](Progress::stop). Problems within the sources are not errors: each is a row of `problem`, and
-    /// is counted in the summary.
+    /// [stopped](Progress::stop). Problems within the sources are not errors, unless the options make them
+    /// so: each is a row of `problem`, and is counted in the summary.
     pub fn run(self, target: &Path, progress: &Progress) -> Result<Summary> {
         let (estimate, is_all_known) = (self.estimate, self.sources.bytes().is_some());
         self.write(target, progress).map_err(|error| error.needing(&estimate, is_all_known))

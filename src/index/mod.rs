@@ -10,7 +10,7 @@
 //!
 //! Each worker takes the next chunk of whole games and replays it. Then it waits for its turn to number
 //! games, names and lines in input order, and encodes the rows of all positions. Rows of `game_position` are
-//! written immediately. Rows of `position_game` are distributed by key to partitions, which are sorted and
+//! written immediately. Rows of `occurrence` are distributed by key to partitions, which are sorted and
 //! written at the end.
 
 pub(crate) mod add;

@@ -12,7 +12,7 @@ use crate::store::{Database, Need, WriterLock};
 /// The result of [`optimize`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OptimizeSummary {
-    /// The number of levels before the run. Only one is left after it.
+    /// The number of levels before the run. At most one is left after it.
     pub levels: u64,
     /// Size of the database before the run, in bytes.
     pub bytes_before: u64,
@@ -37,7 +37,7 @@ pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> R
     let size = || std::fs::metadata(target).map_or(0, |metadata| metadata.len());
     let bytes_before = size();
     let lock = WriterLock::acquire(target)?;
-    // Each page of the database is written to the log once.
+    // Each page of the database is written to the log at most once.
     let levels = merge_levels(&lock, options, progress)
         .map_err(|error| error.with_needed_space(Need::UpTo(bytes_before)))?;
     drop(lock);

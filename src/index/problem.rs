@@ -34,7 +34,7 @@ kinds! {
     DamagedArchive => "damaged-archive",
     /// A move that the rules forbid.
     IllegalMove => "illegal-move",
-    /// A move text that matches two legal moves.
+    /// A move text that matches several legal moves.
     AmbiguousMove => "ambiguous-move",
     /// A move whose text cannot be parsed.
     UnreadableMove => "unreadable-move",
@@ -66,7 +66,7 @@ kinds! {
     MissingResult => "missing-result",
     /// The result after the moves differs from the tag.
     ResultMismatch => "result-mismatch",
-    /// A tag pair that is not closed.
+    /// A tag pair that is not closed, or whose value is not quoted.
     UnclosedTag => "unclosed-tag",
     /// A tag whose value cannot be parsed, or an invalid line among the tags.
     InvalidTag => "invalid-tag",
@@ -78,7 +78,7 @@ kinds! {
     ManyPieces => "many-pieces",
     /// Text outside games.
     OutsideText => "outside-text",
-    /// A file with text but without games.
+    /// A file with text but without games, or an empty stream.
     NoGame => "no-game",
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct EarlierReading<'k> {
 }
 
 impl<'k> EarlierReading<'k> {
-    /// The result of reading a source that has text.
+    /// The earlier reading of a source that had text.
     pub(crate) fn of(source: &'k KnownSource) -> Self {
         Self { bytes: source.bytes, digest: &source.digest, last_game: source.last_game }
     }
@@ -167,8 +167,8 @@ impl<'k> GrowthCheck<'k> {
         }
     }
 
-    /// Searches for the first game after the end of the earlier text. Whether a game starts near the end of the
-    /// window is decided later.
+    /// Searches for the first game after the end of the earlier text. Whether a game starts near the end of
+    /// the window is decided later, unless the text ends there (`is_end`).
     fn search(&mut self, is_end: bool) {
         let length = self.window.len();
         let end = if is_end { length } else { length.saturating_sub(LOOK_AHEAD) };

@@ -128,7 +128,7 @@ impl Addition<'_> {
         self.write(&run, rows, &visited, replaced, tails).map_err(|error| plan.needing(error, &estimate))
     }
 
-    /// Writes the data of a run to the existing database, which has `rows` rows of `position_game` and a row of
+    /// Writes the data of a run to the existing database, which has `rows` rows of `occurrence` and a row of
     /// `visited_position` for each of the keys `visited`.
     fn write(
         &self,
@@ -172,7 +172,8 @@ fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
     again.iter().filter_map(replaced).collect()
 }
 
-/// The options, with the threshold and the openings of the database. Fails if others were requested.
+/// The options, with the threshold and the openings of the database. Fails if others were requested
+/// explicitly.
 fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> {
     let continuation_threshold = database.continuation_threshold()?;
     let given = options.continuation_threshold;

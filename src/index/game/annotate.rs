@@ -15,7 +15,7 @@ use crate::store::row::{
 const MOST_BYTES: usize = 64 << 20;
 const BYTES_A_ROW: usize = 32;
 
-/// The maximum number of problems with one game's annotations; after that, unknown words are not reported.
+/// After this many problems with one game's annotations, unknown words are no longer reported.
 const MOST_PROBLEMS: usize = 100;
 
 /// The message if annotations are left out.
@@ -55,7 +55,8 @@ impl LineLocation {
 #[derive(Debug)]
 struct Level {
     place: LineLocation,
-    /// The position before the last move, or the same position if there is no move.
+    /// The position before the last move, and its ply; the first position of the variation if there is no
+    /// move.
     before: (Position, u32),
     position: Position,
     /// The index of the row of the last move.
@@ -150,7 +151,8 @@ impl Annotator {
         self.first = Rows::of(headers);
     }
 
-    /// Ends a game: sorts its rows by key. Returns the numbers of evaluations and clocks of the game.
+    /// Ends a game: sorts its rows by key, and removes repeated NAGs. Returns the numbers of evaluations and
+    /// clocks of the game.
     pub(crate) fn end(&mut self, headers: &mut HeaderBatch) -> (u32, u32) {
         let first = self.first;
         let nags = &mut headers.nags;
@@ -262,7 +264,7 @@ impl Annotator {
         headers: &mut HeaderBatch,
     ) {
         let is_all = self.kept == Annotations::All;
-        // Only the numbers of the comment are stored, not its text. They take 44 bytes.
+        // Without comments, only numbers are stored: a row of 44 bytes, however long the text is.
         if !self.fits(if is_all { comment.len() } else { 16 }, offset, place.ply) {
             return;
         }

@@ -44,7 +44,7 @@ pub(crate) struct GameBatch {
     pub(crate) setups: Vec<Position>,
     /// The number of games read, including omitted ones.
     pub(crate) read: u32,
-    /// The offset of the last game read in its source.
+    /// The offset, in its source, of the last game read.
     pub(crate) last_game: Option<u64>,
     /// The texts of games with an error, as byte ranges of the chunk.
     pub(crate) rejects: Vec<Range<usize>>,
@@ -138,7 +138,8 @@ impl Extent {
         }
     }
 
-    /// Removes everything that was added to the batch since this extent was recorded, except problems.
+    /// Removes the games that were added to the batch since this extent was recorded, but keeps their
+    /// problems.
     pub(crate) fn restore(&self, batch: &mut GameBatch) {
         batch.games.truncate(self.games);
         batch.signatures.truncate(self.games);

@@ -32,7 +32,8 @@ pub(crate) type TagProblem = (usize, ProblemKind, String, Cow<'static, str>);
 
 impl Header {
     /// Parses the tags of game number `game` of the batch; `moves` is a reader at the start of the game's
-    /// movetext. Tags without a column become rows of `tag`, sorted by name.
+    /// movetext. Tags without a column, and values that their column cannot store, become rows of `tag`,
+    /// sorted by name.
     pub(crate) fn read(
         tags: &[TagPair<'_>],
         moves: &Reader<'_>,

@@ -278,7 +278,8 @@ impl<'a> ChunkParser<'a> {
         self.report_annotation_problems(row.game, batch);
     }
 
-    /// Skips a game that cannot be replayed. If its rules are known, all its comments are stored at ply 0.
+    /// Skips a game that cannot be replayed. If its rules are known and annotations are stored, all comments
+    /// outside variations are stored at ply 0.
     fn skip_game(&mut self, row: &mut GameRow, batch: &mut GameBatch) -> Ending {
         let variant = row.variant.map(|variant| variant.of(&batch.headers.text));
         let is_read = self.annotator.is_on() && variant.is_none_or(is_known_variant);

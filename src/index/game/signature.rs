@@ -59,12 +59,12 @@ pub(crate) struct Signature {
 }
 
 impl Signature {
-    /// The same signature without a search by moves alone.
+    /// The same signature, for finding a game only if all compared data are equal.
     pub(crate) const fn without_moves(self) -> Self {
         Self { moves_hash: None, ..self }
     }
 
-    /// The same signature with a search by moves alone.
+    /// The same signature, for finding a game by start position and moves only.
     pub(crate) const fn moves_alone(self) -> Self {
         Self { hash: None, ..self }
     }
@@ -141,7 +141,7 @@ impl Signatures {
         &self.bytes[signature.start..][..signature.moves]
     }
 
-    /// Keeps only the first games.
+    /// Keeps only the first `games` games.
     pub(crate) fn truncate(&mut self, games: usize) {
         let next = self.games.get(games..).unwrap_or_default().iter().flatten().next();
         if let Some(end) = next.map(|signature| signature.start) {
@@ -156,7 +156,7 @@ impl Signatures {
     }
 }
 
-/// A six-field FEN written by this program, without the counters; empty for the standard start position.
+/// The first four fields of a six-field FEN that this program wrote; empty for the standard start position.
 pub(crate) fn canonical(fen: &str) -> &str {
     const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
     let end = fen.match_indices(' ').nth(3).map_or(fen.len(), |(end, _)| end);

@@ -73,7 +73,7 @@ impl<'r> GameText<'r> {
         (row.byte_offset, row.byte_length)
     }
 
-    /// The legal moves.
+    /// The moves that could be played.
     pub(crate) fn codes(&self) -> &'r [MoveCode] {
         &self.batch.codes[..self.batch.games[0].moves]
     }

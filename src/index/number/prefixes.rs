@@ -31,7 +31,8 @@ pub(crate) struct Prefixes<'p> {
 }
 
 impl<'p> Prefixes<'p> {
-    /// Only considers pairs with a game later than `last`.
+    /// Only considers pairs with a game later than `last`, or with a short game that [`note`](Self::note)
+    /// gets as freed.
     pub(crate) const fn new(keys: SpillMap, hash: KeyHash, last: GameId, progress: &'p Progress) -> Self {
         Self { keys, longer: Vec::new(), last, hash, progress, key: Vec::new() }
     }

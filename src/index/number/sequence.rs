@@ -103,7 +103,8 @@ impl Sequencer {
         })
     }
 
-    /// Removes duplicates from a batch and numbers the remaining games. Returns the id of the first game.
+    /// Numbers the games of a batch, with [`Numbering::All`] after removing duplicates. Returns the id of the
+    /// first game.
     pub(crate) fn number(&mut self, source: SourceId, batch: &mut GameBatch) -> Result<GameId> {
         let source_index = (source.0 - self.last_source.0) as usize - 1;
         if source != self.source {

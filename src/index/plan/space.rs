@@ -48,7 +48,7 @@ impl Estimate {
         }
     }
 
-    /// The estimate for a run that also copies `rows` rows of `position_game` within the database, of which
+    /// The estimate for a run that also copies `rows` rows of `occurrence` within the database, of which
     /// `free` bytes are free.
     pub(crate) fn with_copy(self, rows: u64, free: u64) -> Self {
         // Measured with games of all lengths.

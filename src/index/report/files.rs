@@ -30,8 +30,8 @@ pub(crate) struct Reports {
 }
 
 impl Reports {
-    /// Creates the files that the options name. An existing file must be empty, or contain problems of an
-    /// earlier run.
+    /// Creates the files that the options name. An existing file must be empty or, for problems, contain the
+    /// problems of an earlier run.
     ///
     /// # Errors
     /// If a file cannot be created, is a source or the database, or contains something else.
@@ -55,7 +55,7 @@ impl Reports {
             Output::create(path, used, beginning).map(Some)
         };
         let problems = create(&options.problems, None, Some(PROBLEM_BEGINNING))?;
-        // Rejected games cannot be told from other games.
+        // A file of rejected games looks like any other PGN file, so only an empty file is replaced.
         let rejects = create(&options.rejects, options.problems.clone(), None)?;
         Ok(Self {
             problems,
@@ -69,7 +69,7 @@ impl Reports {
         })
     }
 
-    /// Writes the problems of a numbered batch of the chunk `text`.
+    /// Writes the problems and the rejected games of a numbered batch of the chunk `text`.
     ///
     /// # Errors
     /// [`Error::TooManyErrors`]; [`Error::Report`].
@@ -150,7 +150,7 @@ fn path_of<'p>(paths: &'p [PathBuf], last_source: SourceId, problem: &ProblemRow
     &paths[(problem.source.0 - last_source.0) as usize - 1]
 }
 
-/// The members are described in `docs/json.md`.
+/// Writes a problem as a JSON object. Its members are described in `docs/json.md`.
 fn write_json(out: &mut impl Write, path: &Path, problem: &ProblemRow, text: &str) -> io::Result<()> {
     let object = json!({
         "path": path.to_string_lossy(),
@@ -176,7 +176,7 @@ struct Output {
 }
 
 impl Output {
-    /// Creates a file. It may replace only a file with this beginning.
+    /// Creates a file. An existing file is replaced only if it is empty or has this beginning.
     fn create<'p>(
         path: &Path,
         mut used: impl Iterator<Item = &'p Path>,

@@ -111,7 +111,7 @@ impl DuplicateCounts {
         self.same + self.moves
     }
 
-    /// Each kind with games: its word in the database, and the number of games.
+    /// Each kind, even without games: its word in the database, and the number of games.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counts = [
             (DuplicateKind::Same, self.same),

@@ -23,8 +23,8 @@ impl Run<'_> {
         self.intake.sources.files.iter().map(file).collect()
     }
 
-    /// The end of a plain file with its digest, which is computed again if the size of the file has changed in
-    /// between.
+    /// The end of a source with its digest. For a plain file whose size has changed since `digested` was
+    /// computed, the digest is computed again.
     pub(crate) fn end_of(
         &self,
         index: usize,

@@ -350,7 +350,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Memory for each worker's blocks: 8 MiB, or less if that would be much of the memory limit.
+    /// Memory for each worker's unsorted occurrences: 8 MiB, but for all workers together at most an eighth
+    /// of the memory limit.
     pub(crate) fn scatter_bytes(&self) -> usize {
         const BYTES: u64 = 8 << 20;
         (self.options.memory / 8 / self.pool.current_num_threads() as u64).min(BYTES) as usize

@@ -61,7 +61,7 @@ pub(crate) enum SinkMessage<B> {
     Positions(BlockNumber, B),
 }
 
-/// The channel from a worker to the sink, and the channel for returning emptied batches.
+/// The channel from a worker to the sink, and the channels that return emptied batches and blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct SinkSender<B> {
     pub(crate) loads: Sender<SinkMessage<B>>,

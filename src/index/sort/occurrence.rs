@@ -105,7 +105,7 @@ impl PlayedOccurrence {
         }
     }
 
-    /// The row of `position_game`.
+    /// The row of `occurrence`.
     #[inline]
     pub(crate) const fn occurrence(self) -> Occurrence {
         Occurrence::new(self.key(), self.game(), self.ply())

@@ -138,7 +138,6 @@ pub(crate) struct ChangeWriter<'w, 'c> {
 }
 
 impl<'w, 'c> ChangeWriter<'w, 'c> {
-    /// A writer that has not written anything yet.
     pub(crate) fn new(tracker: &'w Tracker<'w>, loader: &'w mut BulkLoader<'c>) -> Self {
         Self { tracker, loader, batch: VisitedPositionBatch::default() }
     }

@@ -212,7 +212,7 @@ impl<'o> Counter<'o> {
                 self.end_key();
                 self.last_key = Some(key);
                 self.distinct += 1;
-                // Nearly all keys have too few occurrences, and all of them are in this piece.
+                // Nearly all keys have too few occurrences, all of them in this piece.
                 if length < self.threshold && !rest.is_empty() {
                     continue;
                 }

@@ -73,7 +73,8 @@ impl Decrease {
 /// The changes that removed games make to visited positions.
 #[derive(Debug, Default)]
 pub(crate) struct Decreases {
-    /// The decrease of each position that has a row, in ascending order of keys.
+    /// The decrease of each position that has a row and that removed games reached, in ascending order of
+    /// keys.
     visited: Vec<(PositionKey, Decrease)>,
     /// Keys to be recounted: too few games are left for these positions, unless new games reach them.
     pub(crate) doubtful: KeySet,

@@ -143,7 +143,7 @@ impl<'o> Tracker<'o> {
         self.sorting.progress.check()
     }
 
-    /// The number of occurrences that are enough for a row of `visited_position`.
+    /// The minimum number of games, and thus of occurrences, for a row of `visited_position`.
     pub(crate) const fn threshold(&self) -> u32 {
         self.sorting.threshold
     }
