@@ -1,6 +1,7 @@
 //! Queues between threads, for values that are few and large.
 //!
-//! Unlike in a lock-free queue, the code that waits is compiled only once for all types of values.
+//! The code that waits is compiled only once for all types of values; that of a lock-free queue would be
+//! compiled for each type.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::parallel::lock;
 
-/// A queue with space for `space` values. If the queue is full, senders wait.
+/// A queue with space for `space` values. [`Sender::send`] waits while the queue is full.
 pub(crate) fn bounded<T>(space: usize) -> (Sender<T>, Receiver<T>) {
     let queue = Arc::new(Queue {
         values: Mutex::new(Some(VecDeque::new())),
@@ -30,15 +31,16 @@ pub(crate) fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 /// Why a value was not sent or received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Error {
-    /// There are no receivers, or no senders and no values.
+    /// A value cannot be sent, because there are no receivers; or none can be received, because the queue is
+    /// empty and there are no senders.
     #[error("the other side of a queue is gone")]
     Closed,
-    /// The queue stayed full or empty.
+    /// The queue stayed full, or empty, for as long as the caller wanted to wait.
     #[error("a queue stayed full or empty")]
     Timeout,
 }
 
-/// A number of tokens. A thread that takes a token waits until one is available.
+/// A number of tokens. A thread that takes a token can wait until one is available.
 struct Tokens {
     state: Mutex<TokenState>,
     changed: Condvar,
@@ -81,7 +83,8 @@ impl Tokens {
         }
     }
 
-    /// Closes the counter: no more tokens will be given.
+    /// Says that no more tokens will be given: if none are left, [`take`](Self::take) then fails instead of
+    /// waiting.
     fn close(&self) {
         lock(&self.state).is_closed = true;
         self.changed.notify_all();
@@ -89,7 +92,7 @@ impl Tokens {
 }
 
 struct Queue<T> {
-    /// The values in the queue; `None` if there are no receivers.
+    /// The values in the queue; `None` once there are no receivers.
     values: Mutex<Option<VecDeque<T>>>,
     space: Tokens,
     filled: Tokens,
@@ -151,7 +154,7 @@ impl<T> Receiver<T> {
         value.ok_or(Error::Closed)
     }
 
-    /// All values, until the queue is empty and has no senders.
+    /// Receives values until the queue is empty and has no senders.
     pub(crate) fn iter(&self) -> impl Iterator<Item = T> {
         std::iter::from_fn(|| self.recv().ok())
     }
@@ -182,10 +185,11 @@ impl<T> Drop for Sender<T> {
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         if self.0.receivers.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // Dropped after the lock is released: a value may be the receiver of another queue.
+            // The values are dropped after the lock is released: dropping a value that is the receiver of
+            // another queue locks that queue, and a thread should not hold two locks.
             let values = lock(&self.0.values).take();
             drop(values);
-            // Waiting senders find that there are no receivers.
+            // Wakes waiting senders, which then return an error.
             self.0.space.close();
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Advice on a system error, if there is any for this kind of error.
+/// Advice on a system error; `None` for kinds of errors without advice.
 pub(crate) fn error_advice(error: &io::Error) -> Option<&'static str> {
     if is_open_files(error) {
         return Some("too many files are open; allow more with `ulimit -n`");
@@ -15,7 +15,7 @@ pub(crate) fn error_advice(error: &io::Error) -> Option<&'static str> {
     }
 }
 
-/// Whether the error says that the limit of open files is reached, of this process or of the system.
+/// Whether the error says that this process, or the whole system, has reached its limit of open files.
 #[cfg(unix)]
 fn is_open_files(error: &io::Error) -> bool {
     const ENFILE: i32 = 23;

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each module and the modules that it may use in addition to itself.
+/// Modules, each with the modules that it may use in addition to itself. Modules that are not listed here are
+/// not checked.
 const MAY_USE: [(&str, &[&str]); 11] = [
     ("board", &[]),
     ("pgn", &["board"]),
@@ -38,7 +39,8 @@ const MAY_USE: [(&str, &[&str]); 11] = [
 /// memory than is allowed here.
 const MENTIONS_OPTIONS: &str = "source/frames.rs";
 
-/// The lines of all Rust files below a directory, without comments and tests, each with the path of its file.
+/// The lines of all Rust files below a directory, without comments and the unit tests at the end, each with
+/// the path of its file.
 fn code(directory: &Path) -> Vec<(PathBuf, String)> {
     let mut lines = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {
@@ -59,7 +61,7 @@ fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// The words that follow a marker.
+/// The words that follow each `mark` in a text.
 fn words_after<'t>(text: &'t str, mark: &'t str) -> impl Iterator<Item = &'t str> {
     text.split(mark).skip(1).map(|rest| {
         let end = rest.find(|letter: char| !letter.is_ascii_lowercase() && letter != '_');

@@ -4,8 +4,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Admits pieces of work one at a time, in the order of their numbers.
 ///
-/// A worker takes pieces in order and ends each turn before it takes the next piece. So some worker always has
-/// the piece whose turn it is, and there cannot be a deadlock.
+/// Workers must take the pieces in order, and each worker must end its turn before it takes its next piece.
+/// Then the piece whose turn it is never waits for a later piece, so there cannot be a deadlock.
 #[derive(Debug, Default)]
 pub(crate) struct OrderedQueue {
     state: Mutex<State>,
@@ -43,7 +43,7 @@ impl OrderedQueue {
         self.lock().stopped
     }
 
-    /// Stops the queue: all calls of [`wait`](Self::wait) return `false`.
+    /// Stops the queue: all current and later calls of [`wait`](Self::wait) return `false`.
     pub(crate) fn stop(&self) {
         self.lock().stopped = true;
         self.changed.notify_all();

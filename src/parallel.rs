@@ -1,5 +1,5 @@
 //! Runs work on all threads of a pool. rayon's iterators are compiled again for each closure; these functions
-//! compile that part only once.
+//! compile the code of rayon only once.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,7 +16,7 @@ pub(crate) fn map<T: Send, E: Send>(
     map_with(pool, count, || (), |(), index| work(index))
 }
 
-/// Like [`map`], with a state that only one thread uses at a time. There are about as many states as threads.
+/// Like [`map`], with a state that only one thread uses at a time. There are hardly more states than threads.
 pub(crate) fn map_with<S: Send, T: Send, E: Send>(
     pool: Option<&ThreadPool>,
     count: usize,
@@ -59,7 +59,7 @@ pub(crate) fn consume<S: Send, V: Send, T: Send, E: Send>(
     })
 }
 
-/// Runs `work` on each thread of a pool. Returns all results.
+/// Runs `work` once on each thread of a pool. Returns all results, in any order.
 pub(crate) fn broadcast<T: Send>(pool: &ThreadPool, work: impl Fn() -> T + Sync) -> Vec<T> {
     let results = Mutex::new(Vec::new());
     run_on_each(pool, &|| {
@@ -76,14 +76,15 @@ fn run_on_each(pool: &ThreadPool, work: &(dyn Fn() + Sync)) {
 /// Calls `work` for each number below `count`. Stops early if `work` returns `false`.
 fn for_each(pool: Option<&ThreadPool>, count: usize, work: &(dyn Fn(usize) -> bool + Sync)) {
     let all = || (0..count).into_par_iter().with_max_len(1).try_for_each(|index| work(index).then_some(()));
-    // The results contain the errors.
+    // `None` only says that `work` returned `false`; the caller has the error.
     let _ = match pool {
         Some(pool) => pool.install(all),
         None => all(),
     };
 }
 
-/// Locks, even if another thread panicked while holding the lock: that panic ends all of the work anyway.
+/// Locks, even if another thread panicked while holding the lock: that panic ends the work that the data
+/// belongs to.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

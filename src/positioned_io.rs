@@ -1,5 +1,5 @@
-//! Reads and writes a file at given offsets. Several threads may do so concurrently, because nothing depends
-//! on the file's cursor.
+//! Reads and writes a file at given offsets. Several threads may use the same file concurrently, because
+//! nothing depends on the file's cursor.
 
 use std::fs::File;
 use std::io;

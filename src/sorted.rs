@@ -1,7 +1,8 @@
 //! Sorting, and maps of few keys.
 //!
-//! Sorts and maps of the standard library are long, and compiled again for each type. Here most of the code is
-//! compiled once. Use these where speed does not matter: for the rows of an answer, not for each position.
+//! The code of the standard library's sorts and maps is long, and compiled again for each type. Here most of
+//! the code is compiled once. Use these functions and this map where speed does not matter: for the rows of
+//! an answer, not for each position.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -9,24 +10,24 @@ use std::ops::Index;
 
 use serde::{Serialize, Serializer};
 
-/// Sorts values. Equal ones keep their order.
+/// Sorts values. Equal values keep their order.
 pub(crate) fn sort<T: Ord>(values: &mut [T]) {
     sort_by(values, T::cmp);
 }
 
-/// The same by a key, which is computed once for each value.
+/// Sorts values by a key, which is computed once for each value. Values with equal keys keep their order.
 pub(crate) fn sort_by_key<T, K: Ord>(values: &mut [T], key: impl FnMut(&T) -> K) {
     let keys: Vec<K> = values.iter().map(key).collect();
     put(values, places(keys.len(), &|one, other| keys[one].cmp(&keys[other])));
 }
 
-/// The same with any comparison.
+/// Sorts values with any comparison. Equal values keep their order.
 pub(crate) fn sort_by<T>(values: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     let places = places(values.len(), &|one, other| compare(&values[one], &values[other]));
     put(values, places);
 }
 
-/// Moves each value to its place.
+/// Moves each value to its place: `places[i]` is the index at which the value at `i` belongs.
 fn put<T>(values: &mut [T], mut places: Vec<usize>) {
     for at in 0..places.len() {
         while places[at] != at {
@@ -37,7 +38,7 @@ fn put<T>(values: &mut [T], mut places: Vec<usize>) {
     }
 }
 
-/// Where each value belongs.
+/// For each value, the index at which it belongs.
 fn places(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&one, &other| compare(one, other));
@@ -55,7 +56,7 @@ pub(crate) fn distinct<T: Ord>(mut values: Vec<T>) -> Vec<T> {
     values
 }
 
-/// Inserts a value into sorted ones, unless it is one of them.
+/// Inserts a value into sorted values, unless they contain it.
 pub(crate) fn insert<T: Ord>(values: &mut Vec<T>, value: T) {
     if let Err(at) = values.binary_search(&value) {
         values.insert(at, value);
@@ -118,7 +119,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         }
     }
 
-    /// The value of a key.
+    /// The value of a key, if the map has it.
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -126,14 +127,14 @@ impl<K: Ord, V> SortedMap<K, V> {
         Some(&self.0[self.find(key).ok()?].1)
     }
 
-    /// The keys in a range, and their values.
+    /// The keys from `first` to `last`, both included, and their values.
     pub(crate) fn range(&self, first: K, last: K) -> &[(K, V)] {
         let start = self.0.partition_point(|(key, _)| *key < first);
         let end = self.0.partition_point(|(key, _)| *key <= last);
         &self.0[start..end.max(start)]
     }
 
-    /// Whether it has a key.
+    /// Whether the map has a key.
     pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -141,7 +142,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.find(key).is_ok()
     }
 
-    /// The value of a key. If the key is new, its value is the default.
+    /// The value of a key. If the map does not have the key, it is added with the default value.
     pub fn entry(&mut self, key: K) -> &mut V
     where
         V: Default,
@@ -153,7 +154,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         &mut self.0[at].1
     }
 
-    /// Sets the value of a key. Returns the value before.
+    /// Sets the value of a key. Returns the previous value, if there was one.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         match self.find(&key) {
             Ok(at) => Some(std::mem::replace(&mut self.0[at].1, value)),
@@ -164,7 +165,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         }
     }
 
-    /// Removes a key. Returns its value.
+    /// Removes a key. Returns its value, if the map had the key.
     pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -195,7 +196,8 @@ impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
         let mut pairs: Vec<(K, V)> = pairs.into_iter().collect();
         sort_by(&mut pairs, |(one, _), (other, _)| one.cmp(other));
-        // Of equal keys the last one counts, as with `insert`: `dedup_by` keeps the first, so swap.
+        // If a key comes several times, its last value counts, as with `insert`. `dedup_by` keeps the first
+        // value, so it is swapped with each later one.
         pairs.dedup_by(|later, kept| {
             let is_same = later.0 == kept.0;
             if is_same {

@@ -67,8 +67,7 @@ impl Problem {
     }
 }
 
-/// The arguments of a call. The body of a function that returns NULL for NULL runs only if no argument is
-/// NULL.
+/// The arguments of a call. Functions that return NULL if an argument is NULL are not called in that case.
 pub(super) struct Arguments<'a, 'c> {
     context: &'a Context<'c>,
 }
@@ -137,8 +136,8 @@ impl<'a, 'c> Arguments<'a, 'c> {
         bits.and_then(MoveCode::from_bits).ok_or(Problem::Code(number))
     }
 
-    /// The value that `parse` compiles from a text argument. A constant of the statement is compiled only
-    /// once.
+    /// The value that `parse` compiles from a text argument. An argument that is constant in a statement is
+    /// compiled only once.
     pub(super) fn compiled<T: Send + Sync + 'static, E: Into<Problem>>(
         &self,
         index: usize,

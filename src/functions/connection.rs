@@ -18,25 +18,31 @@ impl Database {
     ///
     /// A database with an older schema version is read as it is: [`open`](Self::open) migrates it.
     ///
-    /// If the last writer crashed, the database is first rolled back to its last commit, as SQLite does for
-    /// every writer.
+    /// If the last writer crashed, the database is first rolled back to its last commit, as SQLite does
+    /// whenever it opens a database for writing.
     ///
     /// # Errors
-    /// [`Error::Missing`](crate::store::Error::Missing), [`Error::NotADatabase`](crate::store::Error::NotADatabase),
-    /// [`Error::OtherProgram`](crate::store::Error::OtherProgram), [`Error::TooNew`](crate::store::Error::TooNew),
-    /// [`Error::NeedsWriting`](crate::store::Error::NeedsWriting), or errors of SQLite.
+    /// [`Error::Missing`](crate::store::Error::Missing),
+    /// [`Error::NotADatabase`](crate::store::Error::NotADatabase),
+    /// [`Error::OtherProgram`](crate::store::Error::OtherProgram),
+    /// [`Error::TooNew`](crate::store::Error::TooNew),
+    /// [`Error::Unreleased`](crate::store::Error::Unreleased),
+    /// [`Error::NeedsWriting`](crate::store::Error::NeedsWriting), errors of the system or of SQLite.
     pub fn open_read_only(path: &Path) -> Result<Self> {
         Self::open_read_only_with(path, register_all)
     }
 
-    /// Opens an existing database for reading and writing, and migrates its schema.
+    /// Opens an existing database for reading and writing, and migrates its schema. An empty file becomes an
+    /// empty database.
     ///
     /// Acquire the [`WriterLock`](crate::store::WriterLock) first.
     ///
     /// # Errors
-    /// [`Error::Missing`](crate::store::Error::Missing), [`Error::NotADatabase`](crate::store::Error::NotADatabase),
-    /// [`Error::OtherProgram`](crate::store::Error::OtherProgram), [`Error::TooNew`](crate::store::Error::TooNew),
-    /// or errors of SQLite.
+    /// [`Error::Missing`](crate::store::Error::Missing),
+    /// [`Error::NotADatabase`](crate::store::Error::NotADatabase),
+    /// [`Error::OtherProgram`](crate::store::Error::OtherProgram),
+    /// [`Error::TooNew`](crate::store::Error::TooNew),
+    /// [`Error::Unreleased`](crate::store::Error::Unreleased), errors of the system or of SQLite.
     pub fn open(path: &Path) -> Result<Self> {
         Self::open_with(path, register_all)
     }

@@ -1,6 +1,6 @@
 //! General SQL functions that SQLite also has in other programs: mathematics, `regexp`, `median`,
-//! `percentile` and the table `generate_series`. The bundled SQLite is compiled without them. A faster `trim`
-//! with two arguments replaces SQLite's own.
+//! `percentile` and the table `generate_series`. The bundled SQLite is compiled without them. Faster versions
+//! of `trim`, `ltrim` and `rtrim` with two arguments replace SQLite's own.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,6 @@ use rusqlite::{Connection, vtab};
 use super::Registrar;
 use super::arguments::{Arguments, Problem};
 
-/// A function of one number.
 type OfOne = fn(f64) -> f64;
 type OfTwo = fn(f64, f64) -> f64;
 
@@ -39,7 +38,7 @@ const OF_ONE: [(&str, OfOne); 19] = [
     ("tanh", f64::tanh),
 ];
 
-/// Functions that leave integers unchanged.
+/// Rounding functions. They leave integers unchanged.
 const ROUNDING: [(&str, OfOne); 4] =
     [("ceil", f64::ceil), ("ceiling", f64::ceil), ("floor", f64::floor), ("trunc", f64::trunc)];
 
@@ -85,7 +84,7 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     vtab::series::load_module(connection)
 }
 
-/// Adds a function that returns NULL if its result is NaN.
+/// Adds a function that returns NULL if `function` returns `None` or NaN.
 fn mathematics(
     connection: &Connection,
     name: &str,
@@ -97,7 +96,7 @@ fn mathematics(
     })
 }
 
-/// An argument as a number; `None` for anything else, as in SQLite.
+/// An argument as a number; `None` for NULL, for a blob, and for a text that is not a number.
 fn number(context: &Context<'_>, index: usize) -> Option<f64> {
     match context.get_raw(index) {
         ValueRef::Integer(number) => Some(number as f64),
@@ -107,12 +106,12 @@ fn number(context: &Context<'_>, index: usize) -> Option<f64> {
     }
 }
 
-/// The maximum size of a compiled pattern multiplied by the length of the text, both in bytes. SQLite cannot
-/// interrupt a match, and the time of a match grows with this product: up to this maximum, it takes at most
+/// The maximum product of the size of a compiled pattern and the length of the text, both in bytes. SQLite
+/// cannot interrupt a match, and the time of a match grows with this product: with the maximum, it is about
 /// half a second.
 const MATCH_WORK: usize = 1 << 29;
-/// The size of a compiled pattern is rounded up to a power of two from a KiB to a MiB. These are the
-/// exponents.
+/// The size of a compiled pattern is rounded up to a power of two, from 2^`SMALLEST` bytes (1 KiB) to
+/// 2^`LARGEST` bytes (1 MiB).
 const LARGEST: u32 = 20;
 const SMALLEST: u32 = 10;
 
@@ -143,8 +142,9 @@ fn regexp(arguments: &Arguments<'_, '_>) -> Result<bool, Problem> {
     Ok(pattern.regex.is_match(&String::from_utf8_lossy(text)))
 }
 
-/// Removes the characters of the second argument from the ends of the first. SQLite's own function compares
-/// each character of the text with all characters to remove, which takes minutes for two long texts.
+/// Removes the characters of the second argument from the start of the first, from its end, or from both.
+/// SQLite's own function compares each character of the text with all characters to remove, which takes
+/// minutes for two long texts.
 fn trimmed(arguments: &Arguments<'_, '_>, at_start: bool, at_end: bool) -> Result<String, Problem> {
     arguments.check_interrupt()?;
     let (text, characters) = (arguments.as_text(0)?, arguments.as_text(1)?);
@@ -161,11 +161,10 @@ fn trimmed(arguments: &Arguments<'_, '_>, at_start: bool, at_end: bool) -> Resul
     Ok(rest.to_owned())
 }
 
-/// The aggregate function for percentiles: the value below which a given percentage of the numbers lie,
-/// interpolated linearly between two numbers. NULL is ignored.
+/// The aggregate function `percentile`: the value below which a given percentage of the numbers lie,
+/// interpolated linearly between two numbers. `median` is the same with 50 percent. NULL is ignored.
 struct Percentile;
 
-/// The numbers, and the percentage.
 struct Numbers {
     numbers: Vec<f64>,
     percent: f64,
@@ -279,7 +278,7 @@ mod tests {
         assert_eq!(value::<i64>(long).unwrap(), 0);
     }
 
-    /// The expected values are those of Python's `numpy.percentile`, which also interpolates linearly.
+    /// The expected values are those of `numpy.percentile` in Python, which interpolates linearly too.
     #[test]
     fn percentiles_are_interpolated() {
         let of = |call: &str| {

@@ -26,7 +26,7 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_module(NAME, &MODULE, None)
 }
 
-/// The virtual table as a statement uses it.
+/// The virtual table. It stores no rows: each cursor computes its rows from the argument.
 #[repr(C)]
 struct Table {
     base: ffi::sqlite3_vtab,
@@ -74,7 +74,7 @@ unsafe impl<'t> VTab<'t> for Table {
         if !is_given {
             return Err(Error::ModuleError("fen_legal_moves: needs a position: fen_legal_moves(fen)".into()));
         }
-        // The argument is not known in this order of the join.
+        // With this order of the join, the argument is not known yet.
         let Some(index) = usable else { return Ok(false) };
         let mut usage = info.constraint_usage(index);
         usage.set_argv_index(1);

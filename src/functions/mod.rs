@@ -4,10 +4,10 @@
 //! connections, and the loadable extension for the connections of other programs. `docs/sql.md` describes
 //! each function.
 //!
-//! If any argument is NULL, the result is NULL, except in `winning_chances`. An argument that has the wrong
-//! type or is invalid is an error; the message contains the function's name and the reason. All functions
-//! except `game_pgn` are deterministic and innocuous: they can be used in expression indexes, generated
-//! columns and views.
+//! If any argument is NULL, the result is NULL, except in `winning_chances`; `fen_legal_moves` then has no
+//! rows. An argument that has the wrong type or is invalid is an error; the message contains the function's
+//! name and the reason. All functions except `game_pgn` are deterministic and innocuous: they can be used in
+//! expression indexes, generated columns and views.
 
 mod arguments;
 mod connection;
@@ -63,7 +63,7 @@ fn pure() -> FunctionFlags {
     FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS
 }
 
-/// Registers a group of functions on a connection with the same flags.
+/// Registers functions that have the same flags.
 struct Registrar<'c> {
     connection: &'c Connection,
     flags: FunctionFlags,

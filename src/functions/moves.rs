@@ -1,4 +1,4 @@
-//! SQL functions on moves, for the columns of the view `moves`.
+//! SQL functions on moves. The view `moves` has most of their results as columns.
 
 use super::arguments::{Arguments, Problem, lossy};
 use crate::board::{MoveCode, Piece, Position, Square};

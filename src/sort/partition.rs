@@ -14,7 +14,8 @@ pub(crate) trait Record: Copy + Default + Ord + Send + Sync {
     /// The size of a record in temporary files, in bytes.
     const BYTES: usize;
 
-    /// A number that orders records as `Ord` does; its top bits choose the partition.
+    /// A number in the order of `Ord`: a lesser record never has a greater number. Its top bits choose the
+    /// partition.
     fn sort_key(self) -> u128;
 
     /// Appends the encoded record.
@@ -25,7 +26,7 @@ pub(crate) trait Record: Copy + Default + Ord + Send + Sync {
 }
 
 /// Records of all workers, partitioned by the top bits of their keys. Records beyond the memory limit are
-/// written to an unnamed temporary file, which the system removes when the process ends.
+/// written to an unnamed temporary file, which the system removes at the latest when the process ends.
 #[derive(Debug)]
 pub(crate) struct Partitions<R> {
     /// The number of top bits of the sort key that choose the partition.
@@ -58,19 +59,19 @@ struct Extent {
 }
 
 impl<R: Record> Partitions<R> {
-    /// The number of records per partition: few enough to sort in the processor's cache, but enough to limit
-    /// the number of partitions that are written concurrently.
+    /// The intended number of records per partition: few enough to sort in the processor's cache, but enough
+    /// to limit the number of partitions that are written concurrently.
     pub(crate) const RECORDS: u64 = 1 << 17;
 
-    /// The number of bits that choose the bucket of a record: in an ordinary partition, a bucket has about 16
-    /// to 32 records.
+    /// The number of bits that choose the bucket of a record. In a partition of about
+    /// [`RECORDS`](Self::RECORDS) records, a bucket has about 32.
     const BUCKET_BITS: u32 = 12;
 
     /// Creates partitions for about `expected` records. Records beyond `memory` bytes are written to a file
     /// in `directory`.
     ///
-    /// The file is created now, whether or not it will be needed, so that an error is found at once and not
-    /// after hours.
+    /// The file is created now, whether or not it will be needed, so that an error is reported at once and
+    /// not after hours.
     pub(crate) fn new(expected: u64, memory: u64, directory: PathBuf) -> Result<Self> {
         let bits = (expected / Self::RECORDS).max(1).next_power_of_two().ilog2().clamp(1, 10);
         Self::with_bits(bits, memory, directory)
@@ -102,7 +103,8 @@ impl<R: Record> Partitions<R> {
         (0..self.len()).map(records).sum()
     }
 
-    /// The first sort key of a partition, and the first of the next partition, if there is one.
+    /// The least sort key that belongs to a partition, and the least one of the next partition, if there is
+    /// one.
     pub(crate) fn range(&self, index: usize) -> (u128, Option<u128>) {
         let first = |index: usize| (index as u128) << (128 - self.bits);
         (first(index), (index + 1 < self.len()).then(|| first(index + 1)))
@@ -150,7 +152,8 @@ impl<R: Record> Partitions<R> {
         Error { directory: self.directory.clone(), source }
     }
 
-    /// Empties a partition and passes all its records, sorted, to `sink`, in pieces of about `most` records.
+    /// Empties a partition and passes all its records, sorted, to `sink`. More than `most` records are passed
+    /// in pieces of about half of `most`.
     pub(crate) fn drain_sorted<E: From<Error>>(
         &self,
         index: usize,
@@ -175,7 +178,8 @@ impl<R: Record> Partitions<R> {
         Ok(())
     }
 
-    /// Sort keys, chosen from a sample, that split a large partition into pieces of about `most` records.
+    /// Sort keys, chosen from a sample, that split a large partition into pieces of about half of `most`
+    /// records, so that hardly any piece exceeds `most`.
     fn splitters(&self, partition: &Partition<R>, total: usize, most: usize) -> Result<Vec<u128>> {
         const SAMPLES_PER_PIECE: usize = 256;
         let pieces = total.div_ceil(most / 2 + 1);
@@ -192,9 +196,10 @@ impl<R: Record> Partitions<R> {
         Ok((1..pieces).map(|piece| sample[piece * samples / pieces].sort_key()).collect())
     }
 
-    /// Writes the records with keys in `range` to `records`, sorted. The bits after those that choose the
-    /// partition choose the bucket of a record; then each bucket is sorted. This takes little more than half
-    /// the time of sorting all records at once, because most buckets have few records.
+    /// Replaces the contents of `records` with the partition's records whose keys are in `range`, sorted. The
+    /// bits after those that choose the partition choose the bucket of a record; then each bucket is sorted.
+    /// This takes little more than half the time of sorting all records at once, because most buckets have
+    /// few records.
     fn gather_sorted(
         &self,
         partition: &Partition<R>,
@@ -266,8 +271,8 @@ pub(crate) struct Scatter<'p, R> {
 }
 
 impl<'p, R: Record> Scatter<'p, R> {
-    /// Creates a buffer of about `bytes` bytes in total, with one block of 64 to 4096 records for each
-    /// partition.
+    /// Creates a buffer with one block for each partition. Its size is about `bytes` bytes, as far as blocks
+    /// of 64 to 4096 records allow.
     pub(crate) fn new(partitions: &'p Partitions<R>, bytes: usize) -> Self {
         let capacity = (bytes / size_of::<R>() / partitions.len()).clamp(64, 4096);
         Self { partitions, blocks: (0..partitions.len()).map(|_| Vec::with_capacity(capacity)).collect() }
