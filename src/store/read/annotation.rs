@@ -32,21 +32,22 @@ pub struct PositionAnnotations {
     pub nags: Vec<u32>,
     /// Comments, without their commands.
     pub comments: Vec<String>,
-    /// Other commands, each with its name and value.
+    /// The name and value of each command of the comments, `[%name value]`, that `numbers` does not reproduce
+    /// exactly.
     pub commands: Vec<(String, String)>,
 }
 
 /// A variation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredVariation {
-    /// Its line number.
+    /// The number of the variation's line.
     pub line: u32,
-    /// Its moves.
+    /// The moves of the variation.
     pub moves: Vec<MoveCode>,
 }
 
 impl GameAnnotations {
-    /// The annotations of a position.
+    /// The annotations of a position; `None` if it has none.
     #[must_use]
     pub fn at(&self, line: u32, ply: Ply) -> Option<&PositionAnnotations> {
         self.remarks.get(&(line, ply))
@@ -76,7 +77,7 @@ impl GameAnnotations {
 }
 
 impl Database {
-    /// The annotations of a game; empty in a database of a version that did not store them.
+    /// The annotations of a game; empty if the PGN has none, or if the run did not store annotations.
     ///
     /// # Errors
     /// Errors of SQLite.

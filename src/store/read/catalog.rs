@@ -28,7 +28,7 @@ pub struct Relation {
     pub columns: Vec<String>,
 }
 
-/// Kinds of relations.
+/// Whether a relation is a table or a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelationKind {
     /// A table.
@@ -49,7 +49,8 @@ impl RelationKind {
 }
 
 impl Catalog {
-    /// Suggests a name if SQLite's message reports a missing table, column or function.
+    /// A hint for a message of SQLite that reports a missing table, column or function, such as a similar
+    /// name; `None` if there is no hint.
     #[must_use]
     pub fn hint(&self, message: &str) -> Option<String> {
         if let Some(name) = message.strip_prefix("no such table: ") {
@@ -90,7 +91,8 @@ fn did_you_mean(name: &str) -> String {
     format!("did you mean {name}?")
 }
 
-/// The name most similar to a mistyped one, if at most a third of its letters differ.
+/// The name most similar to a mistyped one, if at most a third of the mistyped name's letters, or one letter,
+/// must be changed, added, removed or swapped.
 #[must_use]
 pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
@@ -112,7 +114,7 @@ impl Database {
         self.read_catalog().map_err(|source| Error::sqlite(self.path(), "read the schema", source))
     }
 
-    /// The version of its schema.
+    /// The version of the database's schema.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -60,7 +60,7 @@ impl<'c> BlockColumns<'c> {
         Ok(is_sound.optional()?.unwrap_or(false).then_some(column))
     }
 
-    /// All columns of a block that has games; `None` if the block has no columns.
+    /// All columns of the block; a missing or invalid column is empty. `None` if no column can be used.
     pub(crate) fn all(&self) -> rusqlite::Result<Option<[StoredColumn; COLUMNS.len()]>> {
         let mut columns: [StoredColumn; COLUMNS.len()] = Default::default();
         let mut is_there = false;
@@ -88,8 +88,8 @@ impl<'c> BlockColumns<'c> {
     /// The games of a few players, found by an index; `None` if the players have so many games that reading
     /// the column is faster.
     fn with_players(&self, sql: &str, ids: &[i64]) -> rusqlite::Result<Option<BlockGames>> {
-        /// An index look-up takes less than a microsecond per game. Reading the column of players takes some
-        /// hundred microseconds.
+        /// The maximum number of games to look up in the index. A look-up takes less than a microsecond per
+        /// game; reading the column of players takes some hundred microseconds.
         const MOST: usize = 1_000;
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut games = BlockGames::default();
@@ -155,7 +155,7 @@ impl ColumnSource for BlockColumns<'_> {
     }
 }
 
-/// For more players than this, the column is read instead of the index.
+/// For more names than this, the column is read instead of the index.
 const FEW_PLAYERS: usize = 8;
 
 /// SQL for the games of a block with a player on one side, if the column contains players.
@@ -196,7 +196,7 @@ pub(crate) struct Outcomes {
 }
 
 impl Outcomes {
-    /// A game's result; `None` if there is no game with this number.
+    /// A game's result; `None` if there is no game with this number, or its result is invalid.
     #[inline]
     pub(crate) fn result(&self, number: u16) -> Option<GameResult> {
         self.results.get(number)

@@ -13,7 +13,7 @@ use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::row::{GameId, GameStatus, Ply};
 
-/// The columns of [`GameSummary`] and the joins they need.
+/// The columns of [`GameSummary`]. They need the joins of `summary_joins`.
 macro_rules! summary_columns {
     () => {
         "game.game_id, white.name AS white, black.name AS black, white_elo, black_elo, white_title, black_title, result, \
@@ -31,7 +31,7 @@ macro_rules! summary_joins {
 
 pub(crate) use {summary_columns, summary_joins};
 
-/// A game in a list of games. `None`: the PGN does not give the value.
+/// A game in a list of games. `None`: the value is missing, unknown (such as `?`) or cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameSummary {
     /// The game.
@@ -58,7 +58,7 @@ pub struct GameSummary {
     pub site: Option<String>,
     /// Round.
     pub round: Option<String>,
-    /// ECO code.
+    /// ECO code, as in the PGN.
     pub eco: Option<String>,
     /// Half-moves replayed.
     pub ply_count: u32,
@@ -85,9 +85,9 @@ pub struct GameRecord {
     pub byte_offset: u64,
     /// The length of the game's text, in bytes.
     pub byte_length: u64,
-    /// Its other tag pairs, by name.
+    /// The game's other tag pairs, by name.
     pub other_tags: Vec<(String, String)>,
-    /// Its positions, by ply, beginning with the start position.
+    /// The game's positions, by ply, beginning with the start position.
     pub positions: Vec<StoredPosition>,
 }
 
@@ -203,7 +203,8 @@ impl GameRecord {
         tags
     }
 
-    /// The part of the game that is in the PGN but not in the database.
+    /// The part of the game that is in the PGN but not in the database, in words; `None` if the game is
+    /// complete.
     #[must_use]
     pub fn loss(&self) -> Option<String> {
         self.summary.status.loss(self.summary.ply_count)
@@ -262,7 +263,7 @@ impl Database {
         Ok(number.map(GameId))
     }
 
-    /// The problems found in a game, in the order of its text.
+    /// The problems found in a game, in the order in which they were found.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -348,7 +349,7 @@ fn opening(cells: Cells<'_>) -> rusqlite::Result<Option<OpeningName>> {
     Ok(eco.zip(name).map(|(eco, name)| OpeningName { eco, name }))
 }
 
-/// The summary in a row. `T` reads the texts: whole, or [in brief](crate::store::cell::Brief).
+/// The summary in a row. `T` reads the texts: whole, or [truncated](crate::store::cell::TruncatedText).
 pub(crate) fn summary<'r, T: Stored<'r> + Into<String>>(row: &'r Row<'r>) -> rusqlite::Result<GameSummary> {
     let cells = Cells::new(row, GAMES);
     let text = |column: usize| Ok::<_, rusqlite::Error>(cells.get::<Option<T>>(column)?.map(Into::into));

@@ -26,15 +26,15 @@ pub struct Info {
     pub schema_version: SchemaVersion,
     /// Totals of all runs.
     pub totals: Totals,
-    /// Names of players.
+    /// The greatest number of a player's name. It is the number of names if none were removed.
     pub players: u64,
-    /// Names of events.
+    /// The greatest number of an event, which is the number of events if none were removed.
     pub events: u64,
-    /// Names of sites.
+    /// The greatest number of a site, which is the number of sites if none were removed.
     pub sites: u64,
     /// The runs, oldest first.
     pub imports: Vec<ImportInfo>,
-    /// The input files, in input order.
+    /// The readings of the input files, in input order.
     pub sources: Vec<SourceInfo>,
     /// Problems found, most frequent first.
     pub problems: Vec<ProblemCount>,
@@ -49,21 +49,21 @@ pub struct SourceContent {
     pub path: PathBuf,
     /// Number of games from this file in the database.
     pub games: u64,
-    /// The largest size of the text, in bytes; `None` if it could not be read.
+    /// The largest size of the text in any reading, in bytes; `None` if it could not be read.
     pub bytes: Option<u64>,
 }
 
 /// Totals of all runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Games.
+    /// The number of games.
     pub games: u64,
-    /// Moves in them.
+    /// The number of half-moves of these games.
     pub plies: u64,
-    /// Positions in them.
+    /// The number of positions of these games.
     pub positions: u64,
-    /// Distinct positions in them; `None` if several runs added games, because each run counts its own and
-    /// they may share some.
+    /// The number of distinct positions of these games; `None` unless there is exactly one run, because runs
+    /// count separately and may share positions.
     pub distinct_positions: Option<u64>,
     /// Problems found.
     pub problems: u64,
@@ -214,7 +214,6 @@ impl Database {
             page_bytes: self.number("PRAGMA page_size")?.try_into().unwrap_or_default(),
             schema_version: SchemaVersion(self.number("PRAGMA user_version")?.try_into().unwrap_or_default()),
             totals,
-            // Ids count up from 1.
             players: self.number("SELECT ifnull(max(player_id), 0) AS player_id FROM player")?,
             events: self.number("SELECT ifnull(max(event_id), 0) AS event_id FROM event")?,
             sites: self.number("SELECT ifnull(max(site_id), 0) AS site_id FROM site")?,
@@ -243,7 +242,7 @@ impl Database {
         })
     }
 
-    /// The input files, in input order.
+    /// The readings of the input files, in input order.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -254,7 +253,7 @@ impl Database {
     }
 
     fn number(&self, sql: &str) -> Result<u64> {
-        // About the whole table: there is no row to name.
+        // An error concerns the whole database: there is no row to name.
         let whole = Table::new("the database", &[]);
         let number = self.connection().query_row(sql, [], |row| Cells::new(row, whole).get(0));
         number.map_err(|source| Error::sqlite(self.path(), "read what the database holds", source))

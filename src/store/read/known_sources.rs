@@ -15,8 +15,8 @@ pub struct KnownSource {
     /// The digest of the whole text, including parts that earlier readings had read. For a damaged archive,
     /// the digest of the data that could be decoded.
     pub digest: String,
-    /// The number of games that this and earlier readings of the same file found, including games that were
-    /// ignored or skipped as duplicates.
+    /// The number of games that this reading, and the readings that it continues, found. Games that were not
+    /// kept, skipped as duplicates or later removed are included.
     pub games: u64,
     /// The offset of the last of these games, in bytes; 0 if there is none.
     pub last_game: u64,

@@ -14,9 +14,9 @@ use crate::store::read::player::name::PlayerMatcher;
 
 /// A name to look for.
 ///
-/// It matches a name in which it is at the beginning of a word: `carlsen` and `magnus` match `Carlsen,
-/// Magnus`. Letter case, accents and blanks around commas are ignored ([`fold`]). With `=` in front it
-/// matches only the name with exactly these letters. Names of players
+/// It matches a name if its text is at the beginning of a word of that name: `carlsen` and `magnus` match
+/// `Carlsen, Magnus`. Letter case, accents and blanks around commas are ignored ([`fold`]). A text with `=`
+/// in front matches only the name with exactly these letters. Names of players
 /// ([`matches_player`](Self::matches_player)) and of openings match more loosely: the words of an opening may
 /// be in any order and in any usual spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl FromStr for NameFilter {
 }
 
 impl NameFilter {
-    /// Whether it has no letters.
+    /// Whether there is no text to search for.
     fn is_empty(&self) -> bool {
         match self {
             Self::Exactly(text) | Self::Account(text) => text.is_empty(),
@@ -108,7 +108,7 @@ pub fn fold(name: &str) -> String {
     folded
 }
 
-/// The same, written to an existing string; `is_blank` defines the letters that count as blanks.
+/// Like [`fold`], but writes to an existing string; `is_blank` defines the letters that count as blanks.
 pub(crate) fn fold_into(name: &str, folded: &mut String, is_blank: impl Fn(char) -> bool) {
     folded.clear();
     let mut blank = false;
@@ -165,7 +165,7 @@ pub enum Named {
 }
 
 impl Database {
-    /// Visits all names, in the order of first appearance, until `visit` returns `false`.
+    /// Visits all names, in the order of their numbers, until `visit` returns `false`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -173,7 +173,7 @@ impl Database {
         self.walk_names(named, None, |_, name| visit(name))
     }
 
-    /// Visits the names from a text on, in alphabetical order, until `visit` returns `false`.
+    /// Visits the names from a text on, in the order of their bytes, until `visit` returns `false`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -222,7 +222,7 @@ impl Database {
         Ok(ids)
     }
 
-    /// Visits one name or all names with their ids, until `visit` returns `false`.
+    /// Visits the name `exactly`, or all names, with their ids, until `visit` returns `false`.
     pub(crate) fn walk_names(
         &self,
         named: Named,
@@ -328,7 +328,7 @@ mod tests {
         }
     }
 
-    /// Names in ASCII are folded by a separate function.
+    /// Names in ASCII are folded by separate code.
     #[test]
     fn both_ways_of_folding_agree() {
         for name in ["Carlsen, Magnus", " A  ,B,  C ", "x'); DROP TABLE game; --", "\ta\x0b,\n_"] {

@@ -7,7 +7,8 @@ use crate::store::read::name::{NameFilter, Named, fold};
 /// The way in which a name matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
-    /// The words are consecutive in the name, as typed; the last one may be a prefix.
+    /// The words are consecutive in the name, in the order in which they were typed; the last word may be a
+    /// prefix.
     Phrase,
     /// Each word is a word of the name, or a prefix of such a word, in any order.
     Words,

@@ -24,9 +24,9 @@ pub struct SkippedSource {
     pub text: Option<(u64, String)>,
     /// The run that read the file.
     pub import: ImportId,
-    /// The options of this run: a JSON object.
+    /// The options of this run: a JSON object. Empty if `import` has no row of the run.
     pub options: String,
-    /// The games, in the order of their text.
+    /// The skipped games, in the order of their offsets.
     pub games: Vec<SkippedDuplicate>,
 }
 
@@ -37,15 +37,15 @@ pub struct SkippedDuplicate {
     pub byte_offset: u64,
     /// The length of the text, in bytes.
     pub byte_length: u64,
-    /// The line, from 1.
+    /// The line in which the text begins, from 1.
     pub line: u64,
     /// The number of the game in the source, from 1.
     pub game_number: u32,
 }
 
 impl Snapshot {
-    /// The games that were skipped as duplicates of `originals`, by source. Sources in `gone`, which are also
-    /// removed, are left out.
+    /// The games that were skipped as duplicates of `originals`, grouped by source. The sources in `gone`,
+    /// which are about to be removed, are left out.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -81,7 +81,7 @@ impl Snapshot {
         read().map_err(|source| self.failed(source))
     }
 
-    /// The number of half-moves of some games.
+    /// The total number of half-moves of `games`. Numbers without a game count as 0.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -94,8 +94,8 @@ impl Snapshot {
         sum().map_err(|source| self.failed(source))
     }
 
-    /// Fails if the numbers of games in the rows of sources and runs differ from the number of games, because
-    /// somebody changed rows through SQL.
+    /// Fails if somebody changed rows through SQL so that the numbers of games in the rows of sources and
+    /// runs differ from the number of games, or `game_position` has rows of games after the last game.
     ///
     /// # Errors
     /// [`Error::CountsDiffer`]; errors of SQLite.

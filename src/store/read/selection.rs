@@ -1,4 +1,5 @@
-//! Filters on games: by names, ratings, date, result, opening, clock, length, source and variant.
+//! Filters on games: by names, ratings, date, result, opening, time control, termination, length,
+//! evaluations, source and variant.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -28,7 +29,8 @@ pub struct GameFilter {
     /// A player, on either side.
     pub player: Option<NameFilter>,
     /// The opponent of `player`, on either side; without `player`, this filter has the same effect as
-    /// `player`. If a name matches both sides, one side must match `player` and the other side `opponent`.
+    /// `player`. One side must match `player` and the other side `opponent`, even if a name matches both
+    /// sides.
     pub opponent: Option<NameFilter>,
     /// Both ratings are known and at least this.
     pub elo_min: Option<u16>,
@@ -73,7 +75,7 @@ pub struct GameFilter {
 }
 
 impl GameFilter {
-    /// Whether every game matches.
+    /// Whether the filter has no conditions, so that every game matches.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -82,7 +84,8 @@ impl GameFilter {
     /// Restricts the filter to games in which `player` had this side.
     ///
     /// # Errors
-    /// [`FilterError::SideTold`] if `white` or `black` already names the player whose side this determines.
+    /// [`FilterError::SideTold`] if `player` or `opponent` would become `white` or `black`, but that field is
+    /// already set.
     pub fn with_side(mut self, side: Color) -> Result<Self, FilterError> {
         let (player, opponent) = (self.player.take(), self.opponent.take());
         let (white, black) = if side == Color::White { (player, opponent) } else { (opponent, player) };
@@ -96,7 +99,7 @@ impl GameFilter {
         Ok(self)
     }
 
-    /// Fails if no game can match, in any database.
+    /// Fails if a lower bound is greater than its upper bound, so that no game of any database can match.
     ///
     /// # Errors
     /// [`FilterError::NoRating`], [`FilterError::NoLength`], [`FilterError::NoDate`].
@@ -126,7 +129,7 @@ pub struct Selection {
     players: Vec<KnownPlayers>,
 }
 
-/// A name in a filter that does not occur in the database.
+/// A name in a filter that matches no name in the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
     /// The filter's field: `white`, `black`, `player`, `opponent`, `event`, `site`, `opening`.
@@ -160,13 +163,13 @@ struct Condition {
 }
 
 impl Selection {
-    /// Whether the selection includes all games.
+    /// Whether the selection has no conditions, and so includes all games.
     #[must_use]
     pub fn is_all(&self) -> bool {
         self.conditions.is_empty()
     }
 
-    /// The names that do not occur in the database.
+    /// The names in the filter that match no name in the database.
     #[must_use]
     pub fn unknown_names(&self) -> &[UnknownName] {
         &self.unknown

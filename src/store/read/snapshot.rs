@@ -113,7 +113,7 @@ impl Snapshot {
         GameOutcome::read(&self.connection, game).map_err(|source| self.failed(source))
     }
 
-    /// The greatest id of a table of names; 0 if it is empty.
+    /// The greatest id in a table of names; 0 if the table is empty.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -209,7 +209,8 @@ impl Snapshot {
         visited_counts(&self.connection, key).map_err(|source| self.failed(source))
     }
 
-    /// Calls `see` with each game in the sets of a visited position and the last move it played there.
+    /// Calls `see` with each game in the sets of a visited position, and with the last move that the game
+    /// played from the position.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -274,7 +275,8 @@ impl Snapshot {
         }
     }
 
-    /// Checks that each table with numbered rows has an unused number left.
+    /// Checks that the tables of runs, sources, games, players, events and sites each have an unused number
+    /// left.
     ///
     /// # Errors
     /// [`Error::NumbersUsedUp`]; errors of SQLite.
@@ -318,7 +320,7 @@ impl Snapshot {
         Error::sqlite(&self.path, "read the existing rows", source)
     }
 
-    /// The id of a name, if it exists.
+    /// The id of a name; `None` if the table does not have the name.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -326,7 +328,7 @@ impl Snapshot {
         Ok(self.row(table.find(), [name], |row| Cells::new(row, table.table()).get(0))?.map(NameId))
     }
 
-    /// All sources whose digest is known.
+    /// All readings of sources whose digest is known.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -384,7 +386,8 @@ impl Snapshot {
             Ok((GameId(cells.get(0)?), cells.get::<i64>(1)?))
         })?;
         let game = kept.filter(|(_, offset)| *offset == byte_offset).map(|(game, _)| game);
-        // Text that was appended to the file may show that the text read as the last game was not a game.
+        // There may be no game at `last_game` any more: text that was appended to the file later can show
+        // that the text there was not a game.
         let other = "SELECT 1 FROM duplicate
              WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL
              UNION ALL SELECT 1 FROM removed_game WHERE source_id IN reading AND byte_offset >= ?2
@@ -396,8 +399,8 @@ impl Snapshot {
         Ok(Tail { readings, byte_offset: byte_offset.cast_unsigned(), games, game })
     }
 
-    /// The first row of a query. It can use the table `reading`, which contains the readings of a file, given
-    /// as the JSON array `?1`.
+    /// The first row of a query. The query can use the table `reading`, which contains the readings of a
+    /// file, given as the JSON array `?1`.
     fn of_readings<T>(
         &self,
         sql: &str,

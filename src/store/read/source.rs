@@ -47,8 +47,8 @@ impl Database {
     }
 }
 
-/// Similar paths: first paths with the same file name, then paths that differ in at most a third of their
-/// letters.
+/// Similar paths, at most [`SUGGESTED`]: first paths with the same file name, then paths for which at most a
+/// third of the letters of `wanted` must be changed, added, removed or swapped.
 fn near(wanted: &Path, paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     let text = wanted.to_string_lossy();
     let likeness = |path: &Path| match path.file_name() {

@@ -22,7 +22,7 @@ pub struct QueryRows<'q> {
     rows: Rows<'q>,
 }
 
-/// Whether a statement attaches another database.
+/// Whether a statement attaches another database, judged by its text.
 fn is_attaching(statement: &Statement<'_>) -> bool {
     let is_candidate = statement.readonly() && statement.column_count() == 0;
     is_candidate && statement.expanded_sql().is_some_and(|sql| sql.to_ascii_uppercase().contains("ATTACH"))
@@ -96,7 +96,7 @@ impl Query<'_> {
         self.statement.column_names()
     }
 
-    /// Whether the statement changes nothing.
+    /// Whether the statement does not change the contents of a database.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.statement.readonly() || reads_journal_mode(&self.statement)
@@ -110,10 +110,10 @@ impl Query<'_> {
         (1..=self.statement.parameter_count()).map(name).collect()
     }
 
-    /// Runs the query. Parameters are bound, never inserted into the SQL text.
+    /// Starts the query. Parameters are bound, never inserted into the SQL text.
     ///
     /// # Errors
-    /// [`Error::Query`] if the number of parameters is wrong, or the statement fails.
+    /// [`Error::Query`] if the parameters do not fit the statement.
     pub fn rows(&mut self, params: impl Params) -> Result<QueryRows<'_>> {
         let database = self.database;
         let is_attaching = is_attaching(&self.statement);

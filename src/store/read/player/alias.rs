@@ -18,12 +18,12 @@ pub struct PlayerAlias {
     pub alias: String,
     /// The player's main name, which is not itself an alias.
     pub name: String,
-    /// The player's FIDE ID.
+    /// The player's FIDE ID; `None` if it is unknown.
     pub fide_id: Option<u32>,
 }
 
 impl Database {
-    /// All other spellings of players' names, in order.
+    /// All other spellings of players' names, in the order of the spellings.
     ///
     /// # Errors
     /// Errors of SQLite.

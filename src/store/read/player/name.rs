@@ -64,7 +64,7 @@ impl Wanted {
             .any(|word| word.find(buffer.as_bytes()).is_some())
     }
 
-    /// Whether a name matches. `name` contains its folded letters.
+    /// Whether a name matches. `name` contains the folded letters of `original`.
     fn fits(&self, original: &str, name: &mut PlayerWords) -> bool {
         name.has_word_like(&self.words, &self.beginning) || {
             let text = name.folded.as_bytes();
@@ -153,7 +153,7 @@ pub(crate) struct PlayerWords {
 /// A mark that distinguishes namesakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mark {
-    /// `Sr.`, `Jr.` and `II`, `III`, ...: the generation.
+    /// `Sr.`, `Jr.`, `II`, `III` or `IV`: the generation.
     Generation(u8),
     /// A number, as in `Li,Chao2`.
     Number(u32),
@@ -235,7 +235,7 @@ impl PlayerWords {
         }
     }
 
-    /// Removes the number after the last word that has letters.
+    /// Removes the number at the end of the last word that begins with a letter.
     fn take_out_number(&mut self) {
         let has_letters =
             |word: &&mut Word| self.folded[word.letters.clone()].starts_with(char::is_alphabetic);
@@ -504,7 +504,7 @@ mod tests {
         &["Im, Sung", "Sung Im", "Im,S"],
     ];
 
-    /// Names that do not match in either direction.
+    /// Names that do not match in either direction, unless one name is the beginning of the other.
     const DIFFERENT: &[[&str; 2]] = &[
         ["Caruana, Fabiano", "Caruana, Francesco"],
         ["Carlsen, Magnus", "Carlsen,H"],

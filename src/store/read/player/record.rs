@@ -37,8 +37,8 @@ pub struct PlayedGame {
 
 impl Database {
     /// Calls `see` with the games of a selection in which one side has one of these names, in the order of
-    /// their numbers. `names` must be in ascending order. A game in which both sides have one of these names
-    /// is passed twice: for White and for Black.
+    /// the games' numbers. `names` must be in ascending order. A game in which both sides have one of these
+    /// names is passed twice: for White and for Black.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -67,7 +67,8 @@ impl Database {
                     let id: Option<u32> = cells.get(column)?;
                     Ok::<_, rusqlite::Error>(id.is_some_and(|id| names.binary_search(&NameId(id)).is_ok()))
                 };
-                // The columns of the ratings and the names of White and Black.
+                // For each side: whether the player has it, and the columns of the player's rating, the
+                // opponent's rating and the opponent's name.
                 for (side, has_side, [rating, opponent_rating], opponent) in
                     [(Color::White, is_player(1)?, [4, 5], 12), (Color::Black, is_player(2)?, [5, 4], 11)]
                 {
