@@ -16,7 +16,7 @@ pub struct KnownSource {
     /// the digest of the data that could be decoded.
     pub digest: String,
     /// The number of games that this reading, and the readings that it continues, found. Games that were not
-    /// kept, skipped as duplicates or later removed are included.
+    /// kept, were skipped as duplicates, or were removed later count as well.
     pub games: u64,
     /// The offset of the last of these games, in bytes; 0 if there is none.
     pub last_game: u64,

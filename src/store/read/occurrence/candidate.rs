@@ -1,4 +1,5 @@
-//! Finds the games that can match, which must be read.
+//! Finds the games that can match a search by description, according to the sets of games. Only these games
+//! are read.
 
 use std::collections::VecDeque;
 
@@ -14,7 +15,7 @@ use crate::store::read::occurrence::hit::Lines;
 /// The first and the last game of a range, which can contain numbers without a game.
 pub(super) type GameRange = (GameId, GameId);
 
-/// The games that can match, block by block, in order.
+/// The games that can match a search, block by block, in order.
 pub(super) struct Candidates<'c> {
     database: &'c Database,
     question: &'c FeatureQuery,

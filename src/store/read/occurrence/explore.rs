@@ -29,7 +29,7 @@ pub struct Continuation {
     pub results: ResultCounts,
     /// The score of the chosen side in these games; empty if no side was chosen.
     pub rated: RatedScore,
-    /// The game that continued with this move, if there is only one.
+    /// The game with a result that continued with this move, if there is only one.
     pub only_game: Option<Box<Hit>>,
 }
 
@@ -39,21 +39,22 @@ pub struct Continuation {
 /// and are not among the moves or in the lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PositionCounts {
-    /// The results of the games that reached the position; the years are those of the moves. Games that ended
-    /// there are not among the moves.
+    /// The results of the games that reached the position. Games that ended there are counted here, but not
+    /// among the moves. The years are the first and the last year of the moves.
     pub results: ResultCounts,
     /// The score of the chosen side in these games; empty if no side was chosen.
     pub rated: RatedScore,
     /// The number of games that reached the position and have no result.
     pub unfinished: u64,
     /// The number of games with a result that did not have all the positions in [`ExploreOptions::before`].
-    /// `None` if no positions were given, or if one of these positions has many occurrences and no sets of
-    /// games, because counting would take seconds.
+    /// `None` if no positions were given, or if counting could take seconds because sets or columns of games
+    /// are missing.
     pub transposed: Option<u64>,
     /// The moves, the most frequent first, then in the order of their codes.
     pub continuations: Vec<Continuation>,
     /// The games with the highest mean rating, best first, then by number; only games in which both ratings
-    /// are known. Each game is listed with the occurrence of the position that counts.
+    /// are known. Each game is listed with its last occurrence of the position from which it played a move,
+    /// or else with its last occurrence.
     pub top_games: Vec<Hit>,
     /// The latest games, latest first, then by descending number. Unknown parts of a date sort lowest.
     pub recent_games: Vec<Hit>,
@@ -106,10 +107,10 @@ impl PositionCounts {
 impl Database {
     /// Counts the moves played from a position in the games of a selection.
     ///
-    /// For a position that many games reached, the counts are in tables. If the selection does not include
-    /// all games, the games in the position's sets are counted, in some nanoseconds per game. For other
-    /// positions, and if these tables are empty, games are counted one by one, in a few microseconds per
-    /// game.
+    /// For a position that many games reached, the counts are in tables. If the selection has conditions or a
+    /// side is chosen, the games in the position's sets are counted, in some nanoseconds per game. For other
+    /// positions, and if tables or sets cannot be used, games are counted one by one, in a few microseconds
+    /// per game.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -171,9 +172,9 @@ impl ExploreTarget<'_> {
         |source| Error::sqlite(self.database.path(), ACTION, source)
     }
 
-    /// The counts in the tables of visited positions. `None` if the tables do not have this position, or if
-    /// its row can include games of another position with the same key, as older versions of this program
-    /// wrote.
+    /// The counts in the tables of visited positions. `None` if the tables do not have this position, if its
+    /// row can include games of another position with the same key, as older versions of this program wrote,
+    /// or if a listed game no longer exists.
     fn visited(
         &self,
         lists: ListLengths,
@@ -243,8 +244,8 @@ impl ExploreTarget<'_> {
         Ok(continuations)
     }
 
-    /// The only game that continued with a move. Searches the games with the position after the move: they
-    /// are usually few, while many games have the position before the move.
+    /// The only game with a result that continued with a move. Searches the games with the position after the
+    /// move: they are usually few, while many games have the position before the move.
     fn only_game(&self, code: MoveCode) -> Result<Option<GameId>> {
         let Ok((mut next, _)) = Position::from_fen(self.fen.as_bytes()) else { return Ok(None) };
         if next.make(code).is_err() {
@@ -281,8 +282,8 @@ impl ExploreTarget<'_> {
         exploration.ok_or(rusqlite::Error::QueryReturnedNoRows).map_err(self.failed())
     }
 
-    /// The result of counting, with the listed games; `None` if one of the listed games does not exist or did
-    /// not reach the position.
+    /// The result of counting, with the listed games and the only games of moves; `None` if one of these
+    /// games does not exist or did not reach the position.
     fn exploration(&self, tally: Tally) -> Result<Option<(PositionCounts, Option<Games>)>> {
         let mut continuations = Vec::with_capacity(tally.moves.len());
         for (code, counted) in tally.moves {
@@ -294,7 +295,7 @@ impl ExploreTarget<'_> {
             let MoveTally { results, rated, .. } = counted;
             continuations.push(Continuation { code, results, rated, only_game });
         }
-        // Codes are in order already.
+        // Moves with equally many games stay in the order of their codes.
         sort_by_key(&mut continuations, |continuation| Reverse(continuation.results.games()));
         let lists = (self.hits(&tally.lists.top.ids())?, self.hits(&tally.lists.recent.ids())?);
         let (Some(top_games), Some(recent_games)) = lists else { return Ok(None) };
@@ -306,16 +307,16 @@ impl ExploreTarget<'_> {
     }
 
     /// Calls `see` with each game of a selection that reached the position, in order, at the occurrence that
-    /// counts. If the position `may_be_frequent`, starts from the games of the selection if they are fewer
-    /// than the games with the position.
+    /// counts. If the position `may_be_frequent`, starts from the games of the selection if they are much
+    /// fewer than the occurrences of the position.
     pub(super) fn for_each_game(
         &self,
         selection: &Selection,
         may_be_frequent: bool,
         see: &mut dyn FnMut(ReachedGame),
     ) -> rusqlite::Result<()> {
-        /// The games of the selection are counted up to this number, to determine whether they are fewer than
-        /// the games with the position.
+        /// The games of the selection are counted up to this number, to determine whether they are much fewer
+        /// than the occurrences of the position.
         const COUNTED: u32 = 50_000;
         let games_first =
             may_be_frequent && self.database.has_fewer_games(selection, self.key, Lines::Main, COUNTED)?;

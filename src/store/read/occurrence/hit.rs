@@ -43,7 +43,7 @@ pub struct Hit {
     pub line: u32,
     /// The ply of the position.
     pub ply: Ply,
-    /// Its canonical FEN.
+    /// The canonical FEN of the position.
     pub fen: String,
     /// The next move of this line, if any.
     pub next: Option<MoveCode>,
@@ -81,7 +81,8 @@ pub enum HitOrder {
     Date,
 }
 
-/// An expression on a row of `game` that increases from the first to the last game of an order.
+/// The rank of a game in an order, as an SQL expression on a row of `game`: games with smaller ranks come
+/// first. The query must also put games without a result last.
 pub(crate) const fn rank_sql(order: HitOrder) -> &'static str {
     match order {
         HitOrder::Game => "0",
@@ -98,7 +99,7 @@ pub(crate) const fn rank_sql(order: HitOrder) -> &'static str {
 /// order of the games, and SQLite need not sort them.
 pub(crate) const OCCURRENCES: &str = "occurrence_level AS l CROSS JOIN occurrence AS o ON o.level = l.level";
 
-/// Joins `game` and [`OCCURRENCES`] in the order in which they are read.
+/// Joins `game` and [`OCCURRENCES`]. SQLite reads the first table of the join first.
 pub(crate) const fn join(games_first: bool) -> &'static str {
     if games_first {
         "game CROSS JOIN occurrence_level AS l CROSS JOIN occurrence AS o ON o.level = l.level AND o.game_id = game.game_id"
@@ -107,7 +108,7 @@ pub(crate) const fn join(games_first: bool) -> &'static str {
     }
 }
 
-/// Joins `game` and `variation_move AS o` in the order in which they are read.
+/// Joins `game` and `variation_move AS o`. SQLite reads the first table of the join first.
 pub(crate) const fn join_variations(games_first: bool) -> &'static str {
     if games_first {
         "game CROSS JOIN variation_move AS o INDEXED BY variation_move_key ON o.game_id = game.game_id"
@@ -186,7 +187,7 @@ pub(crate) struct Part {
     pub(crate) left: Option<u32>,
 }
 
-/// The action for a hit.
+/// What to do with a hit.
 pub(crate) enum Flow {
     Skip,
     Hit { is_last: bool },

@@ -28,8 +28,8 @@ impl Database {
     /// Visits the games of a selection, each with its first position, until `visit` returns `false`. Games
     /// with the status `skipped` have no positions and are left out.
     ///
-    /// With [`HitOrder::Game`], the time depends on the number of listed games. With another order, the row
-    /// of each game of the selection is read.
+    /// With [`HitOrder::Game`], games after the last listed one usually need not be read. With another order,
+    /// the row of each game of the selection is read.
     ///
     /// # Errors
     /// Errors of SQLite.

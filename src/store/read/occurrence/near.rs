@@ -1,4 +1,4 @@
-//! Finds the positions nearest to a given one.
+//! Finds the positions of main lines that are nearest to a given position.
 //!
 //! The sets of games give a lower bound of the distance for the positions of each game. Games are read in the
 //! order of these bounds, until no unread game can have a position that is near enough to be returned.
@@ -25,7 +25,7 @@ use crate::store::read::occurrence::hit::{Hit, HitLocation, Lines};
 use crate::store::read::occurrence::scan::{GAMES, Readers, scan_sql};
 use crate::store::read::selection::Selection;
 
-/// The part of the nearest positions to return.
+/// A search for the nearest positions, and the part of its hits to return.
 #[derive(Clone, Copy, Debug)]
 pub struct Nearest<'a> {
     /// The target of the search.
@@ -58,7 +58,7 @@ impl Database {
     /// positions of a game, the first position is taken.
     ///
     /// If games were left unread because of [`Nearest::most_games`], returns the smallest distance that a
-    /// position of these games can have.
+    /// position of these games can have. Otherwise returns `None`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -119,12 +119,13 @@ fn bounded(blocks: impl Iterator<Item = Bounded>) -> Bounded {
 struct NearestSearch<'a> {
     nearest: &'a Nearest<'a>,
     readers: Readers<'a>,
-    /// The number of games wanted.
+    /// The number of games to find, including the games to skip.
     wanted: usize,
     /// The nearest positions found so far; the farthest of them is on top of the heap.
     kept: BinaryHeap<Near>,
-    /// The number of games that may still be read.
+    /// The number of games that may still be read, not counting games with the lower bound 0.
     left: u32,
+    /// The smallest lower bound of the games left unread because of [`Nearest::most_games`].
     unseen: Option<u32>,
 }
 
@@ -155,7 +156,8 @@ impl<'a> NearestSearch<'a> {
         parallel::map(None, numbers.len(), read)
     }
 
-    /// The games in which no position has the same pawns and the same material.
+    /// The games that never have the target's pawns, or never its material, each with the lower bound of its
+    /// distance.
     fn others(&self, blocks: &[Block]) -> Result<Vec<Bounded>> {
         let Self { readers, nearest, .. } = self;
         let of_block = |index: usize| {
@@ -173,7 +175,8 @@ impl<'a> NearestSearch<'a> {
             || self.kept.peek().is_some_and(|last| (bound, game) < (last.distance, last.game))
     }
 
-    /// Reads games in the order of their bounds. Returns whether games with a greater bound need not be read.
+    /// Reads games in the order of their bounds. Returns whether the search is complete: no other game can be
+    /// near enough, or no more games may be read.
     fn read_games(&mut self, games: Bounded) -> Result<bool> {
         let mut games = games
             .into_iter()
@@ -236,14 +239,16 @@ impl<'a> NearestSearch<'a> {
 /// The games of a block to search.
 struct Block {
     number: u32,
-    /// Games that have the same pawns at some point and the same material at some point.
+    /// Games that, according to the sets, have the target's pawns at some point and its material at some
+    /// point.
     alike: BlockGames,
     /// Games whose features are unknown. May contain numbers without a game.
     unknown: BlockGames,
     /// All other games of the block.
     others: BlockGames,
-    /// For each game, twice the weight of the pieces of the target that are never on the same squares in the
-    /// game. It counts twice because such a piece is missing on its square and is on another one.
+    /// For each game, twice the total weight of the target's pieces that are never on their squares in the
+    /// game. The weight counts twice because, with equal material, such a piece is missing on its square and
+    /// is on another square instead.
     missing: Vec<u8>,
 }
 
@@ -285,7 +290,8 @@ impl Block {
         Ok(())
     }
 
-    /// The games that may have a position with the same pawns and the same material.
+    /// The games that may have a position with the target's pawns and its material, each with the lower bound
+    /// of its distance.
     fn same_pawns_and_material(&self) -> Bounded {
         let mut bounded = Bounded::new();
         let mut add = |bound, number| {
@@ -298,7 +304,8 @@ impl Block {
         bounded
     }
 
-    /// The games in which no position has the same pawns and the same material.
+    /// The games that never have the target's pawns, or never its material, each with the lower bound of its
+    /// distance.
     fn others(&self, connection: &Connection, to: &PositionDistance) -> rusqlite::Result<Bounded> {
         let mut bounded = Bounded::new();
         if self.others.is_empty() {

@@ -39,7 +39,7 @@ pub struct ReachedGames<'d> {
     blocks: HashMap<u32, SelectedBlock>,
 }
 
-/// The matching games of a block, and their results.
+/// The games of a block that match the filters, and the results of all its games.
 struct SelectedBlock {
     selected: BlockGames,
     outcomes: Outcomes,

@@ -52,7 +52,7 @@ pub trait Seek: Sync {
     /// Whether a position is relevant. For other positions, the remaining columns are not read.
     fn matters(&self, fen: &[u8], played: Option<MoveCode>) -> bool;
 
-    /// Selects the games whose main line can match.
+    /// The query for the games whose main line can match.
     fn feature_query(&self) -> FeatureQuery;
 
     /// Starts a line.
@@ -194,8 +194,8 @@ impl Database {
         Ok(())
     }
 
-    /// The games that can match, if they are few enough (at most a quarter of all games) to be sorted before
-    /// they are read.
+    /// The games that can match, if they are few enough to be sorted before they are read: at most a quarter
+    /// of the number of the last game.
     fn few_candidates(&self, scan: &Scan<'_>, question: &FeatureQuery) -> Result<Option<Vec<GameRange>>> {
         let most = self.last_game()?.unwrap_or_default().0 / 4;
         let few = Candidates::new(self, question, scan.lines)?.take(most + 1)?;
@@ -344,8 +344,7 @@ impl Database {
         Ok(())
     }
 
-    /// The rank of a game in an order. Games with the same rank are ordered by their numbers; `None` if the
-    /// game does not exist.
+    /// The rank of a game in an order; games without a result rank last. `None` if the game does not exist.
     fn rank(&self, game: GameId, order: HitOrder) -> rusqlite::Result<Option<(bool, i64)>> {
         let sql = format!("SELECT game.result = '*', {} FROM game WHERE game_id = ?1", rank_sql(order));
         self.connection()
@@ -360,7 +359,8 @@ fn games_in(ranges: &[GameRange]) -> u32 {
     ranges.iter().map(|(first, last)| last.0 - first.0 + 1).sum()
 }
 
-/// SQL for the positions of the games of a selection in a range.
+/// SQL for the positions of the games of a selection in a range: positions of main lines, or with
+/// [`Lines::All`] positions of variations only.
 pub(super) fn scan_sql(selection: &Selection, lines: Lines) -> String {
     // In variations, a move is stored with the position after it; in main lines, with the position before it.
     let (table, line, order, played) = match lines {

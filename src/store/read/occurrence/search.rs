@@ -20,7 +20,7 @@ use crate::store::row::{GameId, Ply};
 pub struct Search<'a> {
     /// Key of the position.
     pub key: PositionKey,
-    /// Its canonical FEN.
+    /// The canonical FEN of the position.
     pub fen: &'a str,
     /// The lines to search.
     pub lines: Lines,
@@ -64,7 +64,7 @@ pub enum HitCount {
 }
 
 impl HitCount {
-    /// Adds the additional hits of variations.
+    /// Adds the occurrences in variations, and the games that have the position only there.
     fn with(self, in_variations: OccurrenceCount) -> Self {
         let OccurrenceCount { occurrences: more, games: others, capped } = in_variations;
         match self {
@@ -79,7 +79,7 @@ impl HitCount {
     }
 }
 
-/// Up to this number hits are counted one by one.
+/// The maximum number of hits that are counted one by one.
 const COUNTED: u32 = 1000;
 
 /// Where a search starts.
@@ -89,7 +89,7 @@ enum Plan {
     Position,
     /// From the games of the selection, which are fewer.
     Games,
-    /// From games that are known to come first.
+    /// From these games, which are known to come first in the order of the hits.
     Listed(Vec<GameId>),
 }
 
@@ -103,8 +103,9 @@ impl Database {
     /// Passes the hits of a search to `visit`, one for each occurrence of the position, until it returns
     /// `false`.
     ///
-    /// In the order of games, the time depends on the number of returned hits. In another order, all hits are
-    /// read, unless the position is a visited one whose listed games are enough.
+    /// In the order of games, the search stops after the last returned hit. In another order, all hits are
+    /// sorted first, unless all games are searched, in their main lines only, and the position is a visited
+    /// one whose listed games are enough.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -228,9 +229,10 @@ impl Database {
     }
 
     fn plan(&self, search: &Search<'_>) -> rusqlite::Result<Plan> {
-        /// Both sides are counted up to this number: in the order of games a search can end early, so that
-        /// there is little to gain.
+        /// The games of the selection are counted up to this number if the hits are in the order of games:
+        /// such a search can end early, so starting from the games gains little.
         const EARLY_END: u32 = 5_000;
+        /// The limit for other orders, in which all hits must be sorted first.
         const NO_END: u32 = 50_000;
         if search.selection.is_all() {
             let wanted = search.limit.and_then(|limit| limit.checked_add(search.offset));
@@ -251,8 +253,8 @@ impl Database {
         Ok(if rare { Plan::Games } else { Plan::Position })
     }
 
-    /// Whether a selection with an index has fewer than `cap` games, and so few that searching them for the
-    /// position is faster than reading all its occurrences.
+    /// Whether the conditions of a selection that use an index match fewer than `cap` games, and so few that
+    /// searching these games for the position is faster than reading all occurrences of the position.
     pub(crate) fn has_fewer_games(
         &self,
         selection: &Selection,
@@ -294,8 +296,9 @@ impl Database {
         rows.next()?.map(|row| row.get(0)).transpose()
     }
 
-    /// The row of a visited position, with its first games in the order of the search. If two positions share
-    /// a key, rows of an older program mix both.
+    /// The row of a visited position, with its first games if the search is in an order other than that of
+    /// games. `None` if there is no row, or if two positions share the key: rows of older versions of this
+    /// program mix both.
     fn visited(&self, search: &Search<'_>) -> rusqlite::Result<Option<Visited>> {
         if shares_key(search.fen) {
             return Ok(None);
@@ -313,7 +316,7 @@ impl Database {
         row.optional()
     }
 
-    /// The occurrences of a key in these games, in this order, until `found` returns `false`.
+    /// Passes the occurrences of a key in these games, in this order, to `found` until it returns `false`.
     fn walk_listed(
         &self,
         key: PositionKey,
@@ -334,7 +337,7 @@ impl Database {
         Ok(())
     }
 
-    /// The occurrences that a query returns, until `found` returns `false`.
+    /// Passes the occurrences that a query returns to `found` until it returns `false`.
     fn walk(
         &self,
         sql: &str,
@@ -388,7 +391,8 @@ fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
     }
 }
 
-/// The first terms of `ORDER BY` for rows of games: the order of the lists in `visited_position`.
+/// The first terms of `ORDER BY` for rows of games. By rating and by date, the order is that of the lists in
+/// `visited_position`.
 pub(super) const fn order_sql(order: HitOrder) -> &'static str {
     match order {
         HitOrder::Game => "game_id, ",

@@ -90,7 +90,7 @@ impl Tally {
         self.lists.insert(last);
     }
 
-    /// Adds the games of a move's tally.
+    /// Adds the results and the score of a move's tally, but no moves and no lists.
     pub(super) fn add_all(&mut self, counted: &MoveTally) {
         self.results.add(&counted.results);
         self.rated.add(&counted.rated);

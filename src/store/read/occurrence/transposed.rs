@@ -16,7 +16,7 @@ use crate::store::row::virtual_table::Cell;
 use crate::store::row::{day_number, year_of};
 use crate::store::visit_set::for_each_visit_within;
 
-/// Positions without sets are searched for only if they have fewer occurrences than this.
+/// Positions without sets are searched for only if their key has fewer occurrences than this.
 const FEW: u32 = 5_000;
 
 /// Numbers of games by year; `None` is an unknown year.
@@ -44,7 +44,8 @@ impl Database {
         Ok(Some(count(games) - count(&by_line)))
     }
 
-    /// The games among `some` that had the position.
+    /// The games among `some` that had the position; `None` if the position has many occurrences and no sets
+    /// of games.
     fn those_with(&self, some: &Games, position: &Position) -> Result<Option<Games>> {
         let fen = position.canonical_fen();
         let asked = ExploreTarget { database: self, key: position.key(), fen: &fen };
@@ -133,8 +134,8 @@ fn year(date: Cell<'_>) -> Option<u16> {
 }
 
 impl ExploreTarget<'_> {
-    /// The games with a result in the sets of a visited position. `unfinished` is the number of other games
-    /// in these sets. `None` if the sets or the columns of games are missing.
+    /// The games with a result in the sets of a visited position. `unfinished` is the number of games without
+    /// a result in these sets. `None` if the sets or the columns of games are missing.
     pub(super) fn finished_in_sets(&self, unfinished: u64) -> Result<Option<Games>> {
         let finished = finished();
         let mut columns = BlockColumns::new(self.database.connection(), 0);

@@ -59,14 +59,14 @@ pub(crate) struct VisitedPositionLists {
 
 /// Access to the rows of visited positions through a connection.
 pub(crate) trait VisitedRows {
-    /// The row of a visited position; `None` if there is none.
+    /// The FEN and the lists of a visited position; `None` if it has no row.
     fn lists(&self, key: PositionKey) -> Result<Option<VisitedPositionLists>>;
 
     /// The games of a block that reached a visited position, in stored form.
     fn visits(&self, key: PositionKey, block: u32) -> Result<Option<Vec<u8>>>;
 }
 
-/// The row of a visited position; `None` if there is none.
+/// The FEN and the lists of a visited position; `None` if it has no row.
 pub(crate) fn visited_lists(
     connection: &Connection,
     key: PositionKey,
@@ -83,7 +83,7 @@ pub(crate) fn visited_lists(
     connection.prepare_cached(sql)?.query_row([key.as_i64()], read).optional()
 }
 
-/// The games of a block that reached a visited position.
+/// The games of a block that reached a visited position, in stored form.
 pub(crate) fn visits(
     connection: &Connection,
     key: PositionKey,
@@ -104,7 +104,7 @@ pub(crate) fn has_occurrences(
     connection.prepare_cached(sql)?.exists(params![key.as_i64(), count.saturating_sub(1)])
 }
 
-/// The block of the last game.
+/// The block of the last game; 0 if there are no games.
 pub(crate) fn last_block(connection: &Connection) -> rusqlite::Result<u32> {
     let mut last = connection.prepare_cached("SELECT max(game_id) FROM game")?;
     let last = last.query_row([], |row| row.get::<_, Option<i64>>(0))?.unwrap_or(0);
@@ -129,7 +129,8 @@ pub(crate) fn for_each_visit_set<E: From<rusqlite::Error>>(
     Ok(())
 }
 
-/// Calls `see` with each game in the sets of a visited position and the last move it played there.
+/// Calls `see` with each game in the sets of a visited position, and with the last move that the game played
+/// from the position.
 pub(crate) fn for_each_in_sets(
     connection: &Connection,
     key: PositionKey,

@@ -1,5 +1,5 @@
-//! Counts the moves played from a visited position in the games of a selection, using only sets of games: no
-//! row of a game is read.
+//! Counts the moves played from a visited position in the games of a selection, using only sets and columns
+//! of games: no row of a game is read.
 
 use rusqlite::params;
 
@@ -17,8 +17,8 @@ use crate::store::read::selection::Selection;
 use crate::store::visit_set::{PlayedMove, take_move};
 
 impl ExploreTarget<'_> {
-    /// Counts the games of a selection; `None` if the position is not a visited position, or if its sets or
-    /// the columns of games are missing.
+    /// Counts the games of a selection; `None` if the position [has no sets](Self::has_sets), or if sets or
+    /// columns of games are missing or invalid.
     pub(super) fn tally_sets(&self, selection: &Selection, empty: Tally) -> rusqlite::Result<Option<Tally>> {
         if !self.has_sets()? {
             return Ok(None);
@@ -30,7 +30,7 @@ impl ExploreTarget<'_> {
         }
     }
 
-    /// Whether the position has sets that cannot contain games of another position.
+    /// Whether the position is a visited position whose sets cannot contain games of another position.
     pub(super) fn has_sets(&self) -> rusqlite::Result<bool> {
         let sql = "SELECT 1 FROM visited_position WHERE key = ?1 AND fen = ?2";
         let mut statement = self.database.connection().prepare_cached(sql)?;
@@ -101,8 +101,8 @@ impl Counted {
         Some(())
     }
 
-    /// The counts, with the codes of the moves; `None` if a move is not possible in the position, or the
-    /// position has no sets.
+    /// The counts, with the codes of the moves; `None` if the FEN is invalid, a move is not possible in the
+    /// position, or the position has no sets.
     fn into_tally(self, fen: &str) -> Option<Tally> {
         let Self { mut tally, moves, blocks } = self;
         let (position, _) = Position::from_fen(fen.as_bytes()).ok()?;

@@ -46,7 +46,7 @@ pub struct GameCharts {
     /// By the players' mean rating, in steps of [`RATING_STEP`](Self::RATING_STEP). The key is the lowest rating of
     /// a step.
     pub ratings: SortedMap<u16, Outcomes>,
-    /// Games with an unknown rating.
+    /// Games in which at least one rating is unknown.
     pub unrated: Outcomes,
     /// By the number of half-moves, in steps of [`LENGTH_STEP`](Self::LENGTH_STEP). The key is the lowest
     /// number of a step.
@@ -56,7 +56,7 @@ pub struct GameCharts {
 /// An opening, with the games of a selection that have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayedOpening {
-    /// The number of the opening; `None` for games without an opening in the list.
+    /// The number of the opening; `None` for games without a named opening.
     pub opening: Option<OpeningId>,
     /// ECO code.
     pub eco: Option<String>,

@@ -1,4 +1,4 @@
-//! Lichess data of a game: its id and speed.
+//! The Lichess id and the speed class of a game, and a search for variants.
 
 use rusqlite::{OptionalExtension as _, Row};
 
@@ -7,17 +7,17 @@ use crate::store::cell::{Cells, GAME};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 
-/// Lichess data of a game, as far as known.
+/// The Lichess id of a game, and its speed class, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameMarks {
-    /// Its id on Lichess: eight letters or digits.
+    /// The id on Lichess: eight letters or digits.
     pub lichess_id: Option<String>,
     /// The speed class, as on Lichess.
     pub speed: Option<String>,
 }
 
 impl Database {
-    /// The Lichess data of a game; empty if the game does not exist.
+    /// The Lichess id and the speed class of a game; both `None` if the game does not exist.
     ///
     /// # Errors
     /// Errors of SQLite.

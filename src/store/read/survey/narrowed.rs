@@ -1,5 +1,5 @@
 //! Narrows selections by conditions that users' filters do not have: ranges of the mean rating, casual games,
-//! the rest of a list.
+//! or the games from a given one on in an order.
 
 use std::ops::RangeInclusive;
 
@@ -19,7 +19,8 @@ use crate::store::read::selection::Selection;
 pub struct GameSortKey {
     /// Whether the game has no result.
     pub is_unfinished: bool,
-    /// A number that increases from the first to the last game of the order.
+    /// Of games that have a result, and of games that have none, those with a smaller rank come earlier. In
+    /// the order of numbers, all ranks are equal.
     pub rank: i64,
     /// The game.
     pub game: GameId,
@@ -47,7 +48,8 @@ impl Database {
         look().map_err(|source| Error::sqlite(self.path(), "look up a game", source))
     }
 
-    /// Keeps only games whose event name contains the word `casual`, or only all other games.
+    /// Keeps only games whose event has a word in its name that begins with `casual`, or only all other
+    /// games.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -60,16 +60,16 @@ pub struct ListedProblem {
     pub problem: u64,
     /// The path of the file; `None` if the database has no such source.
     pub source: Option<PathBuf>,
-    /// The game; `None` if it was not kept.
+    /// The game; `None` if the problem is outside any game, or the game was not kept.
     pub game: Option<GameId>,
-    /// The number of the game in the file, from 1.
+    /// The number of the game in the source, from 1; `None` if the problem is outside any game.
     pub game_number: Option<u64>,
     /// The problem itself.
     pub problem_of_game: GameProblem,
 }
 
 impl Database {
-    /// The problems, in the order in which they were found.
+    /// The problems of a page, in the order of their numbers.
     ///
     /// # Errors
     /// Errors of SQLite.

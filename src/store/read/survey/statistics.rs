@@ -25,7 +25,7 @@ pub struct GameStatistics {
     pub unfinished: u64,
     /// Games that contain only the moves before an illegal or unreadable one.
     pub truncated: u64,
-    /// Games without moves.
+    /// Games that were not replayed, because of their variant or an invalid start position.
     pub skipped: u64,
     /// The first of the longest games, with its number of plies.
     pub longest: Option<(GameId, u32)>,
@@ -33,10 +33,10 @@ pub struct GameStatistics {
     pub years: SortedMap<u16, u64>,
     /// Games with an unknown year.
     pub undated: u64,
-    /// Players of games by rating, in steps of [`RATING_STEP`](Self::RATING_STEP): each step by its lowest
-    /// rating.
+    /// The number of ratings, at most two per game, in steps of [`RATING_STEP`](Self::RATING_STEP). The key
+    /// is the lowest rating of a step.
     pub ratings: SortedMap<u16, u64>,
-    /// Players of games with an unknown rating.
+    /// The number of unknown ratings, at most two per game.
     pub unrated: u64,
 }
 
@@ -46,8 +46,8 @@ pub struct GameStatistics {
 pub struct OpeningCount {
     /// ECO code, such as `B90`.
     pub eco: String,
-    /// Name of the opening; `null` if no opening in the database has a name, so that games are counted by the
-    /// PGN's ECO code.
+    /// Name of the opening; `null` if no game has a named opening, so that games are counted by the PGN's ECO
+    /// code.
     pub name: Option<String>,
     /// Number of games.
     pub games: u64,
@@ -123,8 +123,9 @@ impl Database {
         count().map_err(|source| Error::sqlite(self.path(), "count the games", source))
     }
 
-    /// The openings with the most games, most games first: by name, or by the PGN's ECO code if no game's
-    /// opening has a name.
+    /// The most frequent openings, most games first. Games are grouped by the position that names their
+    /// opening, so a name may occur several times; if no game has a named opening, they are grouped by the
+    /// PGN's ECO code.
     ///
     /// # Errors
     /// Errors of SQLite.
