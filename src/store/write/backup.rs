@@ -17,8 +17,8 @@ use crate::store::write::temporary::Temporary;
 
 /// The number of pages to copy before writers get a turn: 8 MiB with pages of 8 KiB.
 const PAGES: i32 = 1024;
-/// The number of times that a copy is restarted because somebody has written. After that, writers must wait
-/// until the copy is complete.
+/// The copy restarts if somebody has written. After this number of restarts, a read transaction keeps the
+/// database unchanged until the copy is complete.
 const RESTARTS: u32 = 2;
 /// How long the copy waits for a writer that has locked the file.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -36,13 +36,15 @@ impl Database {
     /// Writes a copy of this database, as of one moment, to `target`. Returns the size of the copy in bytes.
     ///
     /// Others can read and write meanwhile: the file is unlocked between two steps. If somebody has written,
-    /// the copy is restarted, at most twice; then writers wait. The copy is made under another name beside
-    /// `target`, synced, and renamed. `tell` receives the progress, and can stop the copy.
+    /// the copy is restarted. After two restarts, a read transaction keeps the database unchanged for the
+    /// copy; then writers wait, unless the database has a write-ahead log. The copy is made under another
+    /// name beside `target`, synced, and then replaces `target`. `tell` receives the progress, and can stop
+    /// the copy.
     ///
     /// # Errors
     /// [`Error::TargetExists`] if the target must not be replaced; [`Error::ForeignTarget`]; [`Error::Space`]
     /// if there is too little space; [`Error::Interrupted`] if `tell` stops it; [`Error::Busy`]; errors of
-    /// SQLite and the system. No part of the copy remains.
+    /// SQLite and the system. No incomplete copy remains.
     pub fn backup(
         &self,
         target: &Path,
@@ -64,7 +66,7 @@ impl Database {
         Ok(length)
     }
 
-    /// Returns the size of a copy. Fails if there is not enough space for it.
+    /// Returns the expected size of a copy, in bytes. Fails if there is not enough space for it.
     fn check_space(&self, target: &Path) -> Result<u64> {
         let needed = fs::metadata(self.path()).map_or(0, |metadata| metadata.len());
         let directory = directory_of(target);
@@ -105,7 +107,8 @@ impl Database {
                 |pages: i32| u64::try_from(pages).unwrap_or_default().saturating_mul(page_bytes.into());
             let (left, total_bytes) = (count(progress.remaining), count(progress.pagecount));
             let bytes = total_bytes.saturating_sub(left);
-            // A copy grows with each step. After a restart, it can also have as many bytes as before.
+            // Without a restart, the copy grows with each step. After a restart, it is smaller or has as many
+            // bytes as before.
             if step == StepResult::More && bytes <= done {
                 restarts += 1;
             }
@@ -121,7 +124,8 @@ impl Database {
         }
         drop(backup);
         drop(held);
-        // A database to which games are added has a write-ahead log, and its header says so.
+        // While games are added to a database, its header says that it has a write-ahead log. The copy of the
+        // header would say so too.
         copy.execute_batch("PRAGMA journal_mode = DELETE").map_err(failed)?;
         copy.close().map_err(|(_, error)| failed(error))
     }

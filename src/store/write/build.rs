@@ -37,8 +37,8 @@ impl Default for BuildOptions {
 /// A database while it is built: a temporary file beside its target. [`finish`](Self::finish) renames it to
 /// the target. If the build is dropped before, the file is removed.
 ///
-/// Until it is renamed, the file is not synced and has no journal. After a crash, the file is useless, and
-/// the next build of the same target removes it.
+/// Until [`finish`](Self::finish), the file is not synced, and it has no journal. After a crash, the file is
+/// useless, and the next build of the same target removes it.
 #[derive(Debug)]
 pub struct Build {
     // The order matters: the file is closed and removed before others may write the target.
@@ -57,8 +57,8 @@ impl Build {
     /// and creates the empty schema in the temporary file.
     ///
     /// # Errors
-    /// [`Error::TargetExists`], [`Error::NotAFile`], [`Error::Directory`], [`Error::Busy`], or errors of
-    /// SQLite.
+    /// [`Error::TargetExists`], [`Error::ForeignTarget`], [`Error::NotAFile`], [`Error::LongName`],
+    /// [`Error::Directory`], [`Error::Busy`], or errors of SQLite and the system.
     pub fn create(target: &Path, options: BuildOptions) -> Result<Self> {
         let lock = WriterLock::acquire(target)?;
         check_target(lock.target(), options.overwrite)?;
@@ -127,7 +127,7 @@ impl Build {
         self.lock.temporary(&format!("-{suffix}"))
     }
 
-    /// The root page of a table.
+    /// The root page of a table or index.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -142,7 +142,7 @@ impl Build {
         self.options.cache_bytes
     }
 
-    /// Another temporary database beside the target, for rows to be [copied](Self::take_rows) later.
+    /// Creates another temporary database beside the target, for rows to be [copied](Self::take_rows) later.
     ///
     /// # Errors
     /// [`Error::Directory`], or errors of SQLite.
@@ -150,8 +150,8 @@ impl Build {
         SideDatabase::create(&self.lock, name, self.options.cache_bytes)
     }
 
-    /// Copies all rows of a side database to tables that must be empty. The tables have equal schemas, so
-    /// SQLite copies whole rows and indexes without decoding them.
+    /// Copies all rows of a side database except those of `occurrence_level`. The tables have equal schemas,
+    /// so SQLite copies whole rows and indexes of tables that are empty without decoding them.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
@@ -176,11 +176,13 @@ impl Build {
             .map_err(|source| Error::sqlite(self.path(), "create an index", source))
     }
 
-    /// Syncs the file, renames it to the target, and syncs the directory.
+    /// Syncs the file, renames it to the target, and syncs the directory. If others are reading the target in
+    /// WAL mode, copies the pages into the target instead.
     ///
     /// # Errors
-    /// [`Error::Busy`] if another program is writing the old database; [`Error::DiskFull`] and others if the
-    /// disk reports them. The target is then unchanged, unless only the directory could not be synced.
+    /// [`Error::Unfinished`] if a transaction is open; [`Error::Busy`] if another program is writing the old
+    /// database; [`Error::DiskFull`] and others if the disk reports them. The target is then unchanged,
+    /// unless only the directory could not be synced.
     pub fn finish(mut self) -> Result<()> {
         if !self.connection().is_autocommit() {
             return Err(Error::Unfinished { path: self.path().to_owned() });
@@ -220,7 +222,7 @@ pub(super) fn sync(path: &Path) -> Result<()> {
         .map_err(|source| Error::io(path, "write the database to disk", source))
 }
 
-/// Renames a finished, synced database to the target, durably.
+/// Replaces the target by a finished, synced database, durably.
 pub(super) fn rename_to_target(path: &Path, target: &Path, overwrite: bool) -> Result<()> {
     if check_target(target, overwrite)? == Target::Read {
         return copy_into(path, target);
@@ -289,7 +291,7 @@ fn is_replaceable(target: &Path) -> Result<bool> {
 }
 
 /// Removes SQLite's side files. If the database exists, SQLite first applies them to it; without a database
-/// they are useless.
+/// they are useless. Keeps them and returns [`Target::Read`] if others are reading the database in WAL mode.
 fn settle(target: &Path, exists: bool) -> Result<Target> {
     if exists {
         let connection = open_file(target, OpenFlags::SQLITE_OPEN_READ_WRITE)?;

@@ -35,8 +35,8 @@ pub struct PlayedPosition {
 
 /// Writes rows in batches, in one transaction that [`finish`](Self::finish) commits.
 ///
-/// Each batch is one `INSERT INTO … SELECT` from a virtual table on the batch's memory: 2 to 3 times as fast
-/// as one statement per row.
+/// The rows of a batch for one table are written by one `INSERT INTO … SELECT` from a virtual table on the
+/// batch's memory: 2 to 3 times as fast as one statement per row.
 pub struct BulkLoader<'c> {
     connection: LoaderConnection<'c>,
     path: PathBuf,
@@ -120,7 +120,7 @@ impl<'c> BulkLoader<'c> {
 
     fn new(connection: LoaderConnection<'c>, path: &Path) -> Result<Self> {
         let failed = |source| Error::sqlite(path, "begin the bulk load", source);
-        // Cached statements of an earlier loader would read its tables.
+        // Cached statements of an earlier loader would read the virtual tables of that loader.
         connection.flush_prepared_statement_cache();
         let headers = HeaderTables::register(&connection).map_err(failed)?;
         let visited = RowTable::register(&connection).map_err(failed)?;
@@ -166,7 +166,7 @@ impl<'c> BulkLoader<'c> {
         self.import = Some(import);
     }
 
-    /// Completes the row of this run.
+    /// Completes the row of this run in `import`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -384,7 +384,8 @@ impl<'c> BulkLoader<'c> {
     /// Commits the transaction.
     ///
     /// # Errors
-    /// Errors of SQLite, such as [`Error::DiskFull`]; [`Error::Unfinished`] if an earlier call failed.
+    /// Errors of SQLite, such as [`Error::DiskFull`]; [`Error::Unfinished`] if an earlier call failed, or
+    /// indexes are still [hidden](Self::hide_indexes).
     pub fn finish(mut self) -> Result<()> {
         self.commit()
     }

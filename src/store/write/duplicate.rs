@@ -1,4 +1,5 @@
-//! Finds games that repeat others, once all rows are written.
+//! Finds games that are prefixes of other games, once all rows are written, and updates the table
+//! `duplicate`.
 
 use std::collections::HashSet;
 
@@ -29,10 +30,11 @@ const ADDED: &str = "SELECT prefix_hash FROM game WHERE game_id > ?1";
 /// The hash of game `?1`.
 const OWN: &str = "SELECT prefix_hash FROM game WHERE game_id = ?1";
 
-/// SQL for the games that share some values of `prefix_hash` and are not all equally long. For each game, the
-/// query returns whether it may be a prefix of a longer game and is not yet recorded as a duplicate, and
-/// whether it is longer than another one of these games. The query uses only the small tables, so that the
-/// large tables, of which hardly any page is cached, are read for few games.
+/// SQL for groups of games: the games of a group have the same `prefix_hash`, one of `values`, and are not
+/// all equally long. For each game of these groups, the query returns whether it may be a prefix of a longer
+/// game and is not yet recorded as a duplicate, and whether it is longer than another game of its group. The
+/// query uses only the small tables, so that the large tables, of which hardly any page is cached, are read
+/// for few games.
 fn candidates(values: &str) -> String {
     format!(
         "WITH RECURSIVE {HASH_BLOCKS},
@@ -73,8 +75,8 @@ pub struct PrefixCandidate {
 }
 
 impl BulkLoader<'_> {
-    /// The games that may be prefixes of other games or have such prefixes, each once, in order. Only groups
-    /// that have a game later than `last` or in `freed` are examined.
+    /// The games that may be prefixes of other games or have such prefixes, each once, in order. Games with
+    /// the same hash are a group. Only groups that have a game later than `last` or in `freed` are examined.
     ///
     /// # Errors
     /// Errors of SQLite.

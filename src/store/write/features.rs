@@ -107,8 +107,8 @@ fn replacement(connection: &Connection, block: u32) -> rusqlite::Result<RowWrite
     RowWriter::new(connection, block)
 }
 
-/// Sets of a block in stored form, concatenated. They are buffered, because sets cannot be written while
-/// other sets are read.
+/// Sets of a block in stored form, concatenated. They are buffered, because rows must not be replaced while
+/// other rows of the table are read.
 #[derive(Default)]
 struct EncodedSets {
     bytes: Vec<u8>,

@@ -30,7 +30,7 @@ pub(super) fn put_columns(connection: &Connection, (block, columns): &StoredColu
     Ok(())
 }
 
-/// Builds a block's columns from the rows of `game`.
+/// Builds a block's columns from the rows of `game`; `None` if the block has no games.
 pub(crate) fn columns_of_games(
     connection: &Connection,
     block: u32,

@@ -52,7 +52,8 @@ impl<'d> PageTransaction<'d> {
 
     /// Begins the transaction; `None` if it is not possible and everything must be written through SQL:
     /// SQLite was built without `sqlite_dbpage`, the log is not empty, or the database has unsupported
-    /// features: triggers, additional indexes or columns of the tables that grow, or another layout.
+    /// features: triggers, additional indexes or columns of the tables that grow, another layout, pages that
+    /// are too small, or an invalid list of free pages.
     ///
     /// # Errors
     /// [`Error::Busy`] if another program is writing; errors of SQLite and the operating system.
@@ -258,7 +259,8 @@ impl<'d> PageTransaction<'d> {
         let (worth, others): (Vec<_>, Vec<_>) =
             leaves.chunk_by(|a, b| a.0 + 1 == b.0).partition(|run| run.len() >= Self::WORTH as usize);
         self.spare.extend(others.into_iter().flatten());
-        // The first runs are used first.
+        // Reversed, because the last of these runs is reused first: free pages at the beginning of the file
+        // are used first.
         self.file.reuse(worth.iter().rev().map(|run| PageRun { first: run[0], count: run.len() as u32 }));
         Ok(true)
     }

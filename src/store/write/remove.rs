@@ -10,8 +10,8 @@ use crate::store::read::known_sources::{READINGS, Tail};
 use crate::store::row::{GameId, HeaderBatch, SourceId};
 use crate::store::write::bulk::BulkLoader;
 
-/// The problems of a tail that do not belong to a kept game: problems of the tail's own game, and of the text
-/// after this game.
+/// The problems of a tail that do not belong to a kept game: problems of the tail's own game if it was not
+/// kept, and of the text after this game.
 const PROBLEMS: &str = "SELECT problem_id, source_id FROM problem
      WHERE game_id IS NULL AND source_id IN (SELECT source_id FROM reading)
          AND byte_offset >= ?2 AND ifnull(game_number > ?3, TRUE)";
@@ -135,7 +135,7 @@ const COUNT_RETURNED: [&str; 2] = [
      WHERE new.import_id = import.import_id",
 ];
 
-/// Recounts problems and skipped games of sources and imports. These tables are small.
+/// Recounts problems and skipped games of sources and imports. The tables that are read for this are small.
 pub(super) const RECOUNT: [&str; 4] = [
     "UPDATE source SET problems = ifnull(there.problems, 0)
      FROM source AS s LEFT JOIN (SELECT source_id, count(*) AS problems FROM problem GROUP BY 1) AS there USING (source_id)
@@ -197,7 +197,7 @@ pub(crate) struct RowsToRemove<'l> {
     pub(crate) games: &'l GameSet,
     /// The number of positions of these games.
     pub(crate) positions: u64,
-    /// The number up to which the rows of a key are counted.
+    /// [`BulkLoader::remove`] returns only keys that had at least this many rows.
     pub(crate) threshold: u32,
     pub(crate) reason: Reason<'l>,
 }
@@ -223,7 +223,7 @@ impl RowsToRemove<'_> {
 pub(crate) enum Reason<'l> {
     /// The tails of their sources are read again.
     ReadAgain(&'l [Tail]),
-    /// The user removes the games.
+    /// The user removes the games, with this other data.
     RemovedRows(&'l RemovedRows),
 }
 
@@ -382,7 +382,7 @@ impl BulkLoader<'_> {
         self.remove_from_columns(games)
     }
 
-    /// Reduces the number of distinct positions by `gone`.
+    /// Reduces the number of distinct positions by `gone` in a database of one run.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -64,7 +64,8 @@ const COUNT: [&str; 2] = [
      WHERE i.import_id = import.import_id",
 ];
 
-/// Removes sources without any remaining data, so that they can be indexed again.
+/// Removes sources in which games were found, but of which no row of another table remains, so that they can
+/// be indexed again.
 const FORGET: &str = "DELETE FROM source WHERE last_game IS NOT NULL AND source_id NOT IN (
      SELECT source_id FROM game UNION SELECT source_id FROM duplicate UNION SELECT source_id FROM removed_game)
      AND source_id NOT IN (SELECT source_id FROM problem)";
@@ -96,7 +97,7 @@ const TOTALS: [&str; 2] = [
      ON CONFLICT DO UPDATE SET value = max(value, excluded.value)",
 ];
 
-/// Prevents other programs from writing to a database while the connection is open.
+/// Prevents other programs from writing to a database while the returned connection is open.
 fn begin_write(path: &Path) -> Result<Connection> {
     let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     match connection.execute_batch("BEGIN IMMEDIATE") {
@@ -128,7 +129,8 @@ impl Build {
     /// lost.
     ///
     /// # Errors
-    /// If the target cannot be read or copied, or somebody is writing to it.
+    /// If the target cannot be read or copied, the path of the copy is not valid UTF-8, or somebody is
+    /// writing to the target.
     pub fn copy_of(database: &Database, lock: WriterLock, cache_bytes: u64) -> Result<Self> {
         let temporary = Temporary(lock.temporary(""));
         let failed = |source| Error::sqlite(lock.target(), "copy the database", source);
@@ -174,8 +176,8 @@ impl Build {
     }
 
     /// Calls `hash` with the key of the start position, both names, the date and the first moves (at most
-    /// `most_moves`) of each game whose players are known, and stores the returned hashes. Clears the hashes
-    /// of other games. Returns the number of changed hashes.
+    /// `most_moves`) of each game whose players are known and which has positions, and stores the returned
+    /// hashes. Clears the hashes of other games. Returns the number of changed hashes.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -233,7 +235,7 @@ impl Build {
         keys().map_err(|source| self.failed(source))
     }
 
-    /// The first games with missing positions, at most `most` games.
+    /// The first games with missing or surplus positions, at most `most` games.
     ///
     /// # Errors
     /// Errors of SQLite.

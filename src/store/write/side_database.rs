@@ -53,8 +53,8 @@ impl SideDatabase {
         Ok(Self { connection, temporary, game_indexes })
     }
 
-    /// Builds the indexes of `game`, once all its rows are written. Returns the indexes whose rows fit
-    /// completely on their pages.
+    /// Builds the indexes of `game`, once all its rows are written. Returns the indexes whose pages above the
+    /// leaves can be read; they cannot if a row there is so long that it continues on an overflow page.
     ///
     /// # Errors
     /// Errors of SQLite and the operating system.

@@ -174,7 +174,7 @@ impl BulkLoader<'_> {
         self.execute("write table visited_position", sql, params![key.as_i64(), top, recent])
     }
 
-    /// Removes a row of `visited_position` and its continuations.
+    /// Removes a row of `visited_position`, its continuations, and its sets of games.
     ///
     /// # Errors
     /// Errors of SQLite.
