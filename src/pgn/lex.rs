@@ -29,8 +29,8 @@ pub enum Token<'a> {
     StrayOpening,
     /// A `)` or `}` without an opening bracket.
     StrayClosing,
-    /// The next game begins, and this one has no result: with a tag pair at the start of a line or, after a
-    /// move, anywhere; or, after a move and a blank line, with White's move 1.
+    /// The next game begins before a result of this game: with a tag pair at the start of a line (after a
+    /// move, anywhere), or, after a move and a blank line, with White's move 1.
     NextGame,
     /// The end of the text.
     End,
@@ -413,7 +413,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Reads dashes: one dash has no meaning, and two dashes are a null move, as are three unless they fill
-    /// their line. More dashes are a drawn line, which is junk.
+    /// their line. Other rows of dashes are separator lines, which are junk.
     fn dashes(&mut self) -> Option<Token<'a>> {
         let (before, rest) = self.text.split_at(self.at);
         let dashes = &rest[..rest.iter().take_while(|&&byte| byte == b'-').count()];

@@ -17,7 +17,8 @@ pub struct MoveNumbers {
 }
 
 impl MoveNumbers {
-    /// Stores the number that a command contains. Returns `false` if the number is already known or invalid.
+    /// Stores the number that a command contains. Returns `false` if the number is already known or invalid,
+    /// or if commands with this name have none.
     pub(super) fn take(&mut self, name: &str, value: &[u8]) -> bool {
         match name {
             "clk" => fill(&mut self.clock, clock(value)),

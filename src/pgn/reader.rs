@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
     /// for boundaries.
     #[must_use]
     pub fn from_chunk(text: &'a [u8], size: usize) -> Self {
-        // A few bytes of its line are needed to find a boundary.
+        // To find a boundary, a few bytes of its line are needed.
         let boundaries_end = size.saturating_add(8).min(text.len());
         let mut boundaries = Boundaries::default();
         let limit = boundaries.next_in(text, 0..boundaries_end).unwrap_or(text.len());
@@ -361,7 +361,8 @@ impl<'a> Reader<'a> {
                     }
                     return false;
                 }
-                // A game that begins with a square bracket would be parsed differently on its own.
+                // An annotation in square brackets does not count as the beginning of the game: the text of
+                // the game alone would begin with `[`, and be parsed differently.
                 Token::Annotation(_)
                     if self.text.get(skip_blanks(self.text, before.offset())) != Some(&b'[') =>
                 {

@@ -173,7 +173,7 @@ pub(super) struct ReadTag<'a> {
     pub(super) pair: TagPair<'a>,
     /// The offset after the tag pair.
     pub(super) end: usize,
-    /// Whether the line ended before a quote and a bracket closed the tag pair.
+    /// Whether the line ended before a quote and a bracket closed the tag pair, or the value has no quotes.
     pub(super) unclosed: bool,
 }
 

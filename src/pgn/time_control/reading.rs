@@ -87,7 +87,8 @@ impl Reading {
         pieces: impl Iterator<Item = (char, &'t [Token])>,
     ) -> Option<Option<f64>> {
         let mut increment = Some(0.0);
-        // Whether the increment belongs to a later period only.
+        // Whether the pieces since the last empty one include a later period: an increment that follows may
+        // belong to that period alone.
         let mut is_later = false;
         for (part, piece) in pieces {
             // The text after a colon describes later periods, which have increments of their own.
