@@ -33,7 +33,7 @@ impl DecodeOptions {
         FrameOptions { threads, ahead: (self.memory / 16).min(AHEAD), window: self.window() }
     }
 
-    /// The largest window allowed.
+    /// The largest window allowed, in bytes.
     const fn window(self) -> u64 {
         if self.memory / 2 > frames::USUAL_WINDOW { self.memory / 2 } else { frames::USUAL_WINDOW }
     }
@@ -316,8 +316,7 @@ impl std::fmt::Debug for Decoded {
 }
 
 impl Decoded {
-    /// The maximum number of damaged places after which reading continues: garbage must not fill the
-    /// database.
+    /// The number of damaged places after which reading stops: garbage must not fill the database.
     const MOST_ERRORS: u32 = 100;
 
     fn new(

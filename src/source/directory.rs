@@ -32,7 +32,7 @@ const END: &[u8] = b"PK\x05\x06";
 const END_64: &[u8] = b"PK\x06\x06";
 const LOCATOR_64: &[u8] = b"PK\x06\x07";
 
-/// Values that do not fit in 32 bits are in an extra field.
+/// This value says that the real value, which does not fit in 32 bits, is in an extra field.
 const LARGE: u64 = u32::MAX as u64;
 
 impl Directory {

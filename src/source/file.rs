@@ -16,7 +16,8 @@ pub struct SourceFile {
     /// Its path, as given or as found in a given directory. For a file in a zip archive: the archive's path,
     /// a slash and the file's path in it. `-` is standard input.
     pub path: PathBuf,
-    /// Its size when it was listed, in (compressed) bytes; `None` for a stream.
+    /// Its size when it was listed, in (compressed) bytes, or that of the range to which reading is
+    /// restricted; `None` for a stream.
     pub bytes: Option<u64>,
     /// The offset at which reading starts, in bytes of the file's text. An earlier run has read the text
     /// before it.
@@ -101,7 +102,7 @@ impl SourceFile {
         }
     }
 
-    /// Whether its bytes are its text and all of it is read, so that it is memory-mapped.
+    /// Whether its bytes are its text, and reading is not restricted to a range.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let is_text = (&self.place, self.form) == (&Location::File, Form::Text);

@@ -118,7 +118,8 @@ struct Walk {
 /// Takes the next run of frames, and a channel for its text; `None` if there are no more frames, or if the
 /// receiver is closed.
 fn next_run(walk: &Mutex<Walk>, blocks: usize) -> Option<(Range<usize>, Sender<Block>)> {
-    /// The minimum size of a run for a separate thread, in bytes of the archive.
+    /// The size from which on a run gets no more frames, in bytes of the archive. The last run, and a run
+    /// before a very long or damaged frame, can be shorter.
     const RUN: usize = 1 << 20;
     /// The maximum length of a frame whose end is searched for. For a longer frame, this would take longer
     /// than starting to decode it.
@@ -187,7 +188,7 @@ pub(super) fn decoder(input: Input, window: u64) -> io::Result<zstd::Decoder<'st
     Ok(decoder)
 }
 
-/// An error of the decoder, with advice.
+/// An error of the decoder; with advice if it needs too much memory.
 pub(super) fn explain(error: io::Error) -> io::Error {
     if !error.to_string().contains("too much memory") {
         return error;

@@ -22,7 +22,7 @@ use crate::sorted::sort_by_key;
 /// The files to read, in order, with errors.
 #[derive(Debug, Default)]
 pub struct Sources {
-    /// Existing files, and errors in place of missing ones.
+    /// The files, and errors in place of files that are missing or cannot be read.
     pub files: Vec<Result<SourceFile>>,
     /// Notes on ignored files, and on files with similar names: a sentence each, with the reason.
     pub notes: Vec<String>,

@@ -111,8 +111,8 @@ impl Members {
     }
 }
 
-/// Drops the entries whose compressed data overlaps that of another entry: otherwise a small archive could
-/// represent any amount of text. Returns a description of the problem, if there is one.
+/// Drops the entries whose compressed data overlaps the next entry: otherwise a small archive could represent
+/// any amount of text. Returns a description of the problem, if there is one.
 fn drop_overlapping(bytes: &[u8], entries: &mut Vec<Entry>) -> Option<String> {
     let mut order: Vec<usize> =
         (0..entries.len()).filter(|&index| entries[index].data_start(bytes).is_some()).collect();
